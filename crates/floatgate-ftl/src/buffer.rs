@@ -1,18 +1,21 @@
-//! Write buffers: which written pages are held back from the flash, and when they leave.
+//! Write buffers: they keep written pages in memory and decide when the pages go to flash.
 //!
-//! Pages are held, and leave, block by block: a run of [`Buffer::block_pages`] pages at a multiple
-//! of that number. [`Buffer`] knows which pages of which block it holds; a policy
-//! ([`EvictionPolicy`]) only says which block leaves next. Neither touches flash or a clock: what
-//! must be written to the flash is answered as a [`Flush`], and nothing here holds data.
+//! The buffer manages pages in blocks: runs of [`Buffer::block_pages`] pages, aligned to that
+//! number. [`Buffer`] knows which pages of which block it holds. A policy ([`EvictionPolicy`]) only
+//! chooses the block to evict next. Neither touches flash or a clock: [`Buffer`] returns the pages
+//! to write to flash as a [`Flush`]. No type here stores page data.
 //!
-//! The device tells of each read and write when it enters the command queue ([`Buffer::queued`]),
-//! and serves it later part by part, a part being what lies in one block ([`parts`]): it writes the
-//! part or reads its pages, and says when that is done ([`Buffer::served`]).
+//! The device announces each read and write when the command enters the queue ([`Buffer::queued`]).
+//! It serves the command later in parts; a part is the piece of a command that lies in one block
+//! ([`parts`]). The device writes the part or reads its pages, and then calls [`Buffer::served`].
 //!
-//! Decided for all policies (docs/algorithms.md, 7.1): capacity is counted in pages, and whole
-//! blocks leave until the pages of a part fit; the block that is written to is not among them. A
-//! hit is a page that was found; overwriting one takes no space. Reads put nothing into the buffer.
-//! What is flushed on demand leaves in ascending order of blocks.
+//! Rules for all policies (docs/algorithms.md, 7.1):
+//!
+//! - Capacity counts pages. The buffer evicts whole blocks until the pages of a part fit; it never
+//!   evicts the block that the part writes to.
+//! - A hit is a page that the buffer already holds. Overwriting a buffered page takes no space.
+//! - Reads insert nothing into the buffer.
+//! - A flush on demand evicts blocks in ascending order.
 
 mod belady;
 mod blocks;
@@ -41,26 +44,27 @@ use crate::parameters::{Parameters, Row};
 use blocks::BlockTable;
 
 impl BufferConfig {
-    /// The default parameters of every policy.
+    /// Returns a config with the default parameters of every policy.
     pub fn new(logical_pages: u32, block_pages: u32, capacity_pages: u32) -> Self {
         Self::defaults(logical_pages, block_pages, capacity_pages)
     }
 
-    /// Blocks that the host can address.
+    /// Returns the number of blocks that the host can address.
     fn blocks(&self) -> usize {
         self.logical_pages.div_ceil(self.block_pages) as usize
     }
 
-    /// Blocks of which pages can be held at a time.
+    /// Returns the maximum number of blocks that can have buffered pages at the same time.
     fn slots(&self) -> usize {
         self.blocks().min(self.capacity_pages as usize)
     }
 }
 
-/// Which block leaves next. Told of blocks by their slots in a table; slots are used anew. A block
-/// that holds pages is a candidate, but for the one that is being written to.
+/// Policy that chooses the next block to evict. The buffer names blocks by their slots in a table
+/// and reuses slots. Every block with buffered pages is a candidate, except the block being
+/// written.
 trait EvictionPolicy: Send {
-    /// Pages of a block: as configured, unless the scheme is one of single pages.
+    /// Returns the pages per block: the configured number, or 1 for a policy of single pages.
     fn block_pages(config: &BufferConfig) -> u32
     where
         Self: Sized,
@@ -68,7 +72,7 @@ trait EvictionPolicy: Send {
         config.block_pages
     }
 
-    /// Whether [`EvictionPolicy::set_future`] should be called.
+    /// Returns whether the policy needs [`EvictionPolicy::set_future`].
     fn needs_future() -> bool
     where
         Self: Sized,
@@ -76,88 +80,92 @@ trait EvictionPolicy: Send {
         false
     }
 
-    /// Pages of a block have been written: it is a candidate.
+    /// Makes a block a candidate after some of its pages were written.
     fn put(&mut self, written: &Written);
 
-    /// A block is no candidate any more: it is about to be written to, or holds nothing.
+    /// Removes a block from the candidates: it is about to be written, or has no buffered pages
+    /// left.
     fn take(&mut self, slot: u32);
 
-    /// The next block to leave, taken; none if there is no candidate.
+    /// Chooses the next block to evict and removes it from the candidates. Returns `None` if there
+    /// is no candidate.
     fn victim(&mut self) -> Option<u32>;
 
-    /// A block that leaves as all do, taken; none if there is no candidate.
+    /// Removes and returns any candidate, when the caller evicts all of them. Returns `None` if
+    /// there is no candidate.
     fn any(&mut self) -> Option<u32> {
         self.victim()
     }
 
-    /// A block that may well be the next to leave, so that it can be fetched from memory.
+    /// Returns a likely next victim, so that the buffer can prefetch its entry.
     fn next(&self) -> Option<u32> {
         None
     }
 
-    /// A page of a candidate has been read from the buffer.
+    /// Records that the host read a buffered page of a candidate.
     fn read(&mut self, _slot: u32) {}
 
-    /// A page of a candidate has been trimmed; so many are left.
+    /// Records that the host trimmed a page of a candidate. The block keeps `left` buffered pages.
     fn trimmed(&mut self, _slot: u32, _left: u32) {}
 
-    /// Whether [`EvictionPolicy::queued`] and [`EvictionPolicy::served`] should be called.
+    /// Returns whether the policy needs [`EvictionPolicy::queued`] and [`EvictionPolicy::served`].
     fn listens(&self) -> bool {
         false
     }
 
-    /// A command on these blocks has been queued.
+    /// Records that a command on these blocks has entered the queue.
     fn queued(&mut self, _blocks: Range<u32>, _table: &BlockTable) {}
 
-    /// A queued command has done what it needed of a block.
+    /// Records that the part of a queued command in this block has been served.
     fn served(&mut self, _block: u32, _table: &BlockTable) {}
 
-    /// Whether blocks that leave are to be padded.
+    /// Returns whether the device must pad evicted blocks.
     fn pads(&self) -> bool {
         false
     }
 
-    /// The parts that will be served from now on, by block. Only a bound listens.
+    /// Passes the blocks of all parts that the device will serve from now on. Only offline bounds
+    /// use it.
     fn set_future(&mut self, _future: NextUses, _table: &BlockTable) {}
 
-    /// Bytes of its bookkeeping.
+    /// Returns the bytes of the policy's bookkeeping.
     fn memory_bytes(&self) -> u64 {
         0
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes the redundant state and asserts that it is consistent.
     fn check(&self, _table: &BlockTable) {}
 }
 
-/// What has been written to a block.
+/// A write to one block.
 #[derive(Clone, Debug)]
 struct Written {
     slot: u32,
     block: u32,
-    /// Whether nothing of the block was buffered before.
+    /// Whether the block had no buffered page before the write.
     is_new: bool,
-    /// The pages, counted from the start of the block.
+    /// Written pages, counted from the start of the block.
     pages: Range<u32>,
-    /// Pages of the block that are buffered now.
+    /// Buffered pages of the block after the write.
     buffered: u32,
-    /// Pages that the block has: fewer than others if it is the drive's last.
+    /// Pages in the block; the drive's last block can be shorter.
     whole: u32,
 }
 
-/// The table of buffers: config name, type and parameters, what it does, where it is from.
+/// Declares the table of buffers: config name, type and parameters, description, source.
 macro_rules! buffers {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every buffer.
             pub const BUFFERS;
-            /// What every buffer is made from.
+            /// Parameters for creating any buffer.
             pub struct BufferConfig {
                 /// Pages that the host can address.
                 logical_pages: u32,
-                /// Pages of a block, at least 1. For `page_lru` a block is a page, whatever this
-                /// says.
+                /// Pages per block, at least 1. `page_lru` ignores this: its blocks are single
+                /// pages.
                 block_pages: u32,
-                /// Pages that the buffer holds, at least one block.
+                /// Capacity in pages, at least one block.
                 capacity_pages: u32,
             }
             $($name $Type($($Own)?), $doc, $source;)*
@@ -169,7 +177,7 @@ macro_rules! buffers {
         )*
 
         impl Buffer {
-            /// An empty buffer with the policy of this name, if there is one.
+            /// Creates an empty buffer with the named policy. Returns `None` for an unknown name.
             pub fn new(name: &str, config: &BufferConfig) -> Option<Self> {
                 match name {
                     $(stringify!($name) => {
@@ -181,7 +189,7 @@ macro_rules! buffers {
                 }
             }
 
-            /// Whether the buffer of this name wants to be told what the host will use.
+            /// Returns whether the named policy needs the host's future accesses.
             pub fn needs_future(name: &str) -> bool {
                 match name {
                     $(stringify!($name) => <$Type as EvictionPolicy>::needs_future(),)*
@@ -210,7 +218,7 @@ buffers! {
         "Belady, IBM Systems Journal 5, 1966";
 }
 
-/// No buffer, as it stands beside the others in what a drive can have.
+/// Row for a drive without a buffer, listed with the buffers in [`BUFFERS`].
 pub const NONE: Row = Row {
     name: "none",
     doc: "No write buffer: every write goes to the flash.",
@@ -218,10 +226,11 @@ pub const NONE: Row = Row {
     parameters: <() as Parameters>::table,
 };
 
-/// Commands from the first fetch from memory to the second, that depends on it.
+/// Number of commands between prefetching a block's table entry and prefetching the slot that the
+/// entry names.
 const AHEAD: usize = 8;
 
-/// A buffer and what is in it.
+/// Write buffer: its policy and the set of buffered pages.
 pub struct Buffer {
     blocks: BlockTable,
     order: Box<dyn EvictionPolicy>,
@@ -229,15 +238,15 @@ pub struct Buffer {
     logical_pages: u32,
     pads: bool,
     listens: bool,
-    /// The first blocks of the commands that were queued last, and which is the oldest: where they
-    /// are in the table has been fetched, what is there has not.
+    /// First blocks of the last queued commands, and the index of the oldest. Their table entries
+    /// have been prefetched; the slots that the entries name have not.
     ahead: ([u32; AHEAD], usize),
-    /// Slots by block; for [`Buffer::drain`].
+    /// Candidate blocks with their slots; scratch space for [`Buffer::drain`].
     sorted: Vec<(u32, u32)>,
 }
 
 impl Buffer {
-    /// An empty buffer with a policy from outside.
+    /// Creates an empty buffer with an external policy.
     pub fn guest(policy: Box<dyn GuestBuffer>, config: &BufferConfig) -> Self {
         Self::with(Box::new(guest::Guest::new(policy, config)), config)
     }
@@ -258,12 +267,12 @@ impl Buffer {
         }
     }
 
-    /// Pages of a block: commands are served in parts that do not cross its ends.
+    /// Returns the pages per block. The device cuts commands into parts at block boundaries.
     pub fn block_pages(&self) -> u32 {
         self.blocks.block_pages()
     }
 
-    /// A read or a write has entered the command queue.
+    /// Announces that a read or write has entered the command queue.
     #[inline]
     pub fn queued(&mut self, first: Lpn, pages: u32) {
         assert!(pages > 0);
@@ -278,8 +287,8 @@ impl Buffer {
         }
     }
 
-    /// Writes pages of one block. Appends to `flush` what must be written to the flash first, in
-    /// order. The answer: how many of the pages were buffered already.
+    /// Writes pages of one block. Appends to `flush`, in order, the pages that the device must
+    /// write to flash first. Returns how many of the written pages were already buffered.
     #[inline]
     pub fn write(&mut self, first: Lpn, pages: u32, flush: &mut Flush) -> u32 {
         let (block, start) = self.blocks.place(first.get());
@@ -308,7 +317,7 @@ impl Buffer {
         hits
     }
 
-    /// Reads a page: whether it is buffered.
+    /// Reads a page. Returns whether it is buffered.
     #[inline]
     pub fn read(&mut self, lpn: Lpn) -> bool {
         let (block, page) = self.blocks.place(lpn.get());
@@ -319,7 +328,7 @@ impl Buffer {
         found.is_some()
     }
 
-    /// The part of a queued command that lies in one block has been served.
+    /// Records that the device has served the part of a queued command in one block.
     #[inline]
     pub fn served(&mut self, first: Lpn) {
         if self.listens {
@@ -327,7 +336,7 @@ impl Buffer {
         }
     }
 
-    /// Drops a page, whether it is buffered or not; the answer is whether it was.
+    /// Drops a page. Returns whether it was buffered.
     pub fn trim(&mut self, lpn: Lpn) -> bool {
         let (block, page) = self.blocks.place(lpn.get());
         let Some(slot) = self.blocks.find(block).filter(|&slot| self.blocks.holds(slot, page))
@@ -345,7 +354,7 @@ impl Buffer {
         true
     }
 
-    /// Everything leaves, in ascending order.
+    /// Evicts all blocks in ascending order.
     pub fn drain(&mut self, flush: &mut Flush) {
         let mut sorted = core::mem::take(&mut self.sorted);
         while let Some(slot) = self.order.any() {
@@ -356,40 +365,41 @@ impl Buffer {
         self.sorted = sorted;
     }
 
-    /// Everything is lost, as when the power fails; what is queued is still known.
+    /// Drops all buffered pages, as a power failure does. Queued commands stay known.
     pub fn lose(&mut self) {
         while let Some(slot) = self.order.any() {
             self.blocks.remove(slot);
         }
     }
 
-    /// Whether a page is buffered; nobody is told.
+    /// Returns whether a page is buffered, without counting as a use.
     pub fn holds(&self, lpn: Lpn) -> bool {
         let (block, page) = self.blocks.place(lpn.get());
         self.blocks.find(block).is_some_and(|slot| self.blocks.holds(slot, page))
     }
 
-    /// Pages that are buffered.
+    /// Returns the number of buffered pages.
     pub fn pages(&self) -> u64 {
         self.blocks.pages()
     }
 
-    /// Pages that can be.
+    /// Returns the maximum number of buffered pages.
     pub fn capacity_pages(&self) -> u64 {
         self.capacity_pages
     }
 
-    /// Tells a bound the parts that will be served from now on, each by its block's number.
+    /// Passes the block numbers of all parts that the device will serve from now on to an offline
+    /// bound.
     pub fn set_future(&mut self, future: NextUses) {
         self.order.set_future(future, &self.blocks);
     }
 
-    /// Bytes of its bookkeeping, without the pages themselves.
+    /// Returns the bytes of the buffer's bookkeeping, without the page data.
     pub fn memory_bytes(&self) -> u64 {
         self.blocks.memory_bytes() + self.order.memory_bytes()
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes the redundant state and asserts that it is consistent.
     pub fn check(&self) {
         self.blocks.check();
         assert!(self.pages() <= self.capacity_pages);
@@ -408,13 +418,13 @@ impl Buffer {
         }
     }
 
-    /// The first page behind a block.
+    /// Returns the first page after a block.
     fn block_end(&self, block: u32) -> u32 {
         (block * self.block_pages()).saturating_add(self.block_pages()).min(self.logical_pages)
     }
 }
 
-/// Cuts a command into what lies in one block each: first page, and how many.
+/// Cuts a command at block boundaries. Yields the first page and the page count of each part.
 pub fn parts(first: Lpn, pages: u32, block_pages: u32) -> impl Iterator<Item = (Lpn, u32)> {
     let (mut at, end) = (first.get(), first.get() + pages);
     core::iter::from_fn(move || {
@@ -424,7 +434,7 @@ pub fn parts(first: Lpn, pages: u32, block_pages: u32) -> impl Iterator<Item = (
     })
 }
 
-/// The remainder, without a division if that can be.
+/// Returns `page % block_pages`, without a division if `block_pages` is a power of two.
 #[inline(always)]
 fn within(page: u32, block_pages: u32) -> u32 {
     if block_pages.is_power_of_two() { page & (block_pages - 1) } else { page % block_pages }

@@ -1,9 +1,9 @@
 //! A drive as the host sees it: requests in bytes, command queues, a write buffer, completions.
 //!
-//! [`Ssd`] admits requests to its queues and serves them, by way of its write buffer if it has one.
-//! [`ShrdDevice`] is the host layer SHRD in front of an [`Ssd`]: it packs what the queue admits,
-//! and sends commands of its own. Below both is one path for every page, `PageIo`. The blame of the
-//! page that is done last is the blame of its request.
+//! [`Ssd`] admits requests to its queues and serves them, through its write buffer if it has one.
+//! [`ShrdDevice`] is the host layer SHRD in front of an [`Ssd`]: it packs the requests that the
+//! queue admits, and sends commands of its own. Both use one path for every page, `PageIo`. A
+//! request takes its blame from its page that completes last.
 
 mod buffered;
 mod extent;
@@ -29,127 +29,128 @@ use crate::request::{Completion, Request};
 use crate::saved::State;
 use crate::unit_table::UnitTable;
 
-/// Any drive. Called once per batch of requests.
+/// Any drive. The caller passes requests in batches.
 pub trait Device: Send {
-    /// Begins the first `count` requests, and appends what became of those that are complete, of
-    /// this call and of calls before, in the order of the requests. The others are those that come
-    /// after them, as many as [`Device::sees_ahead`] says: the first of the next call. Without any
-    /// request all that were begun become complete.
+    /// Begins the first `count` requests. Appends the completions that are due, from this call and
+    /// earlier ones, in the order of the requests. The requests after `count` are a preview, as
+    /// many as [`Device::sees_ahead`] returns: the next call begins with them. Without any request
+    /// the drive completes everything that it has begun.
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
 
-    /// Enters what every layer has counted since the last [`Device::reset_counters`].
+    /// Adds the counts of every layer since the last [`Device::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
-    /// The state of the erase units; wear is counted from the last [`Device::reset_counters`].
+    /// Returns the state of the erase units. Wear counts from the last [`Device::reset_counters`].
     fn units(&self) -> &UnitTable;
 
-    /// Counters and clocks back to zero, an empty queue; the drive stays as full and as worn.
+    /// Resets counters and clocks to zero and empties the queue. Fill and wear of the drive stay.
     fn reset_counters(&mut self);
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes the redundant state and asserts that it is consistent.
     fn check(&self);
 
-    /// How many requests after those that it is to serve the drive wants to see: what can stand in
-    /// its queues meanwhile.
+    /// Returns how many requests the drive wants to see beyond those that it must serve: the
+    /// requests that can be in its queues meanwhile.
     fn sees_ahead(&self) -> usize {
         0
     }
 
-    /// Writes back the write buffer and the mapping cache, as a drive does that has nothing else to
-    /// do.
+    /// Writes back the write buffer and the mapping cache, as an idle drive does.
     fn write_back(&mut self) {}
 
-    /// Nothing takes time from now on: a drive does the same, in the same order, as far as that
-    /// does not depend on what is complete. Nothing may be under way.
+    /// Freezes the clock: from now on no operation takes time. The drive does the same work in the
+    /// same order, except where a decision depends on which requests are complete. No request may
+    /// be in progress.
     fn stand_still(&mut self) {}
 
-    /// The clock goes on.
+    /// Lets the clock run again.
     fn go_on(&mut self) {}
 
-    /// What changes while the drive is filled, if all of it can be saved. The counters are at zero.
+    /// Returns the state that changes while the drive is filled, or `None` if the drive cannot save
+    /// all of it. The counters must be zero.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 
-    /// Tells the policies that are bounds what the host will do from now on.
+    /// Passes the host's future requests to the policies that are offline bounds.
     fn set_future(&mut self, _: FutureKnowledge) {}
 
-    /// Pages that the host can have programmed until a unit is cleaned, at most: fewer where pages
-    /// of the map or parts of pages are programmed, too. None once cleaning has begun, and where
-    /// units are merged instead.
+    /// Returns an upper bound on the pages that the host can program before a unit is cleaned. The
+    /// true number is smaller if the drive also programs map pages or partial pages. `None` once
+    /// cleaning has begun, and on drives that merge units instead.
     fn room_until_cleaning(&self) -> Option<u64> {
         None
     }
 
-    /// From now on a window of time is recorded, until the counters are reset; on a drive without
-    /// a clock there is none.
+    /// Records a window of time, until the counters are reset. A drive without a clock records
+    /// nothing.
     fn record(&mut self, _: Recording) {}
 
-    /// What was recorded, and the request that is looked at, if the window has begun.
+    /// Returns the recording, and the observed request, if the window has begun.
     fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
         None
     }
 
-    /// The power fails and comes back between two requests: what only the write buffer held is
-    /// gone. The translation layer is taken to know all that it did.
+    /// Cuts the power and restores it, between two requests. Pages that only the write buffer held
+    /// are lost. The model assumes that the translation layer loses no state.
     fn cut_power(&mut self) {}
 
-    /// Serves requests, all of them to their end, and appends what became of each.
+    /// Serves requests until all are complete, and appends their completions.
     fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
         self.run_ahead(batch, batch.len(), done);
         self.run_ahead(&[], 0, done);
     }
 
-    /// The account of all layers.
+    /// Returns the counters of all layers.
     fn counters(&self) -> Counters {
         let mut counters = Counters::default();
         self.report(&mut counters);
         counters
     }
 
-    /// Erases of every unit since the last [`Device::reset_counters`].
+    /// Returns the erases of every unit since the last [`Device::reset_counters`].
     fn wear(&self) -> Vec<u32> {
         self.units().wear().collect()
     }
 
-    /// Pages of every unit that hold what is still valid, translation pages included.
+    /// Returns the number of valid pages of every unit, translation pages included.
     fn valid_pages(&self) -> Vec<u32> {
         self.units().valid_pages().collect()
     }
 
-    /// Units that are free.
+    /// Returns the number of free units.
     fn free_units(&self) -> u32 {
         self.units().free_units()
     }
 }
 
-/// A drive whose host does not know what it will ask for next, and waits for each request by
-/// itself: time passes as the host has it.
+/// Drive for a host that does not know its next request and waits for each request separately. The
+/// host controls how simulated time advances.
 pub trait Paced: Device {
-    /// Begins requests; nothing is told. The answer is the number of the first.
+    /// Begins requests without reporting completions. Returns the number of the first request.
     fn begin(&mut self, requests: &[Request]) -> u64;
 
-    /// Time passes until `until`, as far as a request is under way: after the last of them the
-    /// clock stands at its end. Those that have ended are appended with their numbers.
+    /// Advances time to `until`, or to the end of the last request in progress if that is sooner.
+    /// Appends the requests that have ended, with their numbers.
     fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>);
 
-    /// The time, in nanoseconds since the last [`Device::reset_counters`], and when something
-    /// happens next if the host begins nothing; none if nothing will.
+    /// Returns the time in nanoseconds since the last [`Device::reset_counters`], and the time of
+    /// the next event if the host begins nothing. The latter is `None` if no event is due.
     fn time(&self) -> (u64, Option<u64>);
 }
 
-/// The pages that a read or a write touches, in the order in which their map entries are accessed.
+/// Returns the pages that a read or a write touches, in the order of their map accesses.
 #[inline(always)]
 pub fn pages(request: &Request, log2_page: u32) -> Range<u64> {
     let first = request.offset >> log2_page;
-    // No bytes are no pages, wherever they start.
+    // An empty request touches no page, wherever it starts.
     if request.length == 0 {
         return first..first;
     }
     first..(request.offset + request.length).div_ceil(1 << log2_page)
 }
 
-/// The pages that a trim covers as a whole: those that it forgets.
+/// Returns the pages that a trim covers completely: only these are forgotten.
 pub fn whole_pages(request: &Request, log2_page: u32) -> Range<u64> {
     let end = (request.offset + request.length) >> log2_page;
     request.offset.div_ceil(1 << log2_page)..end

@@ -1,17 +1,21 @@
-//! The best that a buffer of blocks can do for hits: the block whose next use is farthest in the
-//! future leaves (MIN: Belady, IBM Systems Journal 5, 1966). No drive can be built so; a bound.
+//! Offline bound on the hits of a block buffer: evicts the block whose next use is farthest in the
+//! future (MIN: Belady, IBM Systems Journal 5, 1966). No real drive can know the future.
 //!
-//! It is a bound on buffers that, as all here, put in every page that is written, if every command
-//! writes whole blocks. Otherwise it is an estimate, and another policy may find more: with smaller
-//! parts, as it does not weigh a block's pages against its next use; with reads, as a read that
-//! finds nothing puts nothing in, so that the block with the nearer next use is not the better one
-//! to have; with trims, as a block may be gone before its next use. It does not minimise what is
-//! written to the flash.
+//! The bound holds for buffers that insert every written page, as all buffers here do, if every
+//! command writes whole blocks. Otherwise the result is an estimate, and another policy can get
+//! more hits:
 //!
-//! The future comes with [`Buffer::set_future`](super::Buffer::set_future), a part for each
-//! [`Buffer::served`](super::Buffer::served). Before that, and beyond its end, the farthest use is
-//! taken to be that of the block not used for longest: LRU. Of several blocks that are never used
-//! again the one with the largest number leaves. Costs a move in a heap per part of a command.
+//! - With smaller parts, because this policy does not weigh a block's pages against its next use.
+//! - With reads, because a read miss inserts nothing; the block with the nearer next use is then
+//!   not always the better one to keep.
+//! - With trims, because a trim can remove a block before its next use.
+//!
+//! The policy does not minimise flash writes.
+//!
+//! [`Buffer::set_future`](super::Buffer::set_future) passes the future, one part for each
+//! [`Buffer::served`](super::Buffer::served). Before that call, and beyond the end of the known
+//! future, the policy evicts the least recently used block. Among blocks that are never used again
+//! it evicts the one with the largest number. Cost: one heap operation per part of a command.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -21,18 +25,18 @@ use super::blocks::BlockTable;
 use super::{BufferConfig, EvictionPolicy, Written};
 use crate::future::NextUses;
 
-/// What a slot that is no candidate has for a next use.
+/// Entry in `uses` of a slot that is not a candidate.
 const NOT_IN: (u64, u32) = (u64::MAX, 0);
 
-/// The block used last leaves.
+/// Policy that evicts the block with the farthest next use.
 pub(super) struct Belady {
-    /// By part: the next part in the same block.
+    /// By part: the index of the next part in the same block.
     next: Vec<u32>,
-    /// Parts that have been served since the future is known.
+    /// Parts served since the last call of `set_future`.
     now: u64,
     /// By slot: the next use, and the block.
     uses: Vec<(u64, u32)>,
-    /// What is in `uses`, and the slot; one for each candidate, and some that do not hold any more.
+    /// Entries of `uses` with their slots: one for each candidate, and some stale ones.
     farthest: BinaryHeap<((u64, u32), u32)>,
 }
 
@@ -42,7 +46,8 @@ impl Belady {
         Self { next: vec![], now: 0, uses, farthest: BinaryHeap::new() }
     }
 
-    /// The next use of the block that is used now. Unknown: the later it was used, the sooner.
+    /// Returns the next use of the block that is being used now. Beyond the known future it returns
+    /// an estimate: the later the last use, the sooner the next.
     fn next_use(&self) -> u64 {
         let known = usize::try_from(self.now).ok().and_then(|now| self.next.get(now));
         known.map_or(NOT_IN.0 - 1 - self.now, |&next| u64::from(next))

@@ -1,5 +1,5 @@
-//! Which pages of which block are buffered: a table of blocks, each with a bit per page. Takes 4
-//! bytes per block of the drive, 12 per block that can be buffered, and 8 there per 64 pages.
+//! Table of blocks with one bit per page, set if the page is buffered. Takes 4 bytes per block of
+//! the drive, plus 12 bytes and 8 bytes per 64 pages for each block that can be buffered.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,17 +7,18 @@ use core::ops::Range;
 
 use crate::prefetch::prefetch;
 
-/// Blocks in slots. A slot is of one block until that is removed.
+/// Table of buffered blocks. A slot belongs to one block until that block is removed.
 #[derive(Clone, Debug)]
 pub(super) struct BlockTable {
     block_pages: u32,
-    /// The logarithm of that, if it has one: a division is a wait at this rate.
+    /// Logarithm of `block_pages` if it is a power of two. At this rate of calls a division would
+    /// stall.
     shift: Option<u32>,
-    /// By block: the slot that it has, or had last, or 0. A slot knows its block, so that this need
-    /// not be cleared when the block leaves, which would be a wait for memory.
+    /// By block: its current slot, its last slot, or 0. A slot records its block, so removing a
+    /// block need not clear this entry; clearing it would wait for memory.
     slots: Vec<u32>,
-    /// `stride` words per slot, side by side in memory, as they are used together: the block and
-    /// how many of its pages are buffered, and then a bit per page.
+    /// `stride` words per slot, adjacent in memory because they are used together: first the block
+    /// and its number of buffered pages, then one bit per page.
     words: Vec<u64>,
     stride: usize,
     free: Vec<u32>,
@@ -25,7 +26,7 @@ pub(super) struct BlockTable {
 }
 
 impl BlockTable {
-    /// None of so many blocks; at most `slots` at a time.
+    /// Creates an empty table for `blocks` blocks, of which at most `slots` are buffered at a time.
     pub(super) fn new(block_pages: u32, blocks: usize, slots: usize) -> Self {
         let stride = 1 + block_pages.div_ceil(64) as usize;
         Self {
@@ -43,18 +44,18 @@ impl BlockTable {
         self.block_pages
     }
 
-    /// Pages that are buffered, of all blocks.
+    /// Returns the number of buffered pages in all blocks.
     #[inline(always)]
     pub(super) fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// Blocks of which pages are buffered.
+    /// Returns the number of blocks with buffered pages.
     pub(super) fn len(&self) -> usize {
         self.words.len() / self.stride - self.free.len()
     }
 
-    /// The block that a page is in, and its number there.
+    /// Returns the block of a page, and the page's number in the block.
     #[inline(always)]
     pub(super) fn place(&self, page: u32) -> (u32, u32) {
         match self.shift {
@@ -69,19 +70,19 @@ impl BlockTable {
         (self.buffered(slot) > 0 && self.block(slot) == block).then_some(slot)
     }
 
-    /// A block will be looked for soon.
+    /// Prefetches the table entry of a block that will be looked up soon.
     #[inline(always)]
     pub(super) fn prefetch(&self, block: u32) {
         prefetch(&self.slots, block as usize);
     }
 
-    /// A block that was prefetched will be used soon.
+    /// Prefetches the slot of a block whose table entry has been prefetched.
     #[inline(always)]
     pub(super) fn prefetch_found(&self, block: u32) {
         self.prefetch_slot(self.slots[block as usize]);
     }
 
-    /// The block of a slot will be used soon.
+    /// Prefetches a slot that will be used soon.
     #[inline(always)]
     pub(super) fn prefetch_slot(&self, slot: u32) {
         prefetch(&self.words, slot as usize * self.stride);
@@ -92,33 +93,33 @@ impl BlockTable {
         (self.words[slot as usize * self.stride] >> 32) as u32
     }
 
-    /// How many pages of a block are buffered; 0 only while it comes or leaves, or if the slot is
-    /// of none.
+    /// Returns the number of buffered pages of the slot's block. The number is 0 only while the
+    /// block is added or removed, or if the slot is free.
     #[inline(always)]
     pub(super) fn buffered(&self, slot: u32) -> u32 {
         self.words[slot as usize * self.stride] as u32
     }
 
-    /// Every block and its slot.
+    /// Yields every block and its slot.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let slots = 0..(self.words.len() / self.stride) as u32;
         slots.filter(|&slot| self.buffered(slot) > 0).map(|slot| (self.block(slot), slot))
     }
 
-    /// Whether a page of a block is buffered.
+    /// Returns whether a page of a block is buffered.
     #[inline(always)]
     pub(super) fn holds(&self, slot: u32, page: u32) -> bool {
         self.words[self.word(slot, page)] >> (page % 64) & 1 != 0
     }
 
-    /// How many of some pages of a block are buffered.
+    /// Returns how many of the given pages of a block are buffered.
     #[inline]
     pub(super) fn count(&self, slot: u32, pages: &Range<u32>) -> u32 {
         let first = self.word(slot, 0);
         masks(pages).map(|(word, mask)| (self.words[first + word] & mask).count_ones()).sum()
     }
 
-    /// The pages of a block that are buffered, in ascending order.
+    /// Yields the buffered pages of a block in ascending order.
     #[inline]
     pub(super) fn pages_of(&self, slot: u32) -> impl Iterator<Item = u32> {
         let first = self.word(slot, 0);
@@ -133,7 +134,7 @@ impl BlockTable {
         })
     }
 
-    /// A slot for a block that has none.
+    /// Takes a free slot for a block that has none.
     #[inline]
     pub(super) fn add(&mut self, block: u32) -> u32 {
         let slot = self.free.pop().expect("there are slots for all that fits");
@@ -142,7 +143,7 @@ impl BlockTable {
         slot
     }
 
-    /// Some pages of a block are buffered now.
+    /// Marks pages of a block as buffered.
     #[inline]
     pub(super) fn set(&mut self, slot: u32, pages: &Range<u32>) {
         let first = self.word(slot, 0);
@@ -156,7 +157,7 @@ impl BlockTable {
         self.pages += new;
     }
 
-    /// A page that was buffered is not any more.
+    /// Marks a buffered page as not buffered.
     pub(super) fn clear(&mut self, slot: u32, page: u32) {
         assert!(self.holds(slot, page));
         let word = self.word(slot, page);
@@ -165,14 +166,15 @@ impl BlockTable {
         self.pages -= 1;
     }
 
-    /// A block leaves.
+    /// Removes a block and frees its slot.
     #[inline]
     pub(super) fn remove(&mut self, slot: u32) {
         let buffered = self.buffered(slot);
         self.pages -= u64::from(buffered);
         let first = slot as usize * self.stride;
         match &mut self.words[first..first + self.stride] {
-            // A call would write both at once, and reading one soon after would wait for that.
+            // `fill` would write both words in one store, and a read soon after would wait for that
+            // store.
             [block, pages] => (*block, *pages) = (0, 0),
             words => words.fill(0),
         }
@@ -184,7 +186,7 @@ impl BlockTable {
         (self.words.len() * 8 + self.slots.len() * 4 + slots * 4) as u64
     }
 
-    /// Counts the bits.
+    /// Counts the bits and asserts that the counters agree.
     pub(super) fn check(&self) {
         let mut pages = 0;
         for (block, slot) in self.iter() {
@@ -203,7 +205,7 @@ impl BlockTable {
     }
 }
 
-/// Word by word, the bits of a range that is not empty.
+/// Yields word by word the bits of a range that is not empty.
 #[inline(always)]
 fn masks(pages: &Range<u32>) -> impl Iterator<Item = (usize, u64)> + use<> {
     let (first, last) = (pages.start, pages.end - 1);

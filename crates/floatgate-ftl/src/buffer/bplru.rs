@@ -1,15 +1,14 @@
 //! BPLRU: block padding LRU (Kim and Ahn, "BPLRU: A Buffer Management Scheme for Improving Random
 //! Writes in Flash Storage", FAST 2008).
 //!
-//! - *Block-level LRU* of writes: reads are no use of a block.
-//! - *Padding*: of a block that leaves, the pages that are missing are read from the flash, and the
-//!   block is written as a whole, so that a hybrid FTL makes a switch merge of it. The engine does
-//!   that ([`Group::pad`](super::Group::pad)).
-//! - *LRU compensation*: a block that was written from its first page to its last, in order, is not
-//!   expected to be written again: it leaves next.
+//! - *Block-level LRU* of writes: a read does not count as a use of a block.
+//! - *Padding*: when a block leaves, the engine reads its missing pages from flash and writes the
+//!   whole block ([`Group::pad`](super::Group::pad)). A hybrid FTL can then do a switch merge.
+//! - *LRU compensation*: the policy does not expect another write to a block that was written in
+//!   order from its first page to its last. Such a block leaves next.
 //!
-//! Decided here: a write that does not go on where the last one to its block ended breaks the order
-//! unless it begins at the first page; so does a trim. Costs what LRU of blocks costs.
+//! Decided here: a write breaks the order unless it starts where the last write to its block ended,
+//! or at the first page. A trim breaks the order, too. Costs as much as LRU of blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -29,11 +28,11 @@ crate::parameters! {
     }
 }
 
-/// The least recently written block leaves, or one that was written in order.
+/// Policy that evicts the least recently written block; a block written in order leaves first.
 pub(super) struct Bplru {
     config: BplruConfig,
     recency: Recency,
-    /// By slot: pages that were written in order, from the first of the block on.
+    /// By slot: number of pages written in order, counted from the first page of the block.
     in_order: Vec<u32>,
 }
 

@@ -1,23 +1,23 @@
-//! Slots by how many pages they have, and among equals by which came last.
+//! Slots sorted by their number of pages, and among equal numbers by arrival.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::lru::{Links, List};
 
-/// A list per number of pages. The slot that came last is first.
+/// One list of slots per number of pages. The newest slot is at the front.
 #[derive(Clone, Debug)]
 pub(super) struct BySize {
     links: Links,
     lists: Vec<List>,
-    /// A bit per list: whether it is of anything.
+    /// One bit per list, set if the list is not empty.
     filled: Vec<u64>,
-    /// By slot; 0 if it is in no list.
+    /// Pages by slot; 0 if the slot is in no list.
     sizes: Vec<u32>,
 }
 
 impl BySize {
-    /// Nothing, of `slots` slots with at most `pages_max` pages.
+    /// Creates empty lists for `slots` slots with at most `pages_max` pages each.
     pub(super) fn new(slots: usize, pages_max: u32) -> Self {
         let lists = pages_max as usize + 1;
         Self {
@@ -33,12 +33,12 @@ impl BySize {
         self.sizes[slot as usize] > 0
     }
 
-    /// How many pages a slot has; 0 if it is not in.
+    /// Returns the number of pages of a slot; 0 if the slot is in no list.
     pub(super) fn size(&self, slot: u32) -> u32 {
         self.sizes[slot as usize]
     }
 
-    /// A slot comes in with so many pages, as the last of its size.
+    /// Adds a slot with this number of pages, as the newest of its size.
     #[inline]
     pub(super) fn put(&mut self, slot: u32, pages: u32) {
         assert!(pages > 0 && !self.contains(slot));
@@ -58,7 +58,7 @@ impl BySize {
         }
     }
 
-    /// Of the slots with the most pages the one that came first, taken. Looks at a word per 64
+    /// Removes and returns the oldest of the slots with the most pages. Looks at one word per 64
     /// pages of a block at most.
     #[inline]
     pub(super) fn take_largest(&mut self) -> Option<u32> {
@@ -78,7 +78,7 @@ impl BySize {
             as u64
     }
 
-    /// Every slot is in the list of its size.
+    /// Asserts that every slot is in the list of its size.
     pub(super) fn check(&self) {
         let mut linked = 0;
         for (size, list) in self.lists.iter().enumerate() {

@@ -2,15 +2,16 @@
 //! NVRAM Write Buffer for Flash Memory-Based Storage Devices", IEEE Transactions on Computers 58,
 //! 2009).
 //!
-//! A share alpha of the blocks, those used last, is spared. Of the others the one with the most
-//! buffered pages leaves, of equals the one that came to them first. If there are no others, the
-//! least recently used leaves. Alpha 0 is FAB, alpha 1 is LRU of blocks.
+//! The policy spares a share alpha of the blocks: the most recently used ones. From the other
+//! blocks it evicts the one with the most buffered pages, among equals the one that joined the
+//! others first. If there are no others, it evicts the least recently used block. Alpha 0 is FAB,
+//! alpha 1 is LRU of blocks.
 //!
-//! The paper's text was not at hand: the default alpha, 0.1, and the rules are as they are quoted
-//! (docs/algorithms.md, 7.7). Decided here: the share is of the blocks that could leave, rounded
-//! down, whenever one is written or is to leave; a block that loses a page by a trim becomes the
-//! last of its new size, unless it is spared. Costs two list moves per part of a command, and
-//! per block that leaves a look at one word per 64 pages of a block at most.
+//! The paper's text was not at hand: the default alpha, 0.1, and the rules come from quotations of
+//! it (docs/algorithms.md, 7.7). Decided here: alpha is a share of the blocks that could leave,
+//! rounded down, and is applied at each write and at each eviction. A block that loses a page by a
+//! trim becomes the newest of its new size, unless it is spared. Costs two list moves per part of a
+//! command. Each eviction looks at one word per 64 pages of a block at most.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,14 +31,14 @@ crate::parameters! {
     }
 }
 
-/// Of the blocks not used lately the one with the most pages leaves.
+/// Policy that evicts the largest block outside the most recently used share.
 pub(super) struct Clc {
     alpha_permille: u64,
     spared: Recency,
     others: BySize,
-    /// By slot: buffered pages.
+    /// Buffered pages by slot.
     pages: Vec<u32>,
-    /// Candidates in both.
+    /// Candidates in `spared` and `others` together.
     len: u64,
 }
 
@@ -54,7 +55,7 @@ impl Clc {
         }
     }
 
-    /// Blocks beyond the share are spared no longer.
+    /// Moves the least recently used spared blocks to the others until the share is met.
     fn rebalance(&mut self) {
         while u64::from(self.spared.len()) > self.len * self.alpha_permille / 1000
             && let Some(slot) = self.spared.take_oldest()

@@ -1,17 +1,17 @@
-//! FAB: the block with the most buffered pages leaves, so that merges of a hybrid FTL become
+//! FAB: evicts the block with the most buffered pages, so that a hybrid FTL can replace merges by
 //! switches (Jo, Kang, Park, Kim and Lee, "FAB: Flash-Aware Buffer Management Policy for Portable
 //! Media Players", IEEE Transactions on Consumer Electronics 52, 2006).
 //!
-//! Of equals the least recently used leaves. Deviates: reads are not buffered, as here no buffer
-//! does that; a read of a buffered page is a use. Decided here: a block that loses a page by a trim
-//! counts as used. Costs a list move per part of a command, and per block that leaves a look at one
-//! word per 64 pages of a block at most.
+//! Among equals the least recently used block leaves. Deviation: reads are not buffered, as in all
+//! buffers here; a read of a buffered page counts as a use. Decided here: a trim that removes a
+//! page from a block counts as a use. Costs one list move per part of a command. Each eviction
+//! looks at one word per 64 pages of a block at most.
 
 use super::blocks::BlockTable;
 use super::by_size::BySize;
 use super::{BufferConfig, EvictionPolicy, Written};
 
-/// The block with the most pages leaves.
+/// Policy that evicts the block with the most pages.
 pub(super) struct Fab(BySize);
 
 impl Fab {

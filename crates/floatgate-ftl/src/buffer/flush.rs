@@ -1,32 +1,32 @@
-//! What leaves a buffer: pages to be written to the flash, block by block.
+//! Pages that leave a buffer: the device must write them to flash, block by block.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::Lpn;
 
-/// Groups of pages, in the order in which they are to be written.
+/// Groups of pages, in the order in which the device must write them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Flush {
     pages: Vec<Lpn>,
-    /// Where each group ends in `pages`, and the rest of it.
+    /// Per group: its end in `pages`, the pages of its block, and whether to pad.
     groups: Vec<(u32, Range<u32>, bool)>,
 }
 
 /// Pages of one block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group<'a> {
-    /// The pages, in ascending order.
+    /// Pages to write, in ascending order.
     pub pages: &'a [Lpn],
     /// All pages of the block.
     pub block: Range<u32>,
-    /// Whether the block is to be written as a whole: those of its pages that are not among
-    /// `pages`, but have been written before, are to be read and written again, in their places.
+    /// Whether to write the whole block. The device then reads the pages of the block that are
+    /// missing from `pages` but have been written before, and writes them again in place.
     pub pad: bool,
 }
 
 impl Group<'_> {
-    /// Every page of the block in ascending order, and whether it is among `pages`.
+    /// Yields every page of the block in ascending order, and whether it is in `pages`.
     pub fn whole(&self) -> impl Iterator<Item = (Lpn, bool)> {
         let mut rest = self.pages.iter().peekable();
         self.block.clone().map(move |page| {
@@ -37,17 +37,17 @@ impl Group<'_> {
 }
 
 impl Flush {
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// Pages of all groups.
+    /// Returns the number of pages in all groups.
     pub fn pages(&self) -> usize {
         self.pages.len()
     }
 
-    /// The groups, first to last.
+    /// Yields the groups from first to last.
     pub fn groups(&self) -> impl Iterator<Item = Group<'_>> {
         let mut start = 0;
         self.groups.iter().map(move |(end, block, pad)| {
@@ -58,19 +58,19 @@ impl Flush {
         })
     }
 
-    /// Nothing to write any more. Keeps its memory.
+    /// Removes all groups. Keeps the allocated memory.
     pub fn clear(&mut self) {
         self.pages.clear();
         self.groups.clear();
     }
 
-    /// A page of the group that is being put together.
+    /// Adds a page to the open group.
     #[inline]
     pub(super) fn push(&mut self, lpn: Lpn) {
         self.pages.push(lpn);
     }
 
-    /// The group is complete.
+    /// Completes the open group.
     #[inline]
     pub(super) fn close(&mut self, block: Range<u32>, pad: bool) {
         self.groups.push((self.pages.len() as u32, block, pad));

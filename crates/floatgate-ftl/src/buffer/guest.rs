@@ -1,4 +1,4 @@
-//! A buffer policy that is in no table: it comes from outside of this crate.
+//! Buffer policies from outside this crate.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -8,32 +8,33 @@ use core::ops::Range;
 use super::blocks::BlockTable;
 use super::{BufferConfig, EvictionPolicy, Written};
 
-/// What a buffer asks of a policy from outside. Blocks are told by their numbers: the first page by
-/// the pages of a block.
+/// Interface of an external buffer policy. A block number is the block's first page divided by the
+/// pages per block.
 pub trait GuestBuffer: Send {
-    /// These pages of a block have been written, counted from its start; so many are buffered now.
+    /// Records a write to a block: the pages, counted from the start of the block, and the number
+    /// of pages now buffered.
     fn written(&mut self, block: u32, pages: Range<u32>, buffered: u32);
 
-    /// A page of a block has been read from the buffer.
+    /// Records that the host read a buffered page of a block.
     fn read(&mut self, block: u32);
 
-    /// A page of a block has been trimmed; so many are left.
+    /// Records that the host trimmed a page of a block. The block keeps `left` buffered pages.
     fn trimmed(&mut self, block: u32, left: u32);
 
-    /// The block that is to leave: one of these, of which there is at least one.
+    /// Returns the block to evict: one of `blocks`, which is never empty.
     fn victim(&mut self, blocks: &[u32]) -> u32;
 }
 
-/// No candidate.
+/// Entry of a slot that is not a candidate.
 const NONE: u32 = u32::MAX;
 
-/// A policy from outside, and the blocks that it can choose from.
+/// External policy with its candidate blocks.
 pub(super) struct Guest {
     policy: Box<dyn GuestBuffer>,
-    /// The blocks that are candidates, and their slots.
+    /// Candidate blocks, and in `slots` their slots, in the same order.
     blocks: Vec<u32>,
     slots: Vec<u32>,
-    /// By slot, where it stands in those.
+    /// By slot: its index in `blocks` and `slots`.
     places: Vec<u32>,
 }
 
@@ -76,7 +77,7 @@ impl EvictionPolicy for Guest {
         Some(slot)
     }
 
-    /// It is not asked: what it would answer changes nothing.
+    /// Does not call the policy: when all blocks leave, its answer would change nothing.
     fn any(&mut self) -> Option<u32> {
         let slot = *self.slots.last()?;
         self.take(slot);

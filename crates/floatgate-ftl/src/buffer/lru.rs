@@ -1,13 +1,13 @@
-//! LRU of blocks: the whole block that has not been used for longest leaves.
+//! LRU of blocks: evicts the least recently used block as a whole.
 //!
-//! A block is used when a page of it is written or read from the buffer. Costs a move in
-//! a queue per part of a command, and another per block that leaves.
+//! A block is used when a page of it is written, or read from the buffer. Costs one queue move per
+//! part of a command, and one more per evicted block.
 
 use super::blocks::BlockTable;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
 
-/// The least recently used block leaves.
+/// Policy that evicts the least recently used block.
 pub(super) struct Lru(Recency);
 
 impl Lru {

@@ -1,23 +1,27 @@
 //! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the Future
 //! Reference in Write Buffer Management Design for SSDs", 2013).
 //!
-//! Blocks that queued commands will use are pinned: they leave only if there is no other. The
-//! paper's Figure 2 swaps the names of the first and the last block of a command; the loop is over
-//! all blocks between them.
+//! The policy pins blocks that queued commands will use: a pinned block leaves only if all blocks
+//! are pinned. The paper's Figure 2 swaps the names of the first and the last block of a command;
+//! the loop visits all blocks between them.
 //!
-//! Decided here (docs/algorithms.md, 7.4, N1 to N5): a pin is a count of the queued commands, reads
-//! and writes, that overlap the block; it is kept for blocks that are not buffered, too, so that
-//! such a block is pinned when it comes; a command lets go of a block when its part there has been
-//! served. A pin does not change the order by last use: if all blocks are pinned the least recently
-//! used of them leaves, and a block whose pin ends without a use is where it was. The paper's text
-//! allows two other readings: pins only for blocks that are buffered when a command is queued (of
-//! one block, commands are then taken to be served in the order in which they came), and no pins,
-//! but a move to the front.
+//! Decided here (docs/algorithms.md, 7.4, N1 to N5):
 //!
-//! Costs what LRU of blocks costs, and 4 bytes per block of the drive. A pin is an addition in a
-//! table by block; no list is walked: a block that is pinned when it would leave is passed over
-//! once, and set aside in the order in which it would have left. If its pin ends without a use it
-//! waits in a heap, before all others.
+//! - A pin is a count of the queued commands, reads and writes, that overlap the block.
+//! - The policy also counts for blocks that are not buffered, so such a block is pinned when it
+//!   enters.
+//! - A command releases a block when its part there has been served.
+//! - A pin does not change the LRU order. If all blocks are pinned, the least recently used one
+//!   leaves. A block whose pin ends without a use keeps its position.
+//!
+//! The paper's text allows two other readings. First: a command pins only blocks that are buffered
+//! when it is queued; commands on one block are then assumed to be served in arrival order. Second:
+//! no pins; a queued command moves its blocks to the front.
+//!
+//! Costs as much as LRU of blocks, and 4 bytes per block of the drive. A pin is an addition in a
+//! table by block; the policy walks no list. When a pinned block would leave, the policy passes
+//! over it once and sets it aside in LRU order. If its pin ends without a use, the block waits in a
+//! heap and leaves before all others.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -38,7 +42,7 @@ crate::parameters! {
 }
 
 crate::choice! {
-    /// What a queued command does for the blocks that it will use.
+    /// Effect of a queued command on the blocks that it will use.
     pub enum Pin {
         /// They are pinned while another block can be evicted, even if buffered after queueing.
         Counted = "counted",
@@ -49,36 +53,38 @@ crate::choice! {
     }
 }
 
-/// A bit of what is pending.
+/// Bit in `pending` of a block that was passed over.
 const PASSED: u32 = 1 << 31;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     block: u32,
-    /// For [`Pin::OnArrivalOnly`]: queued commands on the block that were there before it.
+    /// For [`Pin::OnArrivalOnly`]: queued commands on the block that arrived before the block was
+    /// buffered.
     early: u32,
-    /// When it was used last.
+    /// Time of the last use.
     used: u64,
-    /// Whether it was passed over since; then it has [`PASSED`], too.
+    /// Whether the block was passed over since its last use; `pending` then has [`PASSED`].
     passed: bool,
-    /// Whether it is in the heap.
+    /// Whether the block is in the heap `freed`.
     freed: bool,
 }
 
-/// The least recently used block leaves, but not one that will be used if there is another.
+/// Policy that evicts the least recently used block without a pin.
 pub(super) struct NcqLru {
     pin: Pin,
-    /// By block: parts of queued commands that have not been served, and [`PASSED`] if the block
-    /// was passed over. Here, so that a pin that ends for others asks no other table.
+    /// By block: unserved parts of queued commands, and [`PASSED`] if the block was passed over.
+    /// The bit is stored here so that releasing one of several pins reads no other table.
     pending: Vec<u32>,
     slots: Vec<State>,
     links: Links,
-    /// Blocks that have not been passed over, the most recently used first.
+    /// Blocks that were not passed over, the most recently used first.
     recent: List,
-    /// Blocks that have, the least recently used first; each was used before all in `recent`.
+    /// Blocks that were passed over, the least recently used first. Each was used before all in
+    /// `recent`.
     passed: List,
-    /// Those of them that are not pinned any more, by last use, and some that have been used or
-    /// pinned again.
+    /// Passed-over blocks whose pins have ended, by last use, and some stale entries of blocks that
+    /// were used or pinned again.
     freed: BinaryHeap<Reverse<(u64, u32)>>,
     now: u64,
 }
@@ -116,13 +122,14 @@ impl NcqLru {
         self.links.push_front(&mut self.recent, slot);
     }
 
-    /// Of those whose pins have ended after they were passed over, the least recently used.
+    /// Returns the least recently used of the passed-over blocks whose pins have ended.
     fn freed(&mut self) -> Option<u32> {
         while let Some(Reverse((used, slot))) = self.freed.pop() {
             self.slots[slot as usize].freed = false;
             let state = self.slots[slot as usize];
             if state.passed && !self.is_pinned(slot) {
-                // None is passed over before the heap is empty, so it has not been used since.
+                // No block is passed over until the heap is empty, so this block was not used after
+                // its entry.
                 assert_eq!(state.used, used);
                 return Some(slot);
             }
@@ -130,7 +137,7 @@ impl NcqLru {
         None
     }
 
-    /// Puts a block that was passed over into the heap, or leaves it there.
+    /// Puts a passed-over block into the heap, unless it is already there.
     fn free(&mut self, slot: u32) {
         let state = &mut self.slots[slot as usize];
         if !core::mem::replace(&mut state.freed, true) {
@@ -138,7 +145,8 @@ impl NcqLru {
         }
     }
 
-    /// The least recently used of all but the pinned, which are set aside.
+    /// Returns the least recently used block without a pin. Sets aside the pinned blocks on the
+    /// way.
     fn oldest(&mut self) -> Option<u32> {
         while let Some(slot) = self.recent.back() {
             if !self.is_pinned(slot) {

@@ -1,14 +1,14 @@
-//! LRU of pages: each page leaves on its own.
+//! LRU of pages: evicts single pages.
 //!
-//! The reference against which buffers of blocks are measured: the best use of the memory by
-//! recency, and the worst order for the flash. Costs a move in a queue per page that is
-//! found, another per page that leaves for one that is not; 4 bytes per page of the drive.
+//! Reference for block buffers: among recency policies it makes the best use of memory and gives
+//! flash the worst write order. Costs one queue move per hit, one more per evicted page, and 4
+//! bytes per page of the drive.
 
 use super::blocks::BlockTable;
 use super::recency::Recency;
 use super::{BufferConfig, EvictionPolicy, Written};
 
-/// The least recently used page leaves.
+/// Policy that evicts the least recently used page.
 pub(super) struct PageLru(Recency);
 
 impl PageLru {

@@ -1,36 +1,37 @@
-//! Slots by last use.
+//! Slots ordered by last use.
 //!
-//! A queue in one piece of memory, with a hole where a slot was that has been used since. What will
-//! leave next stands side by side, so that it can be fetched ahead of need: a list is as exact, but
-//! each of its links is a wait for memory, and the next one is not known before. A queue of four
-//! times as many places as slots is packed anew when it is at an end, which is a move per use at
-//! most.
+//! The queue is one array. A use moves a slot to the end and leaves a hole. The slots that leave
+//! next are adjacent, so the buffer can prefetch them. A linked list gives the same order, but each
+//! link is a memory wait, and the next slot is unknown until the link is read. The array has four
+//! times as many places as there are slots. When the queue reaches an end of the array, it is
+//! repacked; the cost is at most one move per use.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::BlockTable;
 
-/// No slot.
+/// Marks a hole.
 const NONE: u32 = u32::MAX;
 
-/// How many slots before its turn one is named by [`Recency::soon`].
+/// Distance from the head of the queue of the slot that [`Recency::soon`] returns.
 const AHEAD: usize = 4;
 
-/// One queue, the least recently used slot first.
+/// Queue of slots, the least recently used first.
 #[derive(Clone, Debug)]
 pub(super) struct Recency {
-    /// Slots and holes; only those from `first` to `end` count, and the first is no hole.
+    /// Slots and holes. Only the range from `first` to `end` is in use, and it does not begin with
+    /// a hole.
     queue: Vec<u32>,
     first: usize,
     end: usize,
-    /// By slot: where it is in the queue, or was last.
+    /// By slot: its current or last position in the queue.
     places: Vec<u32>,
     len: u32,
 }
 
 impl Recency {
-    /// Nothing, of `slots` slots.
+    /// Creates an empty queue for `slots` slots.
     pub(super) fn new(slots: usize) -> Self {
         let (first, end) = (slots + 1, slots + 1);
         let (queue, places) = (vec![NONE; 4 * slots + 4], vec![0; slots]);
@@ -41,7 +42,7 @@ impl Recency {
         self.len
     }
 
-    /// A slot comes in, as the most recently used.
+    /// Adds a slot as the most recently used.
     #[inline]
     pub(super) fn put(&mut self, slot: u32) {
         if self.end == self.queue.len() {
@@ -53,7 +54,7 @@ impl Recency {
         self.len += 1;
     }
 
-    /// A slot comes in, as the least recently used.
+    /// Adds a slot as the least recently used.
     pub(super) fn put_last(&mut self, slot: u32) {
         if self.first == 0 {
             self.pack();
@@ -64,7 +65,7 @@ impl Recency {
         self.len += 1;
     }
 
-    /// A slot is used.
+    /// Makes a slot the most recently used.
     #[inline]
     pub(super) fn touch(&mut self, slot: u32) {
         self.take(slot);
@@ -78,7 +79,7 @@ impl Recency {
         self.leave(place);
     }
 
-    /// What is at a place is in the queue no more.
+    /// Removes the slot at a position from the queue.
     #[inline(always)]
     fn leave(&mut self, place: usize) {
         self.queue[place] = NONE;
@@ -88,20 +89,20 @@ impl Recency {
         }
     }
 
-    /// The least recently used slot.
+    /// Returns the least recently used slot.
     #[inline]
     pub(super) fn oldest(&self) -> Option<u32> {
         (self.len > 0).then(|| self.queue[self.first])
     }
 
-    /// A slot that will soon be the least recently used.
+    /// Returns a slot that will soon be the least recently used.
     #[inline]
     pub(super) fn soon(&self) -> Option<u32> {
         let slot = *self.queue[..self.end].get(self.first + AHEAD)?;
         (slot != NONE).then_some(slot)
     }
 
-    /// The least recently used slot, taken.
+    /// Removes and returns the least recently used slot.
     #[inline]
     pub(super) fn take_oldest(&mut self) -> Option<u32> {
         let oldest = self.oldest()?;
@@ -109,7 +110,7 @@ impl Recency {
         Some(oldest)
     }
 
-    /// Moves what there is together, with room before it and more behind it.
+    /// Repacks the queue without holes, with room in front and more room behind.
     #[cold]
     fn pack(&mut self) {
         let begin = self.places.len() + 1;
@@ -121,7 +122,7 @@ impl Recency {
         }
     }
 
-    /// The least recently used first.
+    /// Yields the slots, the least recently used first.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.queue[self.first..self.end].iter().copied().filter(|&slot| slot != NONE)
     }
@@ -130,7 +131,7 @@ impl Recency {
         4 * (self.queue.len() + self.places.len()) as u64
     }
 
-    /// Every block is in the queue, and nothing else.
+    /// Asserts that the queue contains every block of the table and nothing else.
     pub(super) fn check(&self, table: &BlockTable) {
         assert_eq!(self.iter().count(), table.len());
         assert_eq!(self.len as usize, table.len());

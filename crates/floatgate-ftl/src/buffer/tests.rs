@@ -1,4 +1,4 @@
-//! Cases worked out by hand.
+//! Hand-computed cases of the buffer policies.
 
 use std::vec;
 use std::vec::Vec;
@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::*;
 use crate::parameters::names;
 
-/// A buffer of so many pages on a drive of 50, in blocks of 4; the last one has 2.
+/// A buffer of the given size on a drive of 50 pages, in blocks of 4; the last block has 2 pages.
 struct Case {
     buffer: Buffer,
     flush: Flush,
@@ -21,7 +21,7 @@ impl Case {
         Self { buffer: Buffer::new(name, &config).expect(name), flush: Flush::default() }
     }
 
-    /// What leaves, by group.
+    /// Returns the pages that left, by group.
     fn left(&mut self) -> Vec<Vec<u32>> {
         let group = |group: Group| group.pages.iter().map(|lpn| lpn.get()).collect();
         let groups = self.flush.groups().map(group).collect();
@@ -29,19 +29,19 @@ impl Case {
         groups
     }
 
-    /// Writes pages of one block: the hits, and what leaves.
+    /// Writes pages of one block. Returns the hits and the pages that left.
     fn write(&mut self, first: u32, pages: u32) -> (u32, Vec<Vec<u32>>) {
         let hits = self.buffer.write(Lpn::new(first), pages, &mut self.flush);
         self.buffer.check();
         (hits, self.left())
     }
 
-    /// Writes single pages that are new, while nothing leaves.
+    /// Writes single new pages and asserts that no page leaves.
     fn fill(&mut self, pages: &[u32]) {
         pages.iter().for_each(|&page| assert_eq!(self.write(page, 1), (0, vec![])));
     }
 
-    /// The order in which the blocks leave when more room is needed, by number.
+    /// Returns the numbers of the blocks in the order in which they leave when room is needed.
     fn order(mut self) -> Vec<u32> {
         let table = &self.buffer.blocks;
         let blocks: Vec<u32> = (0..table.len())
@@ -66,7 +66,7 @@ fn commands_are_cut_at_the_ends_of_blocks() {
     let cut = |first, pages, block_pages| -> Vec<(u32, u32)> {
         parts(Lpn::new(first), pages, block_pages).map(|(at, n)| (at.get(), n)).collect()
     };
-    // The example of Figure 2, with the names set right: blocks 1 to 3.
+    // The example of the paper's Figure 2, with its two swapped names corrected: blocks 1 to 3.
     assert_eq!(cut(100, 100, 64), [(100, 28), (128, 64), (192, 8)]);
     assert_eq!(cut(4, 4, 4), [(4, 4)]);
     assert_eq!(cut(3, 2, 4), [(3, 1), (4, 1)]);
@@ -143,7 +143,7 @@ fn single_pages_leave_by_last_use() {
 fn pinned_blocks_stay() {
     let mut case = Case::new("ncq_lru", 4);
     case.fill(&[0, 4, 8, 12]);
-    // Two commands on blocks 0 and 1, one on block 6, which is not there yet.
+    // Two commands on blocks 0 and 1, and one on block 6, which is not buffered yet.
     queue(&mut case, 0, 8);
     queue(&mut case, 0, 8);
     queue(&mut case, 24, 1);
@@ -164,7 +164,7 @@ fn if_all_are_pinned_the_oldest_leaves() {
     let mut case = Case::new("ncq_lru", 4);
     queue(&mut case, 0, 20);
     case.fill(&[4, 0, 12, 8]);
-    // A command that is larger than the buffer still makes its way through it.
+    // A command that is larger than the buffer must still complete.
     assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
     assert_eq!(case.write(20, 1), (0, vec![vec![0]]));
     assert_eq!(case.write(24, 1), (0, vec![vec![20]]), "pinned by nobody");
@@ -178,12 +178,12 @@ fn pins_on_arrival_are_of_what_is_there() {
     };
     let mut case = Case::of("ncq_lru", config);
     case.fill(&[0, 4, 8]);
-    queue(&mut case, 12, 1); // The write that brings block 3.
-    queue(&mut case, 12, 1); // Another, while block 3 is not there: it pins nothing.
+    queue(&mut case, 12, 1); // This write brings block 3 in.
+    queue(&mut case, 12, 1); // Queued while block 3 is not buffered: it pins nothing.
     queue(&mut case, 0, 1);
     case.fill(&[12]);
     served(&mut case, 12);
-    queue(&mut case, 12, 1); // Block 3 is there: pinned, until this one is served.
+    queue(&mut case, 12, 1); // Block 3 is buffered: pinned until this command is served.
     served(&mut case, 12);
     assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
     assert_eq!(case.write(20, 1), (0, vec![vec![8]]));
@@ -197,7 +197,7 @@ fn fab_gives_up_the_fullest() {
     let mut case = Case::new("fab", 8);
     case.fill(&[0, 1, 4, 5, 8, 9, 10, 12]);
     assert_eq!(case.write(13, 1), (0, vec![vec![8, 9, 10]]));
-    // Blocks 0, 1 and 3 have two pages each; block 0 is read, so block 1 is the oldest.
+    // Blocks 0, 1 and 3 have two pages each. The read uses block 0, so block 1 is the oldest.
     assert!(case.buffer.read(Lpn::new(0)));
     assert_eq!(case.write(16, 2), (0, vec![]));
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
@@ -223,7 +223,7 @@ fn bplru_lets_sequential_blocks_leave_and_pads_them() {
     let expected = [(8, true), (9, false), (10, false), (11, false)];
     assert!(group.whole().eq(expected.map(|(page, buffered)| (Lpn::new(page), buffered))));
     assert_eq!(case.left(), [[8]]);
-    // Page by page from the first on, from the first on again, with a gap, and the short block.
+    // In order from the first page; from the first page again; with a gap; and the short block.
     assert_eq!(case.write(12, 1).0, 1);
     assert_eq!(case.write(13, 2).0, 2);
     assert_eq!(case.write(18, 2).0, 2);
@@ -248,14 +248,16 @@ fn clc_spares_the_recent() {
     let config = BufferConfig { clc: ClcConfig { alpha: 0.5 }, ..BufferConfig::new(50, 4, 8) };
     let mut case = Case::of("clc", config);
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
-    // Five blocks, so two are spared, 3 and 4; of the others block 1 has the most pages.
+    // Five blocks, so 3 and 4 are spared. Of the other blocks, block 1 has the most pages.
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
-    // Blocks 4 and 5 are spared now. A hit brings block 3 back, so block 4 is one too many.
+    // Blocks 4 and 5 are spared now. A hit returns block 3 to the spared blocks, so block 4 must
+    // leave them.
     assert_eq!(case.write(12, 1), (1, vec![]));
-    // Blocks 0, 2 and 4 have a page each: they leave in the order in which they came there.
+    // Blocks 0, 2 and 4 have one page each. They leave in the order in which they stopped being
+    // spared.
     assert_eq!(case.write(24, 2), (0, vec![vec![0]]));
     assert_eq!(case.write(28, 1), (0, vec![vec![8]]));
-    // Blocks 6 and 7 are spared; when three blocks are left, only 7 is.
+    // Blocks 6 and 7 are spared. With three blocks left, only block 7 is.
     assert_eq!(case.order(), [3, 4, 6, 5, 7]);
 }
 
@@ -271,18 +273,19 @@ fn the_bound_knows_what_comes() {
         hits.push(case.write(4 * block, 4).0 > 0);
         served(&mut case, 4 * block);
     }
-    // Block 1 leaves for 2, 0 for 3, 3 for 1, and of 1 and 2 the one that is not used again.
+    // Block 1 leaves for 2, 0 for 3, and 3 for 1. Of blocks 1 and 2, the one without another use
+    // leaves.
     assert_eq!(hits, [false, false, false, true, false, false, true, false]);
 }
 
-/// An access to a block as a whole.
+/// An access to a whole block.
 #[derive(Clone, Copy)]
 enum HostAccess {
     Write(u32),
     Read(u32),
 }
 
-/// The most blocks that can be found, whatever leaves for what.
+/// Returns the maximum number of block hits over all eviction choices.
 fn most_hits(buffered: &[u32], room: usize, accesses: &[HostAccess]) -> u32 {
     let Some((&access, rest)) = accesses.split_first() else { return 0 };
     let (HostAccess::Write(block) | HostAccess::Read(block)) = access;
@@ -303,7 +306,7 @@ fn most_hits(buffered: &[u32], room: usize, accesses: &[HostAccess]) -> u32 {
     buffered.iter().map(|&left| without(Some(left))).max().unwrap_or(0)
 }
 
-/// The blocks that the bound finds.
+/// Returns the block hits of `belady`.
 fn belady_hits(room: usize, accesses: &[HostAccess]) -> u32 {
     let mut case = Case::new("belady", 4 * room as u32);
     let mut telling = crate::future::NextUseBuilder::new(13);
@@ -338,7 +341,7 @@ fn nothing_finds_more_whole_blocks_than_the_bound() {
 #[test]
 fn with_reads_it_is_no_bound() {
     use HostAccess::{Read, Write};
-    // Block 0 is read first, but only once; what a read does not find it does not put in.
+    // Block 0 is read first, but only once. A read miss inserts nothing.
     let accesses = [Write(0), Write(1), Write(2), Read(0), Read(1), Read(1)];
     assert_eq!(belady_hits(2, &accesses), 1);
     assert_eq!(most_hits(&[], 2, &accesses), 2);

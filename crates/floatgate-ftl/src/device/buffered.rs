@@ -1,8 +1,9 @@
-//! The write buffer at work: hits, evictions, acknowledgement.
+//! Write buffer in a drive: hits, evictions, acknowledgement.
 //!
-//! A command is served part by part, a part being what lies in one block of the buffer. What must
-//! leave to make room is written to the flash first, all of it at once, and the command waits for
-//! it. With write-through what is buffered is on the flash, too, and leaves without a word.
+//! The drive serves a command in parts; a part is the piece of a command that lies in one block of
+//! the buffer. Pages that must leave to make room go to flash first, all at once, and the command
+//! waits for them. With write-through every buffered page is on flash already, and leaves without a
+//! program.
 
 use core::convert::Infallible;
 use core::mem;
@@ -19,7 +20,7 @@ use crate::mapping::AccessKind;
 use crate::nand::{Chain, Clock, Fork, Nand, Part};
 
 crate::choice! {
-    /// When a write is acknowledged.
+    /// Time at which a write is acknowledged.
     pub enum Acknowledge {
         /// Once it is in the buffer: until it is flushed, a power loss can lose it.
         WriteBack = "write_back",
@@ -28,7 +29,7 @@ crate::choice! {
     }
 }
 
-/// A buffer, and what it costs to use it.
+/// Write buffer and the costs of its use.
 pub struct WriteBuffer {
     buffer: Buffer,
     acknowledge: Acknowledge,
@@ -38,18 +39,19 @@ pub struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// An empty buffer, into and out of which a page is copied in `ram_page_ns`.
+    /// Creates an empty write buffer. Copying a page into or out of it takes `ram_page_ns`.
     pub fn new(buffer: Buffer, acknowledge: Acknowledge, ram_page_ns: u64) -> Self {
         let (counts, flush) = (BufferCounts::default(), Flush::default());
         Self { buffer, acknowledge, ram_page_ns, counts, flush }
     }
 
-    /// A command has come to stand in the queue: the buffer may want to keep what it will use.
+    /// Announces a command that has entered the queue: the buffer may keep the pages that it will
+    /// use.
     pub(super) fn queued(&mut self, extent: Extent) {
         self.buffer.queued(Lpn::new(extent.first), extent.pages);
     }
 
-    /// What of a command lies in one block each: the first page, and how many.
+    /// Yields the first page and the page count of each part of a command.
     fn parts(&self, extent: Extent) -> impl Iterator<Item = (Lpn, u32)> + use<> {
         parts(Lpn::new(extent.first), extent.pages, self.buffer.block_pages())
     }
@@ -140,8 +142,8 @@ where
         chain
     }
 
-    /// Reads the pages of a part that the command covers in part, unless they are buffered. The
-    /// answer is whether all of them could be read.
+    /// Reads those pages of a part that the command covers only partially and that are not
+    /// buffered. Returns whether all of them could be read.
     fn complete_part(
         &mut self,
         cache: &WriteBuffer,
@@ -159,7 +161,8 @@ where
         is_complete
     }
 
-    /// Puts pages of one block into the buffer. What must leave to make room is written first.
+    /// Puts pages of one block into the buffer. First writes out the pages that must leave to make
+    /// room.
     fn write_part(&mut self, cache: &mut WriteBuffer, part: Extent, chain: &mut Chain) {
         let mut flush = mem::take(&mut cache.flush);
         let hits = u64::from(cache.buffer.write(Lpn::new(part.first), part.pages, &mut flush));
@@ -175,7 +178,7 @@ where
         }
     }
 
-    /// Drops trimmed pages, and counts those that were nowhere but in the buffer.
+    /// Drops trimmed pages, and counts the pages that were only in the buffer.
     pub(super) fn trim_buffered(&mut self, cache: &mut WriteBuffer, lpns: Range<u32>) {
         for lpn in lpns.map(Lpn::new) {
             if cache.buffer.trim(lpn) {
@@ -185,7 +188,7 @@ where
         }
     }
 
-    /// Writes all that is buffered to the flash, unless it is there anyway.
+    /// Writes all buffered pages to flash, unless the buffer writes through.
     pub(super) fn drain(&mut self, cache: &mut WriteBuffer, chain: &mut Chain) {
         if cache.acknowledge == Acknowledge::WriteBack {
             let mut flush = mem::take(&mut cache.flush);
@@ -195,7 +198,7 @@ where
         }
     }
 
-    /// Writes what leaves the buffer to the flash, all of it at once.
+    /// Writes the pages that leave the buffer to flash, all at once.
     fn write_out(&mut self, cache: &mut WriteBuffer, flush: &mut Flush, chain: &mut Chain) {
         if !flush.is_empty() && cache.acknowledge == Acknowledge::WriteBack {
             let mut fork = Fork::new(chain.work());
@@ -230,7 +233,7 @@ where
         flush.clear();
     }
 
-    /// The answer is whether it could be read.
+    /// Reads a page from flash to pad a block. Returns whether it could be read.
     fn read_to_pad(&mut self, lpn: Lpn, fork: &mut Fork) -> bool {
         let mut chain = fork.branch();
         self.translate(Extent::whole(lpn.get(), 1).access(lpn, AccessKind::Read), &mut chain);

@@ -1,4 +1,4 @@
-//! The pages of a command, and what it covers of the first and the last of them.
+//! The pages of a command, and how much of its first and last page a command covers.
 
 use core::ops::Range;
 
@@ -8,27 +8,28 @@ use crate::mapping::{Access, AccessKind};
 use crate::nand::Share;
 use crate::request::Request;
 
-/// Bytes that go over the channel at least: what the controller's error correction decodes at once.
+/// Smallest transfer over the channel in bytes: the unit that the controller's error correction
+/// decodes.
 const SECTOR: u32 = 4096;
 
-/// The pages that a command touches.
+/// Pages that a command touches.
 #[derive(Clone, Copy)]
 pub(super) struct Extent {
     pub(super) first: u32,
     pub(super) pages: u32,
-    /// Bytes of the first page before it, and of the last page behind it.
+    /// Bytes of the first page before the command, and bytes of the last page after it.
     cut: (u32, u32),
-    /// The placement handle of the command.
+    /// Placement handle of the command.
     pub(super) stream: u16,
 }
 
 impl Extent {
-    /// Pages that are covered as a whole.
+    /// Creates an extent of completely covered pages.
     pub(super) fn whole(first: u32, pages: u32) -> Self {
         Self { first, pages, cut: (0, 0), stream: 0 }
     }
 
-    /// What a request touches; its pages can be numbered.
+    /// Creates the extent of a request. Its page numbers must fit in 32 bits.
     #[inline(always)]
     pub(super) fn new(request: &Request, log2_page: u32) -> Self {
         let Range { start, end } = pages(request, log2_page);
@@ -48,7 +49,7 @@ impl Extent {
         self.cut_of(lpn) != (0, 0)
     }
 
-    /// Bytes of a page before it, and behind it.
+    /// Returns the bytes of a page before the command and after it.
     #[inline(always)]
     fn cut_of(&self, lpn: Lpn) -> (u32, u32) {
         let page = lpn.get() - self.first;
@@ -56,7 +57,8 @@ impl Extent {
         (before, if page + 1 == self.pages { self.cut.1 } else { 0 })
     }
 
-    /// What it asks for of a page of as many bytes, in whole sectors; none if that is all of them.
+    /// Returns the share of a page that the command needs, in whole sectors. `None` means the whole
+    /// page.
     #[inline(always)]
     pub(super) fn share(&self, lpn: Lpn, page_bytes: u32) -> Option<Share> {
         let (before, behind) = self.cut_of(lpn);
@@ -68,14 +70,14 @@ impl Extent {
         (sectors < of).then_some(Share { sectors, of })
     }
 
-    /// The access to one of its pages.
+    /// Returns the access to one page of the command.
     #[inline(always)]
     pub(super) fn access(&self, lpn: Lpn, kind: AccessKind) -> Access {
         let page = lpn.get() - self.first;
         Access { lpn, kind, remaining: self.pages - page, first: page == 0, mapped: false }
     }
 
-    /// The accesses to all of them.
+    /// Yields the accesses to all pages of the command.
     #[inline(always)]
     pub(super) fn accesses(self, kind: AccessKind) -> impl Iterator<Item = Access> {
         self.lpns().map(move |lpn| self.access(Lpn::new(lpn), kind))
@@ -91,8 +93,8 @@ mod tests {
         Extent::new(&Request { at_ns: 0, op: Op::Read, offset, length, stream: 0 }, log2_page)
     }
 
-    /// Sectors that a read of so many bytes from there on moves of the first page and of the last,
-    /// on a drive of pages of 16 KiB; 4 is all.
+    /// Returns the sectors that a read moves of its first and of its last page, on a drive with
+    /// pages of 16 KiB. A whole page is 4 sectors.
     fn sectors(offset: u64, length: u64) -> (u32, u32) {
         let extent = extent(offset, length, 14);
         let of = |lpn| extent.share(Lpn::new(lpn), 1 << 14).map_or(4, |share| share.sectors);

@@ -1,35 +1,35 @@
-//! What commands cost beside their work: sending them and acknowledging them.
+//! Costs of commands in addition to their work: submission and acknowledgement.
 //!
-//! Host and controller handle one command at a time. A command waits for its turn and takes it for
-//! a while before the drive begins; its interrupt comes when the drive is done. Interrupts are not
-//! held apart from each other, but the time that they take is taken of what comes next: no more
-//! commands than one per `command + interrupt` get through.
+//! Host and controller handle one command at a time. A command waits for its slot and occupies it
+//! for a while before the drive begins. Its interrupt comes when the drive is done. Interrupts do
+//! not wait for each other; instead, each command also occupies its slot for the time of an
+//! interrupt. At most one command gets through per `command + interrupt` time.
 
 use crate::nand::{Chain, Clock, Part, Server, Task};
 
-/// The handling of commands, one at a time, and the link. Costs nothing by default.
+/// Command handling, one command at a time, and the host link. Costs nothing by default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostLink {
     command_ns: u64,
     interrupt_ns: u64,
     latency_ns: u64,
-    /// Bytes a second, each way; none: transfers take no time.
+    /// Bytes per second in each direction. `None`: transfers take no time.
     bandwidth: Option<u64>,
 }
 
 impl HostLink {
-    /// A command takes so long to be sent, and so long to be acknowledged.
+    /// Creates a link with these times to submit and to acknowledge a command.
     pub fn new(command_ns: u64, interrupt_ns: u64) -> Self {
         Self { command_ns, interrupt_ns, ..Self::default() }
     }
 
-    /// The same over a link of so many bytes a second each way, on which everything takes
-    /// `latency_ns`.
+    /// Adds a bandwidth in bytes per second in each direction, and a latency for each submission
+    /// and each acknowledgement.
     pub fn over(self, bandwidth: Option<u64>, latency_ns: u64) -> Self {
         Self { bandwidth, latency_ns, ..self }
     }
 
-    /// A command is sent.
+    /// Submits a command.
     #[inline(always)]
     pub(super) fn send(&self, chain: &mut Chain, clock: &mut impl Clock) {
         let hold = self.command_ns + self.interrupt_ns;
@@ -40,7 +40,7 @@ impl HostLink {
         clock.begin_task(chain, Task::Command);
     }
 
-    /// Data of the host go over the link, one transfer at a time each way.
+    /// Transfers host data over the link, one transfer at a time in each direction.
     #[inline(always)]
     pub(super) fn transfer(
         &self,
@@ -55,7 +55,7 @@ impl HostLink {
         }
     }
 
-    /// A command is acknowledged.
+    /// Acknowledges a command.
     #[inline(always)]
     pub(super) fn acknowledge(&self, chain: &mut Chain, clock: &mut impl Clock) {
         clock.delay(chain, self.latency_ns, Part::Link);

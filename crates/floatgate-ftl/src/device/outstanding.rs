@@ -1,7 +1,7 @@
-//! Requests that were begun, until their completion is told.
+//! Requests that were begun and whose completions were not reported yet.
 //!
-//! They are begun, and end, in any order; what became of them is told in the order in which the
-//! host sent them, or as they end.
+//! Requests begin and end in any order. Their completions are reported in the order in which the
+//! host sent the requests, or in the order in which they end.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -9,49 +9,49 @@ use alloc::vec::Vec;
 use crate::nand::{Blame, Chain, Clock, Ended, Fork, Part};
 use crate::request::{Completion, Request};
 
-/// A request of the host in the drive.
+/// A host request in the drive.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     request: Request,
     arrival: u64,
-    /// What the time before it was begun went into.
+    /// Blame for the time before the request was begun.
     before: Blame,
-    /// The queue that it came from.
+    /// Queue of the request.
     queue: usize,
-    /// Where its work ends.
+    /// End of the request's work.
     end: Chain,
-    /// When that was, and what came of it.
+    /// Completion time and blame, once the request is complete.
     completion: Option<Completion>,
     is_told: bool,
 }
 
-/// The requests, by the number in which the host sent them.
+/// Requests in the order in which the host sent them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outstanding {
-    /// The number of the first of them.
+    /// Number of the first entry.
     base: u64,
     entries: VecDeque<Option<Entry>>,
-    /// How many are not complete.
+    /// Number of incomplete requests.
     running: usize,
-    /// How many are complete, and nobody was told.
+    /// Number of complete requests that were not reported.
     untold: usize,
 }
 
 impl Outstanding {
-    /// The number behind the last request that was begun.
+    /// Returns the number that follows the last begun request.
     #[inline(always)]
     pub(super) fn next(&self) -> u64 {
         self.base + self.entries.len() as u64
     }
 
-    /// Requests that are not complete.
+    /// Returns the number of incomplete requests.
     #[inline(always)]
     pub(super) fn running(&self) -> usize {
         self.running
     }
 
-    /// Request `number` of a queue, which arrived at `arrival` and has waited for `before`, is
-    /// begun; its work ends with `end`.
+    /// Registers request `number` of a queue. It arrived at `arrival` and has waited for `before`;
+    /// its work ends with `end`.
     #[inline(always)]
     pub(super) fn begin(
         &mut self,
@@ -70,14 +70,14 @@ impl Outstanding {
         self.running += 1;
     }
 
-    /// The next request was complete as soon as it was begun, as all others are.
+    /// Skips the next request: it completed as soon as it was begun, like all requests before it.
     #[inline(always)]
     pub(super) fn pass(&mut self) {
         debug_assert!(self.entries.is_empty(), "nothing takes time");
         self.base += 1;
     }
 
-    /// A request has ended: which, its queue, and what came of it.
+    /// Completes a request. Returns the request, its queue and its completion.
     #[inline(always)]
     pub(super) fn end(&mut self, number: u64, ended: &Ended) -> (Request, usize, Completion) {
         let entry = self.entries[(number - self.base) as usize].as_mut();
@@ -94,7 +94,7 @@ impl Outstanding {
         (entry.request, entry.queue, completion)
     }
 
-    /// Where all that runs has ended.
+    /// Returns the end of all requests in progress.
     pub(super) fn all(&self, clock: &mut impl Clock) -> Chain {
         let mut fork = Fork::new(Chain::START);
         for entry in self.entries.iter().flatten().filter(|entry| entry.completion.is_none()) {
@@ -103,7 +103,7 @@ impl Outstanding {
         fork.end()
     }
 
-    /// Appends what became of the first requests, as far as they are complete.
+    /// Appends the completions of the first requests, up to the first incomplete one.
     #[inline(always)]
     pub(super) fn tell(&mut self, done: &mut Vec<Completion>) {
         while let Some(&Some(Entry { completion: Some(completion), .. })) = self.entries.front() {
@@ -114,7 +114,7 @@ impl Outstanding {
         }
     }
 
-    /// Appends what became of those that are complete, with their numbers; nobody is told twice.
+    /// Appends all completions that were not reported, with their request numbers.
     pub(super) fn tell_ended(&mut self, ended: &mut Vec<(u64, Completion)>) {
         if self.untold == 0 {
             return;
@@ -133,14 +133,14 @@ impl Outstanding {
         }
     }
 
-    /// None is left; numbers begin again.
+    /// Resets the request numbers. No request may be left.
     pub(super) fn reset(&mut self) {
         assert!(self.entries.is_empty(), "counters are reset between workloads");
         self.base = 0;
     }
 }
 
-/// What a request went through that arrived at `arrival` and is begun at `now`.
+/// Returns the blame of a request that arrived at `arrival` and begins at `now`.
 #[inline(always)]
 pub(super) fn queued(arrival: u64, now: u64) -> Blame {
     let mut blame = Blame::default();

@@ -1,9 +1,9 @@
-//! The path of a page between host and flash: one under every front, be it plain, buffered or SHRD.
+//! Path of a page between host and flash, shared by plain, buffered and SHRD drives.
 //!
-//! A page is looked up in the map, read or programmed, and counted. The pages of a command do not
-//! depend on each other: each is a chain of its own from the start of the command, which is done
-//! when the last of them is. A write that covers a page in part reads the page first, if it holds
-//! something; if that cannot be read the page stays as it is.
+//! The drive looks a page up in the map, reads or programs it, and counts it. The pages of a
+//! command do not depend on each other: each is its own chain from the start of the command. The
+//! command is done when its last page is. A write that covers only part of a page first reads that
+//! page, if it is mapped. If that read fails, the page keeps its old content.
 
 use core::convert::Infallible;
 use core::ops::Range;
@@ -18,31 +18,31 @@ use crate::mapping::{Access, AccessKind};
 use crate::nand::{Chain, Clock, Fork, Nand, Task};
 use crate::request::{Op, Request};
 
-/// Requests ahead for which the map entry is asked for.
+/// Number of requests by which the map entry is prefetched.
 const ENTRY_AHEAD: usize = 32;
-/// Requests ahead for which the page that will be replaced is asked for.
+/// Number of requests by which the page to be replaced is prefetched.
 const PAGE_AHEAD: usize = 16;
-/// Entries of a remap ahead for which the map entry is asked for; for the page, half as many.
+/// Number of remap entries by which the map entry is prefetched; half as many for the page.
 const REMAP_AHEAD: usize = 16;
 
-/// A translation layer and the host's data, page by page.
+/// Translation layer and host data, accessed page by page.
 pub(super) struct PageIo<F, D> {
     pub(super) ftl: F,
     pub(super) data: D,
     pub(super) counts: HostCounts,
     log2_page: u32,
-    /// Pages that the host may ask for.
+    /// Number of pages that the host may access.
     logical_pages: u64,
 }
 
-/// What there was at a page that was read.
+/// Result of reading a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fetched {
-    /// Nothing: no flash was read.
+    /// The page was not mapped: no flash was read.
     Nothing,
-    /// What was written last.
+    /// The page as written last.
     Page,
-    /// What cannot be read any more.
+    /// The page is unreadable.
     Lost,
 }
 
@@ -57,19 +57,19 @@ where
         Self { ftl, data, counts, log2_page, logical_pages }
     }
 
-    /// The clock of the flash.
+    /// Returns the clock of the flash.
     #[inline(always)]
     pub(super) fn clock(&mut self) -> &mut <F::Medium as Nand>::Clock {
         self.ftl.nand_mut().clock_mut()
     }
 
-    /// The time.
+    /// Returns the current time.
     #[inline(always)]
     pub(super) fn now(&self) -> u64 {
         self.ftl.nand().clock().now()
     }
 
-    /// The host may ask for no more than the first `pages`.
+    /// Restricts the host to the first `pages` pages.
     pub(super) fn limit(&mut self, pages: u32) {
         self.logical_pages = pages.into();
     }
@@ -81,20 +81,20 @@ where
         Extent::new(request, self.log2_page)
     }
 
-    /// Bytes of so many pages.
+    /// Returns the bytes of this many pages.
     pub(super) fn bytes(&self, pages: usize) -> u64 {
         (pages as u64) << self.log2_page
     }
 
-    /// The pages that a trim forgets: only those that are covered as a whole can be.
+    /// Returns the pages that a trim forgets: only completely covered pages.
     pub(super) fn trimmed(&self, request: &Request) -> Range<u32> {
         self.extent(request);
         let Range { start, end } = whole_pages(request, self.log2_page);
         start as u32..end as u32
     }
 
-    /// Counts a request and its bytes; the answer is whether the drive carries it out. A drive that
-    /// has become read-only for good refuses to write and trim.
+    /// Counts a request and its bytes. Returns whether the drive executes it. A permanently
+    /// read-only drive refuses writes and trims.
     #[inline(always)]
     pub(super) fn accepts(&mut self, request: &Request) -> bool {
         self.counts.requests[request.op as usize] += 1;
@@ -120,7 +120,7 @@ where
         self.clock().end_task(chain, holds);
     }
 
-    /// Reads a translated page, that is `of` to the host.
+    /// Reads a translated page, whose address to the host is `of`.
     #[inline(always)]
     pub(super) fn fetch(&mut self, lpn: Lpn, of: Lpn, chain: &mut Chain) -> Fetched {
         let Ok(found) = self.ftl.read(lpn, chain);
@@ -132,8 +132,8 @@ where
         }
     }
 
-    /// Reads all of a translated page that is about to be written in part. The answer is whether it
-    /// can be: what is not overwritten of a lost page must not come back as if it were.
+    /// Reads a translated page in full before a partial write. Returns whether the read succeeded:
+    /// the part of a lost page that is not overwritten must not reappear as if it were intact.
     #[inline(always)]
     pub(super) fn complete(&mut self, lpn: Lpn, chain: &mut Chain) -> bool {
         let fetched = self.fetch(lpn, lpn, chain);
@@ -141,7 +141,7 @@ where
         fetched != Fetched::Lost
     }
 
-    /// Reads a page of a command for the host, to which it is `of`: what is asked for of it.
+    /// Reads the requested share of a page of a command; the page's address to the host is `of`.
     #[inline(always)]
     pub(super) fn read_page(&mut self, extent: Extent, lpn: Lpn, of: Lpn, chain: &mut Chain) {
         self.translate(extent.access(lpn, AccessKind::Read), chain);
@@ -157,14 +157,14 @@ where
         self.counts.failed_pages += u64::from(fetched == Fetched::Lost);
     }
 
-    /// Programs what the host wrote last to a translated page.
+    /// Programs the host's latest data of a translated page.
     #[inline(always)]
     fn program_page(&mut self, lpn: Lpn, pages: u32, chain: &mut Chain) {
         self.data.load(lpn, self.ftl.nand_mut());
         let Ok(()) = self.ftl.write(lpn, pages, chain);
     }
 
-    /// Reads pages that are those from `of` on to the host.
+    /// Reads pages, whose addresses to the host begin at `of`.
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);
@@ -179,15 +179,15 @@ where
         fork.end()
     }
 
-    /// Data of the host comes to be programmed: where the work on it begins, and whether the host
-    /// is told before that is done.
+    /// Takes host data into memory before programming. Returns the fork at which the work on the
+    /// data begins, and whether the write is acknowledged before that work is done.
     #[inline(always)]
     fn take_in(&mut self, pages: u32, start: &mut Chain) -> (Fork, bool) {
         let is_acknowledged = self.clock().take_memory(start, pages.into());
         (Fork::new(if is_acknowledged { start.work() } else { *start }), is_acknowledged)
     }
 
-    /// The host writes pages, to flash or into the buffer.
+    /// Records that the host writes pages, to flash or into the buffer.
     #[inline(always)]
     pub(super) fn begin_write(&mut self, extent: Extent) {
         self.counts.write_pages += u64::from(extent.pages);
@@ -195,7 +195,7 @@ where
         self.ftl.label(extent.lpns(), extent.stream);
     }
 
-    /// Writes pages to their places.
+    /// Writes pages to their original addresses.
     #[inline(always)]
     pub(super) fn write(&mut self, extent: Extent, mut start: Chain) -> Chain {
         self.begin_write(extent);
@@ -215,7 +215,7 @@ where
         if is_acknowledged { start } else { fork.end() }
     }
 
-    /// Programs pages that the host has written before.
+    /// Programs pages that the host wrote earlier.
     pub(super) fn program(&mut self, extent: Extent, mut start: Chain) -> Chain {
         if extent.pages == 0 {
             return start;
@@ -241,19 +241,19 @@ where
         self.counts.trimmed_pages += trimmed;
     }
 
-    /// What was acknowledged outlives a loss of power from now on.
+    /// Makes all acknowledged writes survive a power loss.
     pub(super) fn flush(&mut self, chain: &mut Chain) {
         let Ok(()) = self.ftl.flush(chain);
         self.clock().wait_for_programs(chain);
     }
 
-    /// The host asks for nothing from `from` to `until`.
+    /// Lets the drive clean while the host is idle, from `from` to `until`.
     #[inline(always)]
     pub(super) fn clean_idle(&mut self, from: u64, until: u64) {
         let Ok(()) = self.ftl.clean_idle(from, until);
     }
 
-    /// Asks the processor for what requests that come soon will need.
+    /// Prefetches the memory that the next requests will need.
     #[inline(always)]
     pub(super) fn look_ahead(&self, batch: &[Request], at: usize) {
         let lpn = |ahead: usize| {
@@ -269,18 +269,18 @@ where
     }
 }
 
-/// The log of SHRD.
+/// Log of SHRD.
 impl<F, D> PageIo<F, D>
 where
     F: Remap<Medium: Nand<Error = Infallible>>,
     D: HostData<F::Medium>,
 {
-    /// Reads a part of a request, in the log or at its place.
+    /// Reads a piece of a request, from the log or from its original address.
     pub(super) fn read_piece(&mut self, piece: &Piece, start: Chain) -> Chain {
         self.read(Extent::whole(piece.from.get(), piece.pages), piece.original, start)
     }
 
-    /// Writes pages of so many requests to the log.
+    /// Writes pages of `requests` requests to the log.
     pub(super) fn write_log(
         &mut self,
         twrite: Twrite<'_>,
@@ -305,7 +305,7 @@ where
         if is_acknowledged { start } else { fork.end() }
     }
 
-    /// Has pages of the log take their places, each a chain of its own.
+    /// Moves log pages to their original addresses by remapping. Each entry is its own chain.
     pub(super) fn remap(&mut self, entries: &[Remapping], start: Chain) -> Chain {
         let mut fork = Fork::new(start);
         for (at, &Remapping { from, to }) in entries.iter().enumerate() {
@@ -327,16 +327,16 @@ where
         fork.end()
     }
 
-    /// Forgets pages of the log whose original pages are about to be trimmed.
+    /// Forgets log pages whose original pages are about to be trimmed.
     pub(super) fn trim_log(&mut self, logged: &[Remapping], chain: &mut Chain) {
         for &Remapping { from, to } in logged {
-            // The trim of the original counts one that holds something at its place, too.
+            // If the original address is mapped, too, the trim of that address counts the page.
             self.counts.trimmed_pages += u64::from(!self.ftl.is_mapped(to));
             let Ok(_) = self.ftl.trim(from.get()..from.get() + 1, chain);
         }
     }
 
-    /// Forgets what pages of the log still hold.
+    /// Forgets all pages that the log window still maps.
     pub(super) fn drop_log(&mut self, window: Range<u32>, chain: &mut Chain) {
         let Ok(_) = self.ftl.drop_log(window, chain);
     }

@@ -1,11 +1,11 @@
-//! A drive behind the host layer SHRD: who is sent when, and what it costs.
+//! Drive behind the host layer SHRD: when requests are dispatched, and what they cost.
 //!
-//! Requests are dispatched in order. One is dispatched when it has its place in the queue, when the
-//! drive takes another command, and, unless told otherwise, when no remap is under way. A small
-//! write takes along the small writes behind it that have arrived by then. Requests of one twrite
-//! complete together. A window is remapped when the log is low and no redirected read is under way;
-//! its commands follow one another, and the entries of one are independent chains, as the pages of
-//! a request are.
+//! The host layer dispatches requests in order. It dispatches a request when three conditions hold:
+//! the request has a place in the queue, the drive accepts another command, and no remap is in
+//! progress (the last can be switched off). A small write takes along the small writes behind it
+//! that have arrived by then. The requests of one twrite complete together. The host layer remaps a
+//! window when the log is low and no redirected read is in progress. The commands of a remap follow
+//! one another. The entries of one command are independent chains, like the pages of a request.
 
 mod paced;
 mod ticket;
@@ -28,17 +28,17 @@ use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand, Recorded, Recording};
 use crate::request::{Completion, Op, Request};
 use crate::unit_table::UnitTable;
 
-/// A drive with translation layer `F` behind SHRD.
+/// Drive with translation layer `F` behind SHRD.
 pub struct ShrdDevice<F, D> {
     drive: Ssd<F, D>,
     host: Shrd,
     dispatching: Dispatching,
-    /// Commands in the drive, and those of them that are redirected reads.
+    /// Commands in the drive. `redirected` counts the redirected reads among them.
     commands: usize,
     redirected: usize,
-    /// Whether a remap is under way.
+    /// Whether a remap is in progress.
     remapping: bool,
-    /// Requests that were taken along, behind those that were asked for.
+    /// Requests that were dispatched beyond the requested count.
     ahead: usize,
     /// Arrivals of the requests of a twrite.
     packed: Vec<u64>,
@@ -51,7 +51,7 @@ where
     F: Remap<Medium: Nand<Error = Infallible>>,
     D: HostData<F::Medium>,
 {
-    /// The host layer before a drive, whose log is empty.
+    /// Puts the host layer in front of a drive with an empty log.
     pub fn new(mut drive: Ssd<F, D>, host: Shrd, dispatching: Dispatching) -> Self {
         assert!(drive.is_plain(), "SHRD stands alone");
         assert!(dispatching.commands > 0, "the drive takes a command");
@@ -70,27 +70,27 @@ where
         }
     }
 
-    /// The drive.
+    /// Returns the drive.
     pub fn drive(&self) -> &Ssd<F, D> {
         &self.drive
     }
 
-    /// The drive.
+    /// Returns the drive.
     pub fn drive_mut(&mut self) -> &mut Ssd<F, D> {
         &mut self.drive
     }
 
-    /// The host layer.
+    /// Returns the host layer.
     pub fn host(&self) -> &Shrd {
         &self.host
     }
 
-    /// The drive when power is lost; what the host knew is lost.
+    /// Returns the drive as after a power loss: the host layer's state is lost.
     pub fn into_drive(self) -> Ssd<F, D> {
         self.drive
     }
 
-    /// Begins the first request, and the others that it takes along. The answer is how many.
+    /// Begins the first request and the requests that it takes along. Returns their number.
     fn dispatch(&mut self, rest: &[Request]) -> usize {
         let turn = self.turn(rest[0].at_ns);
         if self.host.is_small(&rest[0]) && !self.drive.io().is_read_only() {
@@ -110,13 +110,14 @@ where
         1
     }
 
-    /// Operations from now on are those of the next requests.
+    /// Attributes the following operations to the next requests.
     fn begin_requests(&mut self, requests: &[Request]) {
         let first = self.drive.outstanding().next();
         self.drive.begin_requests(first, requests);
     }
 
-    /// A command for requests that arrived, and have waited, so long is in the drive.
+    /// Registers a command for these requests in the drive. `waits` has their arrivals and waiting
+    /// times.
     fn begin_command(
         &mut self,
         requests: &[Request],
@@ -134,7 +135,7 @@ where
         self.drive.io().clock().watch(end, ticket.pack());
     }
 
-    /// Something has ended.
+    /// Handles the end of a command or a remap.
     fn end(&mut self, ended: &Ended) {
         match Ticket::unpack(ended.ticket) {
             Ticket::Remap => self.remapping = false,
@@ -146,7 +147,7 @@ where
         }
     }
 
-    /// Plays until something has ended, or until `until`.
+    /// Advances time until a command or a remap has ended, or until `until`.
     fn play(&mut self, until: u64) {
         let has_ended = self.drive.io().clock().play(until);
         assert!(has_ended || until != u64::MAX, "what is begun ends");
@@ -159,8 +160,8 @@ where
         self.drive.io().now()
     }
 
-    /// Waits until the next request, of the workload's time `at_ns`, can be dispatched. The log is
-    /// seen to before.
+    /// Waits until the next request can be dispatched; `at_ns` is its time in the workload. Starts
+    /// a remap first if the log is low.
     fn turn(&mut self, at_ns: u64) -> Turn {
         loop {
             let now = self.now();
@@ -183,8 +184,8 @@ where
         Turn { ready, begin: self.now() }
     }
 
-    /// Waits until something has ended, or until `until`; with nothing to do the log is remapped,
-    /// and the drive cleans.
+    /// Waits until a command or a remap has ended, or until `until`. An idle host layer remaps the
+    /// log, and an idle drive cleans.
     fn wait(&mut self, until: u64) {
         if self.drive.outstanding().running() == 0 && !self.remapping && until != u64::MAX {
             self.use_idle_time(until);
@@ -209,8 +210,8 @@ where
         }
     }
 
-    /// Packs the first requests into the twrite that has been begun, and writes it. The answer is
-    /// whether there was room for any.
+    /// Packs the first requests into the open twrite and writes it. Returns whether any request
+    /// fitted.
     fn pack(&mut self, rest: &[Request], mut turn: Turn) -> bool {
         let (few, mut retries) = self.dispatching.low_packing;
         self.packed.clear();
@@ -239,7 +240,7 @@ where
         true
     }
 
-    /// Plays until `until`.
+    /// Advances time to `until`.
     fn play_to(&mut self, until: u64) {
         while self.now() < until {
             self.play(until);
@@ -249,7 +250,7 @@ where
     fn write_log(&mut self, requests: &[Request], turn: Turn) {
         self.begin_requests(requests);
         let mut start = Chain::START;
-        // The header, and when that is through the data.
+        // The host sends the header first, and then the data.
         self.drive.send(&mut start);
         self.drive.send(&mut start);
         let twrite = self.host.twrite();
@@ -262,8 +263,8 @@ where
         self.begin_command(requests, &waits, end, false);
     }
 
-    /// A request that does not go to the log. The answer is where it ends, and whether it reads
-    /// from the log.
+    /// Serves a request that does not go to the log. Returns its end, and whether it reads from the
+    /// log.
     fn serve(&mut self, request: &Request) -> (Chain, bool) {
         let mut chain = Chain::new(request.op == Op::Read);
         if !self.drive.io().accepts(request) {
@@ -283,13 +284,13 @@ where
         (chain, false)
     }
 
-    /// A command of no special kind is sent.
+    /// Sends an ordinary command.
     fn command(&mut self, chain: &mut Chain) {
         self.host.count_command();
         self.drive.send(chain);
     }
 
-    /// Each part of a read is a command.
+    /// Reads each piece with its own command.
     fn read(&mut self, request: &Request, start: Chain) -> (Chain, bool) {
         let lpns = self.drive.io().extent(request).lpns();
         let is_redirected = self.host.redirect(lpns, &mut self.pieces);
@@ -305,12 +306,13 @@ where
         (end, is_redirected)
     }
 
-    /// A write at its place: what the log has of these pages must not come back.
+    /// Writes to the original addresses, and drops the log's copies so that they cannot reappear.
     fn write(&mut self, request: &Request, chain: &mut Chain) {
         let extent = self.drive.io().extent(request);
         let lpns = extent.lpns();
         for lpn in lpns.clone().map(Lpn::new).filter(|&lpn| extent.covers_in_part(lpn)) {
-            // The drive completes the page from what is at its place.
+            // The drive completes a partial page from its original address, so the log page must go
+            // there first.
             if let Some(entry) = self.host.remap_alone(lpn) {
                 self.drive.send(chain);
                 *chain = self.drive.io().remap(&[entry], *chain);
@@ -324,7 +326,7 @@ where
         *chain = self.drive.io().write(extent, *chain);
     }
 
-    /// A trim of pages, and of where they are in the log.
+    /// Trims pages, and their copies in the log.
     fn trim(&mut self, request: &Request, chain: &mut Chain) {
         let lpns = self.drive.io().trimmed(request);
         self.dropped.clear();
@@ -336,7 +338,7 @@ where
         self.drive.io().trim(lpns, chain);
     }
 
-    /// Has the oldest window remapped; the answer is whether there was one.
+    /// Starts the remap of the oldest window. Returns whether there was one.
     fn remap(&mut self) -> bool {
         let Some(batch) = self.host.remap() else { return false };
         let drive = &mut self.drive;
@@ -355,9 +357,9 @@ where
         true
     }
 
-    /// Has all of the log remapped, as a host does that shuts down.
+    /// Remaps the whole log, as a host does at shutdown.
     pub fn flush_log(&mut self) {
-        // One may be under way from before.
+        // A remap may already be in progress.
         while self.remapping || self.remap() {
             self.play(u64::MAX);
         }
@@ -429,8 +431,8 @@ where
         self.drive.recorded()
     }
 
-    /// What the recovery of a drive makes of a log that the host has forgotten (`PageFtl::recover`)
-    /// is what remapping all of it makes.
+    /// Remaps the whole log. Recovery of a drive whose host has lost the log state
+    /// (`PageFtl::recover`) has the same result.
     fn cut_power(&mut self) {
         self.drive.cut_power();
         self.flush_log();

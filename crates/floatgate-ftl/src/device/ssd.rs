@@ -1,4 +1,4 @@
-//! The drive: command queues and a write buffer before a translation layer.
+//! The drive: command queues and a write buffer in front of a translation layer.
 
 mod paced;
 
@@ -19,16 +19,16 @@ use crate::request::{Completion, Op, Request};
 use crate::saved::State;
 use crate::unit_table::UnitTable;
 
-/// A drive with translation layer `F`, whose host data is `D`.
+/// Drive with translation layer `F` and host data `D`.
 pub struct Ssd<F, D> {
     io: PageIo<F, D>,
     queue: Queue,
-    /// In place of the queue, if there are several, or if commands are begun one by one.
+    /// Replaces `queue` if there are several queues, or if commands begin one by one.
     arbiter: Option<Arbiter>,
     buffer: Option<WriteBuffer>,
     link: HostLink,
     outstanding: Outstanding,
-    /// The request that a recording looks at.
+    /// Request that a recording observes.
     recorded: Option<Request>,
 }
 
@@ -37,7 +37,7 @@ where
     F: Ftl<Medium: Nand<Error = Infallible>>,
     D: HostData<F::Medium>,
 {
-    /// A drive at time zero.
+    /// Creates a drive at time zero.
     pub fn new(ftl: F, data: D, queue: Queue, geometry: &Geometry) -> Self {
         let io = PageIo::new(ftl, data, geometry);
         Self {
@@ -51,60 +51,61 @@ where
         }
     }
 
-    /// The same drive behind several queues, or one that begins commands one by one.
+    /// Adds an arbiter for several queues, or for a queue that begins commands one by one.
     pub fn with_arbiter(self, arbiter: Option<Arbiter>) -> Self {
         Self { arbiter, ..self }
     }
 
-    /// The same drive with a write buffer.
+    /// Adds a write buffer.
     pub fn with_buffer(self, buffer: Option<WriteBuffer>) -> Self {
         Self { buffer, ..self }
     }
 
-    /// The same drive where commands cost something beside their work.
+    /// Adds costs of commands in addition to their work.
     pub fn with_link(self, link: HostLink) -> Self {
         Self { link, ..self }
     }
 
-    /// The FTL and the host's data, without the rest.
+    /// Returns the FTL and the host data, and drops the rest.
     pub fn into_parts(self) -> (F, D) {
         (self.io.ftl, self.io.data)
     }
 
-    /// The FTL behind the queue.
+    /// Returns the FTL.
     pub fn ftl(&self) -> &F {
         &self.io.ftl
     }
 
-    /// The FTL behind the queue.
+    /// Returns the FTL.
     pub fn ftl_mut(&mut self) -> &mut F {
         &mut self.io.ftl
     }
 
-    /// The host's data.
+    /// Returns the host data.
     pub fn data(&self) -> &D {
         &self.io.data
     }
 
-    /// The host's data.
+    /// Returns the host data.
     pub fn data_mut(&mut self) -> &mut D {
         &mut self.io.data
     }
 
-    // What a host layer sees that sends commands of its own.
+    // Interface for a host layer that sends commands of its own.
 
-    /// Whether requests are begun as they are admitted, and nothing holds them back.
+    /// Returns whether the drive begins requests as it admits them: it has no arbiter and no write
+    /// buffer.
     pub(super) fn is_plain(&self) -> bool {
         self.arbiter.is_none() && self.buffer.is_none()
     }
 
-    /// The queue that requests are admitted to.
+    /// Returns the queue that admits requests.
     pub(super) fn queue(&mut self) -> &mut Queue {
         &mut self.queue
     }
 
-    /// Operations from now on are those of requests from `number` on: they are read or written
-    /// together, or there is one.
+    /// Attributes the following operations to the requests from `number` on: a single request, or
+    /// several requests that the drive reads or writes together.
     #[inline(always)]
     pub(super) fn begin_requests(&mut self, number: u64, requests: &[Request]) {
         if requests.iter().all(|request| request.op.is_measured()) {
@@ -112,39 +113,39 @@ where
         }
     }
 
-    /// A command is sent.
+    /// Submits a command.
     pub(super) fn send(&mut self, chain: &mut Chain) {
         self.link.send(chain, self.io.clock());
     }
 
-    /// A command is acknowledged.
+    /// Acknowledges a command.
     pub(super) fn acknowledge(&mut self, chain: &mut Chain) {
         self.link.acknowledge(chain, self.io.clock());
     }
 
-    /// The data of a write come over the link.
+    /// Transfers the data of a write over the link.
     #[inline(always)]
     pub(super) fn receive(&mut self, bytes: u64, chain: &mut Chain) {
         self.link.transfer(chain, Server::LinkIn, bytes, self.io.clock());
     }
 
-    /// The data of a read go over the link.
+    /// Transfers the data of a read over the link.
     #[inline(always)]
     pub(super) fn answer(&mut self, bytes: u64, chain: &mut Chain) {
         self.link.transfer(chain, Server::LinkOut, bytes, self.io.clock());
     }
 
-    /// The pages.
+    /// Returns the page path.
     pub(super) fn io(&mut self) -> &mut PageIo<F, D> {
         &mut self.io
     }
 
-    /// What is in the drive.
+    /// Returns the requests in the drive.
     pub(super) fn outstanding(&mut self) -> &mut Outstanding {
         &mut self.outstanding
     }
 
-    /// One queue, all commands of which are worked on.
+    /// Runs requests through a single queue; the drive works on all admitted commands.
     #[inline(always)]
     fn run_straight(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         for (at, request) in requests[..count].iter().enumerate() {
@@ -164,7 +165,7 @@ where
         }
     }
 
-    /// Commands in the order in which they are begun.
+    /// Runs requests in the order in which the arbiter begins them.
     fn run_arbitrated(&mut self, requests: &[Request], count: usize) {
         loop {
             let now = self.io.now();
@@ -184,8 +185,7 @@ where
         }
     }
 
-    /// Waits until a request is complete, or until `until`. A drive that has nothing to do until
-    /// then may clean.
+    /// Waits until a request is complete, or until `until`. Until then an idle drive may clean.
     #[inline(always)]
     fn wait(&mut self, until: u64) {
         if self.outstanding.running() == 0 && until != u64::MAX {
@@ -194,7 +194,7 @@ where
         self.play(until);
     }
 
-    /// Plays until a request is complete, or until `until`.
+    /// Advances time until a request is complete, or until `until`.
     #[inline(always)]
     fn play(&mut self, until: u64) {
         let has_ended = self.io.clock().play(until);
@@ -204,7 +204,7 @@ where
         }
     }
 
-    /// A request is complete.
+    /// Completes a request.
     #[inline(always)]
     pub(super) fn end(&mut self, number: u64, ended: &Ended) {
         let (request, queue, completion) = self.outstanding.end(number, ended);
@@ -220,7 +220,7 @@ where
         }
     }
 
-    /// Plays until all requests are complete.
+    /// Advances time until all requests are complete.
     fn finish(&mut self) {
         while self.outstanding.running() > 0 {
             self.play(u64::MAX);
@@ -228,7 +228,7 @@ where
         self.rest();
     }
 
-    /// Nothing is left of what the host has sent.
+    /// Empties the queues after the last request of the host.
     pub(super) fn rest(&mut self) {
         let now = self.io.now();
         self.queue.rest(now);
@@ -237,7 +237,8 @@ where
         }
     }
 
-    /// A command has come to stand in the queue: the buffer may want to keep what it will use.
+    /// Announces a command that has entered the queue: the buffer may keep the pages that it will
+    /// use.
     #[inline(always)]
     fn announce(&mut self, request: &Request) {
         if let Some(buffer) = &mut self.buffer
@@ -248,8 +249,7 @@ where
         }
     }
 
-    /// Request `number`, of a queue and an arrival, is begun. The answer is what became of it if
-    /// that takes no time.
+    /// Begins request `number` of a queue. Returns its completion if the request takes no time.
     #[inline(always)]
     fn serve(
         &mut self,
@@ -309,7 +309,7 @@ where
         chain
     }
 
-    /// What is buffered goes to the flash, and what was begun before is waited for.
+    /// Writes the buffered pages to flash, and waits for all requests that were begun earlier.
     fn flush(&mut self, mut chain: Chain) -> Chain {
         self.drain(&mut chain);
         self.wait_for_all(&mut chain);
@@ -317,7 +317,7 @@ where
         chain
     }
 
-    /// A chain goes on when all that was begun before has ended.
+    /// Delays a chain until all requests that were begun earlier have ended.
     pub(super) fn wait_for_all(&mut self, chain: &mut Chain) {
         let all = self.outstanding.all(self.io.clock());
         self.io.clock().wait(chain, all, Part::Queue);
@@ -396,7 +396,7 @@ where
         self.io.clock().go_on();
     }
 
-    /// Without a write buffer: queues are empty with the counters at zero.
+    /// Only without a write buffer. The queues are empty when the counters are zero.
     fn state(&mut self) -> Option<&mut dyn State> {
         match self.buffer {
             None => self.io.ftl.state(),

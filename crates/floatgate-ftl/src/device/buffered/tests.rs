@@ -1,4 +1,4 @@
-//! A drive with a write buffer by hand: what is in it, what was counted, and what that takes.
+//! Hand-computed cases of a drive with a write buffer: contents, counters and times.
 
 use std::vec;
 
@@ -34,7 +34,7 @@ const NO_TIME: Timing =
 struct Drive(Ssd<PageFtl<Timed<Counted>, Ideal>, ()>);
 
 impl Drive {
-    /// Two blocks of four pages, the least recently used of which leaves; flash takes no time.
+    /// A buffer of two blocks of four pages, evicted in LRU order. Flash operations take no time.
     fn new(acknowledge: Acknowledge) -> Self {
         let geometry = Geometry::new(SHAPE).unwrap();
         let config = PageConfig {
@@ -55,7 +55,7 @@ impl Drive {
         Self(Ssd::new(ftl, (), queue, &geometry).with_buffer(Some(buffer)))
     }
 
-    /// How long it took; all of that is the buffer's.
+    /// Runs one request. Returns its duration, and asserts that the buffer accounts for all of it.
     fn run(&mut self, op: Op, pages: Range<u64>) -> u64 {
         let (offset, length) = (64 * pages.start, 64 * (pages.end - pages.start));
         let mut done = vec![];
@@ -69,7 +69,7 @@ impl Drive {
         self.0.counters().buffer.unwrap()
     }
 
-    /// Pages of the host read from flash and programmed there, and read where nothing was.
+    /// Returns pages read from flash and programmed for the host, and reads of unmapped pages.
     fn flash(&self) -> (u64, u64, u64) {
         let (counters, host) = (self.0.counters(), Cause::Host as usize);
         (counters.flash.reads[host], counters.flash.programs[host], counters.host.empty_reads)
@@ -102,7 +102,8 @@ fn a_buffer_is_empty_after_a_loss_of_power() {
             ..BufferCounts::default()
         };
         assert_eq!(drive.counts(), expected);
-        // What only the buffer had is gone; what was written through is on flash.
+        // Pages that were only in the buffer are lost. Pages that were written through are on
+        // flash.
         let flash = if expected.writes_through { (3, 5, 1 + 1) } else { (0, 0, 1 + 4) };
         assert_eq!(drive.flash(), flash);
     }
@@ -120,18 +121,19 @@ fn each_page_that_enters_leaves_once() {
         };
         drive.run(Op::Write, 0..8);
         assert_eq!(left(&drive), (0, 0, 0, 8));
-        // The first block leaves for the third: for the flash, or without a word.
+        // The first block leaves to make room for the third: it is written to flash, or dropped if
+        // the buffer writes through.
         drive.run(Op::Write, 8..12);
         assert_eq!(left(&drive), (of(4, 0), of(0, 4), 0, 8));
         assert_eq!(drive.flash(), (0, of(4, 12), 0));
         drive.run(Op::Trim, 4..6);
         assert_eq!(left(&drive), (of(4, 0), of(0, 4), 2, 6));
         assert_eq!(drive.0.counters().host.trimmed_pages, 2);
-        // A flush has nothing to do where all is on flash.
+        // A flush does nothing if all pages are on flash.
         drive.run(Op::Flush, 0..0);
         assert_eq!(left(&drive), (of(10, 0), of(0, 4), 2, of(0, 6)));
         assert_eq!(drive.flash(), (0, of(10, 12), 0));
-        // What is buffered stays when counting begins anew.
+        // Resetting the counters does not empty the buffer.
         drive.0.reset_counters();
         let expected = BufferCounts {
             held: of(0, 6),

@@ -1,4 +1,4 @@
-//! SHRD before a host that waits for each request by itself.
+//! SHRD for a host that waits for each request separately.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;

@@ -1,13 +1,13 @@
-//! What SHRD is told by the clock: which command has ended.
+//! Tickets with which the clock reports to SHRD which command has ended.
 
-/// What ends: a remap, or a command for one or more requests in a row.
+/// A remap, or a command for one or more consecutive requests.
 #[derive(Clone, Copy)]
 pub(super) enum Ticket {
     Remap,
     Command { first: u64, requests: u64, is_redirected: bool },
 }
 
-/// Bits of the number of a request, and behind them of how many there are.
+/// Bits for the number of the first request, and above them bits for the number of requests.
 const NUMBER: u32 = 40;
 const REQUESTS: u32 = 22;
 const REDIRECTED: u64 = 1 << 62;

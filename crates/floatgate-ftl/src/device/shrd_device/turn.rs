@@ -1,18 +1,20 @@
-//! When requests are dispatched.
+//! Times and rules of dispatching.
 
 use crate::device::outstanding::queued;
 use crate::nand::{Blame, Part};
 
-/// When the host layer dispatches.
+/// Dispatching rules of the host layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispatching {
-    /// Commands in the drive at once. A twrite is one; so are a read and all its parts.
+    /// Maximum number of commands in the drive. A twrite is one command; so is a read with all its
+    /// pieces.
     pub commands: usize,
-    /// Whether nothing is dispatched while a remap is under way.
+    /// Whether a remap in progress blocks dispatching.
     pub block_during_remap: bool,
-    /// How long the host must have asked for nothing for the log to be remapped. None: never.
+    /// Idle time of the host after which the log is remapped. `None`: never.
     pub idle_after_ns: Option<u64>,
-    /// A twrite of no more requests than this waits for more, so many times.
+    /// Largest number of requests with which a twrite waits for more requests, and the maximum
+    /// number of such waits.
     pub low_packing: (usize, u32),
 }
 
@@ -22,7 +24,7 @@ impl Default for Dispatching {
     }
 }
 
-/// When a request was the next, and when it was dispatched after a remap.
+/// Times at which a request was next in line, and at which it was dispatched after a remap.
 #[derive(Clone, Copy)]
 pub(super) struct Turn {
     pub(super) ready: u64,
@@ -30,7 +32,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// What a request that arrived at `arrival` went through until it was dispatched.
+    /// Returns the blame of a request from its arrival to its dispatch.
     pub(super) fn wait(&self, arrival: u64) -> Blame {
         let mut blame = queued(arrival, self.ready.max(arrival));
         blame.add(Part::Remap, self.begin - self.ready.max(arrival));

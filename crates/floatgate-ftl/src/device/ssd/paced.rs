@@ -1,4 +1,4 @@
-//! The drive before a host that waits for each request by itself.
+//! The drive for a host that waits for each request separately.
 
 use alloc::vec::Vec;
 use core::convert::Infallible;

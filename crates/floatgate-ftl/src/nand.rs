@@ -5,7 +5,7 @@
 //! - A page is programmed once between erases.
 //! - The pages of a unit are programmed in order.
 //! - Only a programmed page is read or copied, and the caller must name the page's owner: the owner
-//!   in its tag, or the page that it was to be remapped to.
+//!   in its tag, or, for a log page, the logical page that it will become.
 //!
 //! For a page-mapped layer, in order means one page after the other. A layer that keeps pages at
 //! fixed offsets in a unit may skip pages, but may not return to them. Data sheets ask for

@@ -1,4 +1,5 @@
-//! The medium that aborts when a rule of NAND is broken: every test of an FTL tests the rules.
+//! The medium that panics when a rule of NAND is broken, so that every test of an FTL tests the
+//! rules.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -20,7 +21,7 @@ pub struct Checked<N> {
     programmed: Vec<u32>,
     /// Out-of-band area of every programmed page.
     oob: Vec<Oob>,
-    /// What the layer keeps for itself, by page, and what it programs next.
+    /// Payloads of the layer, by page, and the payload that it programs next.
     notes: BTreeMap<u32, Vec<u8>>,
     loaded: Option<Vec<u8>>,
 }
@@ -48,7 +49,7 @@ impl Oob {
 }
 
 impl<N> Checked<N> {
-    /// An erased drive of this geometry.
+    /// Creates an erased drive of this geometry.
     pub fn new(inner: N, geometry: Geometry) -> Self {
         Self {
             inner,
@@ -62,19 +63,18 @@ impl<N> Checked<N> {
         }
     }
 
-    /// Lets pages be left out: the order is ascending, but a unit may have gaps.
+    /// Allows gaps: the order of programs stays ascending, but the layer may leave pages out.
     #[must_use]
     pub fn with_gaps(self) -> Self {
         Self { gaps: true, ..self }
     }
 
-    /// Has the out-of-band area of a page say something else, or nothing: for tests of what a
-    /// recovery makes of it.
+    /// Replaces the tag of a page, or removes it: for tests of recovery.
     pub fn set_tag(&mut self, ppn: Ppn, tag: Option<Tag>) {
         self.oob[ppn.index()] = tag.map_or(Oob::NONE, Oob::of);
     }
 
-    /// Loses what the layer keeps for itself in a page: for tests of what a recovery makes of it.
+    /// Removes the layer's payload of a page: for tests of recovery.
     pub fn lose_payload(&mut self, ppn: Ppn) {
         self.notes.remove(&ppn.get());
     }
@@ -105,7 +105,7 @@ impl<N> Checked<N> {
         }
     }
 
-    /// All that can be read of a page.
+    /// Clears the tag and the payload of a page.
     fn clear(&mut self, ppn: Ppn) {
         self.oob[ppn.index()] = Oob::NONE;
         self.notes.remove(&ppn.get());
@@ -224,7 +224,7 @@ impl<N> Tear for Checked<N> {
         let programmed = self.programmed[unit.index()];
         let in_mode = self.modes.of(unit);
         let left_out = match in_mode.program_unit() {
-            // With power for it a program that was begun is finished.
+            // Protected memory has power to finish each program that was begun.
             _ if self.geometry.has_program_units() && !self.geometry.loses_pages() => return,
             1 => programmed..=page,
             _ if in_mode.left_in_program_unit(to) > 1 => return,

@@ -1,4 +1,4 @@
-//! The medium that counts, and does nothing else.
+//! The medium that counts operations, and does nothing else.
 
 use alloc::boxed::Box;
 use core::convert::Infallible;
@@ -14,18 +14,19 @@ use crate::saved::{Carrier, State};
 pub struct Counted {
     counts: FlashCounts,
     clock: NoClock,
-    /// How units are programmed; none if every page is programmed by itself.
+    /// Modes of the units; `None` if every page is programmed alone.
     modes: Option<Box<Modes>>,
 }
 
 impl Counted {
-    /// For a drive of this geometry. The default is one where every page is programmed by itself.
+    /// Creates the medium of a drive of this geometry. On the default medium every page is
+    /// programmed alone.
     pub fn new(geometry: &Geometry) -> Self {
         let modes = geometry.has_program_units().then(|| Box::new(Modes::new(*geometry)));
         Self { modes, ..Self::default() }
     }
 
-    /// Pages were programmed: the last may have been that of its program unit.
+    /// Counts the program unit, and its stripe's parity, if the page `last` completes them.
     #[inline(always)]
     fn count_program_unit(&mut self, last: Ppn, pages: u32) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
@@ -45,7 +46,7 @@ impl Counted {
         }
     }
 
-    /// The parity of a page's stripe was programmed.
+    /// Counts the parity of a page's stripe.
     fn count_parity(&mut self, last: Ppn) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
         let unit = modes.unit(last);
@@ -163,7 +164,7 @@ impl Nand for Counted {
         }
     }
 
-    /// What has ended, and nobody was told of, is not told any more.
+    /// Drops completions that were never reported.
     fn reset_counters(&mut self) {
         self.counts = FlashCounts::default();
         self.clock = NoClock::default();

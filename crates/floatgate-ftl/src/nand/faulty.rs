@@ -1,19 +1,21 @@
 //! Flash that breaks, under a bad-block manager that hides what can be hidden.
 //!
-//! The translation layer sees units that never fail. Behind each is an erase unit of the flash;
-//! some more are spares. Units that are bad from the factory are never used. When a program or an
-//! erase fails, or a unit has been erased as often as it can be, a spare takes its place: what was
-//! programmed is moved there, and the unit is retired. Such work is counted as [`Cause::Retire`].
-//! Whoever caused it waits for it, unless its data were acknowledged before: a program unit fails
-//! as a whole, while what was to be in it is still in the controller's memory.
+//! The translation layer sees units that never fail. Behind each unit of the layer is an erase unit
+//! of the flash, and some more erase units are spares. Units that are bad from the factory are
+//! never used. A spare replaces an erase unit when a program or an erase fails, or when the erase
+//! unit reaches the number of erases that it lasts. The bad-block manager then moves the programmed
+//! pages to the spare and retires the erase unit. This work counts as [`Cause::Retire`].
 //!
-//! A page of host data may become unreadable, beyond what error correction can do, or be found to
-//! be another than was written by its checksum. Then reading it fails until it is written again,
-//! also after it was moved; it never gives wrong data. Map pages are taken to be kept twice and do
-//! not fail.
+//! The request that caused the work waits for it, unless its data was acknowledged before. With
+//! program units it was: a program unit fails as a whole, while its pages are still in the
+//! controller's memory.
 //!
-//! When no more than [`LAST`] spares are left the drive is to be read-only. They are for the work
-//! that is under way; once they are used up, nothing fails any more.
+//! A page of host data can become unreadable, beyond the reach of error correction, or fail its
+//! checksum. Reads of the page then fail until it is written again, also after it was moved; they
+//! never return wrong data. Translation pages do not fail: the model assumes two copies of each.
+//!
+//! With at most [`LAST`] spares left, the drive has to be read-only. The last spares serve the work
+//! that is under way. When they are used up, nothing fails any more.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -25,10 +27,10 @@ use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
 use crate::rng::Rng;
 
-/// Spares that are kept for the request under way when a drive becomes read-only.
+/// Spares that a read-only drive keeps for the request under way.
 pub const LAST: usize = 2;
 
-/// How often flash breaks. Rates are per 10^9.
+/// Fault rates per 10^9, and limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Faults {
     /// Units that are bad from the factory.
@@ -39,30 +41,30 @@ pub struct Faults {
     pub erase: u32,
     /// Reads and moves of host data after which the page is unreadable.
     pub read: u32,
-    /// Reads and moves of host data that would give other data, which the checksum tells.
+    /// Reads and moves of host data whose result fails the checksum.
     pub corrupt: u32,
-    /// Erases that a unit lasts, a tenth more or less. None: any number.
+    /// Erases that a unit lasts, give or take a tenth. None: any number.
     pub endurance: Option<u32>,
     /// Spare units.
     pub spares: u32,
-    /// Of what is drawn.
+    /// Seed of the random faults.
     pub seed: u64,
 }
 
-/// Breaks, around another medium.
+/// Injects faults around another medium.
 #[derive(Clone, Debug)]
 pub struct Faulty<N> {
     inner: N,
     faults: Faults,
     geometry: Geometry,
-    /// Of the units of the layer.
+    /// Modes of the layer's units.
     modes: Modes,
-    /// The unit of the flash behind each unit of the layer.
+    /// By unit of the layer: the erase unit of the flash behind it.
     behind: Vec<Unit>,
     spares: Vec<Unit>,
-    /// By unit of the flash: erases, and how many it lasts.
+    /// By unit of the flash: its erases, and the number of erases that it lasts.
     wear: Vec<(u32, u32)>,
-    /// What is in the pages, by page of the layer: what is moved has to be named.
+    /// Tag of each page, by page of the layer: a move of a page needs its tag.
     tags: Vec<Option<Tag>>,
     unreadable: BTreeSet<Ppn>,
     failed: bool,
@@ -71,10 +73,8 @@ pub struct Faulty<N> {
 }
 
 impl<N> Faulty<N> {
-    /// A drive of this geometry, of which `inner` has as many units more as there are spares.
-    ///
-    /// # Panics
-    /// If so many units are bad from the factory that there are none behind some of the drive's.
+    /// Creates a drive of this geometry. `inner` must have `faults.spares` units more than
+    /// `geometry`.
     pub fn new(inner: N, geometry: Geometry, faults: Faults) -> Self {
         let mut rng = Rng::new(faults.seed ^ 0x0042_4144);
         let all = geometry.units() + faults.spares;
@@ -89,7 +89,7 @@ impl<N> Faulty<N> {
         let mut health = Health::default();
         let mut good = Vec::new();
         for unit in (0..all).map(Unit) {
-            // More bad ones than there are spares beyond the last: it would not have been sold.
+            // A drive with fewer than `LAST` good spares would not have been sold.
             let may = health.factory_bad + (LAST as u64) < u64::from(faults.spares);
             if may && draw(&mut rng, faults.factory_bad) {
                 health.factory_bad += 1;
@@ -114,7 +114,7 @@ impl<N> Faulty<N> {
         }
     }
 
-    /// Where a page of the layer is on the flash.
+    /// Returns the flash page behind a page of the layer.
     fn at(&self, ppn: Ppn) -> Ppn {
         let (unit, page) = self.geometry.place(ppn);
         self.geometry.page(self.behind[unit.index()], page)
@@ -124,7 +124,7 @@ impl<N> Faulty<N> {
         !self.spares.is_empty()
     }
 
-    /// Whether the program of which this is the last page fails.
+    /// Decides whether the program that this page completes fails, and counts the failure.
     fn fails(&mut self, last: Ppn) -> bool {
         let in_mode = self.modes.of(self.geometry.unit(last));
         let ends = in_mode.left_in_program_unit(last) == 1;
@@ -133,13 +133,14 @@ impl<N> Faulty<N> {
         fails
     }
 
-    /// Notes what is to be in a page.
+    /// Records the tag of a page that is programmed now.
     fn note(&mut self, to: Ppn, tag: Tag) {
         self.tags[to.index()] = Some(tag);
         self.unreadable.remove(&to);
     }
 
-    /// Whether a page of data is unreadable from now on.
+    /// Decides whether a read or a move makes a page of data unreadable, and counts the fault.
+    /// Returns whether the page is unreadable from now on.
     fn decays(&mut self, from: Ppn, owner: Owner) -> bool {
         if !matches!(owner, Owner::Data(_)) {
             return false;
@@ -158,15 +159,15 @@ fn draw(rng: &mut Rng, rate: u32) -> bool {
 }
 
 impl<N: Nand> Faulty<N> {
-    /// A program failed, of which this was the last page: its unit is retired.
+    /// Retires the unit of a failed program. `last` is the last page of that program.
     fn retire_failed(&mut self, last: Ppn, chain: &mut Chain) -> Result<(), N::Error> {
         let (unit, page) = self.geometry.place(last);
         self.inner.close_stripe(self.at(last));
         self.retire(unit, page + 1, chain)
     }
 
-    /// A spare takes the place of the unit behind `unit`; what is programmed there is moved, up to
-    /// page `end`. The last program failed: what was to be in it is still in memory.
+    /// Replaces the erase unit behind `unit` with a spare, and moves its pages up to page `end` to
+    /// the spare. The last program failed: its pages are still in memory.
     fn retire(&mut self, unit: Unit, end: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let Some(spare) = self.spares.pop() else { return Ok(()) };
         let bad = core::mem::replace(&mut self.behind[unit.index()], spare);
@@ -196,8 +197,9 @@ impl<N: Nand> Faulty<N> {
         Ok(())
     }
 
-    /// A page of a spare is not programmed, as it was not in the unit that it takes the place of.
-    /// Those of a program unit that are left are padding: how many there are behind this one.
+    /// Leaves out a page of the spare, because the replaced unit has no data there. With program
+    /// units, pads the spare to the end of the page's program unit. Returns the number of padded
+    /// pages after this page.
     fn leave_out(&mut self, unit: Unit, to: Ppn, chain: &mut Chain) -> Result<u32, N::Error> {
         if !self.geometry.has_program_units() {
             return Ok(0);
@@ -250,7 +252,8 @@ impl<N: Nand> Nand for Faulty<N> {
         if !self.fails(to) {
             return self.inner.program(at, tag, cause, chain);
         }
-        // What is in a program unit was acknowledged before that was full.
+        // Pages of a program unit were acknowledged before it was full: their request does not
+        // wait.
         let work = &mut chain.work();
         let chain = if self.geometry.has_program_units() { work } else { chain };
         self.inner.program(at, tag, cause, chain)?;

@@ -1,35 +1,38 @@
-//! The host's end of the page register: where what is written comes from, and where what is read
-//! goes.
+//! The host's end of the page register: the source of written data, and the destination of read
+//! data.
 
 use crate::addr::Lpn;
 
-/// Where the data of host writes comes from, and where that of reads goes.
+/// Source of the data of host writes, and destination of the data of host reads.
 pub trait HostData<N> {
-    /// The host has written a page.
+    /// Accepts a page that the host has written.
     fn accept(&mut self, lpn: Lpn);
 
-    /// A page is about to be programmed: what the host wrote last goes to the medium's register.
+    /// Loads the data that the host last wrote to the page into the medium's register, just before
+    /// the page is programmed.
     fn load(&mut self, lpn: Lpn, nand: &mut N);
 
-    /// The host has read a page; `found` is whether there was one (if not, it reads as zeros).
+    /// Takes a page that the host reads. `found` is whether there was one (if not, it reads as
+    /// zeros).
     fn unload(&mut self, lpn: Lpn, found: bool, nand: &N);
 
-    /// The host has trimmed a page.
+    /// Drops a page that the host has trimmed.
     fn forget(&mut self, lpn: Lpn);
 
-    // What follows only matters to a drive that stores bytes.
+    // The following methods only matter to a drive that stores bytes.
 
-    /// The host has read a page that is in the write buffer: no flash is read, so nothing is
+    /// Takes a page that the host reads from the write buffer. No flash is read, so nothing is
     /// unloaded.
     #[inline(always)]
     fn recall(&mut self, _: Lpn) {}
 
-    /// A page leaves a write-through buffer without being programmed: it has been.
+    /// Notes that a page leaves a write-through buffer without a program, because the flash already
+    /// has it.
     #[inline(always)]
     fn release(&mut self, _: Lpn) {}
 }
 
-/// No data: what is simulated is where pages go and when.
+/// No data: the simulation only follows where pages go and when.
 impl<N> HostData<N> for () {
     #[inline(always)]
     fn accept(&mut self, _: Lpn) {}

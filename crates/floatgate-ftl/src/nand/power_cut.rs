@@ -1,12 +1,11 @@
-//! The medium that remembers what was on flash at every moment at which the power could have
-//! failed.
+//! The medium that keeps a copy of the flash for each moment at which the power could have failed.
 //!
 //! Nothing happens on flash between two operations, so the moments are few: after each program or
-//! erase, and in the middle of it. A program that is cut short spends its page and leaves nothing
-//! that can be read, neither data nor out-of-band area; whoever keeps checksums finds that out. An
-//! erase that is cut short leaves any of the unit's pages readable, and the unit has to be erased
-//! again before it is programmed. A recovery that starts from each of these states is a recovery
-//! from each moment, without the workload being run again for each.
+//! erase, and in the middle of it. A program that is cut short uses up its page and leaves nothing
+//! readable, neither data nor out-of-band area; checksums reveal it. An erase that is cut short
+//! leaves any of the unit's pages readable, and the unit has to be erased again before it is
+//! programmed. A recovery from each of these copies covers each moment, and the workload runs only
+//! once.
 
 use alloc::vec::Vec;
 use core::iter;
@@ -17,40 +16,40 @@ use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Mode;
 
-/// A medium of which operations can be cut short.
+/// A medium whose operations can be cut short.
 pub trait Tear {
-    /// The next page of its unit is spent, and nothing can be read from it. Where program units are
-    /// programmed as a whole that is so for all of the one that this page makes full; for another
-    /// page nothing happens.
+    /// Cuts a program short: the next page of its unit is used up, and nothing can be read from it.
+    /// Where program units are programmed as a whole, this holds for all pages of the program unit
+    /// that this page fills; for any other page nothing happens.
     fn tear_program(&mut self, to: Ppn);
 
-    /// Power is gone. So are the pages of program units that are not full; if these are protected,
-    /// the controller has filled them with padding and programmed them.
+    /// Cuts the power. Pages of program units that are not full are lost. If these are protected,
+    /// the controller instead fills their program units with padding and programs them.
     fn lose_memory(&mut self);
 
-    /// The unit has to be erased again; until then only the pages (counted within the unit) that
-    /// `survives` says can be read.
+    /// Cuts an erase short: the unit has to be erased again. Until then only the pages (counted
+    /// within the unit) for which `survives` returns true can be read.
     fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool);
 }
 
-/// What an erase that is cut short may leave: nothing, every other page, or all but a few.
+/// Pages that survive an erase cut short: none, every other page, or all but a few.
 const LEFT_BY_ERASE: [fn(u32) -> bool; 3] = [|_| false, |page| page % 2 == 1, |page| page % 4 != 0];
 
-/// Which moments are kept.
+/// Selection of the moments to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Watch {
     /// None.
     No,
-    /// Every n-th, from the first on.
+    /// Every n-th, beginning with the first.
     Every(u64),
     /// The one with this number, from 0.
     Only(u64),
 }
 
-/// An operation that is cut short.
+/// An operation that was cut short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Torn {
-    /// A program, with what was to be in the out-of-band area.
+    /// A program, and the tag that it would have written.
     Program(Ppn, Tag),
     /// A copy to this page.
     Copy(Ppn),
@@ -58,18 +57,18 @@ pub enum Torn {
     Erase(Unit),
 }
 
-/// A moment at which power fails.
+/// A moment at which the power fails.
 #[derive(Clone, Debug)]
 pub struct Cut<N> {
-    /// How many moments were before it.
+    /// Number of moments before this one.
     pub moment: u64,
     /// The operation that was cut short, if one was.
     pub torn: Option<Torn>,
-    /// What is on flash.
+    /// The medium as the power cut leaves it.
     pub medium: N,
 }
 
-/// Keeps a copy of the medium around which it is for the moments that it is told to watch.
+/// Wraps a medium, and keeps a copy of it for each moment that [`Watch`] selects.
 #[derive(Clone, Debug)]
 pub struct PowerCut<N> {
     inner: N,
@@ -79,40 +78,41 @@ pub struct PowerCut<N> {
 }
 
 impl<N> PowerCut<N> {
-    /// Does not watch yet.
+    /// Creates a wrapper that keeps no copies yet.
     pub fn new(inner: N) -> Self {
         Self { inner, watch: Watch::No, moments: 0, cuts: Vec::new() }
     }
 
-    /// Keeps copies from now on, which is moment 0.
+    /// Starts to keep copies. The next moment has number 0.
     pub fn watch(&mut self, watch: Watch) {
         self.watch = watch;
         self.moments = 0;
     }
 
-    /// What was kept since this was last asked.
+    /// Takes the copies kept since the last call.
     pub fn cuts(&mut self) -> Vec<Cut<N>> {
         mem::take(&mut self.cuts)
     }
 
-    /// Moments since it was told to watch.
+    /// Returns the number of moments since the last call of [`PowerCut::watch`].
     pub fn moments(&self) -> u64 {
         self.moments
     }
 
-    /// The medium as it is.
+    /// Returns the wrapped medium.
     pub fn inner(&self) -> &N {
         &self.inner
     }
 
-    /// The medium as it is.
+    /// Returns the wrapped medium.
     pub fn inner_mut(&mut self) -> &mut N {
         &mut self.inner
     }
 }
 
 impl<N: Clone + Tear> PowerCut<N> {
-    /// The moment after an operation, or in the middle of it.
+    /// Counts a moment, after an operation or in the middle of it, and keeps a copy if it is
+    /// selected.
     fn moment(&mut self, tear: Option<(Torn, impl FnOnce(&mut N))>) {
         let keep = match self.watch {
             Watch::No => return,

@@ -1,4 +1,4 @@
-//! The medium that stores a version per page, so that a read can be held against what was written.
+//! The medium that stores a version per page, so that a read can be compared with the last write.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,22 +17,22 @@ pub struct Stamped<N> {
 }
 
 impl<N> Stamped<N> {
-    /// A drive of `pages` physical pages.
+    /// Creates a drive of `pages` physical pages.
     pub fn new(inner: N, pages: u32) -> Self {
         Self { inner, register: 0, stamps: vec![0; pages as usize] }
     }
 
-    /// The medium around which it is.
+    /// Returns the wrapped medium.
     pub fn inner_mut(&mut self) -> &mut N {
         &mut self.inner
     }
 
-    /// The version in the page register: the last that the host read.
+    /// Returns the version in the page register: the version that the host read last.
     pub fn register(&self) -> u64 {
         self.register
     }
 
-    /// Puts a version into the page register: the next that the host programs.
+    /// Puts a version into the page register: the version that the host programs next.
     pub fn set_register(&mut self, version: u64) {
         self.register = version;
     }
@@ -138,7 +138,8 @@ impl<N: Tagged> Tagged for Stamped<N> {
     }
 }
 
-/// What cannot be read is not read: the rules see to that, where they are under this medium.
+/// Keeps the versions of torn pages. [`Checked`](super::Checked), where it lies below this medium,
+/// ensures that nothing reads them.
 impl<N: Tear> Tear for Stamped<N> {
     fn tear_program(&mut self, to: Ppn) {
         self.inner.tear_program(to);
@@ -161,7 +162,7 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// A drive of which nothing is written.
+    /// Creates a drive without written pages.
     pub fn new(logical_pages: u32) -> Self {
         Self { latest: vec![None; logical_pages as usize], versions: 0 }
     }

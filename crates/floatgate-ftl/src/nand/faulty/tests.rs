@@ -1,4 +1,4 @@
-//! Flash that breaks when a test says so.
+//! Flash that fails on a test's request.
 
 use std::vec::Vec;
 
@@ -7,7 +7,7 @@ use crate::addr::{Lpn, Tpn};
 use crate::geometry::{ProgramUnit, Shape};
 use crate::nand::{Checked, Clock, Counted, DieUse, Tagged, Timed, Timing};
 
-/// Four units for the layer, of four pages.
+/// Four units of four pages each for the layer.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -37,13 +37,13 @@ fn data(lpn: u32) -> Owner {
 }
 
 impl Flash {
-    /// Programs a page of the layer for the logical page of the same number.
+    /// Programs a page of the layer for the logical page with the same number.
     fn write(&mut self, page: u32) {
         let tag = Tag::new(data(page), 1, 1);
         self.program(Ppn::new(page), tag, Cause::Host, &mut Chain::default()).unwrap();
     }
 
-    /// Whether a page can be read.
+    /// Returns whether a page can be read.
     fn reads(&mut self, page: u32, owner: Owner) -> bool {
         self.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default())
             .unwrap();
@@ -58,7 +58,7 @@ impl Flash {
         self.counters().health.unwrap()
     }
 
-    /// How often a unit can be programmed and erased until a spare takes its place.
+    /// Counts how often a unit can be programmed and erased until a spare replaces it.
     fn lasts(&mut self, unit: u32) -> u32 {
         let behind = self.behind[unit as usize];
         let worn_out = self.told().worn_out;
@@ -76,7 +76,7 @@ impl Flash {
 
 #[test]
 fn a_unit_is_erased_as_often_as_it_lasts_and_no_more() {
-    // Below ten there is no tenth more or less.
+    // Below ten, a tenth is no whole erase: every unit lasts the same.
     for endurance in [1, 2, 9] {
         let faults = Faults { endurance: Some(endurance), spares: 9, ..Faults::default() };
         let mut nand = flash(faults);
@@ -98,7 +98,7 @@ fn units_last_a_tenth_more_or_less() {
         let mut lasted: Vec<u32> = (0..spares).map(|number| nand.lasts(number % 4)).collect();
         lasted.sort_unstable();
         let spread = endurance / 10;
-        // Each number is as likely as any other, and of four hundred units none is left out.
+        // Each number is equally likely, so four hundred units cover all of them.
         lasted.dedup();
         assert_eq!(lasted, (endurance - spread..=endurance + spread).collect::<Vec<_>>());
     }
@@ -123,14 +123,14 @@ fn the_drive_is_read_only_when_only_the_last_spares_are_left() {
         let told = nand.told();
         assert_eq!((told.spares_left, told.read_only), (spares_left, read_only));
     }
-    // Once they are used up nothing fails any more.
+    // Once the spares are used up, nothing fails any more.
     for _ in 0..5 {
         nand.write(4);
         nand.wipe(1);
     }
     let told = nand.told();
     assert_eq!((told.worn_out, told.retired, told.spares_left), (5, 5, 0));
-    // Flash that has no spares has none to lose.
+    // A drive without spares is never read-only.
     assert!(!flash(Faults::default()).told().read_only);
     assert!(flash(Faults { spares: 2, ..Faults::default() }).told().read_only);
 }
@@ -143,7 +143,7 @@ fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
         (nand.faults.read, nand.faults.corrupt) = rates;
         let page = told.1 as u32;
         assert!(!nand.reads(page, data(page)));
-        // Once, however often it is tried.
+        // Repeated reads count once.
         assert!(!nand.reads(page, data(page)));
         assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), told);
     }
@@ -160,10 +160,10 @@ fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
     let readable = [0, 1, 2].map(|page| nand.reads(4 + page, data(page)));
     assert_eq!(readable, [false, false, true]);
     assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), (1, 1));
-    // The numbers are those of a copy.
+    // The copy keeps the sequence number, and takes the serial number of its move.
     let tag = nand.inner.tag(nand.at(Ppn::new(5)));
     assert_eq!(tag, Some(Tag::new(data(1), 1, 9)));
-    // What is programmed anew can be read.
+    // A page that is programmed again can be read.
     nand.wipe(1);
     nand.wipe(0);
     (4..7).for_each(|page| nand.write(page));
@@ -205,7 +205,8 @@ fn a_program_that_fails_moves_its_unit() {
     nand.faults.program = 0;
     let retire = Cause::Retire as usize;
     let counts = nand.counters().flash;
-    // The attempt, and three pages that were there; the fourth is the host's.
+    // The retirement programs the failed page again, and moves three pages. The host's four
+    // programs include the failed one.
     assert_eq!((counts.programs[retire], counts.reads[retire]), (1 + 3, 3));
     assert_eq!(counts.programs[Cause::Host as usize], 4);
     let told = nand.told();
@@ -221,7 +222,7 @@ fn a_program_that_fails_moves_its_unit() {
     assert_ne!(nand.behind[1], bad);
     assert_eq!(nand.inner.programmed(nand.behind[1]), 4);
     assert!((4..8).all(|page| nand.reads(page, data(page))));
-    // Counting begins anew; what is gone stays gone.
+    // Counts begin at zero; used spares stay used.
     nand.reset_counters();
     assert_eq!(nand.told(), Health { spares_left: 3, ..Health::default() });
 }
@@ -236,7 +237,7 @@ fn an_erase_that_fails_takes_a_spare_and_moves_nothing() {
     assert_eq!(nand.told(), expected);
     nand.write(0);
     assert!(nand.reads(0, data(0)));
-    // When the spares are used up nothing fails any more.
+    // When the spares are used up, nothing fails any more.
     (0..6).for_each(|_| {
         nand.wipe(0);
         nand.write(0);
@@ -249,7 +250,7 @@ fn an_erase_that_fails_takes_a_spare_and_moves_nothing() {
 
 #[test]
 fn units_that_are_bad_from_the_factory_are_never_used() {
-    // All are bad, but a drive with fewer than so many spares would not have been sold.
+    // All units are bad, but a drive with fewer than two good spares would not have been sold.
     for spares in [0, 2, 3, 8] {
         let mut nand = flash(Faults { factory_bad: ALWAYS, spares, ..Faults::default() });
         let bad = spares.saturating_sub(2);
@@ -267,7 +268,7 @@ fn units_that_are_bad_from_the_factory_are_never_used() {
 
 #[test]
 fn faults_come_at_the_rate_that_is_asked_for() {
-    // One erase in four, of 4000: within four standard deviations of 27.
+    // One erase in four, of 4000 erases: within four standard deviations of 27.
     let faults = Faults { erase: ALWAYS / 4, spares: 4000, seed: 3, ..Faults::default() };
     let mut nand = flash(faults);
     (0..4000).for_each(|_| {
@@ -280,14 +281,14 @@ fn faults_come_at_the_rate_that_is_asked_for() {
     assert!((0..100).all(|_| draw(&mut rng, ALWAYS) && !draw(&mut rng, 0)));
 }
 
-/// Dies that program two flash pages of a plane at once, and units on all of them, of two rows a
-/// die. Of a stripe of dies one holds parity.
+/// Dies that program two flash pages of a plane at once. A unit lies on all dies, with two rows on
+/// each die. One die of each parity stripe holds parity.
 fn rows(dies: u32, stripe: Option<u32>) -> Shape {
     let program_unit = Some(ProgramUnit { pages: 2, levels: 2, is_protected: true, stripe });
     Shape { superblock: dies, dies, units: 2, program_unit, ..SHAPE }
 }
 
-/// A read takes 50 ns, a program 1000, all else no time. There are four spares.
+/// A read takes 50 ns, a program 1000 ns, and everything else no time. There are four spares.
 fn timed(shape: Shape) -> Faulty<Timed<Counted>> {
     let geometry = Geometry::new(shape).unwrap();
     let all = Geometry::new(Shape { units: shape.units + 4, ..shape }).unwrap();
@@ -326,10 +327,10 @@ fn a_program_unit_fails_as_a_whole() {
     nand.faults.program = ALWAYS;
     let chain = nand.write_page(5);
     nand.faults.program = 0;
-    // The third is on the first die again. The data were acknowledged before.
+    // The third row is on the first die again. Its data was acknowledged before.
     assert!(!nand.clock().is_live(chain));
-    // It fails at 2000; two pages are read and programmed, and the next two, and the third row is
-    // programmed again, from memory: each after the one before it.
+    // The third row fails at 2000. The first two rows are read and programmed, two pages each, and
+    // the third row is programmed from memory. Each step waits for the one before it.
     assert_eq!(nand.end_ns(), 2000 + (100 + 1000) + (100 + 1000) + 1000);
     assert_eq!(nand.retired(), (4 + 2, 4, 2));
     let told = nand.counters().health.unwrap();
@@ -344,7 +345,7 @@ fn a_program_unit_fails_as_a_whole() {
     assert_eq!(told, expected);
     let counts = nand.counters().flash;
     assert_eq!((counts.program_units, counts.senses), (3 + 3, 4));
-    // The unit goes on where it was.
+    // The unit continues where it was.
     for page in 6..8 {
         nand.write_page(page);
     }
@@ -362,7 +363,7 @@ fn padding_is_padding_where_it_is_moved_to() {
     nand.pad(Ppn::new(3), 1, &mut Chain::default()).unwrap();
     nand.faults.program = 0;
     nand.end_ns();
-    // One page of each row; that of the second was still in memory.
+    // One page of each row. The page of the second row was still in memory.
     assert_eq!(nand.retired(), (2, 1, 1));
     let counts = nand.counters().flash;
     assert_eq!((counts.programs[Cause::Pad as usize], counts.program_units), (2 + 2, 4));
@@ -370,7 +371,7 @@ fn padding_is_padding_where_it_is_moved_to() {
 
 #[test]
 fn a_stripe_that_gets_no_more_pages_has_its_parity() {
-    // Two rows of data on three dies have one of parity.
+    // Two rows of data on three dies have one row of parity.
     for failing in [1, 3] {
         let mut nand = timed(rows(3, Some(3)));
         for page in 0..4 {
@@ -379,7 +380,7 @@ fn a_stripe_that_gets_no_more_pages_has_its_parity() {
         }
         nand.end_ns();
         assert_eq!(nand.inner.outstanding(), 0, "no parity is waited for");
-        // Of the unit that is retired and of the one that takes its place: a row each.
+        // One parity row of the retired unit, and one of its replacement.
         let counts = nand.counters().flash;
         assert_eq!(counts.programs[Cause::Parity as usize], 2 * 2, "page {failing}");
         let busy: u64 = nand.counters().dies.iter().map(DieUse::busy_ns).sum();

@@ -1,14 +1,15 @@
-//! The miss-ratio curve of the mapping cache: the hit ratio of an LRU cache of map entries, of
+//! The miss-ratio curve of the mapping cache: the hit ratio of an LRU cache of map entries, at
 //! every size, from one pass over a workload.
 //!
-//! It answers how much memory for the map a workload needs, and says nothing about time or wear.
-//! The accesses are those that a drive makes: every page that a read or write touches, in ascending
-//! order, a page that is covered in part once. A flush makes none. For a workload without trims the
-//! hits are exactly those of a drive with `mapping.scheme = "dftl"`, `dftl.replacement = "lru"` and
-//! an empty start, at every size of the cache. What a trim accesses depends on what is cached, so
-//! it belongs to no curve: trims are left out, and counted.
+//! The curve answers how much memory for the map a workload needs. It says nothing about time or
+//! wear. An access is a page that a read or write touches, in ascending order, as a drive makes
+//! them; a page that a request covers in part counts once. A flush makes no access. For a workload
+//! without trims the hits equal, at every cache size, the hits of a drive with `mapping.scheme =
+//! "dftl"`, `dftl.replacement = "lru"` and an empty start. The accesses of a trim depend on the
+//! cached entries, so no curve can include them: the pass leaves trims out, and counts them.
 //!
-//! Either all accesses are looked at (`exact`), or those to a share of the pages (`sampled`).
+//! The pass looks either at all accesses (`exact`), or at the accesses to a share of the pages
+//! (`sampled`).
 
 mod exact;
 mod hits;
@@ -31,59 +32,60 @@ use exact::Exact;
 use hits::Hits;
 use sampled::Sampled;
 
-/// Bytes of a cached entry: those of `dftl.entry_bytes`, a page's number and its place.
+/// Bytes of a cached entry: a page number and its physical address, as in `dftl.entry_bytes`.
 pub const ENTRY_BYTES: u64 = 8;
-/// Percentages of the reachable hits for which the result says what is needed.
+/// Percentages of the reachable hits for which the result states the cache size needed.
 pub const PERCENTAGES: [u32; 5] = [50, 80, 90, 95, 99];
 
-/// Requests that are looked at between two looks at the control.
+/// Requests that the pass handles between two checks of its control.
 const BATCH: usize = 1024;
-/// Points that divide the sizes evenly, as ratios; powers of two come on top.
+/// Points at equal ratios from the smallest size to the largest; the powers of two are added to
+/// them.
 const POINTS: u32 = 160;
 
-/// How a curve is made.
+/// Settings of a curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes of a page: a power of two from 512.
     pub page_bytes: u64,
-    /// Share of the pages to look at, above 0 and at most 1; none for the exact curve.
+    /// Share of the pages to sample, above 0 and at most 1; none for the exact curve.
     pub sample: Option<f64>,
 }
 
-/// A curve, and what it is of.
+/// A curve, with the counts of its workload.
 #[derive(Clone, Debug)]
 pub struct MapCurve {
     /// Bytes of a page.
     pub page_bytes: u64,
     /// Pages touched by reads and writes, counted each time.
     pub accesses: u64,
-    /// Different pages; estimated if there is a sample.
+    /// Distinct pages; an estimate if the curve is sampled.
     pub distinct_pages: u64,
-    /// Trims that the workload has and the curve has not.
+    /// Trims of the workload, which the curve ignores.
     pub trims_ignored: u64,
     /// The sample; none if the curve is exact.
     pub sample: Option<Sample>,
     hits: Hits,
 }
 
-/// Where the accesses go.
+/// Consumer of the page accesses of a workload.
 trait Touched {
-    /// Consecutive pages are accessed, one after the other.
+    /// Accesses consecutive pages, one after the other.
     fn touch(&mut self, pages: Range<u32>);
 }
 
-/// What is counted on the way.
+/// Counts of one pass over a workload.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     accesses: u64,
     trims: u64,
 }
 
-/// The curve of a workload.
+/// Computes the curve of a workload.
 ///
 /// # Errors
 /// Options out of range, a span of more pages than a drive can have, a sample of hardly any pages;
-/// or it was cancelled.
+/// or the caller cancelled the pass.
 pub fn map_curve(
     workload: &mut dyn Workload,
     options: Options,
@@ -162,59 +164,62 @@ fn pass(
     }
 }
 
-/// The pages that a request touches, whole or in part. No bytes are no pages.
+/// Returns the pages that a request touches, whole or in part. A request of no bytes touches no
+/// page.
 #[inline(always)]
 fn pages(request: &Request, log2_page_bytes: u32) -> Range<u32> {
     if request.length == 0 {
         return 0..0;
     }
-    // Page numbers fit: the span has been checked.
+    // Page numbers fit: `check` has limited the span.
     let first = request.offset >> log2_page_bytes;
     let last = (request.offset + request.length - 1) >> log2_page_bytes;
     first as u32..last as u32 + 1
 }
 
 impl MapCurve {
-    /// Accesses that find their entry in a cache of `entries`: a whole number if the curve is
-    /// exact. None for a size that is too small for the sample.
+    /// Returns the accesses that find their entry in a cache of `entries`: a whole number if the
+    /// curve is exact. None for a size that is too small for the sample.
     pub fn hits_at(&self, entries: u64) -> Option<f64> {
         (entries >= self.smallest_entries()).then(|| self.hits.at(entries as f64))
     }
 
-    /// [`MapCurve::hits_at`] as a share of the accesses; none either if there were no accesses.
+    /// [`MapCurve::hits_at`] as a share of the accesses; none as well if there were no accesses.
     pub fn hit_ratio_at(&self, entries: u64) -> Option<f64> {
         let hits = self.hits_at(entries)?;
         (self.accesses > 0).then(|| hits / self.accesses as f64)
     }
 
-    /// Share of the accesses that a cache of everything has: all but the first to each page.
+    /// Hit ratio of a cache that holds every entry: every access hits, except the first to each
+    /// page.
     pub fn hit_ratio_max(&self) -> Option<f64> {
         (self.accesses > 0).then(|| self.hits.reachable() / self.accesses as f64)
     }
 
-    /// Entries of the smallest cache that has `percent` (0 to 100) of the hits that can be had. Of
-    /// a sampled curve not less than its first point.
+    /// Returns the entries of the smallest cache that has `percent` (0 to 100) of the reachable
+    /// hits. For a sampled curve the answer is at least the first point of the curve.
     pub fn entries_for(&self, percent: u32) -> u64 {
         self.hits.entries_for(percent, self.smallest_entries(), self.largest_entries())
     }
 
-    /// The hit ratio at `entries` is less than this away from the exact one, in 19 of 20 cases. 0
-    /// if it is exact itself.
+    /// Error bound of the hit ratio at `entries`: in 19 of 20 cases the exact ratio is less than
+    /// this away. 0 if the curve is exact.
     pub fn error_at(&self, entries: u64) -> f64 {
         let error = |sample: &Sample| sample.error_at(entries, &self.hits, self.accesses);
         self.sample.as_ref().map_or(0.0, error)
     }
 
-    /// The mean of [`MapCurve::error_at`] over the points, which in 19 of 20 cases is more than
-    /// the mean absolute error.
+    /// The mean of [`MapCurve::error_at`] over the points. In 19 of 20 cases it is larger than the
+    /// mean absolute error.
     pub fn expected_error(&self) -> f64 {
         let points = self.points();
         let sum: f64 = points.iter().map(|&entries| self.error_at(entries)).sum();
         sum / points.len().max(1) as f64
     }
 
-    /// Sizes that show the curve: some 200 in even ratios, powers of two among them, ascending.
-    /// From the smallest about which something is known, to one that holds every page.
+    /// Cache sizes at which to plot the curve, ascending: some 200 at equal ratios, with powers of
+    /// two among them. They run from the smallest size that the curve covers to one that holds
+    /// every page.
     pub fn points(&self) -> Vec<u64> {
         if self.accesses == 0 {
             return Vec::new();
@@ -230,8 +235,8 @@ impl MapCurve {
         points
     }
 
-    /// Everything as JSON, sizes in entries and in bytes of [`ENTRY_BYTES`] each. A ratio of
-    /// nothing is null.
+    /// Returns the curve as JSON, with sizes in entries and in bytes of [`ENTRY_BYTES`] each. A
+    /// ratio without accesses is null.
     pub fn document(&self) -> Value {
         let point = |entries: u64| {
             json!({
@@ -268,7 +273,8 @@ impl MapCurve {
         self.sample.as_ref().map_or(1, |sample| sample.smallest_entries)
     }
 
-    /// Enough for every page; a sample's own pages take up to one more of its steps.
+    /// Entries that are enough for every page. The pages of a sample may need up to one more step
+    /// of the sample.
     fn largest_entries(&self) -> u64 {
         self.distinct_pages.max(self.smallest_entries())
     }

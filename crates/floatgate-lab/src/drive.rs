@@ -1,4 +1,4 @@
-//! From a config to a drive: how many units it has, and what it is built of.
+//! From a config to a drive: its size in units, and its layers.
 
 use std::marker::PhantomData;
 
@@ -33,39 +33,40 @@ mod mappings;
 mod page_mapped;
 mod sizing;
 
-/// Fewer units in service than this, and cleaning has little choice.
+/// With fewer units in service than this, cleaning has little choice of victims.
 pub const UNITS_FEW: u32 = 128;
 
-/// A drive of decided size.
+/// A drive whose size is decided.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Shape of the drive.
     pub geometry: Geometry,
-    /// Of its logical pages, those at the end that are the host's log.
+    /// Logical pages of the host's log, at the end of the logical pages.
     pub log_pages: u32,
-    /// Of the flash: with a journal there are units behind those of the drive.
+    /// Shape of the drive's flash: with a journal, the journal's units follow the drive's units.
     pub medium: Geometry,
     /// Pages programmed between two checkpoints, if there is a journal.
     pub journal: Option<u64>,
-    /// All of the flash: the spare units of one that breaks are behind all others.
+    /// Shape of all of the flash: if units can fail, spare units follow all others.
     pub flash: Geometry,
-    /// How the flash breaks, if it does.
+    /// Faults of the flash, if it has any.
     pub faults: Option<Faults>,
-    /// Whether its time is simulated.
+    /// Whether time is simulated.
     pub is_timed: bool,
-    /// Durations of the flash.
+    /// Durations of the flash operations.
     pub timing: Timing,
-    /// What it can do at the same time, and in which order.
+    /// Rules for what the flash does in parallel, and in which order.
     pub schedule: Schedule,
-    /// When units are cleaned, and where what is in them goes.
+    /// When the cleaner works, and to which units it copies valid pages.
     pub cleaning: Cleaning,
-    /// Units that hold data: T of the spare factor. The rest is the reserve.
+    /// Units that hold data: T in the spare factor. The rest is the reserve.
     pub units_in_service: u32,
-    /// Units beyond what the spare factor gives, without which the drive could not clean.
+    /// Units added to those that the spare factor gives, because the drive could not clean without
+    /// them.
     pub units_added: u32,
-    /// Translation pages on the flash; they take of the spare.
+    /// Translation pages on the flash; they occupy part of the spare space.
     pub translation_pages: u32,
-    /// Units that are kept for blocks that break, and never used here.
+    /// Units kept to replace failed blocks; the simulated drive never uses them.
     pub kept_units: u32,
 }
 
@@ -73,7 +74,7 @@ impl Plan {
     /// Decides the size of a drive for a workload of `span_bytes`, unless the config does.
     ///
     /// # Errors
-    /// A drive that is too small for the workload, or too large to be addressed.
+    /// A drive that is too small for the workload, or too large for its addresses.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
         let scheme = &config.mapping.scheme;
         let on_flash = on_flash(scheme) || config::is_guest(scheme);
@@ -87,7 +88,8 @@ impl Plan {
         let frontiers =
             PageConfig::frontiers(streams, on_flash, levelled, log_pages, config.slc().is_some());
         let logs = config.logs_least();
-        // Units of the log are not cleaned before it is remapped; two more are for those in part.
+        // The cleaner takes no unit of the log before it is remapped. Two more units are for partly
+        // filled ones.
         let pinned = log_pages.div_ceil(geometry.pages_per_unit());
         let held = if log_pages > 0 { pinned + 2 } else { 0 };
         let beside = logs.unwrap_or(frontiers.into()) + held;
@@ -130,7 +132,7 @@ impl Plan {
         })
     }
 
-    /// Pages that the user can address.
+    /// Pages that the user can address, without the host's log.
     pub fn user_pages(&self) -> u32 {
         self.geometry.logical_pages() - self.log_pages
     }
@@ -140,20 +142,20 @@ impl Plan {
         u64::from(self.user_pages()) << self.geometry.log2_page_bytes()
     }
 
-    /// Bytes of so many erase units, parity included.
+    /// Returns the bytes of `units` erase units, parity included.
     pub fn bytes_of_units(&self, units: u32) -> u64 {
         let pages = u64::from(units) * u64::from(self.geometry.pages_with_parity());
         pages << self.geometry.log2_page_bytes()
     }
 
-    /// (T-U)/T of the drive as it is.
+    /// Actual spare factor of the drive: (T-U)/T.
     pub fn spare_factor(&self) -> f64 {
         let service = f64::from(self.units_in_service) * f64::from(self.geometry.pages_per_unit());
         (service - f64::from(self.user_pages())) / service
     }
 }
 
-/// Durations of the flash.
+/// Returns the durations of the flash operations.
 fn timing(config: &Config) -> Timing {
     let flash = &config.flash;
     Timing {
@@ -165,13 +167,13 @@ fn timing(config: &Config) -> Timing {
     }
 }
 
-/// Units that a clean may open for the map beside the first.
+/// Units that one clean may open for the map in addition to the first.
 fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &Demands) -> u32 {
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
     extra_map_units(geometry.pages_per_unit(), pages, demands.pages_per_map_page)
 }
 
-/// When and how is cleaned, on a drive with so many open units.
+/// Returns when and how a drive with `frontiers` open units cleans.
 fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, ConfigError> {
     let given = &config.cleaning;
     let mut cleaning = Cleaning {
@@ -184,7 +186,7 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
         ..Cleaning::new(0)
     };
     let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
-    // Power that fails in the middle of a clean costs the page that was being programmed: a victim
+    // A loss of power in the middle of a clean costs the page that was being programmed: a victim
     // that just fitted no longer does.
     let least = cleaning.least_low_water(frontiers) + map_units + u32::from(config.ftl.journal);
     cleaning.low_water = given.low_water.unwrap_or(least.max(3));
@@ -201,8 +203,8 @@ fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, 
     Ok(cleaning)
 }
 
-/// Refuses what a drive that is found after a loss of power cannot go on with: policies that want
-/// to be told what the host will do, and flash of which the bad units are known to nobody.
+/// Refuses a config whose drive cannot recover from a loss of power: policies that need future
+/// requests of the host, and flash with faults, as recovery finds no table of bad blocks.
 pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     if let Some((key, name)) = config.offline_policies().next() {
         return Err(ConfigError::new(format!(
@@ -217,7 +219,7 @@ pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// What is made of a translation layer, whichever it is.
+/// Builds something on a translation layer of either kind.
 trait Make: Sized {
     type Made;
 
@@ -232,7 +234,7 @@ trait Make: Sized {
     ) -> Result<Self::Made, ConfigError>;
 }
 
-/// Makes it with what the config names.
+/// Calls the maker with the mapping or log-block scheme that the config names.
 fn make<T: Make>(
     maker: T,
     config: &Config,
@@ -245,12 +247,12 @@ fn make<T: Make>(
     }
 }
 
-/// Builds the drive of a plan, erased and formatted. With `verify` every rule of NAND is
-/// asserted, every read is held against what was written, and the map on flash is kept.
-/// `seed` is that of what victim policies draw.
+/// Builds the drive of a plan, erased and formatted. With `verify` the drive asserts every rule of
+/// NAND, compares every read with the data last written, and compares the map on flash with the
+/// true map. `seed` seeds the random choices of victim policies.
 ///
 /// # Errors
-/// A name that is in no table.
+/// An unknown name of a policy.
 pub fn build(
     config: &Config,
     plan: &Plan,
@@ -260,10 +262,10 @@ pub fn build(
     build_with(config, plan, seed, verify, &mut ())
 }
 
-/// The same with policies that are in no table.
+/// Builds a drive like [`build`], with external policies.
 ///
 /// # Errors
-/// A name that is in no table, and is no guest's.
+/// A name that is neither a built-in policy nor one of the external policies.
 pub fn build_guided(
     config: &Config,
     plan: &Plan,
@@ -313,7 +315,7 @@ fn build_on<N: Medium>(
     }
 }
 
-/// A simulated drive at full speed.
+/// Maker of a simulated drive at full speed.
 struct Simulated<'a, N> {
     config: &'a Config,
     plan: &'a Plan,
@@ -347,10 +349,10 @@ impl<N: Medium> Make for Simulated<'_, N> {
     }
 }
 
-/// The same on flash that is verified, and that breaks if it is to.
+/// Maker of a simulated drive on verified flash, with faults if the plan has them.
 struct VerifiedDrive<'a, N> {
     drive: Simulated<'a, N>,
-    /// Whether the map on flash is kept too.
+    /// Whether to compare the map on flash with the true map as well.
     verify: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Images as the command line sees them: made, looked at, checked, read, and page by page.
+//! Images as the command line handles them: create, inspect, check, read, and dump page by page.
 //!
-//! All but making one is read-only, and an image that a drive is using is refused.
+//! All operations except `create` are read-only. All refuse an image that a drive is using.
 
 mod check;
 mod dump;
@@ -26,7 +26,7 @@ use crate::drive::Plan;
 use crate::drive::live::Description;
 use crate::stored::Stored;
 
-/// An image opened to look at it, and what it says that it is.
+/// An image opened for inspection, with its description.
 struct View {
     stored: Stored,
     description: Description,
@@ -42,12 +42,12 @@ impl View {
         Ok(Self { stored, description, plan, journal })
     }
 
-    /// All units, those of the journal too.
+    /// All units, including the units of the journal.
     fn units(&self) -> impl Iterator<Item = Unit> + use<> {
         (0..self.plan.medium.units()).map(Unit)
     }
 
-    /// Whether the file could be read so far.
+    /// Fails if the file could not be read at some point so far.
     fn sound(&self, path: &Path) -> Result<(), OpenError> {
         match self.stored.fault() {
             Some(error) => Err(OpenError::fault(path, error)),
@@ -56,7 +56,7 @@ impl View {
     }
 }
 
-/// What an image is: its drive, its config, how full and how worn it is.
+/// Returns facts about an image as JSON: its drive, its config, how full and how worn it is.
 ///
 /// # Errors
 /// A file that is in use, is no image, or cannot be read.

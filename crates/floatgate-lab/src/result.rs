@@ -1,11 +1,11 @@
 //! The result of a run: every number with its unit, declared once.
 //!
-//! These structs are the document that `--json` prints. Its JSON Schema ([`schema()`]) comes from
-//! them, and the classes of the Python front come from that schema: a field that is added here,
-//! with a line that says its unit, is everywhere.
+//! `--json` prints these structs. Their JSON Schema ([`schema()`]) is generated from them, and the
+//! Python classes from that schema. A new field with a line that states its unit is therefore
+//! available everywhere.
 //!
-//! Times are of the simulated clock if nothing else is said, pages are flash pages. A number is
-//! absent (`null`) where it does not exist: the write amplification of a run that wrote nothing.
+//! Times are on the simulated clock unless stated otherwise; pages are flash pages. A number that
+//! does not exist is absent (`null`), such as the write amplification of a run that wrote nothing.
 
 mod amplification;
 mod distribution;
@@ -51,22 +51,22 @@ use crate::metrics::{Metrics, amplification, ratio};
 use laws::assert_conserved;
 use readings::Readings;
 
-/// What is known of a run beforehand, and is told in its result.
+/// Facts about a run that are known beforehand and appear in its result.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// What the config is called: a preset's name or a path.
+    /// Name of the config: a preset's name or a path.
     pub device: String,
     /// Name of the trace, or the generator's text.
     pub name: String,
-    /// Digest of the requests. A run fills it in: it may be known at the end only.
+    /// Digest of the requests. The run fills it in, because it may be known only at the end.
     pub digest: String,
     /// Lines of the trace that could not be read.
     pub skipped: u64,
-    /// What was guessed, left out or changed when the trace was read.
+    /// Guesses, omissions and changes made while the trace was read.
     pub notes: Vec<String>,
 }
 
-/// A drive that has run, and what it was asked to do.
+/// A drive that has run, with its config and its workload.
 pub struct Subject<'a> {
     /// Its config.
     pub config: &'a Config,
@@ -74,31 +74,31 @@ pub struct Subject<'a> {
     pub plan: &'a Plan,
     /// The drive.
     pub device: &'a dyn Device,
-    /// The workload, and what the drive is called.
+    /// Names of the workload and of the drive, and notes on the trace.
     pub facts: Facts,
     /// The start state.
     pub start: StartResult,
 }
 
-/// One simulation: what was run, and what came of it.
+/// One simulation: the run and its numbers.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Result")]
 pub struct RunResult {
     /// Version of Floatgate.
     pub floatgate: &'static str,
-    /// The preset's name or the path that the config is from; "config" where it was a dict.
+    /// The preset's name, or the path of the config; "config" for a config from a dict.
     pub device: String,
-    /// The resolved config, defaults included, as nested tables; `floatgate schema` says what is
-    /// in them.
+    /// The resolved config, defaults included, as nested tables; `floatgate schema` describes its
+    /// keys.
     #[schemars(with = "Map<String, Value>")]
     pub config: Config,
-    /// What all that is random came from.
+    /// Seed of all random choices of the run.
     pub seed: u64,
-    /// What the host asked for.
+    /// Requests of the host.
     pub workload: WorkloadResult,
-    /// The drive that was simulated.
+    /// The simulated drive.
     pub drive: DriveResult,
-    /// What its flash is used for.
+    /// Use of the drive's flash.
     pub space: SpaceResult,
     /// The state of the drive before the workload, and how it was reached.
     pub start: StartResult,
@@ -106,18 +106,18 @@ pub struct RunResult {
     /// without a write buffer.
     pub write_amplification: Option<f64>,
     /// Write amplification of the last quarter of the bytes that the host wrote; absent if the run
-    /// is too short for quarters. Where it differs from `write_amplification`, the drive was not in
-    /// its steady state, and this is the nearer to it.
+    /// is too short for quarters. If it differs from `write_amplification`, the drive was not in
+    /// its steady state, and this value is closer to the steady state.
     pub write_amplification_last_quarter: Option<f64>,
-    /// Write amplification by cause; the parts sum to it.
+    /// Write amplification by cause; the components sum to the whole.
     pub amplification: AmplificationResult,
-    /// Pages programmed per page that the host's writes touched, as papers count: pages of the map,
-    /// of `drive.page_bytes`.
+    /// Pages programmed per page that the host's writes touched, as papers count. Pages are map
+    /// units, of `drive.page_bytes`.
     pub page_write_amplification: Option<f64>,
-    /// Pages programmed per page that the host's writes touched, without translation pages and
-    /// parity, as closed forms count.
+    /// Pages programmed per page that the host's writes touched, without translation pages, journal
+    /// and parity, as closed forms count.
     pub data_write_amplification: Option<f64>,
-    /// Operations of the flash.
+    /// Flash operations.
     pub flash: FlashResult,
     /// The cache of the map.
     pub mapping: MappingResult,
@@ -127,44 +127,45 @@ pub struct RunResult {
     pub buffer: BufferResult,
     /// The SLC cache.
     pub slc: SlcResult,
-    /// Which data shared erase units.
+    /// Placement: which data shared erase units.
     pub placement: PlacementResult,
-    /// The layer above the drive.
+    /// The host layer above the drive.
     pub host: HostResult,
     /// Response times.
     pub latency: LatencyResult,
-    /// Response times and what they went into at full resolution, by kind of request and by cause;
-    /// empty without `latency.distribution = "full"`.
+    /// Distributions of response times and of their components at full resolution, by kind of
+    /// request and by cause; empty without `latency.distribution = "full"`.
     pub distributions: Vec<Distribution>,
-    /// How fast the drive was.
+    /// Speed of the drive.
     pub throughput: ThroughputResult,
-    /// What the dies did.
+    /// Use of the dies' time.
     pub dies: DiesResult,
-    /// What the channels did.
+    /// Use of the channels' time.
     pub channels: ChannelsResult,
-    /// All that dies and channels did in a window of time, if one was asked for (`lanes.window`).
+    /// All activity of dies and channels in one window of time, if `lanes.window` asks for one.
     pub lanes: LanesResult,
     /// Erase units cleaned, by occasion.
     pub cleaning: CleaningResult,
     /// Erases per erase unit.
     pub wear: WearResult,
-    /// How long the flash lasts if the host goes on as in this run.
+    /// How long the flash lasts if the host continues as in this run.
     pub lifetime: LifetimeResult,
-    /// How things changed over the run, an entry per window.
+    /// Changes over the run, one entry per interval.
     pub timeline: Timeline,
-    /// Why the numbers might not mean what they seem to.
+    /// Reasons to doubt a number.
     pub warnings: Vec<String>,
-    /// What was guessed, left out or changed on the way in, and how the numbers came about.
+    /// Guesses, omissions and changes made while the input was read, and notes on how the numbers
+    /// were obtained.
     pub notes: Vec<String>,
-    /// What broke, on flash that breaks (`[faults]`).
+    /// Failures of the flash, if it has faults (`[faults]`).
     pub faults: FaultsResult,
-    /// What the simulation itself took; the only part that differs when it is repeated.
+    /// Cost of the simulation itself; the only section that differs when the run is repeated.
     pub engine: EngineResult,
 }
 
 impl RunResult {
     /// Collects the numbers, and asserts the conservation laws on them. The notes are those on the
-    /// workload, and there are no warnings: what is to be doubted is found in the result.
+    /// workload. There are no warnings yet: a later step derives them from the result.
     pub fn new(subject: &Subject<'_>, metrics: &Metrics, seed: u64, wall_seconds: f64) -> Self {
         let readings = Readings::of(subject.device);
         let (counters, plan) = (&readings.counters, subject.plan);

@@ -1,4 +1,4 @@
-//! Every access counts: the whole curve, exactly.
+//! The exact curve: counts every access.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use super::Touched;
 use super::hits::Hits;
 use super::stack::Stack;
 
-/// Distances of all accesses.
+/// Stack distances of all accesses.
 pub(super) struct Exact {
     stack: Stack,
-    /// Accesses by distance, from 1.
+    /// Number of accesses at each distance, from distance 1.
     distances: Vec<u64>,
 }
 
@@ -18,7 +18,7 @@ impl Exact {
         Self { stack: Stack::new(), distances: Vec::new() }
     }
 
-    /// The curve, and the number of different pages.
+    /// Returns the curve and the number of distinct pages.
     pub fn finish(self) -> (Hits, u64) {
         let counts = self.distances.iter().map(|&count| count as f64);
         (Hits::new(counts, 1.0), self.stack.pages() as u64)

@@ -1,27 +1,28 @@
-//! Hits by cache size: a table of sums, or what lies between two of its rows.
+//! Hits by cache size: a table of cumulative sums, interpolated between its rows.
 
-/// Hits of LRU caches of every size, in accesses; estimated if they are those of a sample.
+/// Hits of LRU caches of every size, in accesses; estimates if they come from a sample.
 #[derive(Clone, Debug)]
 pub(super) struct Hits {
-    /// Hits of the sample in a cache that holds as many sampled pages, from 0.
+    /// Row n: hits of the sample in a cache that holds n sampled pages, from 0.
     sums: Vec<f64>,
-    /// Share of the pages that is sampled.
+    /// Share of the pages in the sample.
     rate: f64,
 }
 
 impl Hits {
-    /// From the accesses by distance, from 1, within a sample of `rate` of the pages. Sums of whole
-    /// numbers are exact, as there are less than 2^53 accesses.
+    /// Makes the table from the number of accesses at each distance, from distance 1, within a
+    /// sample of `rate` of the pages. Sums of whole numbers are exact, as there are fewer than 2^53
+    /// accesses.
     pub fn new(distances: impl IntoIterator<Item = f64>, rate: f64) -> Self {
         let sum = distances.into_iter().scan(0.0, |sum, count| {
             *sum += count;
-            // A correction may have taken more from the first distance than it had.
+            // The correction of a sample may subtract more from the first distance than its count.
             Some(f64::max(*sum, 0.0))
         });
         Self { sums: std::iter::once(0.0).chain(sum).collect(), rate }
     }
 
-    /// Hits of a cache of `entries`, which need not be a whole number.
+    /// Returns the hits of a cache of `entries`, which need not be a whole number.
     pub fn at(&self, entries: f64) -> f64 {
         let place = entries * self.rate;
         let below = place.floor();
@@ -30,15 +31,15 @@ impl Hits {
         (low + (high - low) * (place - below)) / self.rate
     }
 
-    /// Hits of a cache that holds everything.
+    /// Hits of a cache that holds every entry.
     pub fn reachable(&self) -> f64 {
         self.sums[self.sums.len() - 1] / self.rate
     }
 
-    /// The smallest of a number of entries in `from..=to` with at least `percent` of the reachable
-    /// hits; `to` must have them.
+    /// Returns the smallest number of entries in `from..=to` with at least `percent` of the
+    /// reachable hits; `to` must have that many hits.
     pub fn entries_for(&self, percent: u32, from: u64, to: u64) -> u64 {
-        // Not divided by 100: whole numbers are then compared as whole numbers.
+        // Multiplying instead of dividing by 100 compares whole numbers exactly.
         let target = self.reachable() * f64::from(percent);
         let (mut from, mut to) = (from, to);
         while from < to {

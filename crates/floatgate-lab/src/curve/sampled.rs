@@ -1,25 +1,27 @@
-//! A share of the pages stands for all: SHARDS (Waldspurger et al., FAST 2015).
+//! The sampled curve: a share of the pages represents all pages, as in SHARDS (Waldspurger et al.,
+//! FAST 2015).
 //!
-//! A page is in the sample if its hash is below a threshold, so that of a page all accesses are in
-//! it or none. Stack distances between sampled pages are the share R of the true ones, on average.
-//! If the sample has more or fewer accesses than R of all, that is because it has too many or too
-//! few popular pages: SHARDS-adj adds the difference to the hits at the smallest distance. What is
-//! estimated then are the misses, to which the most popular pages contribute little.
+//! A page is in the sample if its hash is below a threshold, so the sample has either all accesses
+//! to a page or none. A stack distance between sampled pages is, on average, the share R of the
+//! true distance. If the sample has more or fewer accesses than R of all, it has too many or too
+//! few popular pages: SHARDS-adj adds the difference to the hits at the smallest distance. The
+//! estimate is thus an estimate of the misses, to which the most popular pages contribute little.
 //!
-//! The rate is fixed. The paper's other variant, which lowers it to keep the sample small, saves
+//! The rate is fixed. The paper's other variant lowers the rate to keep the sample small. It saves
 //! memory that is no problem here: 1 % of 10^9 pages is half a gigabyte.
 //!
-//! The error is estimated from the sample itself, for each size c:
+//! The sample itself gives an estimate of the error, for each size c:
 //!
-//! * Page i is sampled with probability R and brings its m misses, so the sum over the sample has a
-//!   variance of at most (1 - R) times the sum of their squares (Horvitz and Thompson, Journal of
-//!   the American Statistical Association 47, 1952). Misses are counted for a few sizes, and the
-//!   deviation is interpolated between them.
-//! * A distance c is seen as R c, give or take the root of (1 - R) R c: the curve is known at c up
-//!   to a shift of c by its share s = sqrt((1 - R) / (R c)).
+//! * Page i is sampled with probability R and contributes its m misses. The sum over the sample
+//!   therefore has a variance of at most (1 - R) times the sum of the squared misses (Horvitz and
+//!   Thompson, Journal of the American Statistical Association 47, 1952). The pass counts misses at
+//!   a few sizes, and interpolates the deviation between them.
+//! * A distance c appears in the sample as R c, give or take the root of (1 - R) R c. The estimated
+//!   curve at c may thus be shifted by the share s = sqrt((1 - R) / (R c)) of c.
 //!
-//! The stated error is two standard deviations. A curve begins where s is 1/3; below, a sample says
-//! nothing. What a sample of few pages misses it cannot know either, so it is refused.
+//! The stated error is two standard deviations. A curve begins where s is 1/3; below that size the
+//! sample allows no estimate. The error does not cover pages that a small sample misses altogether,
+//! so a sample of few pages is refused.
 
 use std::ops::Range;
 
@@ -29,18 +31,18 @@ use super::stack::Stack;
 use super::table::Table;
 use crate::config::ConfigError;
 
-/// Pages that a sample must have.
+/// Fewest pages that a sample must have.
 const PAGES_MIN: usize = 100;
-/// Sampled pages that a cache of the smallest size holds, if nearly all pages are left out.
+/// Sampled pages in a cache of the smallest size, at a rate close to 0.
 const SMALLEST: f64 = 10.0;
-/// Sizes for which the misses of each page are counted.
+/// Number of cache sizes at which the misses of each page are counted.
 const LEVELS: usize = 10;
-/// From one such size to the next.
+/// Ratio of one such size to the previous one.
 const LEVEL_STEP: usize = 4;
-/// Standard deviations of the stated error: 19 of 20 cases are within it.
+/// Standard deviations in the stated error, which covers 19 of 20 cases.
 const DEVIATIONS: f64 = 2.0;
 
-/// The hashes that are in the sample.
+/// Upper bound of the hashes in the sample.
 #[derive(Clone, Copy, Debug)]
 struct Threshold(u64);
 
@@ -55,7 +57,8 @@ impl Threshold {
         Ok(Self(((rate * Self::ALL as f64).round() as u64).max(1)))
     }
 
-    /// The finalizer of MurmurHash3 (Appleby, 2011): every bit depends on every bit of the page.
+    /// Returns whether a page is in the sample. The hash is the finalizer of MurmurHash3 (Appleby,
+    /// 2011): every bit depends on every bit of the page number.
     #[inline(always)]
     fn holds(self, page: u32) -> bool {
         let mut hash = page;
@@ -68,7 +71,7 @@ impl Threshold {
         self.0 as f64 / Self::ALL as f64
     }
 
-    /// Share by which a distance of `entries` may be off, as one standard deviation.
+    /// Standard deviation of a distance of `entries`, as a share of the distance.
     fn shift(self, entries: f64) -> f64 {
         ((1.0 - self.rate()) / (self.rate() * entries)).sqrt()
     }
@@ -78,23 +81,23 @@ impl Threshold {
     }
 }
 
-/// Distances of the accesses to sampled pages.
+/// Stack distances of the accesses to sampled pages.
 pub(super) struct Sampled {
     threshold: Threshold,
     stack: Stack,
-    /// Sampled accesses by distance within the sample, from 1.
+    /// Number of sampled accesses at each distance within the sample, from distance 1.
     distances: Vec<u64>,
     accesses: u64,
-    /// Where the misses of each page stand in `misses`.
+    /// Index of each page in `misses`.
     numbers: Table,
-    /// By page, the accesses beyond each of `sizes`, first accesses included.
+    /// For each page, the accesses at a distance beyond each of `sizes`, first accesses included.
     misses: Vec<[u32; LEVELS]>,
-    /// Sizes within the sample, ascending.
+    /// Cache sizes in sampled pages, ascending.
     sizes: [usize; LEVELS],
 }
 
 impl Sampled {
-    /// A sample of about `rate` of the pages.
+    /// Makes an empty sample of about `rate` of the pages.
     ///
     /// # Errors
     /// The rate is not above 0 and at most 1.
@@ -112,7 +115,7 @@ impl Sampled {
         })
     }
 
-    /// The curve of `accesses` page accesses, of which the sampled ones have been touched.
+    /// Returns the curve of `accesses` page accesses, after the sampled ones were touched.
     ///
     /// # Errors
     /// There were accesses, but hardly any page was in the sample.
@@ -186,26 +189,26 @@ impl Sampled {
     }
 }
 
-/// What a sampled curve was made from.
+/// Sample behind a sampled curve.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Share of the pages that were to be sampled.
+    /// Share of the pages that the sample aims for.
     pub rate: f64,
     /// Pages in the sample.
     pub pages: u64,
-    /// Accesses to them.
+    /// Accesses to the sampled pages.
     pub accesses: u64,
-    /// The smallest size about which the sample says something.
+    /// The smallest cache size that the sample can estimate.
     pub smallest_entries: u64,
     threshold: Threshold,
-    /// Cache sizes, and the standard deviation that the choice of pages leaves the miss ratio at
-    /// each of them.
+    /// Cache sizes, and below the standard deviation of the miss ratio at each size that results
+    /// from the choice of pages.
     sizes: [f64; LEVELS],
     deviations: [f64; LEVELS],
 }
 
 impl Sample {
-    /// How far off the hit ratio at `entries` may be, in 19 of 20 cases.
+    /// Returns the possible error of the hit ratio at `entries`: it is smaller in 19 of 20 cases.
     pub(super) fn error_at(&self, entries: u64, hits: &Hits, accesses: u64) -> f64 {
         let entries = entries as f64;
         let shift = self.threshold.shift(entries);
@@ -214,7 +217,8 @@ impl Sample {
         (DEVIATIONS * self.deviation_at(entries).hypot(shifted)).min(1.0)
     }
 
-    /// Between two of the sizes, what lies on the line between theirs, over the logarithm.
+    /// Interpolates the deviation between two of the sizes, linearly over the logarithm of the
+    /// size.
     fn deviation_at(&self, entries: f64) -> f64 {
         let place = libm::log(entries / self.sizes[0]) / libm::log(LEVEL_STEP as f64);
         let place = place.clamp(0.0, (LEVELS - 1) as f64);
@@ -228,7 +232,8 @@ impl Sample {
 mod tests {
     use super::*;
 
-    /// Loops over as many sampled pages as a size, and one more, give distances at each border.
+    /// Loops over exactly as many sampled pages as a size has, and over one more, give distances on
+    /// both sides of each size.
     #[test]
     fn deviations_are_from_the_misses_of_each_page() {
         let mut sampled = Sampled::new(0.5).unwrap();
@@ -241,7 +246,7 @@ mod tests {
             let place = naive.iter().position(|&other| other == page);
             let misses = &mut misses[in_sample.iter().position(|&other| other == page).unwrap()];
             for (misses, size) in misses.iter_mut().zip(sampled.sizes) {
-                // A cache of so many pages has those before that place.
+                // A cache of `size` pages has the `size` pages at the front of the stack.
                 *misses += u32::from(place.is_none_or(|place| place >= size));
             }
             place.map(|place| naive.remove(place));

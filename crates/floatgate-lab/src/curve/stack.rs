@@ -1,31 +1,32 @@
-//! LRU stack distances: how many different pages lie between two accesses to the same page.
+//! LRU stack distances: the number of distinct pages between two accesses to the same page.
 //!
-//! Mattson et al. (IBM Systems Journal 9, 1970) keep the stack itself; here, as in Olken
-//! (LBL-12370, 1981), it is a search over times. Each access takes the next slot, and the slot of
-//! the latest access to each page is marked:
+//! Mattson et al. (IBM Systems Journal 9, 1970) keep the stack itself. This module searches over
+//! access times instead, as in Olken (LBL-12370, 1981). Each access takes the next slot, and the
+//! slot of the latest access to each page has a mark:
 //!
 //! ```text
 //!   accesses   a b c b a d          distance of the next access to b: marks at or after b's own,
 //!   marks      . . 1 1 1 1          in slots 3 to 5, is 3: an LRU cache of 3 pages has it
 //! ```
 //!
-//! Marks are bits. A Fenwick tree (Fenwick, Software: Practice and Experience 24, 1994) has the
-//! number of marks of each full block of 512, a cache line. When the slots are used up, the marked
-//! ones move together in order, and there will be four slots per page again. So memory is bounded
-//! by the pages, not by the accesses: 17 to 33 bytes per page. One access takes O(log pages): a
-//! walk down and one up a tree that fits into a processor's cache.
+//! Marks are bits. A Fenwick tree (Fenwick, Software: Practice and Experience 24, 1994) holds the
+//! number of marks of each full block of 512 slots, which is a cache line. When the slots are used
+//! up, the marked slots move together in order, and there are four slots per page again. Memory is
+//! therefore bounded by the pages, not by the accesses: 17 to 33 bytes per page. One access takes
+//! O(log pages): a walk down and a walk up a tree that fits into a processor's cache.
 
 use super::table::Table;
 
-/// Slots of a block.
+/// Slots in a block.
 const BLOCK: usize = 512;
-/// Words of marks of a block.
+/// 64-bit words of marks in a block.
 const WORDS: usize = BLOCK / 64;
-/// Blocks at the start.
+/// Blocks of an empty stack.
 const BLOCKS_MIN: usize = 128;
-/// Slots per page after they moved, which so happens at most once in three accesses per page.
+/// Slots per page after a compaction. Compaction therefore happens at most once in three accesses
+/// per page.
 const SLOTS_PER_PAGE: usize = 4;
-/// Slots are numbered in 32 bits, and one number is [`Table::NEW`].
+/// Slots have 32-bit numbers, and one of these numbers is [`Table::NEW`].
 const BLOCKS_MAX: usize = (1 << 32) / BLOCK - 1;
 
 /// Pages in the order of their latest accesses.
@@ -33,9 +34,9 @@ const BLOCKS_MAX: usize = (1 << 32) / BLOCK - 1;
 pub(super) struct Stack {
     /// The slot of the latest access to each page.
     latest: Table,
-    /// One bit per slot, a block after the other.
+    /// One bit per slot, block after block.
     marks: Vec<u64>,
-    /// The marks of each block before that of `next`.
+    /// Number of marks in each block before the block of `next`.
     full: Fenwick,
     next: usize,
 }
@@ -50,13 +51,13 @@ impl Stack {
         }
     }
 
-    /// Different pages so far.
+    /// Distinct pages so far.
     pub fn pages(&self) -> usize {
         self.latest.len()
     }
 
-    /// Accesses `page`: the size in pages of the smallest LRU cache that has it, from 1. None where
-    /// no cache can have it, as it is the first access.
+    /// Accesses `page` and returns the size in pages of the smallest LRU cache that has it, from 1.
+    /// None for the first access to a page, which misses in every cache.
     #[inline]
     pub fn access(&mut self, page: u32) -> Option<usize> {
         if self.next == BLOCK * self.full.len() {
@@ -73,7 +74,7 @@ impl Stack {
         distance
     }
 
-    /// Removes the mark of `slot`; the answer is how many marks there were from it on.
+    /// Removes the mark of `slot`, and returns the number of marks from that slot to the end.
     fn take(&mut self, slot: usize) -> usize {
         let block = slot / BLOCK;
         let before = self.full.sum(block) as usize + self.marks_below(slot);
@@ -84,7 +85,7 @@ impl Stack {
         self.latest.len() - before
     }
 
-    /// Marks in the block of `slot` that lie before it.
+    /// Returns the number of marks before `slot` in its block.
     fn marks_below(&self, slot: usize) -> usize {
         let word = slot / 64;
         let whole = &self.marks[word / WORDS * WORDS..word];
@@ -97,13 +98,13 @@ impl Stack {
         words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Moves the marked slots together, to the front.
+    /// Moves the marked slots to the front, in order.
     fn compact(&mut self) {
         let mut before = vec![0; self.full.len()];
         for block in 1..before.len() {
             before[block] = before[block - 1] + self.marks_in(block - 1);
         }
-        // The table is being changed while the marks are read.
+        // The loop changes the table while it reads the marks of `self`.
         let mut latest = std::mem::replace(&mut self.latest, Table::new());
         for slot in latest.values_mut() {
             let at = *slot as usize;
@@ -121,10 +122,11 @@ impl Stack {
     }
 }
 
-/// Numbers of which one changes, or the first so many are added up, in logarithmic time.
+/// Array that changes one number, or sums the first numbers, in logarithmic time.
 #[derive(Debug)]
 struct Fenwick {
-    /// `sums[i - 1]` is of as many numbers up to number i - 1 as the lowest set bit of i says.
+    /// `sums[i - 1]` is the sum of the n numbers up to number i - 1, where n is the lowest set bit
+    /// of i.
     sums: Vec<u32>,
 }
 
@@ -172,7 +174,7 @@ mod tests {
     use super::*;
     use floatgate_ftl::rng::Rng;
 
-    /// The stack as Mattson et al. have it: the most recent page first.
+    /// Accesses a page in the stack of Mattson et al.: a list with the most recent page first.
     fn naive(stack: &mut Vec<u32>, page: u32) -> Option<usize> {
         let found = stack.iter().position(|&other| other == page);
         if let Some(at) = found {
@@ -187,10 +189,10 @@ mod tests {
         for (seed, pages) in [(1, 1), (2, 2), (3, 10), (4, 700), (5, 40_000)] {
             let mut rng = Rng::new(seed);
             let (mut stack, mut model) = (Stack::new(), Vec::new());
-            // Enough for the slots to be used up, except where the model would take too long.
+            // Enough to use up the slots, except where the model would take too long.
             let accesses = if pages > 10_000 { 30_000 } else { 200_000 };
             for _ in 0..accesses {
-                // Small pages more often than large ones.
+                // Low page numbers are more frequent than high ones.
                 let below = rng.below(pages) + 1;
                 let page = rng.below(below) as u32;
                 assert_eq!(stack.access(page), naive(&mut model, page));
@@ -208,7 +210,7 @@ mod tests {
         }
         assert_eq!(stack.pages(), 100_000);
         assert!(stack.marks.len() * 64 <= SLOTS_PER_PAGE * 100_000 + BLOCK);
-        // A loop over all pages: the distance is always the same, across every compaction.
+        // A loop over all pages: the distance stays the same across every compaction.
         for page in 0..100_000 {
             stack.access(page);
         }

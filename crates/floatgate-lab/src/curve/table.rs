@@ -1,12 +1,12 @@
-//! A growing map from page numbers to one number each, walked in no promised order.
+//! A growing map from page numbers to one number each, iterated in no particular order.
 
 /// The key of an unused cell; no page has this number.
 const VACANT: u32 = u32::MAX;
-/// The cells of an empty table.
+/// Cells in an empty table.
 const CELLS: usize = 1 << 10;
 
-/// Open addressing with linear probing, at most half full: 16 to 32 bytes per page, one look at
-/// memory for most accesses.
+/// Hash table with open addressing and linear probing, at most half full: 16 to 32 bytes per page,
+/// and one memory access for most lookups.
 #[derive(Debug)]
 pub(super) struct Table {
     cells: Vec<(u32, u32)>,
@@ -14,7 +14,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// What a page has that was not in the table before.
+    /// Initial number of a page that [`Table::entry`] inserts.
     pub const NEW: u32 = u32::MAX;
 
     pub fn new() -> Self {
@@ -26,7 +26,8 @@ impl Table {
         self.len
     }
 
-    /// The number of `page`, which is put into the table with [`Table::NEW`] if it is not there.
+    /// Returns the number of `page`. A page that is not in the table is inserted with
+    /// [`Table::NEW`].
     #[inline]
     pub fn entry(&mut self, page: u32) -> &mut u32 {
         let mut at = self.find(page);
@@ -47,7 +48,7 @@ impl Table {
         self.cells.iter_mut().filter(|cell| cell.0 != VACANT).map(|cell| &mut cell.1)
     }
 
-    /// The cell of `page`, or the unused one where it would go.
+    /// Returns the cell of `page`, or the unused cell where it would go.
     #[inline(always)]
     fn find(&self, page: u32) -> usize {
         let mask = self.cells.len() - 1;

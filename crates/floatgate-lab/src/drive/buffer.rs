@@ -7,10 +7,10 @@ use floatgate_ftl::geometry::Geometry;
 use super::Guests;
 use crate::config::{Config, ConfigError};
 
-/// The buffer of a drive, if it has one.
+/// Builds the write buffer of a drive, if it has one.
 ///
 /// # Errors
-/// A name that is in no table.
+/// An unknown name of a buffer policy.
 pub(super) fn build(
     config: &Config,
     geometry: &Geometry,
@@ -20,7 +20,7 @@ pub(super) fn build(
     Ok(Some(WriteBuffer::new(buffer, config.buffer.acknowledge.0, config.buffer.ram_page.0)))
 }
 
-/// Pages of a block of the buffer.
+/// Pages in a block of the write buffer.
 pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
     let page_bytes = 1 << geometry.log2_page_bytes();
     config.buffer.block_pages_for(page_bytes, geometry.pages_per_unit())

@@ -1,4 +1,4 @@
-//! Drives whose power can be cut at any moment, and the drives that find what is on flash then.
+//! Drives whose power can be cut at any moment, and drives that recover from the flash afterwards.
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Device, HostData, ShrdDevice, Ssd};
@@ -13,26 +13,26 @@ use floatgate_ftl::recovery::Mount;
 use super::{HostSide, Make, Plan, log_ftl, make, page_config};
 use crate::config::{Config, ConfigError};
 
-/// Flash that keeps its rules and a version per page.
+/// Flash that checks the rules of NAND and stores a version per page.
 pub type Flash = Stamped<Checked<Counted>>;
 /// Flash whose power can be cut.
 pub type Medium = PowerCut<Flash>;
 
-/// What the host knows: the version that it last wrote to each page, and which versions it may find
-/// there after a loss of power.
+/// The host's record of its writes: the version last written to each page, and the versions that
+/// each page may have after a loss of power.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     latest: Vec<Option<u64>>,
     possible: Vec<Vec<Option<u64>>>,
-    /// Pages with more than one possible version, or none any more.
+    /// Pages with more than one possible version. After a trim, one of these is no version at all.
     open: Vec<u32>,
     versions: u64,
-    /// Reads that gave something else than what was last written.
+    /// Reads that returned another version than the one last written.
     pub wrong_reads: u64,
 }
 
 impl Ledger {
-    /// A drive of which nothing is written.
+    /// Makes the record of an unwritten drive.
     pub fn new(pages: u32) -> Self {
         let pages = pages as usize;
         Self {
@@ -44,7 +44,7 @@ impl Ledger {
         }
     }
 
-    /// All that was asked for so far is durable.
+    /// Marks all writes and trims so far as durable.
     pub fn flushed(&mut self) {
         for page in self.open.drain(..) {
             let page = page as usize;
@@ -53,7 +53,7 @@ impl Ledger {
         }
     }
 
-    /// All that was written so far is durable; a trim is not.
+    /// Marks all writes so far as durable, but no trims.
     pub fn written(&mut self) {
         let Self { latest, possible, open, .. } = self;
         open.retain(|&page| {
@@ -66,19 +66,19 @@ impl Ledger {
         });
     }
 
-    /// After a loss of power this is what is there.
+    /// Sets the versions that the host found after a loss of power.
     pub fn found(&mut self, pages: Vec<Option<u64>>) {
         self.possible = pages.iter().map(|&page| vec![page]).collect();
         self.latest = pages;
         self.open.clear();
     }
 
-    /// What may be found in a page after a loss of power.
+    /// Versions that a page may have after a loss of power.
     pub fn possible(&self, page: usize) -> &[Option<u64>] {
         &self.possible[page]
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     pub fn pages(&self) -> usize {
         self.latest.len()
     }
@@ -119,13 +119,13 @@ pub trait Cuttable {
     /// The drive.
     fn device(&mut self) -> &mut dyn Device;
 
-    /// Its flash.
+    /// The drive's flash.
     fn medium(&mut self) -> &mut Medium;
 
-    /// What its host knows.
+    /// The host's record of its writes.
     fn ledger(&mut self) -> &mut Ledger;
 
-    /// The version in a page, past queue and buffer.
+    /// Reads the version in a page from the translation layer, bypassing queue and buffer.
     fn version(&mut self, lpn: Lpn) -> Option<u64>;
 }
 
@@ -170,10 +170,10 @@ impl<F: Remap<Medium = Medium> + Send> Cuttable for ShrdDevice<F, Ledger> {
     }
 }
 
-/// A drive, and what finding it has cost if it was found.
+/// A drive, and the cost of its recovery if it was recovered.
 pub type Start = (Box<dyn Cuttable>, Mount);
 
-/// A drive on erased flash, or the one that finds this flash when power is back.
+/// Maker of a drive on erased flash, or of one that recovers from `found` when power is back.
 struct Maker<'a> {
     config: &'a Config,
     plan: &'a Plan,
@@ -227,11 +227,11 @@ impl Make for Maker<'_> {
     }
 }
 
-/// The drive of a plan, erased and formatted, or the one that finds this flash when power is back,
-/// whose host knows what the ledger says.
+/// Builds the drive of a plan, erased and formatted, or recovers it from `found` when power is
+/// back. `ledger` is its host's record of writes.
 ///
 /// # Errors
-/// A name that is in no table.
+/// An unknown name of a policy.
 pub fn cuttable(
     config: &Config,
     plan: &Plan,

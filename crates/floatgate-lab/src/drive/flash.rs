@@ -1,4 +1,4 @@
-//! The flash of a simulated drive: with time or without, verified or not.
+//! The flash of a simulated drive: timed or untimed, verified or not.
 
 use std::convert::Infallible;
 
@@ -7,9 +7,9 @@ use floatgate_ftl::nand::{Checked, Counted, Faults, Faulty, Nand, Stamped, Timed
 
 use super::Plan;
 
-/// Flash that counts, with time or without.
+/// Flash that counts its operations, timed or untimed.
 pub(super) trait Medium: Nand<Error = Infallible, Clock: Send> + Send + 'static {
-    /// All of the flash of a plan in this shape, erased.
+    /// Makes the flash of a plan in the shape `geometry`, erased.
     fn erased(plan: &Plan, geometry: Geometry) -> Self;
 }
 
@@ -25,8 +25,8 @@ impl Medium for Counted {
     }
 }
 
-/// Flash that keeps its rules and a version per page, and that breaks if it is to: erased. With log
-/// blocks units may have gaps.
+/// Makes erased flash that checks the rules of NAND, stores a version per page, and fails as the
+/// plan's faults state. `gaps` allows units with gaps, which log blocks leave.
 pub(super) fn verified<N: Medium>(
     plan: &Plan,
     seed: u64,

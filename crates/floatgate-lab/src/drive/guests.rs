@@ -1,4 +1,5 @@
-//! Policies that are in no table: who calls the engine has them, and it asks them by virtual calls.
+//! External policies: the caller of the engine provides them, and the engine runs them by virtual
+//! calls.
 
 use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
 use floatgate_ftl::device::{Counters, Device};
@@ -11,16 +12,16 @@ use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::unit_table::UnitTable;
 use floatgate_ftl::victim::{Victim, VictimConfig};
 
-/// The policies of one run that are in no table, each asked for once, when the drive is built; and
-/// what they are told of the requests. A policy that fails answers something all the same, and the
-/// run is to be ended by its control.
+/// The external policies of one run. The engine asks for each policy once, when it builds the
+/// drive, and reports each request to them. A policy that fails still returns a value; the control
+/// of the run must end the run.
 pub trait Guests: Send {
-    /// The placement, if `placement.scheme` is one.
+    /// Returns the placement, if `placement.scheme` is external.
     fn placement(&mut self, _geometry: &Geometry) -> Option<Box<dyn GuestPlacement>> {
         None
     }
 
-    /// The victim policy, if `cleaning.victim` is one.
+    /// Returns the victim policy, if `cleaning.victim` is external.
     fn victim(
         &mut self,
         _geometry: &Geometry,
@@ -29,12 +30,12 @@ pub trait Guests: Send {
         None
     }
 
-    /// The mapping, if `mapping.scheme` is one. Its map is on flash.
+    /// Returns the mapping, if `mapping.scheme` is external. Its map is on flash.
     fn mapping(&mut self, _config: &MapConfig) -> Option<AnyMapping> {
         None
     }
 
-    /// The buffer policy, if `buffer.scheme` is one.
+    /// Returns the buffer policy, if `buffer.scheme` is external.
     fn buffer(
         &mut self,
         _geometry: &Geometry,
@@ -43,21 +44,22 @@ pub trait Guests: Send {
         None
     }
 
-    /// The host's next requests, before the first of them is begun, and how many were before it, as
-    /// for [`Guests::begin`].
+    /// Passes on the host's next requests, before the first of them begins. `_before` counts the
+    /// earlier requests, as in [`Guests::begin`].
     fn upcoming(&mut self, _before: u64, _requests: &[Request]) {}
 
-    /// A request is given to the drive: how many were before it since the counters were at zero.
+    /// Reports that the drive receives a request. `_number` is the number of requests since the
+    /// counters were last reset.
     fn begin(&mut self, _number: u64, _request: &Request) {}
 
-    /// The start state is reached; requests are those of the workload from now on.
+    /// Reports that the start state is reached: from now on the requests come from the workload.
     fn started(&mut self) {}
 }
 
-/// No guests.
+/// No external policies.
 impl Guests for () {}
 
-/// A drive with guests: they are told of its requests, which it is given one by one.
+/// A drive with external policies. It runs requests one by one, and reports each to the policies.
 pub(super) struct Guided {
     pub(super) device: Box<dyn Device>,
     pub(super) guests: Box<dyn Guests>,

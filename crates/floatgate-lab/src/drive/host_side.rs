@@ -1,4 +1,4 @@
-//! What stands before the translation layer: queues and a write buffer.
+//! The layers between the host and the translation layer: queues and a write buffer.
 
 use std::convert::Infallible;
 use std::num::NonZeroU64;
@@ -16,7 +16,7 @@ use super::cut::{Cuttable, Ledger, Medium};
 use super::{Guests, Plan, buffer};
 use crate::config::{Config, ConfigError};
 
-/// Queues and write buffer of a drive.
+/// Queues and write buffer of a drive, with its host link and its SHRD settings.
 pub(super) struct HostSide {
     geometry: Geometry,
     queue: Queue,
@@ -27,12 +27,12 @@ pub(super) struct HostSide {
 }
 
 impl HostSide {
-    /// The front of a planned drive.
+    /// Makes the host side of a planned drive.
     pub(super) fn new(config: &Config, plan: &Plan) -> Result<Self, ConfigError> {
         Self::with(config, plan, &mut ())
     }
 
-    /// The same with guests.
+    /// Makes the host side of a planned drive with external policies.
     pub(super) fn with(
         config: &Config,
         plan: &Plan,
@@ -54,7 +54,8 @@ impl HostSide {
         })
     }
 
-    /// The drive behind it and, if there is one, behind a host layer that has pages remapped.
+    /// Puts the drive behind this host side and, if the plan has a host log, behind SHRD, which
+    /// asks the drive to remap pages.
     pub(super) fn before_host<F, D>(self, ftl: F, data: D) -> Box<dyn Device>
     where
         F: Remap<Medium: Nand<Error = Infallible>> + Send + 'static,
@@ -68,12 +69,13 @@ impl HostSide {
         }
     }
 
-    /// What stands before the drive as well, if it does: to be asked for once.
+    /// Takes the settings of SHRD, if the drive has it: the first call returns them, later calls
+    /// none.
     pub(super) fn take_shrd(&mut self) -> Option<(ShrdConfig, Dispatching)> {
         self.shrd.take()
     }
 
-    /// The same for a drive whose power can be cut.
+    /// Same as [`HostSide::before_host`], for a drive whose power can be cut.
     pub(super) fn before_cuttable_host<F>(self, ftl: F, ledger: Ledger) -> Box<dyn Cuttable>
     where
         F: Remap<Medium = Medium> + Send + 'static,
@@ -86,7 +88,7 @@ impl HostSide {
         }
     }
 
-    /// The drive behind it.
+    /// Puts the drive behind this host side.
     pub(super) fn before<F, D>(self, ftl: F, data: D) -> Box<dyn Device>
     where
         F: Ftl<Medium: Nand<Error = Infallible>> + Send + 'static,
@@ -95,7 +97,7 @@ impl HostSide {
         Box::new(self.drive(ftl, data))
     }
 
-    /// The drive with its queues and buffer.
+    /// Builds the drive with its queues and buffer.
     pub(super) fn drive<F, D>(self, ftl: F, data: D) -> Ssd<F, D>
     where
         F: Ftl<Medium: Nand<Error = Infallible>>,
@@ -106,7 +108,7 @@ impl HostSide {
     }
 }
 
-/// SHRD for the log of a drive.
+/// Returns the settings of SHRD for the host log of a drive.
 pub fn shrd_config(config: &Config, plan: &Plan) -> ShrdConfig {
     ShrdConfig::from(&host_config(config, plan))
 }

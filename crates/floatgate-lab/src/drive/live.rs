@@ -1,15 +1,15 @@
-//! A drive that lives: the same translation layers, queues and buffers, on the flash of an image.
+//! A live drive: the same translation layers, queues and buffers, on the flash of an image.
 //!
-//! The image says which drive it is: its header holds the config, the size and the seed. Nothing of
-//! the map is kept outside the flash, so that opening an image is finding the drive again after a
-//! loss of power; a drive that was shut down is only found faster.
+//! The header of the image identifies the drive: it holds the config, the size and the seed. The
+//! map is stored on the flash alone. Opening an image therefore means to recover the drive, as
+//! after a loss of power; recovery is only faster after a shutdown.
 //!
-//! What was acknowledged before a flush is on the disk when the flush returns. A page that cannot
-//! be read is an I/O error of the requests that need it; a file that cannot be written stops the
-//! drive.
+//! All data acknowledged before a flush is on the disk when the flush returns. A page that cannot
+//! be read causes an I/O error of the requests that need it. A file that cannot be written stops
+//! the drive.
 //!
-//! Time stands still, unless the drive is to have a clock: then requests are begun, and end when
-//! whoever asked lets time pass.
+//! The clock is frozen, unless the drive is opened with a clock. With a clock, a request begins at
+//! once and completes when the caller lets simulated time pass.
 
 mod answer;
 mod bytes;
@@ -37,56 +37,59 @@ use front::Front;
 /// Flash in a file, under a clock.
 type Flash = Timed<Stored>;
 
-/// A drive whose requests have bytes.
+/// A drive that stores the bytes of its requests.
 pub trait Live: Send {
     /// Bytes that the host can address.
     fn bytes(&self) -> u64;
 
-    /// What finding the drive has cost.
+    /// Cost of the recovery when the drive was opened.
     fn mount(&self) -> Mount;
 
-    /// Begins a request without bytes at a time, in nanoseconds since the counters were reset; of a
-    /// read the bytes come with the answer. A clock that stands still has it complete.
+    /// Begins a request other than a write at its time, in nanoseconds since the counters were
+    /// reset. The answer has the bytes of a read. With a frozen clock the request completes at
+    /// once.
     ///
     /// # Errors
     /// A request beyond the drive, or a failed file.
     fn begin(&mut self, request: Request) -> Result<Begun, LiveError>;
 
-    /// Begins writes, each with its bytes, that have come at the same time. If there are several
-    /// they cover whole pages.
+    /// Begins writes that arrive at the same time, each with its bytes. If there are several, each
+    /// must cover whole pages.
     ///
     /// # Errors
     /// As [`Live::begin`].
     fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Begun, LiveError>;
 
-    /// What was begun, and changed, is on the disk when this returns. It takes no simulated time.
+    /// Puts all changes of the requests begun so far on the disk before it returns. It takes no
+    /// simulated time.
     ///
     /// # Errors
     /// A failed file.
     fn sync(&mut self) -> Result<(), LiveError>;
 
-    /// Flushes, and writes down all that makes the next start quick, and that it was shut down.
+    /// Flushes, writes everything that makes the next start quick, and marks the drive as shut
+    /// down.
     ///
     /// # Errors
     /// A failed file.
     fn shut_down(&mut self) -> Result<(), LiveError>;
 
-    /// The drive that is simulated.
+    /// The simulated drive.
     fn device(&self) -> &dyn Paced;
 
-    /// The drive that is simulated. Requests are begun with their bytes: by [`Live::begin`].
+    /// The simulated drive. To begin requests with their bytes, call [`Live::begin`] instead.
     fn device_mut(&mut self) -> &mut dyn Paced;
 
-    /// What it has been through up to now, when it was last off as well.
+    /// Totals over the drive's whole life up to now, earlier sessions included.
     fn life(&self) -> Life;
 
-    /// It is on from now on, after such a life.
+    /// Marks the drive as on from now on, with `before` as its life so far.
     fn turn_on(&mut self, before: Life);
 
-    /// Counters and clocks back to zero; its life goes on.
+    /// Resets counters and clocks to zero; the totals of the drive's life continue.
     fn reset_counters(&mut self);
 
-    /// Whether a page of the host holds nothing, so that it reads as zeros.
+    /// Returns whether a host page holds no data, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
 
     /// The flash.
@@ -95,7 +98,7 @@ pub trait Live: Send {
     /// The flash.
     fn medium_mut(&mut self) -> &mut Stored;
 
-    /// Reads bytes; what was never written, or trimmed, is zeros.
+    /// Reads bytes. Bytes that were never written, or that were trimmed, are zeros.
     ///
     /// # Errors
     /// A page that cannot be read, a request beyond the drive, or a failed file.
@@ -110,14 +113,14 @@ pub trait Live: Send {
     /// Writes bytes.
     ///
     /// # Errors
-    /// As [`Live::read`]: what a write leaves of a page must be read.
+    /// As [`Live::read`]: a write that covers a page in part must read the rest of the page.
     fn write(&mut self, offset: u64, bytes: &[u8]) -> Result<(), LiveError> {
         let length = bytes.len() as u64;
         let write = Request { at_ns: 0, op: Op::Write, offset, length, stream: 0 };
         self.begin_writes(vec![(write, bytes.to_vec())])?.sound().map(drop)
     }
 
-    /// Forgets the pages that lie within these bytes: they read as zeros.
+    /// Trims the pages that lie entirely within these bytes: they then read as zeros.
     ///
     /// # Errors
     /// A request beyond the drive, or a failed file.
@@ -125,7 +128,7 @@ pub trait Live: Send {
         self.begin(Request { at_ns: 0, op: Op::Trim, offset, length, stream: 0 }).map(drop)
     }
 
-    /// Makes all that was acknowledged durable.
+    /// Makes all acknowledged data durable.
     ///
     /// # Errors
     /// A failed file.
@@ -134,22 +137,22 @@ pub trait Live: Send {
         self.sync()
     }
 
-    /// What has been counted since the drive was found, or the counters were reset.
+    /// Counters since the drive was opened, or since they were reset.
     fn counters(&self) -> Counters {
         self.device().counters()
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes the state that can be recomputed, and asserts that it agrees.
     fn check(&self) {
         self.device().check();
     }
 
-    /// The plug.
+    /// The plug, which cuts the drive's power.
     fn plug(&self) -> Plug {
         self.medium().plug()
     }
 
-    /// What who fetches an answer needs.
+    /// Returns the handle with which a thread fetches the bytes of an answer.
     fn reading(&self) -> Reading {
         let (place, erases) = self.medium().shared();
         Reading { place, erases }
@@ -159,18 +162,19 @@ pub trait Live: Send {
 /// Requests that were begun.
 #[derive(Debug, Default)]
 pub struct Begun {
-    /// The number of the first.
+    /// The number of the first request.
     pub first: u64,
-    /// What became of them, if that took no time.
+    /// Completions of the requests, if they took no simulated time.
     pub done: Vec<Completion>,
     /// The bytes of a read.
     pub answer: Answer,
-    /// Whether a page that was to be read cannot be. The other pages are not affected.
+    /// Whether a page that the requests needed to read is damaged. The other pages are not
+    /// affected.
     pub is_damaged: bool,
 }
 
 impl Begun {
-    /// The same, if all pages could be read.
+    /// Returns the requests unchanged, if all pages could be read.
     ///
     /// # Errors
     /// A damaged page.
@@ -179,29 +183,29 @@ impl Begun {
     }
 }
 
-/// A drive whose requests have bytes, behind a front.
+/// A live drive behind its host side.
 struct Drive<D> {
     front: D,
     bytes: u64,
     mount: Mount,
-    /// Up to when the counters were zero.
+    /// The drive's life up to the last reset of the counters.
     before: Life,
 }
 
 impl<D: Front> Drive<D> {
-    /// The file will have the drive's life up to now, and whether it is on.
+    /// Sets the life that the file stores: the totals up to now, and whether the drive is on.
     fn set_life(&mut self, is_on: bool) {
         let life = Life { is_on, ..self.life() };
         self.medium_mut().set_life(life);
     }
 
-    /// Checks a request before anything of it is done.
+    /// Checks a request before the drive does anything for it.
     fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
         self.go_on()?;
         LiveError::if_beyond(offset, length, self.bytes)
     }
 
-    /// Whether the file has not failed.
+    /// Checks that the file has not failed.
     fn go_on(&self) -> Result<(), LiveError> {
         LiveError::if_stopped(self.medium().fault())
     }
@@ -261,7 +265,7 @@ impl<D: Front> Live for Drive<D> {
         self.front.empty_log();
         self.flush()?;
         let Ok(()) = self.front.ssd_mut().ftl_mut().shut_down(&mut Chain::default());
-        // Only when all else is on the disk is it written down that the drive is off.
+        // The file says that the drive is off only when everything else is on the disk.
         self.sync()?;
         self.set_life(false);
         self.medium_mut().close();

@@ -1,7 +1,7 @@
 //! Drives with log blocks.
 //!
-//! Of the T units in service, as many as the logical pages fill are data blocks; the rest can be
-//! log blocks. One more unit, the reserve on top of T, is what a merge copies to.
+//! Of the T units in service, the data blocks are as many as the logical pages fill; the rest can
+//! be log blocks. The reserve on top of T is one more unit, to which a merge copies.
 
 use floatgate_ftl::log_block;
 use floatgate_ftl::log_blocks;
@@ -10,7 +10,7 @@ use floatgate_ftl::log_ftl::LogFtlConfig;
 use super::{Make, Plan, free_order};
 use crate::config::{Config, ConfigError};
 
-/// Log blocks that the drive of a plan has.
+/// Number of log blocks in the drive of a plan.
 fn logs(config: &Config, plan: &Plan) -> u32 {
     let spare = plan.units_in_service - plan.geometry.logical_blocks();
     config.log_blocks().unwrap_or(spare)
@@ -18,7 +18,7 @@ fn logs(config: &Config, plan: &Plan) -> u32 {
 
 macro_rules! rows {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-        /// Makes it with the scheme that the config names.
+        /// Calls the maker with the log-block scheme that the config names.
         pub(super) fn with_scheme<T: Make>(
             maker: T,
             config: &Config,
@@ -35,7 +35,7 @@ macro_rules! rows {
 }
 log_blocks!(rows);
 
-/// What the engine is told of the drive of a plan.
+/// Returns the settings of the log-block engine for the drive of a plan.
 pub(super) fn engine(config: &Config, plan: &Plan) -> LogFtlConfig {
     LogFtlConfig {
         geometry: plan.geometry,

@@ -1,4 +1,4 @@
-//! Mappings by their names, and what each is told.
+//! Chooses a mapping by its name, and passes its settings to it.
 
 use floatgate_ftl::mapping::{self, AnyMapping};
 use floatgate_ftl::mappings;
@@ -8,7 +8,8 @@ use crate::config::{Config, ConfigError};
 
 macro_rules! rows {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-        /// Makes it with the mapping that the config names, for each an engine of its own.
+        /// Calls the maker with the mapping that the config names. Each mapping gets its own
+        /// compiled engine.
         pub(super) fn with_mapping<T: Make>(
             maker: T,
             config: &Config,
@@ -24,7 +25,7 @@ macro_rules! rows {
 }
 mappings!(rows);
 
-/// Makes it with the mapping that the config names, behind a pointer.
+/// Calls the maker with the mapping that the config names, as a trait object.
 pub(super) fn with_boxed_mapping<T: Make>(
     maker: T,
     config: &Config,

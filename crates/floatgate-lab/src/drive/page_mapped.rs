@@ -1,4 +1,4 @@
-//! What the page-mapped engine is made of: policies of the tables, or guests.
+//! Settings of the page-mapped engine, with built-in or external policies.
 
 use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::page_ftl::PageConfig;
@@ -9,7 +9,7 @@ use floatgate_ftl::victim::victim;
 use super::{Guests, Plan};
 use crate::config::{Config, ConfigError, WearLeveling, is_guest};
 
-/// Which free unit is opened next, whatever the engine.
+/// Returns the order in which either engine opens free units.
 pub(super) fn free_order(config: &Config) -> FreeOrder {
     match config.cleaning.wear_leveling {
         WearLeveling::Dynamic | WearLeveling::Static => FreeOrder::LeastWorn,
@@ -17,7 +17,7 @@ pub(super) fn free_order(config: &Config) -> FreeOrder {
     }
 }
 
-/// What the page-mapped engine is told of the drive of a plan.
+/// Returns the settings of the page-mapped engine for the drive of a plan.
 pub(super) fn page_config<M: Mapping>(
     config: &Config,
     plan: &Plan,
@@ -60,7 +60,7 @@ pub(super) fn page_config<M: Mapping>(
     })
 }
 
-/// How many streams the placement of a config sorts into.
+/// Returns the number of streams that the placement of a config uses.
 pub(super) fn streams_of(config: &Config, placements: &PlacementConfig) -> Result<u8, ConfigError> {
     let scheme = &config.placement.scheme;
     let guest = config.placement.streams.filter(|_| is_guest(scheme));

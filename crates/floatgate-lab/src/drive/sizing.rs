@@ -7,14 +7,14 @@ use crate::config::{Config, ConfigError};
 /// Units in service and logical pages.
 pub(super) struct Size {
     pub in_service: u64,
-    /// Units beyond those of the spare factor, without which the drive could not work.
+    /// Units added to those of the spare factor, because the drive could not work without them.
     pub added: u64,
     pub logical_pages: u32,
 }
 
 impl Size {
-    /// `beside` counts the units that are open, log blocks or hold the host's log, in addition to
-    /// those that the logical pages fill.
+    /// Decides the size. `beside` counts the units that are open, are log blocks or hold the host's
+    /// log, in addition to those that the logical pages fill.
     pub fn decide(
         config: &Config,
         span_bytes: u64,
@@ -64,7 +64,7 @@ impl Size {
 /// Demand of a drive for erase units.
 struct Needs<'a> {
     config: &'a Config,
-    /// Units that are open, log blocks, or hold the host's log.
+    /// Units that are open, are log blocks, or hold the host's log.
     beside: u64,
     /// Entries of a translation page, if the map is on flash.
     entries: Option<u64>,
@@ -76,12 +76,12 @@ impl Needs<'_> {
         1.0 - self.config.capacity.spare()
     }
 
-    /// Pages that the host can address on `units`.
+    /// Returns the pages that the host can address on `units`.
     fn logical_of(&self, units: u64) -> u64 {
         (self.kept() * units as f64 * self.config.unit_pages() as f64) as u64
     }
 
-    /// The fewest units on which the host can address `pages`.
+    /// Returns the fewest units on which the host can address `pages`.
     fn units_for(&self, pages: u64) -> u64 {
         let mut units = (pages as f64 / (self.kept() * self.config.unit_pages() as f64)) as u64;
         while self.logical_of(units) < pages {
@@ -90,15 +90,15 @@ impl Needs<'_> {
         units
     }
 
-    /// Units that logical pages, their map, open units and log blocks take.
+    /// Returns the units that logical pages, their map, open units and log blocks take.
     fn units_of(&self, logical: u64) -> u64 {
         let addressable = logical + u64::from(self.config.log_slots());
         let map = self.entries.map_or(0, |entries| addressable.div_ceil(entries));
         (logical + map).div_ceil(self.config.unit_pages()) + self.beside
     }
 
-    /// The fewest units that hold `span_pages` and have room to clean. None if each further unit
-    /// adds as many logical and translation pages as it holds.
+    /// Returns the fewest units that hold `span_pages` and have room to clean. None if each further
+    /// unit adds at least as many logical and translation pages as it holds.
     ///
     /// More units have more logical pages, which need more units again. The search repeats until a
     /// drive has all units that it needs. `start`, the solution without rounding, is a lower bound.

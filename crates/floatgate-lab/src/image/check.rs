@@ -1,6 +1,6 @@
-//! Whether an image keeps every rule, page by page and as a drive.
+//! Checks that an image keeps every rule, page by page and as a drive.
 //!
-//! Nothing is repaired, and nothing is written. What a loss of power leaves is no problem: pages
+//! The check repairs nothing and writes nothing. Traces of a loss of power are no problem: pages
 //! that were being programmed, and old versions.
 
 use std::path::Path;
@@ -14,55 +14,55 @@ use super::owners::Owners;
 use super::{OpenError, View};
 use crate::stored::{Content, PageRecord, PageState};
 
-/// Problems that are kept; all are counted.
+/// Most problems to list; all are counted.
 const KEPT: usize = 1000;
 
 /// A page that breaks a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
-    /// Its unit; none if no page can be named.
+    /// Its unit; none if the problem belongs to no single page.
     pub unit: Option<u32>,
     /// Its page in the unit.
     pub page: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
 }
 
-/// Pages by what they are.
+/// Numbers of pages by state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FoundPages {
-    /// Host data that is valid.
+    /// Valid pages of host data.
     pub data: u64,
     /// The newest pages of the map on flash.
     pub map: u64,
-    /// The last checkpoint and the trims behind it.
+    /// Pages of the last checkpoint, and of the trims after it.
     pub journal: u64,
-    /// Programmed and no longer valid.
+    /// Programmed pages that are no longer valid.
     pub stale: u64,
-    /// Being programmed when the power failed.
+    /// Pages that were being programmed when the power failed.
     pub torn: u64,
-    /// Left out between pages that are programmed.
+    /// Erased pages before a programmed page of their unit.
     pub skipped: u64,
-    /// Programmed with nothing, to fill a row of pages that are programmed at once.
+    /// Pages programmed without data, to fill a row of pages that are programmed at once.
     pub padding: u64,
-    /// Logical pages that an older page is left of, but that the host has trimmed.
+    /// Trimmed logical pages that still have an old version on flash.
     pub trimmed: u64,
 }
 
-/// What a check has found.
+/// Result of a check.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Report {
-    /// The image.
+    /// Path of the image.
     pub path: String,
-    /// Erase units, those of the journal included.
+    /// Erase units, including the units of the journal.
     pub units: u32,
-    /// Pages by what they are.
+    /// Numbers of pages by state.
     pub pages: FoundPages,
     /// The serial number of the last checkpoint.
     pub checkpoint_serial: Option<u64>,
-    /// How many problems there are.
+    /// Number of problems.
     pub problem_count: u64,
-    /// The first of them.
+    /// The first problems.
     pub problems: Vec<Finding>,
 }
 
@@ -76,8 +76,8 @@ impl Report {
     }
 }
 
-/// Checks an image: every record and its data, the order in each unit, and the drive that would be
-/// found, with the journal and without.
+/// Checks an image: every record and its data, the order in each unit, and the drive that recovery
+/// finds, with the journal and without.
 ///
 /// # Errors
 /// A file that is in use, is no image, or cannot be read.
@@ -113,12 +113,12 @@ struct Check<'a> {
     view: &'a View,
     owners: &'a Owners,
     report: Report,
-    /// Of all pages: a serial number is of one program.
+    /// Serial numbers of all pages; each must be unique.
     serials: Vec<u64>,
 }
 
 impl Check<'_> {
-    /// Checks the parts in front of the records, and that all synced pages are there.
+    /// Checks the sections in front of the records, and that all synced pages are present.
     fn front(&mut self) {
         let stored = &self.view.stored;
         for what in stored.damaged_records() {
@@ -219,7 +219,8 @@ impl Check<'_> {
         }
     }
 
-    /// Each mapped page is where its record names it, and no page is that of two.
+    /// Checks that each logical page is mapped to a page whose record names it, and that no two are
+    /// mapped to the same page.
     fn table(&mut self) {
         let mut seen = vec![false; self.view.plan.geometry.physical_pages() as usize];
         let table = &self.owners.found.table;
@@ -246,7 +247,8 @@ impl Check<'_> {
         }
     }
 
-    /// The newest of all pages is what the journal leads to, or was trimmed.
+    /// Compares recovery with the journal against a full scan: the newest version of each logical
+    /// page must be the mapped one, unless it was trimmed.
     fn agrees_with_full_scan(&mut self) {
         let Self { view, owners, .. } = *self;
         let Some(checkpoint) = &owners.checkpoint else { return };
@@ -262,7 +264,7 @@ impl Check<'_> {
                 continue;
             };
             if sequence(known) == sequence(without) {
-                // Two copies of the same data: a clean was cut short.
+                // Two copies of the same data: power failed during a clean.
                 continue;
             }
             let tag = view.stored.tag(ppn);
@@ -288,7 +290,7 @@ fn is_data(owner: Owner) -> bool {
     matches!(owner, Owner::Data(_))
 }
 
-/// A page in words.
+/// Describes a page in words.
 fn name(owner: Owner, is_journal: bool) -> String {
     match owner {
         Owner::Data(lpn) => format!("logical page {}", lpn.get()),

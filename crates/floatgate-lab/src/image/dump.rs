@@ -1,4 +1,4 @@
-//! Who owns each page.
+//! Lists the owner of each page.
 
 use std::path::Path;
 
@@ -12,21 +12,22 @@ use super::{OpenError, View};
 use crate::config::ConfigError;
 use crate::stored::{Content, PageState};
 
-/// Which pages are shown.
+/// Pages to list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Selection {
-    /// All that are not erased.
+    /// All pages that are not erased.
     All,
-    /// Those of a unit, erased ones too.
+    /// All pages of a unit, erased ones too.
     Unit(u32),
-    /// Those that were written for a logical page, old ones too.
+    /// All pages written for a logical page, old versions too.
     Lpn(u32),
 }
 
-/// Tells of pages, a unit at a time: a row for each. Ends early if `tell` answers false.
+/// Lists pages, with a row for each. Calls `tell` with the rows of one unit at a time, and ends
+/// early if `tell` returns false.
 ///
 /// # Errors
-/// A file that is in use, is no image or cannot be read, or a unit or page that it has not.
+/// A file that is in use, is no image or cannot be read, or a unit or page beyond the drive.
 pub fn dump(
     path: &Path,
     selection: Selection,
@@ -43,7 +44,7 @@ pub fn dump(
         Selection::Lpn(lpn) if lpn >= lpns => return beyond("logical page", lpn, lpns),
         Selection::Unit(unit) => unit..unit + 1,
         Selection::All => 0..units,
-        // Those of the journal have no logical pages.
+        // Units of the journal hold no logical pages.
         Selection::Lpn(_) => 0..view.plan.geometry.units(),
     };
     let owners = Owners::of(&view);
@@ -109,7 +110,7 @@ fn row(view: &View, owners: &Owners, (unit, page): (Unit, u32), state: PageState
     row
 }
 
-/// What the data of a page is, in a word.
+/// Returns a word for the content of a page.
 fn content(content: Content) -> &'static str {
     match content {
         Content::Zeros => "zeros",
@@ -120,7 +121,7 @@ fn content(content: Content) -> &'static str {
 }
 
 impl View {
-    /// Whether anything was programmed in a unit.
+    /// Returns whether any page of a unit was programmed.
     pub(super) fn is_used(&self, unit: Unit) -> bool {
         self.stored.programmed(unit) > 0
     }

@@ -1,4 +1,4 @@
-//! Which pages of an image are live: those that the drive would find if it were opened now.
+//! Determines the live pages of an image: those that the drive would recover if it were opened now.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::journal::Checkpoint;
@@ -7,15 +7,15 @@ use floatgate_ftl::recovery::{Found, scan};
 
 use super::View;
 
-/// The drive that is found, without anything being written.
+/// The drive as recovery finds it, found without a write to the image.
 pub(super) struct Owners {
-    /// What is found with the journal.
+    /// Result of the recovery with the journal.
     pub found: Found,
-    /// The checkpoint that this starts from.
+    /// The checkpoint from which the recovery starts.
     pub checkpoint: Option<Checkpoint>,
-    /// The first unit of the journal's area with the checkpoint, and the first after it.
+    /// The first unit of the journal half with the checkpoint, and the first unit after that half.
     area: (u32, u32),
-    /// The newest page of each page of the map, and its serial number.
+    /// The newest flash page of each translation page, with its serial number.
     map: Vec<Option<(u64, Ppn)>>,
 }
 
@@ -26,7 +26,8 @@ impl Owners {
         let found = scan(stored, &plan.geometry, plan.log_pages, checkpoint.clone());
         let half = journal.units() / 2;
         let first = plan.geometry.units();
-        // A checkpoint's first page is the first that is programmed when it is taken.
+        // The first page programmed for a checkpoint has the serial number after the checkpoint's
+        // stamp.
         let begins = |&unit: &u32| {
             let tag = stored.tag(plan.medium.page(Unit(unit), 0));
             let taken = checkpoint.as_ref().map(|checkpoint| checkpoint.stamp.serial + 1);
@@ -58,17 +59,17 @@ impl Owners {
         map
     }
 
-    /// Whether a unit is of the journal.
+    /// Returns whether a unit belongs to the journal.
     pub fn is_journal(view: &View, unit: Unit) -> bool {
         unit.0 >= view.plan.geometry.units()
     }
 
-    /// Where a logical page is.
+    /// Returns the flash page to which a logical page is mapped.
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
         self.found.table.get(lpn.index()).copied().flatten()
     }
 
-    /// Whether a page is valid.
+    /// Returns whether a flash page is valid.
     pub fn is_live(&self, view: &View, ppn: Ppn, tag: Tag) -> bool {
         let unit = view.plan.medium.unit(ppn);
         if Self::is_journal(view, unit) {

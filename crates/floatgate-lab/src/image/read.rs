@@ -1,4 +1,4 @@
-//! The bytes of an image, read from outside.
+//! Reads the bytes of an image without starting its drive.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::{OpenError, View};
 use crate::drive::live::LiveError;
 use crate::stored::Stored;
 
-/// Reads what the drive of an image would: what was never written, or trimmed, is zeros. No drive
-/// is started, as that would write to the image.
+/// Reader that returns the same bytes as the drive of an image: bytes that were never written, or
+/// that were trimmed, are zeros. It starts no drive, because a drive would write to the image.
 pub struct Reader {
     stored: Stored,
     table: Vec<Option<Ppn>>,
@@ -20,7 +20,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Finds where every page is.
+    /// Opens an image and locates every page.
     ///
     /// # Errors
     /// A file that is in use, is no image, or cannot be read.
@@ -59,7 +59,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The bytes of a logical page; none if it holds none.
+    /// Returns the bytes of a logical page; none if it holds no data.
     fn page(&mut self, number: u32) -> Result<Option<&[u8]>, LiveError> {
         let lpn = Lpn::new(number);
         let Some(ppn) = self.table[lpn.index()] else { return Ok(None) };

@@ -1,9 +1,9 @@
 //! Write amplification: flash programs for each byte, and for each page, of the host.
 //!
-//! JEDEC (JESD218), NVMe and OCP's data-centre SSD specification compare bytes: those programmed to
-//! the media over those that the host wrote. Papers and closed forms compare pages of the map:
-//! programs over the pages that writes touch. The two numbers are equal where every write covers
-//! whole pages. A write that covers a page in part has the rest of the page programmed, too, which
+//! JEDEC (JESD218), NVMe and OCP's data-centre SSD specification compare bytes: bytes programmed to
+//! the media over bytes that the host wrote. Papers and closed forms compare map units: programs
+//! over the units that writes touch. The two numbers are equal if every write covers whole pages. A
+//! write that covers a page in part causes the drive to program the rest of the page, too, which
 //! only the first number counts.
 
 use floatgate_ftl::device::Counters;
@@ -12,18 +12,18 @@ use serde::Serialize;
 
 use super::flash::CauseCounts;
 
-/// Bytes programmed to the flash for each byte that the host wrote, by cause; together, the write
-/// amplification. All are absent if the host wrote nothing.
+/// Bytes programmed to the flash for each byte that the host wrote, by cause. The components sum to
+/// the write amplification. All are absent if the host wrote nothing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct AmplificationResult {
-    /// Bytes of the host: 1 without a write buffer, which may take in bytes that never reach the
-    /// flash, or that a block is padded with.
+    /// Bytes of the host: 1 without a write buffer. A write buffer can absorb bytes that never
+    /// reach the flash, and can add bytes to pad a block.
     pub host: Option<f64>,
-    /// The rest of map pages that a write covered in part: the page is programmed as a whole.
+    /// The rest of pages that a write covered in part: the drive programs the page as a whole.
     pub partial: Option<f64>,
     /// Translation pages, on behalf of the host.
     pub map: Option<f64>,
-    /// Moves of data by cleaning.
+    /// Data moved by cleaning.
     pub gc: Option<f64>,
     /// Translation pages, on behalf of cleaning.
     pub gc_map: Option<f64>,
@@ -35,11 +35,11 @@ pub struct AmplificationResult {
     pub remap: Option<f64>,
     /// The journal: checkpoints and trims.
     pub journal: Option<f64>,
-    /// Pages moved out of retired erase units, and pages of programs that failed once more.
+    /// Pages moved out of retired erase units, and pages programmed again after a failed program.
     pub retire: Option<f64>,
     /// Padding of rows that had to be programmed before they were full.
     pub pad: Option<f64>,
-    /// Moves out of the SLC cache.
+    /// Data moved out of the SLC cache.
     pub fold: Option<f64>,
     /// Parity over dies.
     pub parity: Option<f64>,
@@ -70,12 +70,13 @@ impl AmplificationResult {
     }
 }
 
-/// Bytes that the flash programmed for the host beyond those that the host wrote, because writes
-/// covered pages in part.
+/// Returns the bytes that the flash programmed for the host in excess of the host's bytes, because
+/// writes covered pages in part.
 ///
-/// Without a write buffer these are the bytes of the touched pages less those of the writes. A
-/// buffer joins writes to one page before it programs the page. Then the excess of the programs for
-/// the host over the host's bytes counts, if that is less. Padding of blocks is not counted.
+/// Without a write buffer the excess is the bytes of the touched pages minus the bytes of the
+/// writes. A write buffer joins writes to one page before the drive programs the page. The excess
+/// is then at most the bytes of programs for the host minus the host's bytes. Padding of blocks
+/// does not count.
 fn partial_bytes(programmed: u64, counters: &Counters, page_bytes: u32) -> u64 {
     let host = &counters.host;
     let touched = (host.write_pages - host.unwritten_pages) * u64::from(page_bytes);

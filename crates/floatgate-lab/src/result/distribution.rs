@@ -6,29 +6,31 @@ use serde::Serialize;
 
 use crate::metrics::{Distributions, Latencies, Times};
 
-/// How long requests of one kind took, or how much of that one cause took, at full resolution: a
-/// histogram of three significant digits with every bucket that counts any.
+/// Distribution of the response times of one kind of request, or of the time that they spent on one
+/// cause, at full resolution: a histogram of three significant digits with every bucket that is not
+/// empty.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Distribution {
-    /// Which requests: "read", "write", or "all" of these.
+    /// Kind of requests: "read", "write", or "all" for both.
     pub operation: &'static str,
-    /// What took the time: an entry of `latency.blame_us` such as "gc", or "response", all of it.
+    /// Cause of the time: an entry of `latency.blame_us` such as "gc", or "response" for the whole
+    /// response time.
     pub cause: &'static str,
-    /// How many requests there were.
+    /// Number of requests.
     pub requests: u64,
-    /// How many of them spent no time on it; they are in no bucket.
+    /// Requests that spent no time on the cause; no bucket counts them.
     pub none: u64,
     /// Mean over all of the requests in microseconds, exact.
     pub mean_us: Option<f64>,
-    /// The longest time that each bucket counts in nanoseconds, rising; what it counts is longer
-    /// than the entry before, and shorter than its own by at most 0.1 %.
+    /// The longest time in each bucket in nanoseconds, rising. Times in a bucket are longer than
+    /// the previous entry, and shorter than the bucket's own entry by at most 0.1 %.
     pub ns: Vec<u64>,
-    /// How many requests each bucket counts.
+    /// Number of requests in each bucket.
     pub counts: Vec<u64>,
 }
 
 impl Distribution {
-    /// All of them: for each kind of request the response times, then each cause.
+    /// Returns all distributions: for each kind of request the response times, then each cause.
     pub(super) fn all(kept: &Distributions) -> Vec<Self> {
         let of = |(operation, times): (_, Times)| {
             let parts = Part::NAMES.into_iter().zip(&times.parts);

@@ -1,4 +1,4 @@
-//! What was run: the workload, the drive, and its start state.
+//! Subject of a run: the workload, the drive, and its start state.
 
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use crate::config::Fill;
 use crate::drive::Plan;
 use crate::metrics::Metrics;
 
-/// What the host asked for.
+/// Requests of the host.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorkloadResult {
     /// File name or generator text.
@@ -34,11 +34,11 @@ pub struct WorkloadResult {
     pub read_pages: u64,
     /// Pages that write requests touched.
     pub write_pages: u64,
-    /// Bytes written over the capacity: drive capacities (volumes) written.
+    /// Bytes written divided by the capacity: drive capacities (volumes) written.
     pub volumes_written: f64,
     /// Pages unmapped by trims.
     pub trimmed_pages: u64,
-    /// Pages read that held nothing, as they had never been written, or were trimmed; they cost no
+    /// Pages read that held no data, because they were never written, or were trimmed; they cost no
     /// flash read.
     pub unwritten_pages_read: u64,
     /// Pages read because a write covered only a part of them.
@@ -78,19 +78,19 @@ impl WorkloadResult {
     }
 }
 
-/// The drive that was simulated. T is the flash in service, U what the host can address.
+/// The simulated drive. T is the flash in service, U the flash that the host can address.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DriveResult {
     /// Erase units in service: T, without the reserve.
     pub units: u32,
-    /// Of these, units that were added to what the spare factor gives, because the drive could not
-    /// have worked without them.
+    /// Units of T added to those that the spare factor gives, because the drive could not have
+    /// worked without them.
     pub units_added: u32,
     /// Erase units on top of T that cleaning, or merging log blocks, needs to work.
     pub reserve_units: u32,
-    /// Erase units on top of these that only the SLC cache uses (`slc.static`).
+    /// Erase units on top of T and the reserve that only the SLC cache uses (`slc.static`).
     pub slc_units: u32,
-    /// Pages in an erase unit, without those of parity.
+    /// Pages in an erase unit, without parity pages.
     pub pages_per_unit: u32,
     /// Bytes of data in a page.
     pub page_bytes: u32,
@@ -98,9 +98,9 @@ pub struct DriveResult {
     pub logical_pages: u32,
     /// Logical pages of the host's log (SHRD), in addition to U.
     pub log_pages: u32,
-    /// Flash pages that hold the map; 0 where the map is not kept on flash.
+    /// Flash pages that hold the map; 0 if the map is not on flash.
     pub translation_pages: u32,
-    /// Flash of T and the reserve in bytes, parity included.
+    /// Bytes of T, the reserve and the SLC cache's units, parity included.
     pub physical_bytes: u64,
     /// U in bytes.
     pub logical_bytes: u64,
@@ -108,9 +108,10 @@ pub struct DriveResult {
     pub spare_factor: f64,
     /// (T-U)/U, from 0.
     pub over_provisioning: f64,
-    /// A write that opens an erase unit then cleans until this many less 1 are free.
+    /// Low water of free erase units: a write that opens a unit cleans until at least this number
+    /// less 1 are free.
     pub low_water: u32,
-    /// Cleaning ahead of need stops at this many free erase units.
+    /// High water of free erase units: cleaning ahead of need stops at this number.
     pub high_water: u32,
     /// Channels.
     pub channels: u32,
@@ -152,7 +153,7 @@ impl DriveResult {
 /// The state of the drive before the workload, and how it was reached.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StartResult {
-    /// What was written beforehand.
+    /// Data written beforehand.
     pub fill: Fill,
     /// Volumes (drive capacities) of random page writes.
     pub volumes: f64,
@@ -160,12 +161,13 @@ pub struct StartResult {
     pub played_volumes: f64,
     /// For "steady": whether write amplification settled.
     pub settled: Option<bool>,
-    /// Write amplification at its end: of the last volume, or of all random writes.
+    /// Write amplification at the end of the start phase: of the last volume, or of all random
+    /// writes.
     pub write_amplification: Option<f64>,
 }
 
 impl StartResult {
-    /// A drive without random page writes.
+    /// The start state of a drive without random page writes.
     pub fn new(fill: Fill) -> Self {
         Self { fill, volumes: 0.0, played_volumes: 0.0, settled: None, write_amplification: None }
     }

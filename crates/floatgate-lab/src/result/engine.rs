@@ -1,4 +1,4 @@
-//! What the simulation itself took.
+//! Cost of the simulation itself.
 
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::metrics::programs;
 
-/// What the simulation itself took; the only part that differs when it is repeated.
+/// Cost of the simulation itself; the only section that differs when the run is repeated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct EngineResult {
     /// Version of the engine.
@@ -17,9 +17,9 @@ pub struct EngineResult {
     pub host_requests_per_second: f64,
     /// Host page writes per second of real time.
     pub page_writes_per_second: f64,
-    /// Flash programs, whatever the cause, per second of real time.
+    /// Flash programs of all causes per second of real time.
     pub page_programs_per_second: f64,
-    /// Most memory that the process has had, in bytes; absent where the system does not say.
+    /// Peak memory of the process in bytes; absent if the operating system does not report it.
     pub peak_rss_bytes: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ impl EngineResult {
     }
 }
 
-/// The process's largest resident set so far; absent where the system does not say.
+/// Peak resident set of the process so far in bytes; absent if the system does not report it.
 fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

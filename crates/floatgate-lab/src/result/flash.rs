@@ -1,4 +1,4 @@
-//! Operations of the flash, cleaning, merges, and what broke.
+//! Flash operations, cleaning, merges, and failures.
 
 use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::Counters;
@@ -8,14 +8,14 @@ use serde::Serialize;
 
 use crate::metrics::ratio;
 
-/// Flash operations by what caused them.
+/// Flash operations by cause.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CauseCounts {
     /// Requests of the host.
     pub host: u64,
     /// Translation pages, on behalf of the host.
     pub map: u64,
-    /// Moves of data by cleaning.
+    /// Data moved by cleaning.
     pub gc: u64,
     /// Translation pages, on behalf of cleaning.
     pub gc_map: u64,
@@ -27,11 +27,11 @@ pub struct CauseCounts {
     pub remap: u64,
     /// The journal: checkpoints and trims.
     pub journal: u64,
-    /// Pages moved out of retired erase units, and those of programs that failed once more.
+    /// Pages moved out of retired erase units, and pages programmed again after a failed program.
     pub retire: u64,
     /// Padding of rows that had to be programmed before they were full.
     pub pad: u64,
-    /// Moves out of the SLC cache.
+    /// Data moved out of the SLC cache.
     pub fold: u64,
     /// Parity over dies.
     pub parity: u64,
@@ -62,13 +62,13 @@ impl CauseCounts {
         data + self.pad + self.fold + self.parity + self.of_map()
     }
 
-    /// Those of the map: translation pages, remapping and the journal.
+    /// Operations for the map: translation pages, remapping and the journal.
     pub fn of_map(&self) -> u64 {
         self.map + self.gc_map + self.remap + self.journal
     }
 }
 
-/// Pages read, pages programmed, erase units erased: pages of the map, of `mapping.unit` bytes.
+/// Pages read, pages programmed, erase units erased. Pages are map units, of `mapping.unit` bytes.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FlashResult {
     /// Pages read.
@@ -77,13 +77,14 @@ pub struct FlashResult {
     pub programs: CauseCounts,
     /// Erase units erased.
     pub erases: CauseCounts,
-    /// Flash pages read by the cells: the pages of the map in one are read at once.
+    /// Reads of a flash page from the cells: one read covers all map units of a flash page.
     pub senses: u64,
-    /// Programs: of a page each, or of a row of them (`flash.program_pages`).
+    /// Program operations: each programs a page, or a row of pages (`flash.program_pages`).
     pub program_operations: u64,
-    /// Pages read from the controller's memory, as they were not programmed yet; not in `reads`.
+    /// Pages read from the controller's memory because they were not programmed yet; `reads` does
+    /// not include them.
     pub memory_reads: u64,
-    /// Victims that the victim policy did not choose, as free units were short.
+    /// Victims that the victim policy did not choose, because free units were short.
     pub emergency_cleans: u64,
 }
 
@@ -104,17 +105,17 @@ impl FlashResult {
 /// Erase units cleaned, by occasion.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CleaningResult {
-    /// A write waited for it.
+    /// Units cleaned while a write waited.
     pub foreground: u64,
-    /// Of these, victims that the policy did not choose, as free units were short.
+    /// Foreground cleans whose victim the policy did not choose, because free units were short.
     pub emergency: u64,
-    /// Incremental cleaning, a few copies with each host write.
+    /// Units cleaned incrementally, a few copies with each host write.
     pub incremental: u64,
-    /// While the host was idle.
+    /// Units cleaned while the host was idle.
     pub idle: u64,
-    /// To level wear.
+    /// Units cleaned to level wear.
     pub wear: u64,
-    /// Mean share of valid pages in a victim, 0 to 1; u of A = 1/(1-u).
+    /// Mean share of valid pages in a victim, 0 to 1; u in A = 1/(1-u).
     pub victim_valid_mean: Option<f64>,
 }
 
@@ -137,19 +138,19 @@ impl CleaningResult {
 /// Merges of log blocks; all 0 on a page-mapped drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MergesResult {
-    /// Log blocks that held a whole block in order and became the data block: no copies.
+    /// Log blocks that held a whole block in order and became the data block without copies.
     pub switch: u64,
     /// Log blocks in order that became the data block after the missing pages were copied in.
     pub partial: u64,
     /// Blocks whose newest pages were all copied to a fresh erase unit.
     pub full: u64,
-    /// Log blocks erased without a merge, as they had no valid page.
+    /// Log blocks erased without a merge, because they had no valid page.
     pub dropped_logs: u64,
     /// Log blocks shared by several logical blocks that full merges emptied (`fast`).
     pub shared_logs: u64,
-    /// Logical blocks merged to empty one of these (associativity), on average.
+    /// Mean number of logical blocks merged to empty a shared log block (associativity).
     pub merged_per_shared_log: Option<f64>,
-    /// The most logical blocks merged to empty one of these.
+    /// Largest number of logical blocks merged to empty a shared log block.
     pub merged_per_shared_log_max: Option<u64>,
 }
 
@@ -168,7 +169,7 @@ impl MergesResult {
     }
 }
 
-/// What broke, on flash that breaks (`[faults]`); else all zero.
+/// Failures of flash with faults (`[faults]`); all zero without faults.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct FaultsResult {
     /// Erase units that were bad from the factory.
@@ -177,13 +178,13 @@ pub struct FaultsResult {
     pub program_failures: u64,
     /// Erases that failed.
     pub erase_failures: u64,
-    /// Erase units that were erased as often as they last.
+    /// Erase units that reached the number of erases that they last.
     pub worn_out_units: u64,
     /// Erase units replaced by spares.
     pub retired_units: u64,
-    /// Pages moved out of these.
+    /// Pages moved out of retired units.
     pub moved_pages: u64,
-    /// Pages of failed programs, programmed once more.
+    /// Pages of failed programs that were programmed again.
     pub rewritten_pages: u64,
     /// Pages that became uncorrectable.
     pub unreadable_pages: u64,
@@ -191,15 +192,15 @@ pub struct FaultsResult {
     pub corrupt_pages: u64,
     /// Page reads of the host that failed with an error.
     pub failed_page_reads: u64,
-    /// Partial page writes refused, as the old page could not be read.
+    /// Partial page writes refused because the old page could not be read.
     pub unwritten_pages: u64,
-    /// Pages left out of the padding of a block, as they could not be read.
+    /// Pages left out of the padding of a block because they could not be read.
     pub unpadded_pages: u64,
-    /// Spare erase units that are left.
+    /// Remaining spare erase units.
     pub spare_units_left: u64,
-    /// Whether the drive could not be written to any more.
+    /// Whether the drive became read-only.
     pub read_only: bool,
-    /// Writes and trims after the drive had become read-only.
+    /// Writes and trims refused after the drive became read-only.
     pub refused_requests: u64,
 }
 

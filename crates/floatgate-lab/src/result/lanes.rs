@@ -1,12 +1,12 @@
-//! What dies and channels did with their time.
+//! Use of the time of dies and channels.
 
 use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::nand::{Blame, Part};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What each die did: shares of the time, 0 to 1, that together are 1. One entry per die; those of
-/// the first channel come first. Empty if time is not simulated.
+/// Use of each die's time: shares from 0 to 1 that sum to 1. One entry per die, with the dies of
+/// the first channel first. Empty if time is not simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct DiesResult {
     /// Reading cells.
@@ -19,11 +19,11 @@ pub struct DiesResult {
     pub transfer: Vec<f64>,
     /// Waiting for the channel.
     pub wait: Vec<f64>,
-    /// Nothing.
+    /// Idle.
     pub idle: Vec<f64>,
 }
 
-/// For what each channel transferred pages: shares of the time, 0 to 1, that together are 1. One
+/// Use of each channel's time, by purpose of the transfers: shares from 0 to 1 that sum to 1. One
 /// entry per channel. Empty if time is not simulated.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ChannelsResult {
@@ -35,9 +35,9 @@ pub struct ChannelsResult {
     pub gc: Vec<f64>,
     /// Merges of log blocks.
     pub merge: Vec<f64>,
-    /// Remapping by command of the host.
+    /// Remapping commanded by the host.
     pub remap: Vec<f64>,
-    /// Nothing.
+    /// Idle.
     pub idle: Vec<f64>,
 }
 
@@ -46,7 +46,7 @@ fn whole(counters: &Counters) -> u64 {
     counters.occupation.end_ns
 }
 
-/// Shares of `whole`; of nothing there is none.
+/// Returns the parts as shares of `whole`; 0 if `whole` is 0.
 fn shares(parts: impl Iterator<Item = u64>, whole: u64) -> Vec<f64> {
     parts.map(|ns| if whole == 0 { 0.0 } else { ns as f64 / whole as f64 }).collect()
 }

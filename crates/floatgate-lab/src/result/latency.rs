@@ -1,4 +1,4 @@
-//! Response times, what they went into, and throughput.
+//! Response times, their components, and throughput.
 
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::nand::{PARTS, Part};
@@ -11,13 +11,13 @@ use crate::metrics::{LatencySummary, Metrics};
 /// Response times in microseconds.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LatencyResult {
-    /// Of reads and writes together.
+    /// Reads and writes together.
     pub all: LatencySummary,
-    /// Of reads.
+    /// Reads.
     pub read: LatencySummary,
-    /// Of writes.
+    /// Writes.
     pub write: LatencySummary,
-    /// What the mean of all went into.
+    /// Components of the mean response time of all requests.
     pub blame_us: BlameTimes,
 }
 
@@ -32,33 +32,33 @@ impl LatencyResult {
     }
 }
 
-/// Mean microseconds of a request by what it waited for; together, the mean latency.
+/// Mean microseconds of a request by cause of the wait; the components sum to the mean latency.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BlameTimes {
     /// Waiting for the command queue.
     pub queue: Option<f64>,
-    /// Translation pages.
+    /// Reading and writing translation pages.
     pub map: Option<f64>,
-    /// Flash busy with cleaning.
+    /// Waiting for flash busy with cleaning.
     pub gc: Option<f64>,
-    /// Transfers of its own, and of other requests.
+    /// Transfers of the request itself, and waiting for transfers of other requests.
     pub bus: Option<f64>,
-    /// The flash operations of requests.
+    /// Flash operations of the request itself and of other requests.
     pub die: Option<f64>,
     /// Merges of log blocks.
     pub merge: Option<f64>,
     /// Waiting for the write buffer, and copying to and from it.
     pub buffer: Option<f64>,
-    /// Remapping by command of the host.
+    /// Remapping commanded by the host.
     pub remap: Option<f64>,
-    /// The controller's cores.
+    /// Waiting for the controller's cores, and their work.
     pub controller: Option<f64>,
-    /// The host's link.
+    /// Waiting for the host's link, and transfers on it.
     pub link: Option<f64>,
 }
 
 impl BlameTimes {
-    /// The means over `count` requests of sums by [`Part`].
+    /// Returns the mean of each component over `count` requests, from sums by [`Part`].
     pub(super) fn new(blame_ns: [u128; PARTS], count: u64) -> Self {
         let mean = |part: Part| {
             (count > 0).then(|| blame_ns[part as usize] as f64 / count as f64 / 1000.0)
@@ -78,7 +78,7 @@ impl BlameTimes {
     }
 }
 
-/// How fast the drive was.
+/// Speed of the drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ThroughputResult {
     /// Reads and writes per second of simulated time.
@@ -90,7 +90,7 @@ pub struct ThroughputResult {
     /// Simulated seconds, from the first arrival to the last completion; absent if time is not
     /// simulated.
     pub device_seconds: Option<f64>,
-    /// Share of the time in which a die was busy, mean over the dies: 0 to 1.
+    /// Share of the time in which a die was busy, 0 to 1, as a mean over the dies.
     pub utilization: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! The laws that hold in every run, whatever the policies do.
+//! Conservation laws that hold in every run, with any policies.
 
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::geometry::Mode;
@@ -7,7 +7,7 @@ use floatgate_ftl::nand::{Cause, FlashCounts};
 use crate::drive::Plan;
 use crate::metrics::programs;
 
-/// The laws that hold in every run, whatever the policies do.
+/// Asserts the conservation laws.
 pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let flash = &counters.flash;
     let host = counters.host;
@@ -16,21 +16,22 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let mut reads = host.read_pages - host.empty_reads;
     if let Some(buffer) = &counters.buffer {
         reads = reads - buffer.read_hits + buffer.padded + buffer.unpadded;
-        // With write-through every page goes to the flash; else what leaves the buffer does.
+        // A write-through buffer sends every page to the flash; any other buffer sends only the
+        // pages that leave it.
         if !buffer.writes_through {
             assert_eq!(buffer.write_hits + buffer.write_misses, writes);
             writes = buffer.flushed + buffer.padded;
         }
     }
     assert_eq!(flash.programs[Cause::Host as usize], writes);
-    // What was not programmed yet was read from the controller's memory.
+    // The controller's memory serves reads of pages that are not programmed yet.
     let read = |cause: usize| flash.reads[cause] + flash.memory_reads[cause];
     assert_eq!(read(Cause::Host as usize), reads + host.partial_page_reads);
     for cause in [Cause::Gc as usize, Cause::Merge as usize, Cause::Retire as usize] {
         assert_eq!(read(cause), flash.programs[cause]);
     }
     assert_programmed(flash, plan);
-    // The journal has units of its own.
+    // The journal has its own units, which `wear` does not include.
     let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
     assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.rewritten);
     assert_eq!(wear.iter().map(|&n| u64::from(n)).sum::<u64>(), erases);
@@ -43,8 +44,8 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     assert!(counters.occupation.busy_ns <= counters.occupation.end_ns * dies);
 }
 
-/// Rows are programmed whole: all but those that the streams are filling, at the beginning and at
-/// the end.
+/// Asserts that rows are programmed whole, except rows that the streams are filling when the counts
+/// begin and when they end.
 fn assert_programmed(flash: &FlashCounts, plan: &Plan) {
     let pages = flash.programs.iter().sum::<u64>();
     let in_mode = |mode| u64::from(plan.geometry.in_mode(mode).program_unit());

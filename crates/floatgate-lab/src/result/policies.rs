@@ -14,14 +14,14 @@ pub struct MappingResult {
     pub hit_ratio: Option<f64>,
     /// Look-ups that found their entry in the cache.
     pub hits: u64,
-    /// Look-ups that did not.
+    /// Look-ups that did not find their entry in the cache.
     pub misses: u64,
-    /// Entries, or pages of them, that left the cache; None, here and below, if a policy in Python
-    /// does not tell.
+    /// Entries, or pages of entries, that left the cache. This and the following counts are None if
+    /// a Python policy does not report them.
     pub evictions: Option<u64>,
     /// Evictions of dirty entries, which write to flash.
     pub dirty_evictions: Option<u64>,
-    /// Entries prefetched.
+    /// Entries loaded before they were accessed.
     pub prefetched: Option<u64>,
     /// Prefetched entries that were accessed later.
     pub prefetch_used: Option<u64>,
@@ -56,19 +56,19 @@ pub struct BufferResult {
     pub hit_ratio: Option<f64>,
     /// Pages read or written that were in the buffer.
     pub hits: u64,
-    /// Pages read or written that were not.
+    /// Pages read or written that were not in the buffer.
     pub misses: u64,
-    /// Hits of writes.
+    /// Pages written that were in the buffer.
     pub write_hits: u64,
-    /// Of the hits, those of pages that were read.
+    /// Pages read that were in the buffer.
     pub read_hits: u64,
     /// Pages evicted or flushed from the buffer to flash.
     pub flushed_pages: u64,
     /// Pages read from flash to pad evicted blocks, and written with them.
     pub padded_pages: u64,
-    /// Pages that were trimmed while they were buffered.
+    /// Pages trimmed while they were in the buffer.
     pub trimmed_pages: u64,
-    /// Pages that were in the buffer at the end.
+    /// Pages in the buffer at the end.
     pub held_pages: u64,
     /// Memory of the bookkeeping in bytes, without the pages.
     pub memory_bytes: u64,
@@ -94,31 +94,33 @@ impl BufferResult {
     }
 }
 
-/// What was written to one stream.
+/// Pages written to one stream.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StreamPages {
-    /// Pages of the host.
+    /// Pages that the host wrote.
     pub host_pages: u64,
     /// Pages that cleaning moved.
     pub gc_pages: u64,
 }
 
-/// Which data shared erase units.
+/// Placement: which data shared erase units.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlacementResult {
     /// The streams, cold to hot.
     pub streams: Vec<StreamPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
-    /// Extents that the policy tracks at the end; None, here and below, if it has none.
+    /// Extents that the policy tracks at the end. This and the following two are None if the policy
+    /// tracks no extents.
     pub extents: Option<u32>,
-    /// Mean of the extents that there were at the end of a write command.
+    /// Mean number of extents at the end of a write command.
     pub extents_mean: Option<f64>,
-    /// The most extents that there were at the end of a write command.
+    /// Largest number of extents at the end of a write command.
     pub extents_most: Option<u32>,
     /// Translation pages read to sample page ages.
     pub sample_reads: u64,
-    /// Writes of the host with a placement handle that the drive does not have: they went to 0.
+    /// Writes of the host with a placement handle that the drive does not have; the drive used
+    /// handle 0.
     pub unknown_handles: u64,
 }
 
@@ -139,25 +141,25 @@ impl PlacementResult {
     }
 }
 
-/// The layer above the drive.
+/// The host layer above the drive.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct HostResult {
-    /// Commands sent to the drive: without a layer every request is one. A write to the log is
-    /// two, its header and its data.
+    /// Commands sent to the drive. Without a host layer every request is one command. A write to
+    /// the log is two commands, its header and its data.
     pub commands: u64,
     /// Remap commands.
     pub remaps: u64,
-    /// Pages that they remapped.
+    /// Pages remapped by these commands.
     pub remapped_pages: u64,
-    /// Reads with a page in the log.
+    /// Reads that touch a page in the log.
     pub redirected_reads: u64,
     /// Windows of the log remapped.
     pub windows: u64,
     /// Writes to the log.
     pub twrites: u64,
-    /// Requests packed into these.
+    /// Requests packed into writes to the log.
     pub packed_requests: u64,
-    /// Pages of these requests.
+    /// Pages of the packed requests.
     pub packed_pages: u64,
     /// Pages in the log invalidated by larger writes and trims.
     pub dropped_pages: u64,
@@ -165,7 +167,7 @@ pub struct HostResult {
     pub log_full: u64,
     /// Slots of the log in use at the end.
     pub log_pages_used: u32,
-    /// Bytes of the host's memory.
+    /// Memory of the layer on the host, in bytes.
     pub memory_bytes: u64,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::metrics::Timeline;
 
-/// Write amplification in each quarter of the bytes that the host wrote; none where a quarter has
-/// no window of its own.
+/// Returns the write amplification in each quarter of the bytes that the host wrote; none if some
+/// quarter has no timeline interval of its own.
 pub fn quarters(timeline: &Timeline) -> Option<[f64; 4]> {
     let total = *timeline.host_bytes.last().filter(|&&bytes| bytes > 0)?;
     let mut sums = [(0.0, 0u64); 4];

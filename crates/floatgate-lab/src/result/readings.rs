@@ -1,19 +1,20 @@
-//! What is read off a drive that has run: the one place where the result asks it anything.
+//! Reads counters and state from a drive after a run. All access of the result to the drive is
+//! here.
 
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::nand::Recorded;
 use floatgate_ftl::request::Request;
 
-/// All that a drive says of itself.
+/// Everything that the result reads from a drive.
 #[derive(Default)]
 pub(super) struct Readings {
-    /// What it counted.
+    /// Counters of the drive.
     pub counters: Counters,
     /// Erases of each erase unit.
     pub wear: Vec<u32>,
     /// Valid pages in each erase unit.
     pub valid_pages: Vec<u32>,
-    /// What was recorded of a window of time, and the request that it is around.
+    /// The recorded window of time, and the request at its centre.
     pub recorded: Option<(Recorded, Option<Request>)>,
 }
 

@@ -4,24 +4,24 @@ use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What the SLC cache took and gave; zeros without one.
+/// Use of the SLC cache; all zero without one.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SlcResult {
-    /// Pages of the host that were written to the cache.
+    /// Pages of the host written to the cache.
     pub cached_pages: u64,
-    /// Pages of the host that went past it, as it was full.
+    /// Pages of the host written directly to native units, because the cache was full.
     pub direct_pages: u64,
-    /// Units folded: what was valid in them was moved to units in native mode.
+    /// Units folded: their valid pages were moved to units in native mode.
     pub folds: u64,
-    /// Of these, units folded while the host was idle.
+    /// Units folded while the host was idle, included in `folds`.
     pub idle_folds: u64,
-    /// Pages programmed in SLC mode; a part of `flash.programs`.
+    /// Pages programmed in SLC mode, included in `flash.programs`.
     pub programs: u64,
-    /// Programs in SLC mode; a part of `flash.program_operations`.
+    /// Programs in SLC mode, included in `flash.program_operations`.
     pub program_operations: u64,
-    /// Units that the cache has at the end.
+    /// Units of the cache at the end.
     pub units: u32,
-    /// Valid pages in them.
+    /// Valid pages in the cache's units.
     pub valid_pages: u64,
 }
 

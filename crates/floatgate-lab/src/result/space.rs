@@ -1,40 +1,41 @@
-//! What the flash is used for: from the capacity on the data sheet to all flash that there is.
+//! Use of the flash, from the capacity on the data sheet to all flash of the drive.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::drive::Plan;
 
-/// What the flash is used for, in bytes: the parts add up to `raw_bytes`.
+/// Use of the flash in bytes; the parts add up to `raw_bytes`.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SpaceResult {
-    /// All flash there is.
+    /// All flash of the drive.
     pub raw_bytes: u64,
-    /// What the host can address: the capacity on the data sheet.
+    /// Flash that the host can address: the capacity on the data sheet.
     pub user_bytes: u64,
     /// The host's log (SHRD).
     pub log_bytes: u64,
     /// The map.
     pub map_bytes: u64,
-    /// The rest of the erase units in service: what cleaning lives on.
+    /// Spare space for cleaning: the rest of the erase units in service.
     pub spare_bytes: u64,
     /// Erase units without which cleaning, or merging log blocks, cannot begin
     /// (`drive.reserve_units`).
     pub cleaning_bytes: u64,
-    /// Erase units that only the SLC cache uses, as they are with all bits of a cell.
+    /// Erase units that only the SLC cache uses, counted at their native capacity.
     pub slc_bytes: u64,
     /// Erase units of the journal.
     pub journal_bytes: u64,
-    /// Erase units that replace those that break in the simulation (`[faults]`).
+    /// Erase units that replace failing units in the simulation (`[faults]`).
     pub fault_bytes: u64,
-    /// Erase units that are kept for others that break and are not used here (`capacity.reserve`).
+    /// Erase units kept to replace failed units; the simulation does not use them
+    /// (`capacity.reserve`).
     pub reserve_bytes: u64,
     /// Parity in all erase units.
     pub parity_bytes: u64,
 }
 
 impl SpaceResult {
-    /// Of a drive of decided size.
+    /// Computes the use of the flash of a planned drive.
     pub fn new(plan: &Plan) -> Self {
         let Plan { geometry, medium, flash, .. } = plan;
         let bytes = |pages: u32| u64::from(pages) << geometry.log2_page_bytes();

@@ -1,5 +1,6 @@
-//! Sections of which a small run cannot tell every field from another, from hand-made counters; and
-//! that the laws of conservation are held.
+//! Tests of the result. Hand-made counters give every field another number, so that mixed-up fields
+//! are noticed in sections where a small run would not show them. The conservation laws must reject
+//! counters that break them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -139,13 +140,13 @@ fn cleans_are_counted_by_occasion() {
     assert_eq!(FlashResult::new(&counters).emergency_cleans, 2);
 }
 
-/// Whether counters of a small drive that has erased units so often are taken for lawful.
+/// Returns whether the laws accept the counters of a small drive whose units have these erases.
 fn is_lawful(change: impl Fn(&mut Counters), wear: &[u32]) -> bool {
     let config = Config::default();
     let plan = Plan::new(&config, 1 << 20).unwrap();
     let mut counters = Counters::default();
-    // Ten pages written, of which one was read before; twenty read, of which two were empty; five
-    // moved, and a unit erased.
+    // 10 pages written, one of them after a read; 20 pages read, two of them empty; five pages
+    // moved, and three erases.
     counters.host.write_pages = 10;
     counters.host.partial_page_reads = 1;
     counters.host.read_pages = 20;
@@ -189,7 +190,7 @@ fn counters_that_break_a_law_are_a_bug() {
     }
 }
 
-/// With a buffer, what leaves it is programmed.
+/// With a buffer, the flash programs the pages that leave the buffer.
 #[test]
 fn a_buffer_keeps_the_laws() {
     let buffered = |counts: BufferCounts| {
@@ -200,8 +201,8 @@ fn a_buffer_keeps_the_laws() {
             (counters.flash.program_units, counters.flash.senses) = (12, 22);
         }
     };
-    // Ten written: six new, of which five have left with two that were read for it. Of the 18 read
-    // that hold something, four were in the buffer.
+    // 10 pages written, of which six were new to the buffer. Five left the buffer, with two more
+    // that were read as padding. Of the 18 reads of pages with data, the buffer served four.
     let counts = BufferCounts {
         write_hits: 4,
         write_misses: 6,
@@ -238,7 +239,7 @@ fn causes_add_up() {
     assert_eq!(flash.programs.of_map(), sum);
 }
 
-/// Every object in the schema, with its name.
+/// Returns every object in the schema with its name.
 fn objects(schema: &Value) -> Vec<(&str, &Value)> {
     let named = schema["$defs"].as_object().unwrap().iter();
     let objects = named.filter(|(_, def)| def["type"] == "object");

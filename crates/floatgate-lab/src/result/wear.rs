@@ -1,4 +1,4 @@
-//! How worn the flash is, where, and how long it will last.
+//! Wear of the flash, its map over the erase units, and the lifetime.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,23 +7,23 @@ use super::Subject;
 use super::readings::Readings;
 use crate::metrics::Metrics;
 
-/// The most cells of the map of the flash.
+/// Most cells of the map over the erase units.
 const CELLS_MAX: usize = 4096;
 
-/// Erases per erase unit: how many, how evenly, and where.
+/// Erases per erase unit: how many, how even, and where.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WearResult {
-    /// Erases of the unit that has the fewest.
+    /// Erases of the least erased unit.
     pub erases_min: Option<u32>,
     /// Mean erases of a unit.
     pub erases_mean: f64,
-    /// Erases of the unit that has the most.
+    /// Erases of the most erased unit.
     pub erases_max: Option<u32>,
     /// Standard deviation of the erases of a unit.
     pub erases_stdev: f64,
-    /// Pairs of erases and how many units have as many, rising.
+    /// Pairs of a number of erases and the number of units with that many erases, rising.
     pub histogram: Vec<(u32, usize)>,
-    /// Wear and validity over the flash.
+    /// Map of wear and valid pages over the erase units.
     pub map: WearMap,
 }
 
@@ -46,8 +46,8 @@ impl WearResult {
     }
 }
 
-/// Wear and validity over the flash: at most 4096 cells of equally many erase units, in the order
-/// of their number; the last may have fewer.
+/// Map of wear and valid pages over the erase units. It has at most 4096 cells, each with the same
+/// number of units, in the order of the units' numbers; the last cell may have fewer units.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WearMap {
     /// Erase units in a cell.
@@ -75,16 +75,16 @@ fn mean(counts: &[u32]) -> f64 {
     counts.iter().map(|&n| f64::from(n)).sum::<f64>() / counts.len() as f64
 }
 
-/// How long the flash lasts if the host goes on as in this run, and wear is as even.
+/// How long the flash lasts if the host continues as in this run, and wear stays as even.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LifetimeResult {
-    /// Erases that a unit is rated for.
+    /// Rated erases of a unit.
     pub endurance: u32,
-    /// Bytes that the host can write until the mean unit has reached its endurance.
+    /// Bytes that the host can write until the mean erases of all units reach the endurance.
     pub host_bytes: Option<f64>,
-    /// Bytes that the host can write until the first unit has reached it.
+    /// Bytes that the host can write until the first unit reaches the endurance.
     pub host_bytes_first_unit: Option<f64>,
-    /// Years until the mean unit has reached it, at the workload's rate.
+    /// Years until the mean erases of all units reach the endurance, at the workload's rate.
     pub years: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ impl LifetimeResult {
             endurance: subject.config.flash.endurance,
             host_bytes: until(mean(wear)),
             host_bytes_first_unit: until(most),
-            // Without a write, or without time, there is no rate.
+            // Without a write, or without simulated time, there is no rate.
             years: until(mean(wear))
                 .and_then(years)
                 .filter(|years| years.is_finite() && *years > 0.0),

@@ -1,4 +1,4 @@
-//! All that dies and channels did in a window of time.
+//! All activity of dies and channels in a window of time.
 
 use floatgate_ftl::nand::{PARTS, Part, Recorded, Served, Span};
 use floatgate_ftl::request::Request;
@@ -7,65 +7,67 @@ use serde::Serialize;
 
 use super::latency::BlameTimes;
 
-/// What each die and each channel did in a window of the run, and the request that it is around.
-/// Nothing is in it if none was asked for, or if the run had ended before.
+/// Activity of each die and each channel in a window of the run, and the request at its centre.
+/// Empty if no window was requested, or if the run ended before the window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LanesResult {
-    /// Begin of the window, in nanoseconds of simulated time from the start of the run.
+    /// Start of the window, in nanoseconds of simulated time from the start of the run.
     pub from_ns: Option<u64>,
-    /// Its end.
+    /// End of the window, in the same unit.
     pub to_ns: Option<u64>,
-    /// Nanoseconds that it should be longer, and would have more than `lanes.spans` spans.
+    /// Nanoseconds by which the window was shortened, because it would have had more than
+    /// `lanes.spans` spans.
     pub left_out_ns: u64,
-    /// The request that the window is around.
+    /// The request at the centre of the window.
     pub request: LookedAtResult,
-    /// What dies and channels did.
+    /// Activity of dies and channels.
     pub spans: SpansResult,
 }
 
-/// The read or write that took longest, the first of them; with a time as `lanes.around` of those
-/// that were under way then. Nothing is in it if there was none.
+/// The slowest read or write, and the first one if several are equally slow. If `lanes.around` is a
+/// time, only requests in progress at that time count. Empty if there was none.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LookedAtResult {
-    /// Its place in the workload, from 0.
+    /// Number of the request in the workload, from 0.
     pub number: Option<u64>,
     /// "read" or "write".
     pub op: Option<String>,
-    /// Its first byte.
+    /// First byte of the request.
     pub offset: Option<u64>,
-    /// How many bytes.
+    /// Length of the request in bytes.
     pub length: Option<u64>,
-    /// When it arrived, in nanoseconds of simulated time from the start of the run.
+    /// Arrival of the request, in nanoseconds of simulated time from the start of the run.
     pub arrival_ns: Option<u64>,
-    /// When it was complete.
+    /// Completion of the request, in the same unit.
     pub done_ns: Option<u64>,
-    /// Its response time in microseconds.
+    /// Response time of the request in microseconds.
     pub latency_us: Option<f64>,
-    /// What it waited for, in microseconds.
+    /// Components of the response time, in microseconds.
     pub blame_us: BlameTimes,
-    /// The dies of its own operations, its translation pages included; not those of cleaning,
-    /// merges and evictions that it waited for.
+    /// Dies that worked for the request, including reads and writes of its translation pages. Dies
+    /// of cleaning, merges and evictions that the request waited for do not count.
     pub dies: Vec<u32>,
 }
 
-/// What dies and channels did: an entry per span, in which a lane did the same for the same cause.
-/// By lane, and then by time; no two of a lane overlap, and in what is between them it was idle.
+/// Activity of dies and channels, one entry per span. In a span, a lane (a die or a channel) did
+/// the same for the same cause. Spans are sorted by lane, then by time. Spans of a lane do not
+/// overlap; between them the lane was idle.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SpansResult {
-    /// Which lane: the dies are numbered as in `dies`, and the channels follow.
+    /// Number of the lane: dies are numbered as in `dies`, and channels follow.
     pub lane: Vec<u32>,
-    /// "read", "program" or "erase" of cells, "transfer" of a page or a command, or "wait" for
-    /// the channel; a channel transfers.
+    /// "read", "program" or "erase" of cells, "transfer" of a page or a command, or "wait" for the
+    /// channel; channels only transfer.
     pub doing: Vec<&'static str>,
-    /// For what: "host", "map", "gc", "merge" or "remap".
+    /// Cause of the activity: "host", "map", "gc", "merge" or "remap".
     pub cause: Vec<&'static str>,
-    /// From when, in nanoseconds of simulated time from the start of the run.
+    /// Start of each span, in nanoseconds of simulated time from the start of the run.
     pub from_ns: Vec<u64>,
-    /// Until when.
+    /// End of each span, in the same unit.
     pub to_ns: Vec<u64>,
 }
 
-/// The cause of an operation.
+/// Returns the cause of an operation.
 fn cause(part: Part) -> &'static str {
     match part {
         Part::Die | Part::Bus => "host",

@@ -1,9 +1,8 @@
-//! What a read is answered: bytes that were at hand, and places in the image that are
-//! still to be read.
+//! Answer of a read: bytes from memory, and locations in the image that are still to be read.
 //!
-//! Flash is not overwritten: a page that was found stays as it is until its unit is erased. So its
-//! bytes can be read after the drive went on to other requests, as long as no erase comes between
-//! ([`Reading`]). If the read itself has brought one, the bytes were saved before.
+//! Flash is not overwritten: a page stays as it is until its unit is erased. A client can thus read
+//! the bytes of a page after the drive has continued with other requests if no erase comes in
+//! between ([`Reading`]). If the read itself causes an erase, the drive saves the bytes first.
 
 use std::io;
 use std::ops::Range;
@@ -15,26 +14,26 @@ use crate::stored::{Located, Place};
 /// A part of an answer.
 #[derive(Debug)]
 pub(super) enum Part {
-    /// Bytes that were at hand.
+    /// Bytes from memory.
     Bytes {
-        /// Where they are in the answer.
+        /// Range in the answer.
         to: Range<usize>,
         bytes: Vec<u8>,
     },
     /// Bytes of a page in the image.
     Located {
-        /// Where they are in the answer, and in the page.
+        /// Range in the answer, and below in the page.
         to: Range<usize>,
         from: Range<usize>,
         located: Located,
     },
 }
 
-/// What a read is answered; what is in no part is zeros.
+/// Answer of a read; bytes that no part covers are zeros.
 #[derive(Debug, Default)]
 pub struct Answer {
     pub(super) parts: Vec<Part>,
-    /// Pages that are no longer where they were found.
+    /// Pages whose unit the read itself had erased, with their bytes.
     pub(super) saved: Vec<(Located, Vec<u8>)>,
 }
 
@@ -47,14 +46,14 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Nothing is erased until this is dropped.
+    /// Prevents erases until the guard is dropped.
     pub fn hold(&self) -> RwLockReadGuard<'_, ()> {
         self.erases.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Answer {
-    /// Fills in the bytes.
+    /// Copies the answer into `into`.
     ///
     /// # Errors
     /// A page that is damaged, or an image that cannot be read.
@@ -85,12 +84,12 @@ impl Answer {
     }
 }
 
-/// The bytes of a page, if they are those that were stored.
+/// Returns the bytes of a page if their checksum is right.
 fn sound<'a>(bytes: &'a [u8], located: &Located) -> Result<&'a [u8], LiveError> {
     if crc32fast::hash(bytes) == located.checksum { Ok(bytes) } else { Err(LiveError::Damaged) }
 }
 
-/// Reads a page as it was stored.
+/// Reads a page from the image and checks it.
 fn read(place: &Place, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
     let failed =
         |error: io::Error| LiveError::Stopped { kind: error.kind(), error: error.to_string() };

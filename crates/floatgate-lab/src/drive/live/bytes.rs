@@ -1,5 +1,5 @@
-//! The bytes of a live drive's host: those of the requests in hand, and those that wait in its
-//! write buffer.
+//! Bytes of a live drive's host: those that belong to the current requests, and those that wait in
+//! the write buffer.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -13,28 +13,29 @@ use super::Flash;
 use super::answer::{Answer, Part};
 use crate::stored::Located;
 
-/// Pages without a use that are kept.
+/// Most unused page buffers to keep.
 const UNUSED_MAX: usize = 64;
 
-/// What the host has asked for, and what it is answered.
+/// Data of the host's current requests, and the answer to a read.
 #[derive(Debug)]
 pub(super) struct HostBytes {
     page_bytes: usize,
-    /// Whether a page stays after it was programmed, as in a write-through buffer.
+    /// Whether a page stays in memory after its program, as in a write-through buffer.
     keeps: bool,
-    /// Requests in hand, in order: the first byte, and what is written. Of a read, nothing.
+    /// Current requests in order: the first byte, and the bytes to write. Empty for a read.
     asked: Vec<(u64, Vec<u8>)>,
-    /// The one whose pages are next.
+    /// Index of the request whose pages come next.
     at: usize,
-    /// Bytes of the request in hand if it is a read.
+    /// Length of the current request if it is a read.
     read: Option<u64>,
     answer: Answer,
     failed: bool,
-    /// What was accepted, until it is programmed and has left the buffer.
+    /// Accepted pages, until they are programmed and have left the buffer.
     pages: BTreeMap<u32, Vec<u8>>,
-    /// Pages read to be written again: in part by the host, or whole as padding.
+    /// Pages that the drive reads in order to write them again: because the host writes them in
+    /// part, or as padding.
     unloaded: BTreeMap<u32, Vec<u8>>,
-    /// Pages without a use, so that a write need not ask for memory.
+    /// Unused page buffers, so that a write need not allocate memory.
     unused: Vec<Vec<u8>>,
 }
 
@@ -54,18 +55,19 @@ impl HostBytes {
         }
     }
 
-    /// Whether no client has asked for anything yet: a drive that is aged before that holds zeros.
+    /// Returns whether no client has sent a request yet. Until then, writes that age the drive
+    /// store zeros.
     fn writes_zeros(&self) -> bool {
         self.asked.is_empty()
     }
 
-    /// A read of as many bytes is next.
+    /// Prepares for a read of `length` bytes.
     pub fn begin_read(&mut self, offset: u64, length: u64) {
         self.begin(vec![(offset, vec![])]);
         self.read = Some(length);
     }
 
-    /// Requests that bring these bytes, each from an offset on, are next.
+    /// Prepares for requests that write these bytes, each from its offset on.
     pub fn begin(&mut self, asked: Vec<(u64, Vec<u8>)>) {
         (self.asked, self.at, self.read, self.failed) = (asked, 0, None, false);
         self.answer = Answer::default();
@@ -73,24 +75,24 @@ impl HostBytes {
         self.unused.truncate(UNUSED_MAX);
     }
 
-    /// The answer to the last read, of which these pages are no longer where they were found; what
-    /// is not in it is zeros.
+    /// Takes the answer to the last read. `saved` has the pages whose unit the read had erased.
+    /// Bytes that no part covers are zeros.
     pub fn take_answer(&mut self, saved: Vec<(Located, Vec<u8>)>) -> Answer {
         Answer { saved, ..mem::take(&mut self.answer) }
     }
 
-    /// Whether a page that the last requests touched could not be read.
+    /// Returns whether a page that the last requests touched could not be read.
     pub fn failed(&self) -> bool {
         self.failed
     }
 
-    /// Whether a page waits to be programmed.
+    /// Returns whether a page waits to be programmed.
     pub fn holds(&self, lpn: Lpn) -> bool {
         self.pages.contains_key(&lpn.get())
     }
 
-    /// The bytes that the request in hand and a page have in common, in the request and in the
-    /// page.
+    /// Returns the bytes that the current request and a page have in common: their range in the
+    /// request, and their range in the page.
     fn common(&self, lpn: Lpn) -> (Range<usize>, Range<usize>) {
         let Some((offset, bytes)) = self.asked.get(self.at) else { return (0..0, 0..0) };
         let (offset, length) = (*offset, self.read.unwrap_or(bytes.len() as u64));
@@ -116,7 +118,7 @@ impl HostBytes {
 }
 
 impl HostData<Flash> for HostBytes {
-    /// Of several requests the pages come in order.
+    /// The pages of several requests come in the order of the requests.
     fn accept(&mut self, lpn: Lpn) {
         let key = lpn.get();
         let known = self.pages.remove(&key).or_else(|| self.unloaded.remove(&key));

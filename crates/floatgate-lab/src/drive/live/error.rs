@@ -1,4 +1,4 @@
-//! Why a live drive cannot be had, and why it cannot do what it is asked.
+//! Reasons why a live drive cannot be opened, and why it cannot serve a request.
 
 use std::fmt;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::config::ConfigError;
 use crate::stored::ImageError;
 
-/// Why there is no drive.
+/// Reason why a live drive cannot be made or opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -15,25 +15,25 @@ pub enum OpenError {
     Config(ConfigError),
     /// The file cannot be made or opened, or is no image.
     Image(ImageError),
-    /// The image says nothing of its drive, or something that cannot be.
+    /// The image has no description of its drive, or an impossible one.
     Description {
         /// The image.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault in the description.
         text: String,
     },
-    /// What is stored is no drive, however it is read.
+    /// The flash in the image holds no drive that recovery can use.
     Unusable {
         /// The image.
         path: PathBuf,
-        /// What was found out.
+        /// The contradiction that recovery found.
         text: String,
     },
-    /// The file could not be read or written while the drive was looked for.
+    /// Reading or writing the file failed during recovery.
     Fault {
         /// The image.
         path: PathBuf,
-        /// What the system said.
+        /// The error message of the operating system.
         error: String,
     },
 }
@@ -80,36 +80,36 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// Why a request is not done.
+/// Reason why a request failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// It ends beyond the drive.
+    /// The request ends beyond the drive.
     Beyond {
         /// The first byte after the request.
         end: u64,
         /// Bytes of the drive.
         bytes: u64,
     },
-    /// A page that it touches cannot be read. The other pages are not affected: what was to be
-    /// written to them is.
+    /// A page that the request touches cannot be read. The other pages are not affected: the drive
+    /// writes its data to them.
     Damaged,
     /// The page that begins at this byte cannot be read.
     DamagedAt {
         /// The first byte of the page.
         offset: u64,
     },
-    /// The file has failed, now or before: nothing is read or written any more.
+    /// The file has failed, now or earlier: the drive reads and writes nothing any more.
     Stopped {
         /// The kind of the first failure.
         kind: io::ErrorKind,
-        /// What the system said.
+        /// The error message of the operating system.
         error: String,
     },
 }
 
 impl LiveError {
-    /// Refuses a request that ends beyond a drive of so many bytes.
+    /// Refuses a request that ends beyond a drive of `bytes` bytes.
     pub(crate) fn if_beyond(offset: u64, length: u64, bytes: u64) -> Result<(), Self> {
         match offset.checked_add(length) {
             Some(end) if end <= bytes => Ok(()),

@@ -1,4 +1,4 @@
-//! What stands before the flash of a live drive: queues and a write buffer, or SHRD.
+//! The layers in front of the flash of a live drive: queues and a write buffer, or SHRD.
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Paced, ShrdDevice, Ssd};
@@ -7,7 +7,7 @@ use floatgate_ftl::ftl::{Ftl, Remap};
 use super::Flash;
 use super::bytes::HostBytes;
 
-/// A simulated drive whose requests have bytes.
+/// A simulated drive that stores the bytes of its requests.
 pub(super) trait Front: Paced + 'static {
     type Ftl: Ftl<Medium = Flash> + Send;
 
@@ -15,10 +15,10 @@ pub(super) trait Front: Paced + 'static {
 
     fn ssd_mut(&mut self) -> &mut Ssd<Self::Ftl, HostBytes>;
 
-    /// Whether a page of the host holds something, wherever it is.
+    /// Returns whether a host page holds data, in a buffer, in a host log or on flash.
     fn holds(&self, lpn: Lpn) -> bool;
 
-    /// Nothing is left of what the host keeps in a log: it shuts down.
+    /// Empties the host's log, if it keeps one, for a shutdown.
     fn empty_log(&mut self) {}
 }
 

@@ -1,4 +1,4 @@
-//! Making live drives, and finding them.
+//! Creates live drives and opens them.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,19 +24,19 @@ use crate::drive::host_side::HostSide;
 use crate::drive::{Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
 use crate::stored::{Life, Stored};
 
-/// What the header of an image says of its drive.
+/// Description of a drive in the header of its image.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
     /// Bytes that the host can address.
     pub bytes: u64,
-    /// Seed of what policies draw.
+    /// Seed of the random choices of policies.
     pub seed: u64,
-    /// Whether the drive was written over as `[start]` of the config says before its first client.
-    /// Older images do not have it.
+    /// Whether the drive was aged before its first client: written over as `[start]` in the config
+    /// states. Older images lack this field.
     #[serde(default, skip_serializing_if = "is_false")]
     pub aged: bool,
-    /// The config, resolved.
+    /// The config, with all defaults resolved.
     pub config: Config,
 }
 
@@ -48,18 +48,18 @@ fn is_false(is: &bool) -> bool {
 /// Whether a live drive has a clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timekeeping {
-    /// A request takes as long as the file does.
+    /// Requests take no simulated time; a request is as slow as the file.
     #[default]
     None,
-    /// What a request takes is simulated.
+    /// The duration of each request is simulated.
     Simulated,
 }
 
 impl Description {
-    /// Reads what an image says, and plans that drive.
+    /// Reads the description in an image, and plans its drive.
     ///
     /// # Errors
-    /// A text that describes no drive, or another than the one that the image has room for.
+    /// A text that describes no drive, or a drive of another geometry than the image.
     pub fn read(path: &Path, stored: &Stored) -> Result<(Self, Plan), OpenError> {
         let wrong = |text: &str| OpenError::description(path, text);
         let description: Self = toml::from_str(stored.text())
@@ -82,7 +82,8 @@ impl Description {
         Plan::new(config, *bytes)
     }
 
-    /// The drive of a config, its plan, and what the header of its image says.
+    /// Returns the description of a new drive, its plan, and the description as text for the
+    /// image's header. The drive always gets a journal.
     fn of(
         config: &Config,
         bytes: u64,
@@ -101,8 +102,8 @@ impl Description {
         Ok((description, plan, text))
     }
 
-    /// Where only the unit is missing that the journal takes, the free units that the config asks
-    /// for are one more. None where something else is wrong.
+    /// Adds one to the free units that the config sets, because the journal takes one unit. None if
+    /// the plan then still fails: the config has another error.
     fn raise_marks(&mut self) -> Option<Plan> {
         let marks = &mut self.config.cleaning;
         marks.low_water = Some(marks.low_water?.checked_add(1)?);
@@ -110,7 +111,8 @@ impl Description {
         self.plan().ok()
     }
 
-    /// The same drive as it runs: its clock, and a host that says itself when it asks.
+    /// Adapts the config for running: sets the clock, and, with a clock, open arrivals, as clients
+    /// decide when their requests arrive.
     fn running(mut self, time: Timekeeping) -> Result<Self, ConfigError> {
         let config = &mut self.config;
         match time {
@@ -126,8 +128,8 @@ impl Description {
     }
 }
 
-/// The config that a live drive of so many bytes has: with a journal, and with the free units that
-/// it takes where cleaning could not do without.
+/// Returns the config of a live drive of `bytes` bytes: with a journal and, if cleaning could not
+/// work without them, with the free units that the journal takes.
 ///
 /// # Errors
 /// A config that makes no live drive.
@@ -135,11 +137,11 @@ pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
     Ok(Description::of(config, bytes, 0, false)?.0.config)
 }
 
-/// Makes an image with a formatted drive of as many bytes, erased.
+/// Creates an image with a formatted, erased drive of `bytes` bytes.
 ///
 /// # Errors
-/// A config that makes no live drive, a file that exists, or one that cannot be written; then there
-/// is no file that was not there before.
+/// A config that makes no live drive, a file that exists, or one that cannot be written. After an
+/// error no new file remains.
 pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
     let (description, plan, text) = Description::of(config, bytes, seed, false)?;
     let journal_units = plan.medium.units() - plan.geometry.units();
@@ -152,29 +154,29 @@ pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(),
         })
     });
     if formatted.is_err() {
-        // What failed is told; that the rest of it is left, if it is, comes second.
+        // The caller gets the error of the format; an error of the removal matters less.
         let _ = fs::remove_file(path);
     }
     formatted
 }
 
-/// A drive that was opened, and what it is.
+/// An open drive, with its description and plan.
 pub struct Opened {
     /// The drive.
     pub drive: Box<dyn Live>,
-    /// What it is, as it runs.
+    /// Its description, with the config as it runs.
     pub description: Description,
     /// Its size.
     pub plan: Plan,
 }
 
-/// What a drive in memory is called where a file has its path.
+/// Stands for the path in error messages of a drive in memory.
 const MEMORY: &str = "memory";
 
-/// A formatted drive of as many bytes, erased, whose image is in memory.
+/// Creates a formatted, erased drive of `bytes` bytes with its image in memory.
 ///
 /// # Errors
-/// A config that makes no live drive, or memory that is not to be had.
+/// A config that makes no live drive, or too little memory.
 pub fn in_memory(
     config: &Config,
     bytes: u64,
@@ -209,26 +211,26 @@ fn new_in_memory(
     Ok(Opened { drive, description, plan })
 }
 
-/// Finds the drive of an image, for this process alone. Its clock stands still.
+/// Opens the drive of an image, for this process alone. Its clock is frozen.
 ///
 /// # Errors
-/// A file that is in use or no image, or that holds no drive that can be found.
+/// A file that is in use or no image, or that holds no drive that recovery can use.
 pub fn open(path: &Path) -> Result<Box<dyn Live>, OpenError> {
     Ok(open_with(path, Timekeeping::None)?.drive)
 }
 
-/// Finds the drive of an image, for this process alone.
+/// Opens the drive of an image, for this process alone.
 ///
 /// # Errors
-/// As [`open`], and a drive without a clock that is to have one.
+/// As [`open`], and a simulated clock for a drive whose config has no timing.
 pub fn open_with(path: &Path, time: Timekeeping) -> Result<Opened, OpenError> {
     let stored = Stored::open(path)?;
     let life = stored.life();
     find(path, stored, life, time)
 }
 
-/// Finds a drive again whose power failed: only what is in its image is left of it, in that file
-/// or in memory.
+/// Opens a drive again after its power failed. It recovers from its image alone, in the file or in
+/// memory.
 ///
 /// # Errors
 /// As [`open_with`].
@@ -243,15 +245,16 @@ pub fn reopen(
     find(path, Stored::open_place(path, place)?, life, time)
 }
 
-/// Finds the drive in its flash, after such a life.
+/// Recovers the drive from its flash, with `life` as its life so far.
 fn find(path: &Path, stored: Stored, life: Life, time: Timekeeping) -> Result<Opened, OpenError> {
     let (description, mut plan) = Description::read(path, &stored)?;
     let description = description.running(time)?;
     plan.is_timed = time == Timekeeping::Simulated;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: false };
-    // Recovery relies on what a drive writes. Where a synced record was damaged, or somebody has
-    // made the file up, it may find a drive that is at odds with itself, which asserts so: here,
-    // not later, and not so that the process ends. What was built until then is dropped.
+    // Recovery trusts the records that a drive writes. If a synced record is damaged, or somebody
+    // forged the file, recovery may find a drive that contradicts itself and fails an assertion.
+    // This function checks the drive at once and catches the panic, so that the process continues.
+    // It drops the partly built drive.
     let found = catch_unwind(AssertUnwindSafe(|| {
         let drive = maker.make()?;
         drive.check();
@@ -270,7 +273,7 @@ fn find(path: &Path, stored: Stored, life: Life, time: Timekeeping) -> Result<Op
     Ok(Opened { drive, description, plan })
 }
 
-/// The drive is on when it has been made or found. Time begins then, or never.
+/// Marks the drive as on after it was made or recovered. With a simulated clock, time begins here.
 fn begin(drive: &mut dyn Live, life: Life, time: Timekeeping) {
     drive.turn_on(life);
     if time == Timekeeping::Simulated {
@@ -278,7 +281,7 @@ fn begin(drive: &mut dyn Live, life: Life, time: Timekeeping) {
     }
 }
 
-/// A drive on an image that is erased, or the one that is found there.
+/// Maker of a drive on an erased image, or of one that recovers from the image.
 struct Maker<'a> {
     description: &'a Description,
     plan: &'a Plan,
@@ -293,7 +296,7 @@ impl Maker<'_> {
     }
 }
 
-/// The flash of an image under a clock that stands still.
+/// Puts the flash of an image under a frozen clock.
 fn under_clock(stored: Stored, plan: &Plan) -> Flash {
     let modes: Vec<_> = (0..plan.medium.units()).map(|unit| stored.mode(Unit(unit))).collect();
     let mut flash = Timed::with_schedule(stored, plan.medium, plan.timing, plan.schedule);

@@ -1,8 +1,9 @@
-//! What a device is: a TOML text, layered, checked and resolved.
+//! Config of a device: a TOML text that is layered, checked and resolved.
 //!
-//! Layers, each over the one before: defaults, a preset, a file, single settings. Every key, its
-//! default, its range and its doc line stand once: in [`sections`], and those of policies beside
-//! the policies. The JSON Schema is made of that, and the errors are from the schema.
+//! Each layer overrides the layers below: defaults, a preset, a file, single settings. Each key has
+//! its default, range and doc line in one place: in [`sections`], or next to the policy that the
+//! key belongs to. The JSON Schema is generated from these definitions, and error texts come from
+//! the schema.
 
 mod buffers;
 mod choice;
@@ -51,17 +52,18 @@ pub use sections::{
 pub use slc::Slc;
 pub use start::{Fill, Start};
 
-/// A mistake of the user in a config or a workload, in one line: what was given, what was expected.
+/// Mistake of the user in a config or a workload, in one line: the given value and the expected
+/// one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigError(String);
 
 impl ConfigError {
-    /// An error with this text, which should be one line.
+    /// Makes an error with this text, which should be one line.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// A key that names a policy has a name that is in no table.
+    /// Makes the error for a key whose policy name is in no table.
     pub(crate) fn unknown_policy(key: &str, name: &str) -> Self {
         let what = match is_guest(name) {
             true => ": a policy in Python, which only a run that is given it can have",
@@ -85,18 +87,18 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// A device and how it is used. Printed with the keys and in the units in which it is written.
+/// Config of a device and of its use. It is printed with the keys and units of its TOML form.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(extend("additionalProperties" = false))]
 pub struct Config {
     /// Whether the drive's time is simulated.
     pub timing: Timing,
-    /// What is kept of the latencies of requests.
+    /// How much of the request latencies the result keeps.
     pub latency: Latency,
     /// The flash: geometry and timing.
     pub flash: Flash,
-    /// The order in which dies work.
+    /// The order in which a die serves waiting operations.
     pub schedule: Schedule,
     /// The controller's cores.
     pub controller: Controller,
@@ -106,7 +108,7 @@ pub struct Config {
     pub capacity: Capacity,
     /// The logical-to-physical map and its cache.
     pub mapping: Mapping,
-    /// Which data shares erase units.
+    /// Which pages share erase units.
     pub placement: Placement,
     /// How space is reclaimed.
     pub cleaning: Cleaning,
@@ -116,29 +118,30 @@ pub struct Config {
     pub buffer: Buffer,
     /// The command queue.
     pub queue: Queue,
-    /// What the host does before it sends a command.
+    /// Work of the host before it sends a command.
     pub host: Host,
     /// The translation layer.
     pub ftl: Ftl,
     /// The state of the device before the workload.
     pub start: Start,
-    /// Flash that breaks.
+    /// Fault injection: flash that fails.
     pub faults: Faults,
-    /// What is recorded of dies and channels, to be looked at.
+    /// Recording of the work of dies and channels.
     pub lanes: Lanes,
-    /// Parameters of policies: a section for each policy that has any.
+    /// Parameters of policies: a section for each policy that has parameters.
     #[serde(flatten)]
     #[schemars(skip)]
     pub policies: Policies,
 }
 
 impl Config {
-    /// The config of a preset (or the defaults), a file's TOML text over it, and single settings
-    /// (dotted key, value) over both. A file may name its preset itself: `preset = "classic"`.
-    /// A setting's value is TOML, or else text: `mapping.cache` `64KiB` needs no quotes.
+    /// Loads the config of a preset (or the defaults), with a file's TOML text over it, and single
+    /// settings (dotted key, value) over both. A file may name its preset itself: `preset =
+    /// "classic"`. The value of a setting is TOML or plain text: `mapping.cache` `64KiB` needs no
+    /// quotes.
     ///
     /// # Errors
-    /// The first thing that is not TOML, not a key, or not a value that its key can have.
+    /// The first text that is not TOML, unknown key, or value outside the range of its key.
     pub fn load(
         preset: Option<&str>,
         file: Option<&str>,
@@ -157,7 +160,7 @@ impl Config {
     /// Checks every value, and every relation between values.
     ///
     /// # Errors
-    /// The first key whose value is not one that it can have.
+    /// The first key whose value is not allowed.
     pub fn check(&self) -> Result<(), ConfigError> {
         let table = toml::Table::try_from(self)
             .map_err(|error| ConfigError::new(format!("the config cannot be printed: {error}")))?;
@@ -213,7 +216,7 @@ impl Config {
         self.check_demands()
     }
 
-    /// The policies that want to be told what the host will do: key and name.
+    /// Returns key and name of each policy that needs to know the future requests of the host.
     pub(crate) fn offline_policies(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let (mapping, placement) = (&self.mapping.scheme, &self.placement.scheme);
         let buffer = &self.buffer.scheme;
@@ -226,7 +229,8 @@ impl Config {
         told.map(|(key, name, _)| (key, name.as_str()))
     }
 
-    /// What is told the future is told of requests as the host sends them, one after the other.
+    /// Checks that policies with knowledge of the future see requests in the order in which the
+    /// host sends them, one after the other.
     fn check_offline(&self) -> Result<(), ConfigError> {
         for (key, name) in self.offline_policies() {
             let given = format!("\"{name}\"");
@@ -241,16 +245,18 @@ impl Config {
     }
 }
 
-/// What a preset, and a file's TOML text over it, say themselves: a config's tables without the
-/// defaults, unchecked, and `[class]`, what is published of drives of its class.
+/// Returns the settings that a preset, and a file's TOML text over it, contain. The tables are
+/// unchecked and have no defaults. They include `[class]`: published figures of drives of this
+/// class.
 ///
 /// # Errors
-/// What is not TOML, or no preset.
+/// A text that is not TOML, or an unknown preset.
 pub fn said(preset: Option<&str>, file: Option<&str>) -> Result<toml::Table, ConfigError> {
     layers::said(preset, file)
 }
 
-/// Whether a relation between values holds, and if not, what was expected of the key.
+/// Checks a relation between values. The error of a broken one states the expected value of the
+/// key.
 pub(crate) fn expect(
     holds: bool,
     key: &str,
@@ -261,7 +267,7 @@ pub(crate) fn expect(
     if holds { Ok(()) } else { Err(text()) }
 }
 
-/// Whether a key has the only text that goes with what else the config says.
+/// Checks that a key has the only text that another setting (`with`) allows.
 fn expect_text(key: &str, given: &str, expected: &str, with: &str) -> Result<(), ConfigError> {
     let text = format!("\"{expected}\" with {with}");
     expect(given == expected, key, &format!("\"{given}\""), text)

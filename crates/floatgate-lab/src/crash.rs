@@ -1,10 +1,11 @@
-//! The power fails, everywhere in a workload: after every operation of the flash, in the middle of
-//! it, and again while the drive recovers.
+//! Exploration of power failures, everywhere in a workload: after every operation of the flash, in
+//! the middle of it, and again while the drive recovers.
 //!
-//! After each loss of power the drive is found again. Then what was durable must be there; of what
-//! was acknowledged since, each page has an old version or a new one; the drive agrees with itself,
-//! and goes on. The workload runs twice: once to count the moments there are, then to copy the
-//! flash at every one that is explored. Each recovery starts from such a copy.
+//! After each loss of power the drive is recovered. Then the exploration checks four properties.
+//! Durable data is there. Each page acknowledged after the last durable point has an old version or
+//! a new one. The drive is consistent. It serves further requests. The workload runs twice: first
+//! to count its moments, then to copy the flash at every moment that is explored. Each recovery
+//! starts from such a copy.
 
 mod bug;
 mod report;
@@ -25,28 +26,29 @@ use crate::drive::{Plan, refuse_unrecoverable};
 use crate::run::{Control, RunError, start};
 use crate::workload::Workload;
 
-/// Requests that are sent at once where the host or the drive looks at several.
+/// Requests sent at once where the host or the drive looks at several requests.
 const TOGETHER: usize = 8;
-/// Requests that a recovered drive goes on with.
+/// Requests that a recovered drive serves again.
 const GO_ON: usize = 40;
-/// Every n-th recovered drive goes on.
+/// Every n-th recovered drive serves requests again.
 const GO_ON_EVERY: u64 = 16;
-/// No moment is kept; they are counted.
+/// Watch that counts moments and copies the flash at none.
 const COUNT: Watch = Watch::Only(u64::MAX);
 
-/// Which moments of the workload are explored.
+/// Selection of the moments of the workload to explore.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moments {
-    /// Every n-th, from the first on.
+    /// Every n-th moment, starting with the first.
     Every(u64),
-    /// The one with this number, from 0.
+    /// The moment with this number, from 0.
     Only(u64),
-    /// At most so many, spread evenly.
+    /// At most this many moments, spread evenly.
     AtMost(u64),
 }
 
 impl Moments {
-    /// What to watch where there are `moments` of them, and how many that is.
+    /// Returns the watch for a workload with `moments` moments, and the number of moments that it
+    /// selects.
     fn of(self, moments: u64) -> Result<(Watch, u64), ConfigError> {
         let every = match self {
             Self::Every(every) => every,
@@ -63,21 +65,21 @@ impl Moments {
     }
 }
 
-/// What is explored.
+/// Options of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes that the workload spans.
     pub span_bytes: u64,
-    /// Seed of what policies draw.
+    /// Seed of the random choices of policies.
     pub seed: u64,
-    /// Which moments of the workload.
+    /// Selection of the moments of the workload.
     pub moments: Moments,
-    /// Every n-th recovery is cut, too; at least 1.
+    /// Every n-th recovery is cut by a second power failure; at least 1.
     pub again: u64,
-    /// The most moments of recoveries that are explored, at least 1: spread evenly over the
-    /// recoveries that are cut, and in each of them.
+    /// Maximum number of explored moments in recoveries, at least 1. They are spread evenly over
+    /// the recoveries that are cut, and within each recovery.
     pub again_most: u64,
-    /// A bug that the drive has.
+    /// Bug that the drive has, to test the exploration.
     pub bug: Option<Bug>,
 }
 
@@ -85,7 +87,7 @@ pub struct Options {
 ///
 /// # Errors
 /// A config that gives no drive for this workload or needs to know the future, a single moment that
-/// there is not, or a cancelled run.
+/// does not exist, or a cancelled run.
 pub fn explore(
     config: &Config,
     workload: &mut dyn Workload,
@@ -102,7 +104,7 @@ pub fn explore(
     let moments = subject.count(workload.fork().as_mut(), control)?;
     let (watch, firsts) = options.moments.of(moments)?;
     let every = if let Watch::Every(every) = watch { Some(every) } else { None };
-    // Of more recoveries than there may be cuts, fewer are cut.
+    // With more recoveries than allowed cuts, fewer recoveries are cut.
     let again = options.again.max(firsts.div_ceil(options.again_most));
     let explorer = Explorer {
         subject,
@@ -126,7 +128,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// A new drive, and what finding it has cost if it is on `flash`.
+    /// Makes a drive. On `flash`, it is recovered, and the result includes the cost of the mount.
     fn drive(
         &self,
         flash: Option<Medium>,
@@ -135,7 +137,7 @@ impl Subject<'_> {
         cuttable(self.config, self.plan, self.options.seed, flash, ledger)
     }
 
-    /// The drive in its start state, all of which is durable.
+    /// Makes a drive in its start state, with all data durable.
     fn formatted(&self, control: &Control) -> Result<Box<dyn Cuttable>, RunError> {
         let (mut drive, _) = self.drive(None, Ledger::new(self.plan.user_pages()))?;
         start(self.config, self.plan, drive.device(), self.options.seed, control)?;
@@ -147,7 +149,7 @@ impl Subject<'_> {
         Ok(drive)
     }
 
-    /// How many moments there are in a workload.
+    /// Counts the moments in a workload.
     fn count(&self, workload: &mut dyn Workload, control: &Control) -> Result<u64, RunError> {
         let mut drive = self.formatted(control)?;
         drive.medium().watch(COUNT);
@@ -157,7 +159,7 @@ impl Subject<'_> {
         Ok(drive.medium().moments())
     }
 
-    /// Sends the requests of a workload; `after` is called behind each batch.
+    /// Sends the requests of a workload, and calls `after` after each batch.
     fn play(
         &self,
         drive: &mut dyn Cuttable,
@@ -181,7 +183,7 @@ impl Subject<'_> {
         }
     }
 
-    /// The next requests that are sent at once; a flush is the last of them.
+    /// Takes the next requests that are sent at once. A flush ends the batch.
     fn batch(&self, waiting: &mut Vec<Request>) -> Vec<Request> {
         let alone = !self.config.host.keeps_log() && self.config.queue.queues == 1;
         let most = if alone { 1 } else { TOGETHER };
@@ -197,7 +199,7 @@ impl Subject<'_> {
         batch
     }
 
-    /// Whether what is acknowledged has been programmed, or outlives a loss of power before it is.
+    /// Whether acknowledged data is already programmed, or survives a loss of power until it is.
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
         let passes_buffer = !buffer.exists() || buffer.acknowledge.0 == Acknowledge::WriteThrough;
@@ -215,11 +217,11 @@ fn ends_in_flush(batch: &[Request]) -> bool {
 
 struct Explorer<'a> {
     subject: Subject<'a>,
-    /// Every n-th recovery is cut, at so many moments of it at most.
+    /// Every n-th recovery is cut, at `share` of its moments at most.
     again: u64,
     share: u64,
     report: CrashReport,
-    /// The requests that were sent last.
+    /// The last requests sent.
     recent: Vec<Request>,
 }
 
@@ -250,7 +252,7 @@ impl Explorer<'_> {
         Ok(self.report)
     }
 
-    /// The power has failed.
+    /// Counts a power failure.
     fn count_torn(&mut self, torn: Option<Torn>) {
         self.report.points += 1;
         self.report.torn_seen += u64::from(torn.is_some());
@@ -263,7 +265,7 @@ impl Explorer<'_> {
         Ok(drive)
     }
 
-    /// The power is back.
+    /// Recovers the drive from a copy of the flash, and checks it.
     fn recover(
         &mut self,
         cut: Cut<Flash>,
@@ -293,7 +295,7 @@ impl Explorer<'_> {
         control.advance(1)
     }
 
-    /// The power fails in a recovery as well, at every n-th moment of it.
+    /// Cuts the power in a recovery as well, at every n-th moment of the recovery.
     fn cut_again(
         &mut self,
         (first, medium): (u64, Flash),
@@ -314,7 +316,7 @@ impl Explorer<'_> {
         Ok(())
     }
 
-    /// Every page, held against what it may be.
+    /// Reads every page, and compares its version with the possible ones.
     fn read(
         &mut self,
         drive: &mut dyn Cuttable,
@@ -339,7 +341,7 @@ impl Explorer<'_> {
         pages
     }
 
-    /// The recovered drive takes the last requests again.
+    /// Sends the last requests to the recovered drive again.
     fn go_on(&mut self, mut drive: Box<dyn Cuttable>, found: Vec<Option<u64>>) {
         drive.ledger().found(found);
         drive.device().run(&self.recent, &mut Vec::new());

@@ -1,12 +1,13 @@
-//! How hot and cold data lie in a workload: Table 1 and Figures 1 and 2 of the ETI paper (Shafaei,
-//! Desnoyers and Fitzpatrick, HotStorage 2016) for any workload, from one pass over its requests.
+//! Layout of hot and cold data in a workload: Table 1 and Figures 1 and 2 of the ETI paper
+//! (Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016) for any workload, from one pass over its
+//! requests.
 //!
 //! The workload is split into sequences of a GB of writes. Within a sequence a page is hot if it is
-//! written four times or more, and cold if it is written less often or never. The means are over
-//! the sequences. Beside them: how skewed the writes of the whole workload are, how far apart the
-//! writes to a page are, and how many requests continue the one before.
+//! written four times or more. It is cold if it is written less often or never. Means are taken
+//! over the sequences. Further results: the skew of the writes in the whole workload, the distance
+//! between writes to the same page, and the number of requests that continue the previous request.
 //!
-//! Memory: 32 to 40 bytes for each page that is written.
+//! Memory: 32 to 40 bytes for each written page.
 
 mod distances;
 mod pages;
@@ -29,18 +30,19 @@ pub const PAGE_BYTES: u64 = 4096;
 /// Extents with fewer cold pages than this between them are merged: the x of both figures.
 pub const GAPS: [u64; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-/// Requests that are looked at between two looks at the control.
+/// Requests between two checks of the control.
 const BATCH: usize = 1024;
-/// Shares of the written pages for which the result has the share of the writes.
+/// Shares of the written pages for which the result has their share of the writes.
 const TOP: [f64; 16] =
     [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// What a write of a part of a page counts.
+/// How the write of part of a page counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rounding {
-    /// Every page that it touches.
+    /// A write counts for every page that it touches.
     Cover,
-    /// As many pages as are whole in its length, from the page in which it begins; perhaps none.
+    /// A write counts for the number of whole pages in its length, from the page in which it
+    /// begins; possibly none.
     Truncate,
 }
 
@@ -54,32 +56,32 @@ impl Rounding {
     }
 }
 
-/// How it is measured.
+/// Options of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Bytes of writes in a sequence.
     pub gb_bytes: u64,
     /// Writes that make a page hot.
     pub hot_from: u32,
-    /// What a write of a part of a page counts.
+    /// How the write of part of a page counts.
     pub rounding: Rounding,
-    /// Whether a last sequence of less than a GB counts beside complete ones.
+    /// Whether a last sequence of less than a GB counts along with complete sequences.
     pub partial: bool,
 }
 
 impl Options {
-    /// Those of the paper, as far as it states them.
+    /// The paper's options, as far as it states them.
     pub const PAPER: Self =
         Self { gb_bytes: 1_000_000_000, hot_from: 4, rounding: Rounding::Cover, partial: false };
 }
 
-/// Everything that was measured.
+/// Results of the measurement.
 #[derive(Debug)]
 pub struct Hotness {
     options: Options,
-    /// Those that count.
+    /// Sequences that count.
     sequences: Vec<Sequence>,
-    /// Bytes of the last sequence if it is not complete, and whether it counts.
+    /// Bytes of the last sequence if it is incomplete, and whether it counts.
     partial: Option<(u64, bool)>,
     write_requests: u64,
     written_bytes: u64,
@@ -92,7 +94,7 @@ pub struct Hotness {
 /// Measures a workload.
 ///
 /// # Errors
-/// Options out of range; or it was cancelled.
+/// Options out of range, a workload that cannot be read, or a cancelled run.
 pub fn hotness(
     workload: &mut dyn Workload,
     options: Options,
@@ -182,12 +184,12 @@ impl Hotness {
         self.runs.iter_mut().for_each(|kind| kind.1.finish());
     }
 
-    /// The sequences that count.
+    /// Returns the sequences that count.
     pub fn sequences(&self) -> &[Sequence] {
         &self.sequences
     }
 
-    /// Everything as JSON. A mean or a share of nothing is null.
+    /// Returns all results as JSON. A mean or share of an empty set is null.
     pub fn document(&self) -> Value {
         let gaps = GAPS.iter().enumerate().map(|(k, gap)| {
             json!({

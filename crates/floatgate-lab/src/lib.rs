@@ -1,4 +1,4 @@
-//! From a config and a workload to a result: devices, runs and metrics.
+//! Devices, runs and metrics: a config and a workload give a result.
 
 pub mod config;
 pub mod crash;

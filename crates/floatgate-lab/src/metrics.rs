@@ -1,4 +1,4 @@
-//! What is measured over a run: latencies, what they went into, and how things changed meanwhile.
+//! Measurements of a run: latencies, their components, and changes over time.
 
 mod distributions;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub use distributions::{Distributions, Times};
 
-/// Latencies of one kind of request. Percentiles are within 0.1 %; mean and deviation are exact.
+/// Latencies of one kind of request. Percentiles are within 0.1 %. Mean and deviation are exact.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     histogram: Histogram<u64>,
@@ -29,11 +29,11 @@ impl Default for Latencies {
     }
 }
 
-/// Response times of one kind of request in microseconds, from arrival to completion; absent where
-/// there was none.
+/// Response times of one kind of request in microseconds, from arrival to completion. Values are
+/// absent if there was no such request.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LatencySummary {
-    /// How many requests there were.
+    /// Number of requests.
     pub requests: u64,
     /// Mean, exact.
     pub mean_us: Option<f64>,
@@ -49,11 +49,11 @@ pub struct LatencySummary {
     pub p999_us: Option<f64>,
     /// 99.99th percentile.
     pub p9999_us: Option<f64>,
-    /// The longest.
+    /// Maximum.
     pub max_us: Option<f64>,
-    /// Response time in microseconds and share of requests (0 to 1) that took no longer, rising:
-    /// every 1 % up to 99 %, every 0.1 % up to 99.9 %, in the tail as finely as there are requests,
-    /// and the longest at 1.
+    /// Points of a response time in microseconds and the share of requests (0 to 1) that took no
+    /// longer, in ascending order: every 1 % up to 99 %, every 0.1 % up to 99.9 %, then as finely
+    /// as the number of requests allows, and the maximum at 1.
     pub cdf: Vec<(f64, f64)>,
 }
 
@@ -70,17 +70,17 @@ impl Latencies {
         self.sum_of_squares += u128::from(ns) * u128::from(ns);
     }
 
-    /// How many.
+    /// Returns the number of requests.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many were measured.
+    /// Returns the number of requests with a measured latency.
     pub fn timed(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// Whether there are any, and they were measured.
+    /// Whether there are requests, and their latencies were measured.
     fn is_timed(&self) -> bool {
         self.timed() > 0
     }
@@ -92,13 +92,13 @@ impl Latencies {
         self.sum_of_squares += other.sum_of_squares;
     }
 
-    /// Mean in nanoseconds.
+    /// Returns the mean in nanoseconds.
     fn mean(&self) -> Option<f64> {
         self.is_timed().then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The latency in microseconds that `part` in `whole` of the requests did not exceed. Ranks are
-    /// whole numbers: a fraction that is a hair too large would be of the next request.
+    /// Returns the latency in microseconds that `part` of `whole` requests did not exceed. Ranks
+    /// are whole numbers, so that rounding errors in a fraction cannot select the next request.
     fn at(&self, part: u64, whole: u64) -> Option<f64> {
         let rank = (part * self.count).div_ceil(whole);
         let fraction = (rank as f64 - 0.5) / self.count as f64;
@@ -109,8 +109,9 @@ impl Latencies {
         self.is_timed().then(|| us(self.histogram.max()))
     }
 
-    /// The fractions, so many in so many, at which the distribution is given. From 99.9 % on, one
-    /// that leaves less than one request above it says no more than the longest.
+    /// Returns the fractions (numerator, denominator) at which the distribution is given. From 99.9
+    /// % on, a fraction with less than one request above it would repeat the maximum, and is left
+    /// out.
     fn fractions(&self) -> impl Iterator<Item = (u64, u64)> {
         let body = (1..=99).map(|p| (p, 100));
         let tail = (991..=999).map(|p| (p, 1000));
@@ -126,7 +127,7 @@ impl Latencies {
         Some((mean_of_squares - mean * mean).max(0.0).sqrt())
     }
 
-    /// All figures, and the distribution.
+    /// Returns all figures, and the distribution.
     pub fn summary(&self) -> LatencySummary {
         let last = self.longest().map(|longest| (longest, 1.0));
         let point = |(part, whole)| Some((self.at(part, whole)?, part as f64 / whole as f64));
@@ -145,7 +146,7 @@ impl Latencies {
     }
 }
 
-/// How things changed over the run: columns with an entry per window. The windows have equally many
+/// Changes over the run: columns with an entry per window. All windows have the same number of
 /// requests.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Timeline {
@@ -159,25 +160,25 @@ pub struct Timeline {
     pub write_amplification: Vec<Option<f64>>,
     /// Pages programmed per page that the host wrote in the window.
     pub page_write_amplification: Vec<Option<f64>>,
-    /// Hits per look-up of the mapping cache in the window, 0 to 1.
+    /// Hits per look-up of the map cache in the window, 0 to 1.
     pub hit_ratio: Vec<Option<f64>>,
-    /// Bytes that the host wrote in the window over its time, in 10^6 bytes per second; absent if
-    /// time is not simulated, or none has passed.
+    /// Bytes that the host wrote in the window per unit of its time, in 10^6 bytes per second.
+    /// Absent if time is not simulated or no time has passed.
     pub write_mb_s: Vec<Option<f64>>,
-    /// Mean response time of the window's reads and writes in microseconds; absent where it has
-    /// none, as are the next.
+    /// Mean response time of the window's reads and writes in microseconds. This and the following
+    /// columns are absent if the window has none.
     pub mean_us: Vec<Option<f64>>,
-    /// Their median in microseconds.
+    /// Median of these response times in microseconds.
     pub p50_us: Vec<Option<f64>>,
-    /// Their 99th percentile in microseconds.
+    /// 99th percentile of these response times in microseconds.
     pub p99_us: Vec<Option<f64>>,
-    /// Their 99.9th percentile in microseconds.
+    /// 99.9th percentile of these response times in microseconds.
     pub p999_us: Vec<Option<f64>>,
-    /// The longest of them in microseconds.
+    /// Maximum of these response times in microseconds.
     pub max_us: Vec<Option<f64>>,
     /// Pages programmed by cleaning in the window.
     pub gc_programs: Vec<u64>,
-    /// Translation pages programmed in the window, those of cleaning included.
+    /// Translation pages programmed in the window, including programs of cleaning.
     pub map_programs: Vec<u64>,
     /// Pages programmed by merges of log blocks in the window.
     pub merge_programs: Vec<u64>,
@@ -185,32 +186,33 @@ pub struct Timeline {
     pub fold_programs: Vec<u64>,
 }
 
-/// Everything that is measured.
+/// All measurements of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// Reads and writes together, in the intervals that have ended.
+    /// Latencies of reads and writes together, in the intervals that have ended.
     pub all: Latencies,
-    /// Reads.
+    /// Latencies of reads.
     pub read: Latencies,
-    /// Writes.
+    /// Latencies of writes.
     pub write: Latencies,
-    /// What the latencies of `all` went into, summed.
+    /// Sum of each latency component over the requests of `all`.
     pub blame_ns: [u128; PARTS],
-    /// Latencies by operation and by part at full resolution, if they are kept.
+    /// Latencies by operation and component at full resolution, if the config asks for them.
     pub distributions: Option<Box<Distributions>>,
     /// First arrival and last completion, in nanoseconds of the device's clock.
     pub span_ns: Option<(u64, u64)>,
-    /// How things changed over the run.
+    /// Changes over the run.
     pub timeline: Timeline,
     touched: Touched,
     is_timed: bool,
-    /// Reads and writes of the interval that has not ended.
+    /// Latencies of reads and writes in the current interval.
     interval: Latencies,
-    /// Requests taken in.
+    /// Number of recorded requests.
     recorded: u64,
-    /// Intervals that end with requests that are not complete: which, and the totals then.
+    /// Intervals whose last request has begun and is not complete: the number of that request, and
+    /// the counters when it began.
     ends: VecDeque<(u64, Counters)>,
-    /// Totals at the end of the interval before.
+    /// Counters at the end of the previous interval.
     before: Counters,
 }
 
@@ -235,18 +237,18 @@ impl Touched {
     }
 }
 
-/// Ratio of two counts; absent where the second is none.
+/// Returns the ratio of two counts, or None if `whole` is 0.
 pub fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// All programs.
+/// Returns the number of page programs of all causes.
 pub fn programs(counters: &Counters) -> u64 {
     counters.flash.programs.iter().sum()
 }
 
-/// Bytes programmed to the flash per byte that the host wrote between two readings of the counters;
-/// absent if the host wrote nothing.
+/// Returns the bytes programmed to the flash per byte that the host wrote between two readings of
+/// the counters, or None if the host wrote nothing.
 pub fn amplification(was: &Counters, now: &Counters, page_bytes: u32) -> Option<f64> {
     let media = (programs(now) - programs(was)) as f64 * f64::from(page_bytes);
     let host = now.host.write_bytes - was.host.write_bytes;
@@ -254,13 +256,14 @@ pub fn amplification(was: &Counters, now: &Counters, page_bytes: u32) -> Option<
 }
 
 impl Metrics {
-    /// For a drive of so many pages of 2^`log2_page` bytes, whose time is simulated or not.
+    /// Returns empty metrics for a drive of `logical_pages` pages of 2^`log2_page` bytes.
+    /// `is_timed` is whether its time is simulated.
     pub fn new(logical_pages: u32, log2_page: u32, is_timed: bool) -> Self {
         let bits = vec![0; logical_pages.div_ceil(64) as usize];
         Self { touched: Touched { bits, log2_page }, is_timed, ..Self::default() }
     }
 
-    /// Takes in what became of the next request.
+    /// Records the completion of the next request.
     pub fn record(&mut self, request: &Request, completion: &Completion) {
         self.recorded += 1;
         self.record_times(request, completion);
@@ -301,8 +304,8 @@ impl Metrics {
         }
     }
 
-    /// An interval of the timeline ends with request number `requests`, counted from 1, which has
-    /// been begun and may not be complete. `now` is what the drive has counted when it was begun.
+    /// Ends an interval of the timeline with request number `requests`, counted from 1. This
+    /// request has begun and may be incomplete. `now` has the counters when it began.
     pub fn end_interval_at(&mut self, requests: u64, now: Counters) {
         match self.recorded == requests {
             true => self.end_interval(now),
@@ -310,7 +313,7 @@ impl Metrics {
         }
     }
 
-    /// As if the interval that is under way had ended now; `now` is what the drive has counted.
+    /// Returns a copy in which the current interval ends now. `now` has the current counters.
     pub fn so_far(&self, now: Counters) -> Self {
         let mut metrics = self.clone();
         if metrics.interval.count() > 0 {
@@ -319,12 +322,12 @@ impl Metrics {
         metrics
     }
 
-    /// Pages touched by a read or a write.
+    /// Returns the number of pages touched by a read or a write.
     pub fn footprint_pages(&self) -> u64 {
         self.touched.bits.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// Seconds from the first arrival to the last completion, if time is simulated.
+    /// Returns the seconds from the first arrival to the last completion, if time is simulated.
     pub fn seconds(&self) -> Option<f64> {
         self.span_ns.map(|(begin, end)| (end - begin) as f64 / 1e9)
     }

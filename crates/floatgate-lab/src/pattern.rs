@@ -1,7 +1,7 @@
-//! Which map entries the writes of a workload change, in order: without SHRD, and with it.
+//! The sequence of map entries that the writes of a workload change: without SHRD, and with it.
 //!
-//! Only the host layer runs; there is no drive and no clock. As many small writes in a row as fit
-//! are packed, and a window is remapped as soon as the log is low.
+//! Only the host layer runs, without a drive and a clock. It packs as many consecutive small writes
+//! as fit, and remaps a window as soon as the log is low.
 
 use floatgate_ftl::device::{pages, whole_pages};
 use floatgate_ftl::host::{Remapping, Shrd};
@@ -12,23 +12,23 @@ use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, shrd_config};
 use crate::workload::Workload;
 
-/// Logical pages whose map entries are changed, in order.
+/// Logical pages whose map entries change, in order.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Pattern {
-    /// Pages of the user; those behind are the log's.
+    /// Pages of the user. The pages after them belong to the log.
     pub user_pages: u32,
-    /// As the writes come.
+    /// Without SHRD: in the order of the writes.
     pub without: Vec<u32>,
-    /// With SHRD, where windows are remapped in the order in which they were written.
+    /// With SHRD, if it remapped the pages of a window in the order of their writes.
     pub unsorted: Vec<u32>,
-    /// With SHRD.
+    /// With SHRD, as it is.
     pub with: Vec<u32>,
 }
 
-/// The pattern of the first `limit` requests.
+/// Returns the pattern of the first `limit` requests.
 ///
 /// # Errors
-/// A config that gives no drive for this workload, or has no SHRD; requests that cannot be read.
+/// A config that gives no drive for this workload or has no SHRD, or requests that cannot be read.
 pub fn pattern(
     config: &Config,
     workload: &mut dyn Workload,
@@ -79,7 +79,7 @@ pub fn pattern(
     Ok(found)
 }
 
-/// What the log has of trimmed pages is not remapped.
+/// Drops trimmed pages from the log: they are not remapped.
 fn trim(request: &Request, host: &mut Shrd, log2_page: u32) {
     let pages = whole_pages(request, log2_page);
     if !pages.is_empty() {
@@ -88,7 +88,7 @@ fn trim(request: &Request, host: &mut Shrd, log2_page: u32) {
 }
 
 impl Pattern {
-    /// A write at its place.
+    /// Records a write that goes directly to its pages.
     fn write(&mut self, request: &Request, host: &mut Shrd, log2_page: u32) {
         let pages = pages(request, log2_page);
         let pages = pages.start as u32..pages.end as u32;

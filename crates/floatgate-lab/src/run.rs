@@ -1,4 +1,4 @@
-//! One simulation: the start state, then the workload, then the result.
+//! A simulation: the start state, then the workload, then the result.
 
 #[cfg(unix)]
 mod aged;
@@ -29,24 +29,24 @@ use measure::measure;
 pub(crate) use start::reach;
 pub(crate) use start::start;
 
-/// Requests that are handed to the drive at once: enough to look ahead in.
+/// Requests passed to the drive at once: enough to look ahead.
 const BATCH: usize = 1024;
 
-/// How a run is done, beside the config.
+/// Options of a run, in addition to the config.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
     /// Bytes that the workload spans.
     pub span_bytes: u64,
     /// Seed of the start state.
     pub seed: u64,
-    /// Whether every operation is held against a model of the drive.
+    /// Whether every operation is compared with a model of the drive.
     pub verify: bool,
-    /// Where start states are kept, and taken from; none if they are to be reached anew.
+    /// Cache of start states; none if each run reaches its start state anew.
     pub start_cache: Option<StartCache<'a>>,
 }
 
-/// Runs a workload on a drive. If its requests have no times, the queue is closed whatever the
-/// config says; the result has the config as it was in force.
+/// Runs a workload on a drive. If the requests have no times, the queue is closed, whatever the
+/// config states. The result has the config in force.
 ///
 /// # Errors
 /// A config that gives no drive for this workload, a cancelled run, or a workload that cannot be
@@ -61,11 +61,11 @@ pub fn run(
     run_with(config, None, workload, facts, options, control)
 }
 
-/// The same with policies that are in no table, if there are any. What they do wrong is theirs to
-/// tell: they end the run by its control.
+/// Runs a workload with external policies, if there are any. An external policy reports its
+/// errors itself, and ends the run through its control.
 ///
 /// # Errors
-/// As [`run`].
+/// The same as [`run`].
 pub fn run_with(
     config: &Config,
     guests: Option<Box<dyn Guests>>,
@@ -89,7 +89,7 @@ pub fn run_with(
     let (start, note) = prepare(config, &plan, device.as_mut(), known, &options, control)?;
     let (measured, wall_seconds) =
         measure(metrics(config, &plan), device.as_mut(), workload, control)?;
-    // Of a recording that is read as it is played, it is known only now.
+    // The digest of a recording that is read during the run is complete only now.
     let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
@@ -99,7 +99,7 @@ pub fn run_with(
     Ok(result)
 }
 
-/// What is to be measured on a drive.
+/// Returns empty metrics for a drive.
 pub(crate) fn metrics(config: &Config, plan: &Plan) -> Metrics {
     let (pages, log2_page) = (plan.geometry.logical_pages(), plan.geometry.log2_page_bytes());
     let mut metrics = Metrics::new(pages, log2_page, plan.is_timed);
@@ -108,7 +108,8 @@ pub(crate) fn metrics(config: &Config, plan: &Plan) -> Metrics {
     metrics
 }
 
-/// Brings a drive to its start state, of which nothing is counted; with a cache, what became of it.
+/// Brings a drive to its start state with all counters at zero. With a cache, also returns a note
+/// on its use.
 fn prepare(
     config: &Config,
     plan: &Plan,

@@ -1,6 +1,6 @@
-//! What a user may have meant by a word that is not known.
+//! Suggestions for unknown words.
 
-/// "did you mean `...`? " with the nearest candidate; nothing if there is none.
+/// Returns "did you mean `...`? " with the nearest candidate, or an empty text.
 pub(crate) fn hint(given: &str, candidates: &[&str]) -> String {
     match nearest(given, candidates.iter().copied()) {
         Some(word) => format!("did you mean `{word}`? "),
@@ -8,8 +8,8 @@ pub(crate) fn hint(given: &str, candidates: &[&str]) -> String {
     }
 }
 
-/// The candidate with the fewest edits from `given`, the first of equals; none if that would
-/// replace most of it.
+/// Returns the candidate with the fewest edits from `given`; the first of several. Returns None if
+/// the edits would replace most of it.
 pub(crate) fn nearest<'a>(
     given: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -20,7 +20,8 @@ pub(crate) fn nearest<'a>(
     (edits <= given.chars().count() / 2).then_some(nearest)
 }
 
-/// Insertions, deletions and replacements that turn one text into the other (Levenshtein).
+/// Returns the number of insertions, deletions and replacements that turn one text into the other
+/// (Levenshtein).
 fn edits(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

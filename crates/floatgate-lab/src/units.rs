@@ -1,7 +1,7 @@
 //! Sizes, durations and rates as text: "4KiB", "25us", "40MB/s".
 //!
-//! A text is read exactly or not at all: a value that is not a whole number of bytes, nanoseconds
-//! or bytes per second is refused. It is printed in the unit that gives the smallest whole number.
+//! A text is parsed exactly or refused: the value must be a whole number of bytes, nanoseconds or
+//! bytes per second. A value is printed in the unit that gives the smallest whole number.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Unit names with what one of each is worth.
+/// Unit names, each with the value of one unit.
 type Scale = [(&'static str, u64)];
 
 const SIZES: &Scale = &[
@@ -27,7 +27,7 @@ const SIZES: &Scale = &[
 
 const DURATIONS: &Scale = &[("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
-/// Durations of real time, as between the requests of a trace.
+/// Durations of real time, such as between the requests of a trace.
 const SPANS: &Scale = &[
     ("ns", 1),
     ("us", 1_000),
@@ -58,7 +58,7 @@ const COUNTS: &Scale = &[
     ("Gi", 1 << 30),
 ];
 
-/// Why a text is not a quantity.
+/// Error of a text that is not a quantity.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnitError(String);
 
@@ -85,7 +85,7 @@ pub struct Time(pub u64);
 #[serde(from = "OneOrMore", into = "OneOrMore")]
 pub struct Times(pub Vec<Time>);
 
-/// How [`Times`] are written.
+/// Text forms of [`Times`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum OneOrMore {
@@ -112,17 +112,17 @@ impl From<Times> for OneOrMore {
 }
 
 impl Times {
-    /// The same time for all.
+    /// Returns one time that applies to all types.
     pub fn one(ns: u64) -> Self {
         Self(vec![Time(ns)])
     }
 
-    /// Nanoseconds of as many types as there are places; fewer times are taken over and over.
+    /// Returns the times of `N` types in nanoseconds. If there are fewer times, they repeat.
     pub fn by_type<const N: usize>(&self) -> [u64; N] {
         std::array::from_fn(|at| self.0[at % self.0.len()].0)
     }
 
-    /// Their mean in nanoseconds, rounded down.
+    /// Returns the mean in nanoseconds, rounded down.
     pub fn mean(&self) -> u64 {
         self.0.iter().map(|time| time.0).sum::<u64>() / (self.0.len() as u64).max(1)
     }
@@ -135,7 +135,7 @@ impl Times {
 pub struct Rate(pub Option<NonZeroU64>);
 
 impl Size {
-    /// Reads "4KiB", "1.5GiB" or "4096".
+    /// Parses "4KiB", "1.5GiB" or "4096".
     ///
     /// # Errors
     /// The text is not a whole number of bytes below 2^64.
@@ -148,8 +148,8 @@ impl Size {
         Ok(Self(bytes))
     }
 
-    /// Reads "4KiB" or "1.5GiB", and "0". A number without a unit is refused, as it is of a
-    /// duration: typed in a hurry, 64 is as likely to be meant in GiB as in bytes.
+    /// Parses "4KiB" or "1.5GiB", and "0". Refuses any other number without a unit, as for a
+    /// duration: a quickly typed 64 may mean GiB as likely as bytes.
     ///
     /// # Errors
     /// The text has no unit, or is not a whole number of bytes below 2^64.
@@ -163,7 +163,7 @@ impl Size {
 }
 
 impl Time {
-    /// Reads "25us" or "1.5ms".
+    /// Parses "25us" or "1.5ms".
     ///
     /// # Errors
     /// The text is not a whole number of nanoseconds below 2^64, or has no unit.
@@ -176,7 +176,7 @@ impl Time {
 }
 
 impl Rate {
-    /// Reads "40MB/s" or "none".
+    /// Parses "40MB/s" or "none".
     ///
     /// # Errors
     /// The text is not a whole number of bytes per second, from 1 to below 2^64, nor "none".
@@ -190,7 +190,7 @@ impl Rate {
         Ok(Self(Some(rate)))
     }
 
-    /// Nanoseconds that a transfer of `bytes` takes, rounded up: it ends with its last byte.
+    /// Returns the nanoseconds of a transfer of `bytes`, rounded up: it ends with the last byte.
     pub fn transfer_ns(self, bytes: u64) -> u64 {
         let Some(rate) = self.0 else { return 0 };
         let ns = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(rate.get()));
@@ -198,7 +198,7 @@ impl Rate {
     }
 }
 
-/// Reads a count such as "10M", "64Ki" or "1.5k": k, M, G are decimal, Ki, Mi, Gi binary.
+/// Parses a count such as "10M", "64Ki" or "1.5k": k, M, G are decimal, Ki, Mi, Gi binary.
 ///
 /// # Errors
 /// The text is not a whole number below 2^64.
@@ -207,14 +207,16 @@ pub fn parse_count(text: &str) -> Result<u64, UnitError> {
         .ok_or_else(|| UnitError(format!("expected a count such as 10M or 64Ki, not {text:?}")))
 }
 
-/// Nanoseconds of a duration of real time such as "90s", "1.5h" or "2d"; units ns, us, ms, s, min,
-/// h, d. None for another text, or what is not a whole number of nanoseconds below 2^64.
+/// Returns the nanoseconds of a duration of real time such as "90s", "1.5h" or "2d"; units ns, us,
+/// ms, s, min, h, d. Returns None for any other text, or if the value is not a whole number of
+/// nanoseconds below 2^64.
 pub fn parse_span(text: &str) -> Option<u64> {
     quantity(text, SPANS)
 }
 
-/// The value of a config's key as a number: bytes of a size, seconds of a duration, bytes per
-/// second of a rate, a share of a percentage, or the number that it is. None for another text.
+/// Returns the value of a config's key as a number: bytes of a size, seconds of a duration, bytes
+/// per second of a rate, the share of a percentage, or a plain number. Returns None for any other
+/// text.
 pub fn parse_number(text: &str) -> Option<f64> {
     let plain = |text: &str| {
         let is_plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
@@ -249,7 +251,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A size in a config: text, or a bare number of bytes.
+/// Size in a config: text, or a plain number of bytes.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum SizeText {
@@ -319,7 +321,8 @@ impl JsonSchema for Times {
 
 text_form!(Rate, "rate", "string", r"^\s*(none|[0-9]+(\.[0-9]+)?\s*([KMG]i?)?B/s)\s*$");
 
-/// The number before a unit of the scale, times that unit; none unless that is a whole number.
+/// Returns the number in front of a unit of the scale, times that unit. Returns None unless the
+/// result is a whole number.
 fn quantity(text: &str, scale: &Scale) -> Option<u64> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -338,7 +341,7 @@ fn quantity(text: &str, scale: &Scale) -> Option<u64> {
     u64::try_from(whole + parts / in_one).ok()
 }
 
-/// In the unit that gives the smallest whole number; zero in the base unit.
+/// Prints in the unit that gives the smallest whole number. Zero is printed in the base unit.
 fn print(f: &mut fmt::Formatter<'_>, n: u64, scale: &Scale) -> fmt::Result {
     let fits = scale.iter().filter(|(_, worth)| n > 0 && n.is_multiple_of(*worth));
     let (unit, worth) = fits.max_by_key(|(_, worth)| *worth).unwrap_or(&scale[0]);

@@ -1,4 +1,4 @@
-//! Enums of the engine as values of keys.
+//! Values of keys that are enums of the engine.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-/// A variant of an enum of the engine, written by its name.
+/// Variant of an enum of the engine, written by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Chosen<T>(pub T);
 
@@ -40,7 +40,7 @@ impl<T: Choice> JsonSchema for Chosen<T> {
     }
 }
 
-/// The rows of the schema of a key that is one of these.
+/// Returns the `oneOf` rows in the schema of a key with these variants.
 pub(super) fn one_of(variants: &[Variant]) -> Vec<Value> {
     let row = |variant: &Variant| {
         let Variant { name, doc } = variant;

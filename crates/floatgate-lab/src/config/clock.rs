@@ -1,4 +1,4 @@
-//! What the clock of the flash is told: page types, the order in which dies work, and the
+//! Settings of the flash clock: page types, the order in which a die serves operations, and the
 //! controller.
 
 use floatgate_ftl::nand::{self, PageTimes, Suspend};
@@ -6,7 +6,7 @@ use floatgate_ftl::nand::{self, PageTimes, Suspend};
 use super::{Config, ConfigError, Flash, Order, Resolution, Schedule, Timing, expect, expect_text};
 
 impl Config {
-    /// What the drive can do at the same time, and in which order.
+    /// Returns the drive's parallelism and the order of its operations.
     pub(crate) fn flash_schedule(&self) -> nand::Schedule {
         let Schedule { order, starve, suspend, resume, suspensions } = self.schedule;
         let controller = &self.controller;
@@ -59,7 +59,7 @@ impl Config {
 }
 
 impl Flash {
-    /// Times by page type, if pages differ.
+    /// Returns the times by page type, or None if all pages have the same times.
     fn page_times(&self) -> Option<PageTimes> {
         let types = self.read.0.len().max(self.program.0.len());
         (types > 1).then(|| PageTimes {

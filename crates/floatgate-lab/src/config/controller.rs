@@ -1,4 +1,4 @@
-//! The table of the controller: cores, and memory for what is not programmed yet.
+//! Config table of the controller: cores, and memory for data that is not programmed yet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,28 +12,28 @@ pub struct Controller {
     /// Cores, 1 to 256.
     #[schemars(range(min = 1, max = 256))]
     pub cores: u32,
-    /// Time that a core takes for a command.
+    /// Time on a core per command.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub command: Time,
-    /// Time that a core takes to look up a page in the map.
+    /// Time on a core to look up a page in the map.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub translate: Time,
-    /// Time that a core takes to load a translation page, beside the flash.
+    /// Time on a core to load a translation page, in addition to the flash read.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub map_read: Time,
-    /// Time that a core takes for an entry of a remap.
+    /// Time on a core per map entry of a remap.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub remap_entry: Time,
-    /// Whether a core that looks up or remaps a page waits for the flash, and does nothing else.
+    /// Whether a core that looks up or remaps a page waits idle for the flash.
     pub blocking: bool,
-    /// Memory for data that is not programmed yet: a write is acknowledged when its data is there.
-    /// Not set: when it is programmed; but if a die programs several pages at once
-    /// (`flash.program_pages`), 4 such rows for each die.
+    /// Memory for data that is not programmed yet: a write is acknowledged when its data is in this
+    /// memory. Not set: a write is acknowledged when its data is programmed. But if a die programs
+    /// several pages at once (`flash.program_pages`), the memory holds 4 such rows for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Size", extend("x-minimum" = "512B", "x-maximum" = "1TiB"))]
     pub write_memory: Option<Size>,
-    /// Whether this memory outlives a loss of power. If not, a FLUSH waits until all is programmed,
-    /// and rows that are not full are filled with padding.
+    /// Whether this memory survives a loss of power. If not, a FLUSH waits until all data is
+    /// programmed, and rows that are not full are filled with padding.
     pub power_protected: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What policies are told of a config, and what they ask of it.
+//! Inputs of policies from a config, and requirements of policies on a config.
 
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::host::HostConfig;
@@ -11,8 +11,8 @@ use floatgate_ftl::victim::VictimConfig;
 use super::{Config, ConfigError, expect, is_guest};
 
 impl Config {
-    /// The shape of a drive before its size is decided: one erase unit, one logical page, map
-    /// entries as they are given.
+    /// Returns the shape of a drive before its size is decided: one erase unit, one logical page,
+    /// map entries of the configured size.
     fn provisional_shape(&self) -> Shape {
         let flash = &self.flash;
         Shape {
@@ -33,16 +33,16 @@ impl Config {
         Ok(Geometry::new(self.provisional_shape())?)
     }
 
-    /// The same with the map entries that the mapping has on flash.
+    /// Returns the provisional shape, with the size of map entries on flash that the mapping uses.
     pub(crate) fn shape(&self, demands: &Demands) -> Shape {
         let shape = self.provisional_shape();
         Shape { entry_bytes: demands.entry_bytes.unwrap_or(shape.entry_bytes), ..shape }
     }
 
-    /// What the mapping asks of the drive.
+    /// Returns the requirements of the mapping on the drive.
     ///
     /// # Errors
-    /// Numbers that give no drive, or a name that is in no table.
+    /// Numbers that give no valid drive, or an unknown policy name.
     pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
         let name = &self.mapping.scheme;
         let config = self.map_config(self.provisional_geometry()?);
@@ -52,12 +52,12 @@ impl Config {
             .ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
     }
 
-    /// What mappings are told.
+    /// Returns the inputs of mappings.
     pub(crate) fn map_config(&self, geometry: Geometry) -> MapConfig {
         MapConfig::new(geometry, self.mapping.cache.0).with(&|s, key| self.policies.value(s, key))
     }
 
-    /// What placements are told.
+    /// Returns the inputs of placements.
     pub(crate) fn placement_config(
         &self,
         geometry: Geometry,
@@ -68,8 +68,8 @@ impl Config {
         PlacementConfig { ages_in_map, handles, isolation, ..config }
     }
 
-    /// Whether the placement looks at the nanoseconds of the device's clock. One that is in no
-    /// table is told them, and may.
+    /// Whether the placement uses the nanoseconds of the device's clock. An external policy gets
+    /// them, and may use them.
     pub(crate) fn placement_reads_time(&self) -> Result<bool, ConfigError> {
         if is_guest(&self.placement.scheme) {
             return Ok(true);
@@ -78,25 +78,26 @@ impl Config {
         Ok(AnyPlacement::reads_time(&self.placement.scheme, &placements))
     }
 
-    /// What victim policies are told, on a drive of so many units and streams.
+    /// Returns the inputs of victim policies, on a drive with `units` erase units and `streams`
+    /// streams.
     pub(crate) fn victim_config(&self, units: u32, streams: u8, seed: u64) -> VictimConfig {
         let config = VictimConfig::new(units, streams).with(&|s, key| self.policies.value(s, key));
         VictimConfig { tie: self.cleaning.tie.0, seed, ..config }
     }
 
-    /// What schemes of log blocks are told.
+    /// Returns the inputs of log-block schemes.
     pub(crate) fn log_config(&self, geometry: Geometry, logs: u32, seed: u64) -> LogConfig {
         let config = LogConfig::new(geometry, logs).with(&|s, key| self.policies.value(s, key));
         LogConfig { seed, ..config }
     }
 
-    /// What host layers are told.
+    /// Returns the inputs of host layers.
     pub(crate) fn host_config(&self, log2_page: u32, user_pages: u32, slots: u32) -> HostConfig {
         let config = HostConfig::new(log2_page, user_pages, slots, self.host.threshold.0);
         config.with(&|s, key| self.policies.value(s, key))
     }
 
-    /// What policies ask of the config and of their own parameters.
+    /// Checks the requirements of policies on the config and on their own parameters.
     pub(super) fn check_demands(&self) -> Result<(), ConfigError> {
         if let Some(streams) = self.placement.streams {
             let text = "only with a placement in Python, python:NAME".to_owned();

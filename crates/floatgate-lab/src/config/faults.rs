@@ -1,4 +1,4 @@
-//! The table of flash that breaks.
+//! Config table of fault injection.
 
 use floatgate_ftl::nand::{Faults as FtlFaults, LAST};
 use schemars::JsonSchema;
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{Config, ConfigError, expect};
 
-/// Fault injection. Each share is a probability of failure per operation or unit, 0 to 0.5; with
-/// all 0 and no `wear_out`, nothing fails. With faults, every page is verified.
+/// Fault injection. Each share is a probability of failure per operation or unit, 0 to 0.5. If all
+/// shares are 0 and `wear_out` is off, nothing fails. With faults, every page is verified.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// Share of erase units that are bad from the factory.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub factory_bad: f64,
-    /// Share of programs that fail: the unit's contents are moved to a spare unit.
+    /// Share of programs that fail. The contents of the unit are then moved to a spare unit.
     #[schemars(range(min = 0.0, max = 0.5))]
     pub program: f64,
     /// Share of erases that fail.
@@ -28,8 +28,8 @@ pub struct Faults {
     pub corrupt: f64,
     /// Whether a unit wears out after flash.endurance erases, plus or minus 10 %.
     pub wear_out: bool,
-    /// Spare erase units that replace bad ones, in addition to those of the capacity, 3 to
-    /// 1000000. With two left the drive is read-only. Not set: 2 % of the units, at least 8.
+    /// Spare erase units that replace bad ones, in addition to the units of the capacity, 3 to
+    /// 1000000. With two spares left the drive is read-only. Not set: 2 % of the units, at least 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 3, max = 1_000_000))]
     pub spare_units: Option<u32>,
@@ -40,14 +40,14 @@ impl Faults {
         [self.factory_bad, self.program, self.erase, self.read, self.corrupt]
     }
 
-    /// Whether anything can break.
+    /// Whether any fault is enabled.
     pub(crate) fn any(&self) -> bool {
         self.wear_out || self.rates().iter().any(|&rate| rate > 0.0)
     }
 }
 
 impl Config {
-    /// How a flash of so many units breaks, if it does.
+    /// Returns the faults of a flash with `units` units, or None if no fault is enabled.
     pub(crate) fn faults_of(&self, units: u32) -> Option<FtlFaults> {
         let given = &self.faults;
         if !given.any() {
@@ -66,7 +66,8 @@ impl Config {
         })
     }
 
-    /// What hides a page that cannot be read, or does not stop when nothing can be written.
+    /// Checks that `faults.spare_units` comes with a fault, and that no policy looks ahead: a
+    /// worn-out drive refuses writes that the policy foresaw.
     pub(super) fn check_faults(&self) -> Result<(), ConfigError> {
         let faults = &self.faults;
         if !faults.any() {

@@ -1,6 +1,6 @@
-//! The tables of a config that are about what the host does before it sends a command.
+//! Config table of the host's work before it sends a command.
 //!
-//! A doc comment here is the description in the JSON Schema, and so what a user reads.
+//! Doc comments here are the descriptions in the JSON Schema, which users read.
 
 use floatgate_ftl::buffer::NONE;
 use floatgate_ftl::host::keeps_log;
@@ -13,25 +13,25 @@ use super::policies::names;
 use super::{Config, ConfigError, expect, expect_text};
 use crate::units::{Size, Time};
 
-/// What the host does before it sends a command.
+/// Work of the host before it sends a command.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
     /// The host layer.
     #[schemars(schema_with = "names::host")]
     pub scheme: String,
-    /// For "shrd": the log of small writes, a range of logical pages behind the user's.
+    /// For "shrd": the log of small writes, a range of logical pages after the user's pages.
     #[schemars(extend("x-minimum" = "4KiB", "x-maximum" = "1TiB"))]
     pub log: Size,
     /// For "shrd": writes up to this size count as random and go to the log.
     #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1GiB"))]
     pub threshold: Size,
-    /// Overhead of host and controller per command, serial over all commands, before the drive
-    /// begins it.
+    /// Overhead of host and controller per command, before the drive begins the command. The
+    /// overheads of commands never overlap.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub command: Time,
-    /// Overhead of the completion interrupt per command; the overhead of the next command waits
-    /// for it.
+    /// Overhead of the completion interrupt per command. The overhead of the next command starts
+    /// after it.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub interrupt: Time,
 }
@@ -56,7 +56,7 @@ impl Host {
 }
 
 impl Config {
-    /// Slots of the log, if the host has one.
+    /// Returns the number of slots in the host's log, or 0 without a log.
     pub(crate) fn log_slots(&self) -> u32 {
         match self.host.keeps_log() {
             true => u32::try_from(self.host.log.0 / self.unit_bytes()).unwrap_or(u32::MAX),
@@ -64,7 +64,7 @@ impl Config {
         }
     }
 
-    /// What host layers ask of the rest.
+    /// Checks the requirements of host layers on other settings.
     pub(super) fn check_host(&self) -> Result<(), ConfigError> {
         if !self.host.keeps_log() {
             return Ok(());

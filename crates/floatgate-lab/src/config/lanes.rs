@@ -1,4 +1,4 @@
-//! What is recorded of dies and channels.
+//! Config table of the recording of dies and channels.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{Config, ConfigError, Timing, expect};
 use crate::units::{Time, UnitError};
 
-/// A window of the run in which all that dies and channels do is recorded.
+/// Recording of all work of dies and channels in a window of the run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Lanes {
@@ -18,10 +18,11 @@ pub struct Lanes {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "1ns", "x-maximum" = "1000s"))]
     pub window: Option<Time>,
-    /// What the window is around: "worst", the read or write that took longest (three quarters of
-    /// the window before it is complete, a quarter behind), or a time from the start of the run.
+    /// The position of the window: "worst" or a time from the start of the run. "worst" is the read
+    /// or write with the longest latency: three quarters of the window lie before its completion,
+    /// one quarter after.
     pub around: Moment,
-    /// The most spans that are kept, 100 to 10000000: a window that has more is made shorter.
+    /// Maximum number of recorded spans, 100 to 10000000. A window with more spans is shortened.
     #[schemars(range(min = 100, max = 10_000_000))]
     pub spans: u32,
 }
@@ -32,18 +33,18 @@ impl Default for Lanes {
     }
 }
 
-/// A time of a run. Written "worst", or as a duration from its start.
+/// Time in a run, written "worst" or as a duration from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Moment {
-    /// When the request was served that took longest.
+    /// When the drive served the request with the longest latency.
     Worst,
-    /// Then.
+    /// At this time from the start of the run.
     At(Time),
 }
 
 impl Moment {
-    /// Reads "worst" or "1.25s".
+    /// Parses "worst" or a duration such as "1.25s".
     ///
     /// # Errors
     /// The text is neither.
@@ -91,7 +92,7 @@ impl JsonSchema for Moment {
 }
 
 impl Config {
-    /// What is to be recorded of the run.
+    /// Returns the recording that the config asks for, if any.
     pub(crate) fn recording(&self) -> Option<Recording> {
         let Lanes { window, around, spans } = &self.lanes;
         let around = match around {

@@ -1,10 +1,10 @@
-//! One table from the layers: preset, file, single settings.
+//! Merging of the config's layers: preset, file, single settings.
 
 use toml::{Table, Value};
 
 use super::{ConfigError, presets};
 
-/// The layers, each over the one before. Keys are not checked, but for what the layers need.
+/// Merges the layers, each over the layers below. Checks no keys except those that the layers use.
 pub(super) fn merge(
     preset: Option<&str>,
     file: Option<&str>,
@@ -16,7 +16,8 @@ pub(super) fn merge(
     Ok(table)
 }
 
-/// The lower layers, with what is published of drives of its class: no part of a config.
+/// Merges preset and file. The table includes `[class]`, published figures of drives of this class,
+/// which is not part of a config.
 pub(super) fn said(preset: Option<&str>, file: Option<&str>) -> Result<Table, ConfigError> {
     let mut file = parse(file.unwrap_or_default())?;
     let base = match file.remove("preset") {
@@ -37,14 +38,14 @@ pub(super) fn said(preset: Option<&str>, file: Option<&str>) -> Result<Table, Co
         Some(name) => parse(presets::find(name)?.toml)?,
         None => Table::new(),
     };
-    // What a preset, and so a file made from one, says about itself.
+    // A preset, and a file made from a preset, describes itself in `about`.
     table.remove("about");
     file.remove("about");
     put(&mut table, file)?;
     Ok(table)
 }
 
-/// The error when spare space is given in both ways.
+/// Returns the error for spare space that is given in both ways.
 pub(super) fn both_capacities() -> ConfigError {
     ConfigError::new(
         "capacity.spare_factor and capacity.over_provisioning are both set: expected one of them",
@@ -59,7 +60,7 @@ fn parse(text: &str) -> Result<Table, ConfigError> {
     })
 }
 
-/// The single settings as one layer.
+/// Merges the single settings into one layer.
 fn settings(sets: &[(String, String)]) -> Result<Table, ConfigError> {
     let mut layer = Table::new();
     for (key, text) in sets {
@@ -75,8 +76,8 @@ fn settings(sets: &[(String, String)]) -> Result<Table, ConfigError> {
     Ok(layer)
 }
 
-/// Puts a layer over a table. The two ways of giving spare space exclude each other in a layer;
-/// over layers, the upper one counts.
+/// Puts a layer over a table. A layer may give spare space in only one of the two ways. Across
+/// layers, the upper layer wins.
 fn put(table: &mut Table, layer: Table) -> Result<(), ConfigError> {
     const WAYS: [&str; 2] = ["spare_factor", "over_provisioning"];
     if let Some(Value::Table(capacity)) = layer.get("capacity") {
@@ -96,7 +97,7 @@ fn put(table: &mut Table, layer: Table) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Tables are merged, everything else is replaced.
+/// Merges tables recursively, and replaces all other values.
 fn overlay(table: &mut Table, layer: Table) {
     for (key, value) in layer {
         match (table.get_mut(&key), value) {

@@ -1,4 +1,4 @@
-//! What a block-mapped translation layer asks of the rest of a config.
+//! Requirements of a block-mapped translation layer on other settings.
 
 use floatgate_ftl::log_block::{logs_given, logs_min};
 use floatgate_ftl::parameters::Choice;
@@ -6,21 +6,22 @@ use floatgate_ftl::parameters::Choice;
 use super::{Cleaning, Config, ConfigError, WearLeveling, expect, expect_text};
 
 impl Config {
-    /// How many log blocks the drive has at least, if its translation layer works with them: as
-    /// many as are asked for, or as few as it can do with.
+    /// Returns the minimum number of log blocks on the drive, if the translation layer uses log
+    /// blocks: the configured number, or else the least that the scheme can work with.
     pub(crate) fn logs_least(&self) -> Option<u32> {
         let least = logs_min(&self.ftl.scheme)?;
         Some(self.log_blocks().unwrap_or(least))
     }
 
-    /// How many log blocks are asked for.
+    /// Returns the configured number of log blocks, if it is set.
     pub(crate) fn log_blocks(&self) -> Option<u32> {
         let geometry = self.provisional_geometry().ok()?;
         logs_given(&self.ftl.scheme, &self.log_config(geometry, 0, 0))
     }
 
-    /// A block-mapped drive has no page map that could be cached or lie on flash, no streams, and
-    /// nothing to clean but by merging: what would have no effect is not taken.
+    /// Checks that settings without effect on a block-mapped drive have their defaults. Such a
+    /// drive has no page map to cache or store on flash and no streams, and reclaims space only by
+    /// merging.
     pub(super) fn check_log_blocks(&self) -> Result<(), ConfigError> {
         let scheme = &self.ftl.scheme;
         if logs_min(scheme).is_none() {

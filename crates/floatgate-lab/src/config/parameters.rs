@@ -1,7 +1,7 @@
-//! The parameters of policies in a config: a section for each policy that has any.
+//! Parameters of policies in a config: a section for each policy that has parameters.
 //!
-//! What they are, their defaults and their ranges stand beside the policies
-//! ([`mod@floatgate_ftl::parameters`]); here are their text form and their part of the schema.
+//! Definitions, defaults and ranges are next to the policies ([`mod@floatgate_ftl::parameters`]).
+//! This module has their text form and their part of the schema.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,7 +15,7 @@ use super::choice::one_of;
 use super::policies::AXES;
 use crate::units::{Size, Time};
 
-/// The sections of all policies: by name, what they are of, and their parameters.
+/// Sections of all policies by name, with the policies and the parameters of each section.
 static SECTIONS: LazyLock<BTreeMap<&'static str, Section>> = LazyLock::new(|| {
     let mut sections: BTreeMap<&str, Section> = BTreeMap::new();
     for axis in AXES {
@@ -33,13 +33,13 @@ static SECTIONS: LazyLock<BTreeMap<&'static str, Section>> = LazyLock::new(|| {
 
 #[derive(Default)]
 struct Section {
-    /// The policies that it is of, two of which may have a name in common.
+    /// Policies that the section belongs to. Two policies of different axes may share a name.
     of: Vec<String>,
     parameters: Vec<Parameter>,
 }
 
-/// The values of the parameters of all policies, by section and key; those that are not set are
-/// not there.
+/// Values of the parameters of all policies, by section and key. Parameters without a value are
+/// absent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policies(BTreeMap<&'static str, BTreeMap<&'static str, Value>>);
 
@@ -49,7 +49,7 @@ impl Policies {
         self.0.get(section)?.get(key).copied()
     }
 
-    /// Puts values over those that are there.
+    /// Replaces values by those in the tables.
     fn overlay(&mut self, tables: BTreeMap<String, toml::Table>) -> Result<(), String> {
         for (name, table) in tables {
             let unknown = || format!("unknown section `{name}`");
@@ -91,7 +91,7 @@ impl<'de> Deserialize<'de> for Policies {
     }
 }
 
-/// A value as it is written in a config, if it is in the range.
+/// Reads a value in its config form. Returns None if it is out of range.
 fn read(range: &Range, value: &toml::Value) -> Option<Value> {
     let value = match range {
         Range::Integer(_) => Value::Integer(u64::try_from(value.as_integer()?).ok()?),
@@ -112,7 +112,7 @@ fn read(range: &Range, value: &toml::Value) -> Option<Value> {
     range.holds(value).then_some(value)
 }
 
-/// As it is written in a config.
+/// Returns a value in its config form.
 fn print(value: Value) -> Json {
     match value {
         Value::Integer(n) => json!(n),
@@ -124,7 +124,7 @@ fn print(value: Value) -> Json {
     }
 }
 
-/// The schemas of all sections, by name.
+/// Returns the schemas of all sections, by name.
 pub(super) fn schemas() -> impl Iterator<Item = (&'static str, Json)> {
     SECTIONS.iter().map(|(&name, section)| (name, schema_of(section)))
 }
@@ -167,7 +167,7 @@ fn schema<T: schemars::JsonSchema>() -> Json {
 }
 
 fn with_bounds(mut leaf: Json, Bounds { low, high }: Bounds) -> Json {
-    // Whole numbers are written as such.
+    // Whole numbers are written without a fraction.
     let number = |x: f64| if x.fract() == 0.0 { json!(x as u64) } else { json!(x) };
     leaf[if low.1 { "minimum" } else { "exclusiveMinimum" }] = number(low.0);
     leaf[if high.1 { "maximum" } else { "exclusiveMaximum" }] = number(high.0);

@@ -1,4 +1,4 @@
-//! The axes along which devices differ, and the policies on each.
+//! Axes along which devices differ, and the policies on each axis.
 
 use floatgate_ftl::buffer::{BUFFERS, NONE};
 use floatgate_ftl::host::HOSTS;
@@ -16,7 +16,7 @@ const PAGE: Row = Row {
     parameters: Vec::new,
 };
 
-/// A row before those of a table.
+/// Puts a row in front of the rows of a table.
 macro_rules! with_first {
     ($first:ident, $TABLE:ident) => {
         &{
@@ -27,43 +27,41 @@ macro_rules! with_first {
     };
 }
 
-/// The page-mapped layer, and one for each scheme of log blocks.
+/// The page-mapped layer, and all log-block schemes.
 const FTLS: &[Row] = with_first!(PAGE, LOG_BLOCKS);
 
-/// No buffer, and each buffer.
+/// "none", and all buffer policies.
 const CHOICES: &[Row] = with_first!(NONE, BUFFERS);
 
-/// What the name of a policy begins with that is in no table.
+/// Prefix of the name of an external policy, which is in no table.
 const GUEST: &str = "python:";
 
-/// The same as a pattern: what follows is the name that the policy has in Python.
+/// Pattern of such a name: the prefix, then the policy's name in Python.
 const GUEST_PATTERN: &str = "^python:.+";
 
-/// The axes of which there can be policies that are in no table.
+/// Axes that accept external policies.
 const GUESTS: &[&str] = &["mapping", "placement", "victim", "buffer"];
 
-/// Whether this is the name of a policy that is in no table.
+/// Whether this name belongs to an external policy.
 pub(crate) fn is_guest(name: &str) -> bool {
     name.strip_prefix(GUEST).is_some_and(|name| !name.is_empty())
 }
 
-/// One way in which devices differ.
+/// One axis along which devices differ.
 pub(super) struct Axis {
-    /// Its name.
     pub name: &'static str,
-    /// What a policy of it is called.
+    /// Word for a policy on this axis.
     pub noun: &'static str,
-    /// Its policies.
     pub policies: &'static [Row],
 }
 
-/// The table of axes: name, what a policy is called, and the table of the policies.
+/// Makes the table of axes from rows of name, word for a policy, and table of policies.
 macro_rules! axes {
     ($($axis:ident $noun:literal $TABLE:ident;)*) => {
         pub(super) const AXES: &[Axis] =
             &[$(Axis { name: stringify!($axis), noun: $noun, policies: $TABLE }),*];
 
-        /// The schemas of the keys that name a policy, one per axis.
+        /// Schemas of the keys that name a policy, one per axis.
         pub(super) mod names {
             use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -90,10 +88,10 @@ axes! {
     ftl "translation layer" FTLS;
 }
 
-/// Axis by axis, every policy: `name`, `doc`, `source`, and `parameters`, the keys of the config
-/// table that bears the policy's name, each with `name`, `doc`, `default` and what is `expected`. A
-/// table that bears an axis's name is that of the axis: the placement `host` has its keys among
-/// those of all placements.
+/// Returns every policy, axis by axis: `name`, `doc`, `source` and `parameters`. The parameters are
+/// the keys of the config table with the policy's name, each with `name`, `doc`, `default` and
+/// `expected`. A table with the name of an axis belongs to the axis: the keys of the placement
+/// `host` are among the keys of all placements.
 pub fn policies() -> Value {
     let axes = AXES.iter().map(|axis| {
         let rows: Vec<Value> = axis.policies.iter().map(row).collect();

@@ -1,24 +1,24 @@
-//! Devices that are known by name.
+//! Presets: configs of devices, by name.
 
 use std::sync::LazyLock;
 
 use super::ConfigError;
 use crate::suggest::nearest;
 
-/// A device that is known by name.
+/// Config of a device, with a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Preset {
-    /// Its name.
+    /// Name of the preset.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Description of the device, in one line.
     pub doc: String,
-    /// Where its numbers are from.
+    /// Source of its numbers.
     pub source: String,
-    /// The config, with the source of each number beside it.
+    /// The config, with the source of each number in a comment.
     pub toml: &'static str,
 }
 
-/// The table of presets: each is a file of this name.
+/// Makes the table of presets. Each preset is the file in `devices/` with this name.
 macro_rules! table {
     ($($name:literal)*) => {
         &[$(($name, include_str!(concat!("../../../../devices/", $name, ".toml")))),*]
@@ -33,12 +33,12 @@ const FILES: &[(&str, &str)] = table! {
 static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| FILES.iter().map(|&(name, toml)| preset(name, toml)).collect());
 
-/// All presets.
+/// Returns all presets.
 pub fn presets() -> &'static [Preset] {
     &PRESETS
 }
 
-/// The preset of this name.
+/// Finds the preset with this name.
 pub(super) fn find(name: &str) -> Result<&'static Preset, ConfigError> {
     presets().iter().find(|preset| preset.name == name).ok_or_else(|| {
         let names: Vec<&str> = presets().iter().map(|preset| preset.name).collect();

@@ -1,31 +1,31 @@
-//! Flash pages larger than what a map entry stands for, and flash pages that are programmed several
+//! Flash pages that differ in size from the map unit, and rows of flash pages that a die programs
 //! at once.
 
 use floatgate_ftl::geometry::ProgramUnit;
 
 use super::{Config, ConfigError, Flash, expect, expect_text};
 
-/// Rows for each die for which there is memory if nothing else is said.
+/// Rows of write memory for each die if `controller.write_memory` is not set.
 const ROWS_PER_DIE: u64 = 4;
 
 impl Config {
-    /// Bytes that a map entry stands for: a page of the map.
+    /// Returns the bytes of a map unit.
     pub(crate) fn unit_bytes(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.page).0
     }
 
-    /// Bytes that a die programs at once.
+    /// Returns the bytes that a die programs at once.
     fn row_bytes(&self) -> u64 {
         self.flash.page.0 * u64::from(self.flash.program_pages) * u64::from(self.flash.planes)
     }
 
-    /// Pages of the map in a block.
+    /// Returns the map units in a block.
     pub(crate) fn unit_pages_per_block(&self) -> u32 {
         let pages = u64::from(self.flash.pages_per_block) * self.flash.page.0 / self.unit_bytes();
         u32::try_from(pages).unwrap_or(u32::MAX)
     }
 
-    /// Pages of the map in an erase unit, without those that hold parity.
+    /// Returns the map units in an erase unit, without those that hold parity.
     pub(crate) fn unit_pages(&self) -> u64 {
         let pages = u64::from(self.unit_pages_per_block()) * u64::from(self.flash.superblock);
         match self.flash.parity.map(u64::from) {
@@ -40,7 +40,7 @@ impl Config {
         *program_pages > 1 || parity.is_some() || self.unit_bytes() != page.0
     }
 
-    /// What a die programs at once, if that is more than a page of the map.
+    /// Returns the row that a die programs at once, if it differs from a map unit.
     pub(super) fn program_unit(&self) -> Option<ProgramUnit> {
         self.has_program_units().then(|| ProgramUnit {
             pages: u32::try_from(self.row_bytes() / self.unit_bytes()).unwrap_or(u32::MAX),
@@ -50,7 +50,7 @@ impl Config {
         })
     }
 
-    /// Pages of the map for which there is memory until they are programmed.
+    /// Returns the map units that fit into the write memory, if there is such a memory.
     pub(super) fn write_pages(&self) -> Option<u64> {
         let dies = u64::from(self.flash.channels) * u64::from(self.flash.dies);
         let usual = self.has_program_units().then(|| ROWS_PER_DIE * dies * self.row_bytes());
@@ -58,7 +58,7 @@ impl Config {
         Some((bytes / self.unit_bytes()).max(1))
     }
 
-    /// Whether a write is acknowledged that a loss of power can take.
+    /// Whether a loss of power can destroy an acknowledged write.
     pub(crate) fn loses_write_memory(&self) -> bool {
         self.write_pages().is_some() && !self.controller.power_protected
     }

@@ -1,7 +1,8 @@
-//! The JSON Schema of a config, and checking a table against it.
+//! The JSON Schema of a config, and the check of a table against it.
 //!
-//! Ranges stand in the schema only, and of policies' parameters beside the policies. Those of sizes
-//! and durations, which JSON Schema cannot express for text, are under `x-minimum` and `x-maximum`.
+//! The ranges of keys are only in the schema, and the ranges of policy parameters are next to the
+//! policies. Ranges of sizes and durations, which JSON Schema cannot express for text, are in
+//! `x-minimum` and `x-maximum`.
 
 use std::slice;
 use std::sync::LazyLock;
@@ -24,34 +25,35 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     schema
 });
 
-/// How schemas are made of types: draft 2020-12, each description a single line.
+/// Returns the settings that generate schemas from types: draft 2020-12, each description on one
+/// line.
 pub(crate) fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12().with_transform(RecursiveTransform(join_lines))
 }
 
-/// A doc comment is broken into lines for the source; a description is one line.
+/// Joins the lines of a description: a doc comment has several, a description has one.
 fn join_lines(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace('\n', " ");
     }
 }
 
-/// The JSON Schema (draft 2020-12) of a config.
+/// Returns the JSON Schema (draft 2020-12) of a config.
 pub fn schema() -> Value {
     SCHEMA.clone()
 }
 
-/// The keys of a section with their schemas, if there is a section of that name.
+/// Returns the keys of a section with their schemas, if the section exists.
 pub(super) fn section(name: &str) -> Option<&'static Map<String, Value>> {
     SCHEMA["properties"][name]["properties"].as_object()
 }
 
-/// The schema of a key that is in no section.
+/// Returns the schema of a key that is in no section.
 fn top_level(name: &str) -> Option<&'static Value> {
     SCHEMA["properties"].get(name).filter(|leaf| leaf.get("properties").is_none())
 }
 
-/// Checks every key, type and range of a table; relations between keys are not seen here.
+/// Checks every key, type and range of a table, but no relations between keys.
 pub(super) fn check(table: &toml::Table) -> Result<(), ConfigError> {
     for (name, value) in table {
         if let Some(leaf) = top_level(name) {
@@ -81,7 +83,7 @@ pub(super) fn check(table: &toml::Table) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// In words, what a key can have.
+/// Describes the allowed values of a key in words.
 pub(super) fn expected(leaf: &Value) -> String {
     let names = names(leaf);
     if !names.is_empty() {
@@ -153,7 +155,7 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
     }
 }
 
-/// Whether it is a duration within the bounds.
+/// Whether the value is a duration within the bounds.
 fn is_time(leaf: &Value, value: &toml::Value) -> bool {
     let time = value.as_str().and_then(|text| Time::parse(text).ok());
     time.is_some_and(|time| within(leaf, time, |bound| Time::parse(bound).ok()))
@@ -165,7 +167,7 @@ fn within<T: PartialOrd>(leaf: &Value, value: T, parse: impl Fn(&str) -> Option<
         && bound("x-maximum").is_none_or(|high| value <= high)
 }
 
-/// Not a number is in no range: it fails every comparison.
+/// Whether the number is within the bounds. NaN is in no range: it fails every comparison.
 fn in_range(leaf: &Value, x: f64) -> bool {
     let bound = |key: &str| leaf[key].as_f64();
     bound("minimum").is_none_or(|low| x >= low)
@@ -175,7 +177,7 @@ fn in_range(leaf: &Value, x: f64) -> bool {
         && !x.is_nan()
 }
 
-/// The names that a key can have: from a table of policies, or the variants of an enum.
+/// Returns the names that a key accepts: from a table of policies, or the variants of an enum.
 fn names(leaf: &Value) -> Vec<&str> {
     let table = if takes_guests(leaf) { &leaf["anyOf"][0]["enum"] } else { &leaf["enum"] };
     let of_table = table.as_array().into_iter().flatten();
@@ -183,7 +185,7 @@ fn names(leaf: &Value) -> Vec<&str> {
     of_table.chain(of_enum).filter_map(Value::as_str).collect()
 }
 
-/// Whether a key names a policy, which may be one that is in no table.
+/// Whether a key accepts the names of external policies.
 fn takes_guests(leaf: &Value) -> bool {
     leaf["anyOf"][1]["pattern"].is_string()
 }

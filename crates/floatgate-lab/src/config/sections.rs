@@ -1,6 +1,6 @@
-//! The tables of a config: every key with its default, its range and its doc line.
+//! Config tables: every key with its default, its range and its doc line.
 //!
-//! A doc comment here is the description in the JSON Schema, and so what a user reads.
+//! Doc comments here are the descriptions in the JSON Schema, which users read.
 
 use floatgate_ftl::nand::{PAGE_TYPES, Stripe};
 use floatgate_ftl::page_ftl::{Destination, Scope};
@@ -18,14 +18,14 @@ use crate::units::{Rate, Size, Time, Times};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Flash {
-    /// Bytes of data in a flash page: what the cells of a plane are read in.
+    /// Bytes of data in a flash page: the unit in which the cells of a plane are read.
     #[schemars(extend("x-minimum" = "512B", "x-maximum" = "1MiB"))]
     pub page: Size,
     /// Pages in a block, 1 to 65536.
     #[schemars(range(min = 1, max = 65_536))]
     pub pages_per_block: u32,
-    /// Blocks in service, a multiple of `superblock`; the reserve that cleaning needs comes on
-    /// top. Not set: as many as the workload's span asks for.
+    /// Blocks in service, a multiple of `superblock`. The reserve for cleaning is added to them.
+    /// Not set: as many as the span of the workload needs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 2_147_483_646))]
     pub blocks: Option<u32>,
@@ -41,38 +41,39 @@ pub struct Flash {
     /// Blocks in an erase unit, on consecutive planes; divides the number of planes.
     #[schemars(range(min = 1, max = 65_536))]
     pub superblock: u32,
-    /// Over what the consecutive pages of an erase unit go: by default over planes first, as the
-    /// pages of a row can be programmed together, then over channels, then over dies.
+    /// Order in which the consecutive pages of an erase unit are spread. Default: over planes
+    /// first, because the pages of a row can be programmed together, then over channels, then over
+    /// dies.
     pub stripe: Chosen<Stripe>,
-    /// Time of a page read, cells to register: one for all pages, or a list by page type (LSB, CSB,
-    /// MSB). The pages of a block take turns in it.
+    /// Time of a page read, from cells to register: one time for all pages, or a list by page type
+    /// (LSB, CSB, MSB). The pages of a block cycle through the types.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s", "maxItems" = PAGE_TYPES))]
     pub read: Times,
-    /// Time of a page program, register to cells: one, or a list by page type.
+    /// Time of a page program, from register to cells: one time, or a list by page type.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s", "maxItems" = PAGE_TYPES))]
     pub program: Times,
     /// Time of a block erase.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub erase: Time,
-    /// Rate of a channel, or "none": transfers take no time.
+    /// Transfer rate of a channel, or "none": transfers take no time.
     pub bus: Rate,
     /// Flash pages on each plane of a die that are programmed at once, 1 to 4: with 3, the lower,
-    /// middle and upper page of TLC. If more than 1, or if `mapping.unit` is not the flash page, a
-    /// die programs such a row of all of its planes when it is full.
+    /// middle and upper page of TLC. If the number is above 1, or if `mapping.unit` is not the
+    /// flash page, a die collects such a row over all its planes and programs it when it is full.
     #[schemars(range(min = 1, max = 4))]
     pub program_pages: u32,
-    /// Whether the cells can work while a page is transferred that they have read before, or are
-    /// to program next (cache read, cache program).
+    /// Whether the cells can work during the transfer of a page that they have already read or will
+    /// program next (cache read, cache program).
     pub cache_register: bool,
-    /// Of so many dies of an erase unit, one holds the parity of the others in each row; it takes
-    /// turns. Not set: there is no parity.
+    /// Dies in a parity group of an erase unit, 2 to 65536. In each row one die of the group holds
+    /// the parity of the others; the dies take turns. Not set: no parity.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 2, max = 65_536))]
     pub parity: Option<u32>,
     /// Time of the command and address cycles of an operation.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub command: Time,
-    /// Program/erase cycles that a block is rated for; for lifetime estimates.
+    /// Program/erase cycles that a block is rated for. Used for lifetime estimates.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub endurance: u32,
 }
@@ -101,7 +102,8 @@ impl Default for Flash {
     }
 }
 
-/// How much of the flash in service the host can address: T pages in service, U addressable.
+/// How much of the flash in service the host can address. T pages are in service, U of them
+/// addressable.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Capacity {
@@ -114,8 +116,8 @@ pub struct Capacity {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64", extend("exclusiveMinimum" = 0, "maximum" = 100))]
     pub over_provisioning: Option<f64>,
-    /// Erase units that are kept for blocks that break, for each other one, 0 to 1: flash that
-    /// the drive has and never uses. It changes nothing but the account of space.
+    /// Erase units reserved for blocks that fail, as a share of the other erase units, 0 to 1. The
+    /// drive has this flash and never uses it: the setting changes only the accounting of space.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub reserve: f64,
 }
@@ -123,7 +125,7 @@ pub struct Capacity {
 const SPARE_FACTOR: f64 = 0.07;
 
 impl Capacity {
-    /// The spare factor (T-U)/T in force, whichever way it is written.
+    /// Returns the spare factor (T-U)/T in force, whichever way it is written.
     pub fn spare(&self) -> f64 {
         match (self.spare_factor, self.over_provisioning) {
             (Some(spare), _) => spare,
@@ -132,7 +134,7 @@ impl Capacity {
         }
     }
 
-    /// Writes the default down if nothing was said.
+    /// Sets the default spare factor if the config gives no spare space.
     pub(super) fn resolve_default(&mut self) {
         if self.over_provisioning.is_none() {
             self.spare_factor.get_or_insert(SPARE_FACTOR);
@@ -147,8 +149,8 @@ pub struct Mapping {
     /// The map cache: which part of the map is in memory.
     #[schemars(schema_with = "names::mapping")]
     pub scheme: String,
-    /// Bytes that a map entry stands for, a power of two: a part of a flash page, or several. A
-    /// write of the host that covers one in part reads the rest. Not set: the flash page.
+    /// Bytes that a map entry maps, a power of two: part of a flash page, or several flash pages. A
+    /// host write that covers a map unit only partly reads the rest. Not set: the flash page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Size", extend("x-minimum" = "512B", "x-maximum" = "1MiB"))]
     pub unit: Option<Size>,
@@ -173,16 +175,16 @@ pub struct Placement {
     /// How written pages are sorted into streams.
     #[schemars(schema_with = "names::placement")]
     pub scheme: String,
-    /// Streams of a policy in Python, 1 to 200; set by the run that has it.
+    /// Streams of a policy in Python, 1 to 200. The run that uses the policy sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u8", range(min = 1, max = 200))]
     pub streams: Option<u8>,
-    /// Which stream the pages that cleaning moves go to.
+    /// The stream for pages that cleaning moves.
     pub gc_destination: Chosen<Destination>,
     /// For "host": placement handles, 1 to 128. A write names one by its `stream`.
     #[schemars(range(min = 1, max = 128))]
     pub handles: u32,
-    /// For "host": whether what cleaning moves stays apart by handle, too.
+    /// For "host": whether cleaning keeps pages of different handles separate, too.
     pub isolation: Chosen<Isolation>,
 }
 
@@ -202,16 +204,17 @@ impl Default for Placement {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Cleaning {
-    /// Which erase unit is cleaned next.
+    /// The victim policy: which erase unit is cleaned next.
     #[schemars(schema_with = "names::victim")]
     pub victim: String,
-    /// For "greedy": which stream is cleaned if units of several have the fewest valid pages.
+    /// For "greedy": the preferred stream if units of several streams have the fewest valid pages.
     pub tie: Chosen<Tie>,
-    /// Which erase units a victim is chosen from.
+    /// The erase units among which the victim is chosen.
     pub scope: Chosen<Scope>,
-    /// A write that opens an erase unit then cleans until this many less 1 are free, 1 to 1000000.
-    /// Not set: 3, or the drive's minimum if that is more: about one more than the units that are
-    /// open at a time, and with cleaning ahead of need one more than twice as many.
+    /// A write that opens an erase unit cleans until `low_water` - 1 units are free, 1 to 1000000.
+    /// Not set: 3, or the drive's minimum if it is larger. The minimum is about one more than the
+    /// number of units open at a time. With cleaning ahead of need it is about one more than twice
+    /// that number.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub low_water: Option<u32>,
@@ -220,19 +223,19 @@ pub struct Cleaning {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub high_water: Option<u32>,
-    /// Incremental cleaning: pages copied per page that the host writes, while fewer
-    /// than `high_water` units are free, 1 to 65536. Not set: none.
+    /// Incremental cleaning: pages copied per page that the host writes, while fewer than
+    /// `high_water` units are free, 1 to 65536. Not set: no incremental cleaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 65_536))]
     pub copies_per_write: Option<u32>,
-    /// Idle-time cleaning: idle time of the host after which units are cleaned
-    /// while fewer than `high_water` are free. Not set: never.
+    /// Idle-time cleaning: units are cleaned after the host has been idle for this time, while
+    /// fewer than `high_water` units are free. Not set: no idle-time cleaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
     pub idle_after: Option<Time>,
     /// The wear-leveling policy.
     pub wear_leveling: WearLeveling,
-    /// For "static": the least worn unit is moved if another has over this many more erases, 1
+    /// For "static": the least worn unit is moved if another unit has over this many more erases, 1
     /// to 1000000.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub wear_gap: u32,
@@ -260,9 +263,10 @@ impl Default for Cleaning {
 pub enum WearLeveling {
     /// The least worn free unit is opened next.
     Dynamic,
-    /// The unit that has been free for longest is opened next.
+    /// The unit that has been free longest is opened next.
     None,
-    /// Dynamic; and the least worn unit is moved to a worn one when their gap is too wide.
+    /// Like dynamic. In addition, the least worn unit is moved to a worn one when their gap is too
+    /// wide.
     Static,
 }
 
@@ -277,42 +281,42 @@ pub enum Timing {
     None,
 }
 
-/// What is kept of the latencies of requests.
+/// How much of the request latencies the result keeps.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Latency {
-    /// How much of their distribution the result has.
+    /// How much of the latency distribution the result has.
     pub distribution: Resolution,
 }
 
-/// How much of a distribution is kept.
+/// How much of a distribution the result has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Resolution {
     /// Percentiles of reads, writes and all, finer towards the tail.
     #[default]
     Summary,
-    /// That, and all of it for reads, writes and all, and for each cause of their latency:
-    /// `distributions` in the result. Takes at most 15 MiB of memory.
+    /// The summary, and the full distributions of reads, writes and both together, for each cause
+    /// of latency: `distributions` in the result. Takes at most 15 MiB of memory.
     Full,
 }
 
-/// The order in which dies work.
+/// The order in which a die serves waiting operations.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Schedule {
-    /// Which of the operations that wait for a die is next.
+    /// Which of the operations that wait for a die is served next.
     pub order: Order,
-    /// Not for "fifo": an operation that has waited for so long, and for longer than the reads,
-    /// goes before them; and so long at most a suspended one is held up.
+    /// Not for "fifo": an operation that has waited this long, and longer than the waiting reads,
+    /// goes before them. A suspended operation is delayed at most this long.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
     pub starve: Time,
-    /// Not for "fifo": reads that go first interrupt a program or an erase, and so long it takes
-    /// until the cells can be read. Not set: they do not.
+    /// Not for "fifo": time to suspend a program or an erase until the cells can be read. Not set:
+    /// reads do not suspend other operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub suspend: Option<Time>,
-    /// How long it takes until a suspended operation goes on.
+    /// Time until a suspended operation resumes.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
     pub resume: Time,
     /// How often one operation can be suspended, 1 to 1000000.
@@ -332,15 +336,15 @@ impl Default for Schedule {
     }
 }
 
-/// Which of the operations that wait for a die is next.
+/// Which of the operations that wait for a die is served next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// The one that has waited for longest.
+    /// The operation that has waited longest.
     Fifo,
-    /// Reads that a read of the host waits for, then the one that has waited for longest.
+    /// Reads that a host read waits for, then the operation that has waited longest.
     ReadFirst,
-    /// The same with all reads, those of cleaning too.
+    /// All reads, also reads of cleaning, then the operation that has waited longest.
     AllReadsFirst,
 }
 
@@ -348,7 +352,7 @@ pub enum Order {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Link {
-    /// Rate of the data of reads and of writes, each way, or "none": they take no time.
+    /// Rate of read data and of write data, in each direction, or "none": data takes no time.
     pub bandwidth: Rate,
     /// Time of a command to the drive, and of its acknowledgement to the host.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1s"))]
@@ -370,10 +374,10 @@ pub struct Queue {
     pub depth: u32,
     /// When requests arrive.
     pub arrivals: Chosen<Arrivals>,
-    /// When the device begins a command that is in its queue.
+    /// When the device begins a command in its queue.
     pub dispatch: Chosen<Dispatch>,
-    /// Queues of that depth, 1 to 256: one is SATA's NCQ, several are NVMe's, each for a host with
-    /// an equal share of the drive and served in turn.
+    /// Queues of this depth, 1 to 256. One queue is SATA's NCQ. Several queues are NVMe's: each
+    /// serves a host with an equal share of the drive, and the drive serves them in turn.
     #[schemars(range(min = 1, max = 256))]
     pub queues: u32,
 }
@@ -389,16 +393,16 @@ impl Default for Queue {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ftl {
-    /// The engine. With log blocks there is no map cache and no placement, and cleaning is
-    /// merging: `mapping`, `placement` and `cleaning` must have their defaults, except that
+    /// The engine. With log blocks there is no map cache and no placement, and merging replaces
+    /// cleaning: `mapping`, `placement` and `cleaning` must have their defaults, except that
     /// `cleaning.wear_leveling` may be "none".
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
     /// Whether a journal makes flushed trims durable and takes checkpoints that shorten the next
-    /// mount. It has erase units of its own, in addition to those of the capacity; one more
-    /// free unit is kept.
+    /// mount. The journal has its own erase units, in addition to those of the capacity, and the
+    /// drive keeps one more unit free.
     pub journal: bool,
-    /// With a journal: pages that are programmed between two checkpoints, 1 to 4294967295.
+    /// With a journal: pages programmed between two checkpoints, 1 to 4294967295.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]
     pub checkpoint_every: u32,
 }

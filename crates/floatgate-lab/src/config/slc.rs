@@ -1,4 +1,4 @@
-//! The table of the SLC cache.
+//! Config table of the SLC cache.
 
 use floatgate_ftl::nand::SlcTimes;
 use floatgate_ftl::page_ftl::{SlcConfig, WhenFull};
@@ -8,28 +8,30 @@ use serde::{Deserialize, Serialize};
 use super::{Chosen, Config, ConfigError, expect};
 use crate::units::{Size, Time};
 
-/// A cache of units that are programmed with one bit a cell: host writes go there, and are folded
-/// into units of all bits later.
+/// Cache of units programmed with one bit per cell. Host writes go to the cache first, and are
+/// later folded into units that use all bits.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Slc {
-    /// Data for which there are always units, beyond those in service; none by default.
+    /// Data for which the drive always has SLC units, in addition to the units in service; none by
+    /// default.
     #[schemars(with = "Size", extend("x-minimum" = "0B", "x-maximum" = "1PiB"))]
     pub r#static: Size,
-    /// Data for which units are used besides that are free.
+    /// Additional data for which the cache may use free units.
     #[schemars(with = "Size", extend("x-minimum" = "0B", "x-maximum" = "1PiB"))]
     pub dynamic: Size,
-    /// What a write does that finds the cache full.
+    /// Behaviour of a write that finds the cache full.
     pub when_full: Chosen<WhenFull>,
-    /// How long the host must have been idle for units to be folded. Not set: they are not, as long
-    /// as the drive is not short of units.
+    /// Idle time of the host before units are folded. Not set: idle time folds nothing. Units are
+    /// then folded when the drive is short of units, and with `when_full` "fold" before a write
+    /// that finds the cache full.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1h"))]
     pub idle_after: Option<Time>,
-    /// Time to read a flash page of such a unit.
+    /// Time to read a flash page of an SLC unit.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub read: Time,
-    /// Time to program a row of one flash page on each plane.
+    /// Time to program a row of one flash page on each plane, in SLC mode.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "10s"))]
     pub program: Time,
 }
@@ -48,7 +50,7 @@ impl Default for Slc {
 }
 
 impl Config {
-    /// The SLC cache, if there is one.
+    /// Returns the SLC cache, if there is one.
     pub(crate) fn slc(&self) -> Option<SlcConfig> {
         let Slc { r#static, dynamic, when_full, idle_after, .. } = &self.slc;
         let native = self.unit_pages().saturating_mul(self.unit_bytes());
@@ -62,7 +64,7 @@ impl Config {
         })
     }
 
-    /// Times of what is programmed in SLC mode.
+    /// Returns the times of flash pages in SLC mode, if there is an SLC cache.
     pub(super) fn slc_times(&self) -> Option<SlcTimes> {
         let Slc { read, program, .. } = self.slc;
         self.slc().map(|_| SlcTimes { read_ns: read.0, program_ns: program.0 })

@@ -1,26 +1,27 @@
-//! The state of the drive before the workload.
+//! Config table of the drive's state before the workload.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Preconditioning: the state of the drive before the workload; no counter includes it.
+/// Preconditioning: the state of the drive before the workload. No counter includes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Start {
-    /// What is written before the workload.
+    /// Writes before the workload.
     pub fill: Fill,
-    /// For "random": volumes of random page writes after the fill, 0 to 1000.
+    /// For "random": random page writes after the fill, in multiples of the user capacity, 0 to
+    /// 1000.
     #[schemars(extend("minimum" = 0, "maximum" = 1000))]
     pub overwrites: f64,
-    /// For "steady": the relative change of write amplification from one volume to the next at
-    /// which the device counts as steady, above 0 and at most 1.
+    /// For "steady": relative change of write amplification from one volume (the user capacity) to
+    /// the next at which the device counts as steady, above 0 and at most 1.
     #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
     pub tolerance: f64,
-    /// For "steady": the most volumes written to reach it, 1 to 10000.
+    /// For "steady": maximum number of volumes written to reach the steady state, 1 to 10000.
     #[schemars(range(min = 1, max = 10_000))]
     pub volumes_max: u32,
-    /// Generators that are played after the fill, as fast as the drive takes them, with semicolons
-    /// or ends of lines between them, such as "sequential:span=1GiB,writes=8Ki,size=128KiB;
+    /// Generators played after the fill, as fast as the drive takes the requests. Separate them
+    /// with semicolons or line ends: "sequential:span=1GiB,writes=8Ki,size=128KiB;
     /// uniform:span=1GiB,writes=1Mi". Not set: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -39,7 +40,7 @@ impl Default for Start {
     }
 }
 
-/// What is written before the workload.
+/// Writes before the workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Fill {

@@ -1,4 +1,4 @@
-//! What an exploration must find.
+//! Bugs that an exploration must find.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag};
 use floatgate_ftl::journal::Layout;
@@ -7,23 +7,23 @@ use floatgate_ftl::nand::{Tagged, Torn};
 use crate::drive::Plan;
 use crate::drive::cut::Flash;
 
-/// Bugs that a drive could have, to see whether the exploration finds them. Each is what the bug
-/// would leave on flash, or would have the host believe.
+/// Bugs that a drive could have, to test whether the exploration finds them. Each variant imitates
+/// the effect of its bug on flash, or on the host's view of durability.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bug {
-    /// Pages are not told apart by age.
+    /// The recovery cannot distinguish old pages from new ones.
     NoSequence,
-    /// What was programmed since the checkpoint is not looked for.
+    /// The recovery does not scan for pages programmed since the checkpoint.
     NoScan,
-    /// Of a page that was programmed in part the out-of-band area is believed.
+    /// The recovery trusts the out-of-band area of a partly programmed page.
     TornPageBelieved,
-    /// The out-of-band area names the page after the one that is there.
+    /// The out-of-band area names the next logical page instead of the stored one.
     WrongOwner,
-    /// Trims are not written down.
+    /// The drive does not record trims.
     ForgottenTrims,
-    /// Writes are said to be durable before they are programmed.
+    /// The drive reports writes as durable before it programs them.
     EarlyAcknowledge,
-    /// A flush is acknowledged, and nothing is done.
+    /// The drive acknowledges a flush and does nothing.
     IgnoredFlush,
 }
 
@@ -39,7 +39,7 @@ impl Bug {
         Self::IgnoredFlush,
     ];
 
-    /// What it leaves on flash.
+    /// Applies the effect of this bug to the flash.
     pub(super) fn spoil(self, plan: &Plan, flash: &mut Flash, torn: Option<Torn>) {
         let layout = Layout::new(plan.geometry);
         let before = layout.find(flash).map_or(0, |checkpoint| checkpoint.stamp.serial);

@@ -1,4 +1,4 @@
-//! What an exploration has found.
+//! Results of an exploration.
 
 use floatgate_ftl::nand::Timing;
 use floatgate_ftl::recovery::Mount;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::drive::Plan;
 
-/// A page that was not what it may be.
+/// Page with a version that is not possible after the power failure.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Loss {
     /// The moment at which the power failed.
@@ -17,48 +17,48 @@ pub struct Loss {
     pub page: u32,
     /// The version found there.
     pub found: Option<u64>,
-    /// The versions that may be there.
+    /// The possible versions.
     pub possible: Vec<Option<u64>>,
 }
 
-/// What was explored, and what was found.
+/// Extent and findings of an exploration.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct CrashReport {
-    /// Moments at which the power failed, those in recoveries among them.
+    /// Power failures, including those in recoveries.
     pub points: u64,
-    /// Pages that were not what they may be, all points together.
+    /// Pages with an impossible version, over all points.
     pub lost: u64,
     /// Points at which a program or an erase was cut short.
     pub torn_seen: u64,
-    /// Drives that were found again.
+    /// Recovered drives.
     pub recoveries: u64,
-    /// Of the points, those in recoveries.
+    /// Power failures in recoveries, out of `points`.
     pub second_cuts: u64,
-    /// Recovered drives that went on with requests.
+    /// Recovered drives that served further requests.
     pub went_on: u64,
     /// Requests of the workload.
     pub requests: u64,
-    /// Moments that there were in the workload.
+    /// Moments in the workload.
     pub moments: u64,
-    /// Moments that there were in the recoveries from those that were explored.
+    /// Moments in the recoveries from the explored moments.
     pub recovery_moments: u64,
-    /// Every n-th moment of the workload was explored; none if it was a single one.
+    /// Every n-th moment of the workload was explored; none for a single moment.
     pub every: Option<u64>,
-    /// Out-of-band areas and pages of the journal that a recovery read, on average and at most.
+    /// Mean number of out-of-band areas and journal pages read by a recovery.
     pub reads_mean: f64,
-    /// The most that one read.
+    /// Maximum number read by a recovery.
     pub reads_max: u64,
-    /// Pages that a recovery programmed, on average.
+    /// Mean number of pages programmed by a recovery.
     pub programs_mean: f64,
-    /// Microseconds that a recovery takes on the simulated drive, on average, if its operations are
-    /// spread evenly over the dies.
+    /// Mean microseconds of a recovery on the simulated drive, with its operations spread evenly
+    /// over the dies.
     pub mount_us_mean: f64,
-    /// The first of what was lost.
+    /// The first lost page.
     pub first_loss: Option<Loss>,
 }
 
 impl CrashReport {
-    /// Both together; of what was lost first, the first that there is.
+    /// Merges another report into this one. `first_loss` is this report's, or else the other's.
     pub fn add(&mut self, other: &Self) {
         let all = (self.recoveries + other.recoveries).max(1) as f64;
         let mean =
@@ -94,7 +94,7 @@ impl CrashReport {
     }
 }
 
-/// Microseconds that finding a drive takes with the times of its plan, if the operations are spread
+/// Returns the microseconds of a mount with the times of its plan, with the operations spread
 /// evenly over the dies.
 pub fn mount_us(mount: Mount, plan: &Plan) -> f64 {
     let Timing { read_ns, program_ns, erase_ns, transfer_ns, command_ns } = plan.timing;

@@ -1,4 +1,4 @@
-//! Page writes from one write of a page to the next of the same page.
+//! Distances between two writes of the same page, in page writes.
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 const DIGITS: u8 = 3;
 const QUANTILES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// Distances: 1 if the very next page write is to the same page.
+/// Distances in page writes. The distance is 1 if the very next page write is to the same page.
 #[derive(Debug)]
 pub(super) struct Distances {
     histogram: Histogram<u64>,
-    /// Of those from 2^n to 2^(n+1) - 1.
+    /// Distances from 2^n to 2^(n+1) - 1, at index n.
     by_power: [u64; 64],
     sum: u128,
     /// Page writes to pages not written before.

@@ -1,25 +1,26 @@
-//! Every page that is written: how often, when last, and how often in this sequence.
+//! Records of all written pages: number of writes, latest write, and writes in the current
+//! sequence.
 
 use std::collections::BTreeMap;
 
 use super::sequence::Sequence;
 
-/// No record.
+/// Cell without a record.
 const VACANT: u32 = u32::MAX;
-/// The cells of an empty table.
+/// Cells of an empty table.
 const CELLS: usize = 1 << 10;
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
     page: u64,
-    /// The number of the latest page write to it.
+    /// Number of the latest page write to the page.
     last: u64,
     writes: u32,
     in_sequence: u32,
 }
 
-/// Records in the order of their first write, and an open-addressed table of their numbers, at most
-/// half full.
+/// Records in the order of their first write, with an open-addressed table of record numbers. The
+/// table is at most half full.
 #[derive(Debug)]
 pub(super) struct Pages {
     cells: Vec<u32>,
@@ -39,12 +40,12 @@ impl Pages {
         }
     }
 
-    /// Pages that were written.
+    /// Returns the number of written pages.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Notes page write number `now`, and returns the number of the one before to the same page.
+    /// Records page write number `now`, and returns the number of the previous write to this page.
     #[inline]
     pub fn write(&mut self, page: u64, now: u64) -> Option<u64> {
         let at = self.find(page);
@@ -62,7 +63,7 @@ impl Pages {
         Some(std::mem::replace(&mut record.last, now))
     }
 
-    /// The sequence that is under way.
+    /// Returns the current sequence.
     pub fn sequence_mut(&mut self) -> &mut Sequence {
         &mut self.sequence
     }
@@ -81,7 +82,7 @@ impl Pages {
         sequence
     }
 
-    /// How many pages were written how often.
+    /// Returns how many pages have each number of writes.
     pub fn counts(&self) -> Counts {
         let mut counts = BTreeMap::new();
         for record in &self.records {
@@ -105,11 +106,11 @@ impl Pages {
         }
     }
 
-    /// The cell of `page`, or the vacant one where it would go.
+    /// Returns the cell of `page`, or the vacant cell for it.
     #[inline(always)]
     fn find(&self, page: u64) -> usize {
         let mask = self.cells.len() - 1;
-        // Fibonacci hashing: the upper bits of the product are the well mixed ones.
+        // Fibonacci hashing: the upper bits of the product are well mixed.
         let mut at = (page.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
         while self.cells[at] != VACANT && self.records[self.cells[at] as usize].page != page {
             at = (at + 1) & mask;
@@ -118,7 +119,7 @@ impl Pages {
     }
 }
 
-/// How many pages were written how often, by ascending number of writes.
+/// Number of pages for each number of writes, in ascending order.
 pub(super) struct Counts(BTreeMap<u32, u64>);
 
 impl Counts {
@@ -130,7 +131,8 @@ impl Counts {
         self.0.iter().map(|(&writes, pages)| u64::from(writes) * pages).sum()
     }
 
-    /// The Gini coefficient: 0 if all pages are written equally often, towards 1 if one has all.
+    /// Returns the Gini coefficient: 0 if all pages have equally many writes, near 1 if one page
+    /// has all.
     pub fn gini(&self) -> Option<f64> {
         // Twice the area under the Lorenz curve, by groups of pages with equally many writes.
         let (mut below, mut area) = (0.0, 0.0);
@@ -143,8 +145,8 @@ impl Counts {
         (all > 0.0).then(|| 1.0 - area / all)
     }
 
-    /// The share of the writes that go to the `share` most written pages, whose number is rounded
-    /// up.
+    /// Returns the share of the writes that go to the most written `share` of the pages. The number
+    /// of pages is rounded up.
     pub fn top(&self, share: f64) -> Option<f64> {
         let mut left = (share * self.pages() as f64).ceil() as u64;
         let mut sum = 0;

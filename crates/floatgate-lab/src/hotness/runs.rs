@@ -1,4 +1,4 @@
-//! Requests that begin where the one before ended.
+//! Requests that begin where the previous request ended.
 
 use floatgate_ftl::request::Request;
 use hdrhistogram::Histogram;
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 /// Decimal digits that quantiles keep.
 const DIGITS: u8 = 3;
 
-/// Runs of requests that continue each other, within one kind of requests.
+/// Runs of consecutive requests, within one kind of request.
 #[derive(Debug)]
 pub(super) struct Runs {
     requests: u64,
     bytes: u64,
     continuing_requests: u64,
     continuing_bytes: u64,
-    /// Bytes of the runs that ended.
+    /// Bytes of the completed runs.
     ended: Histogram<u64>,
     longest: u64,
-    /// Where the run under way ends, and its bytes.
+    /// End address of the current run.
     end: u64,
     run_bytes: u64,
 }
@@ -49,7 +49,7 @@ impl Runs {
         self.end = request.offset + request.length;
     }
 
-    /// Ends the run that is under way.
+    /// Ends the current run.
     pub fn finish(&mut self) {
         if self.run_bytes > 0 {
             self.longest = self.longest.max(self.run_bytes);

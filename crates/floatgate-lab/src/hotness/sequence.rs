@@ -1,19 +1,19 @@
-//! One sequence: its hot and cold pages, and the extents of the hot ones.
+//! One sequence: its hot and cold pages, and the extents of hot pages.
 
 use serde_json::{Value, json};
 
 use super::GAPS;
 
-/// What is measured of a sequence.
+/// Measurements of a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sequence {
     /// Write requests.
     pub requests: u64,
-    /// Bytes of these.
+    /// Bytes of the write requests.
     pub bytes: u64,
-    /// Different pages written so often that they are hot.
+    /// Distinct pages with enough writes to be hot.
     pub hot_pages: u64,
-    /// Different pages written less often.
+    /// Distinct written pages with fewer writes.
     pub cold_pages: u64,
     /// Page writes to hot pages.
     pub hot_writes: u64,
@@ -21,14 +21,15 @@ pub struct Sequence {
     pub cold_writes: u64,
     /// Extents of hot pages, for each of [`GAPS`].
     pub extents: [u64; GAPS.len()],
-    /// Page writes to cold pages within these.
+    /// Page writes to cold pages within these extents, for each of [`GAPS`].
     pub merged_writes: [u64; GAPS.len()],
 }
 
 impl Sequence {
-    /// Measures the pages of a sequence, which are given in ascending order with their writes.
+    /// Measures the pages of a sequence. `written` has the pages in ascending order with their
+    /// numbers of writes.
     ///
-    /// Two neighbouring hot pages with g cold ones between them, written or not, are in one extent
+    /// Two neighbouring hot pages with g cold pages between them, written or not, are in one extent
     /// for every k above g.
     pub(super) fn measure(&mut self, written: &[(u64, u32)], hot_from: u32) {
         let mut last_hot = None;
@@ -54,13 +55,14 @@ impl Sequence {
         }
     }
 
-    /// Mean pages of a write.
+    /// Returns the mean number of pages in a write.
     pub fn length(&self) -> Option<f64> {
         let pages = (self.hot_writes + self.cold_writes) as f64;
         (self.requests > 0).then(|| pages / self.requests as f64)
     }
 
-    /// The share of the cold writes that lies in extents of hot pages, at the k-th of [`GAPS`].
+    /// Returns the share of the cold writes that lie in extents of hot pages, at the k-th of
+    /// [`GAPS`].
     pub fn merged_share(&self, k: usize) -> Option<f64> {
         (self.cold_writes > 0).then(|| self.merged_writes[k] as f64 / self.cold_writes as f64)
     }
@@ -79,7 +81,7 @@ impl Sequence {
     }
 }
 
-/// The mean over the sequences that have the number.
+/// Returns the mean of a number over the sequences that have it.
 pub(super) fn means(
     sequences: &[Sequence],
     number: impl Fn(&Sequence) -> Option<f64>,

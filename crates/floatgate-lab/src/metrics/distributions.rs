@@ -1,12 +1,12 @@
-//! Times at full resolution: of whole requests, and of each part that their blame has.
+//! Times at full resolution: of whole requests, and of each latency component in their blame.
 
 use floatgate_ftl::nand::{Blame, PARTS};
 use floatgate_ftl::request::Op;
 
 use super::Latencies;
 
-/// Times of reads and of writes. That takes at most 15 MiB when the result is made, however many
-/// requests there are: 33 histograms of at most 56,320 counts of 8 bytes.
+/// Response times of reads and of writes. They take at most 15 MiB when the result is made, for any
+/// number of requests: 33 histograms of at most 56,320 counts of 8 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Distributions {
     read: Times,
@@ -18,12 +18,12 @@ pub struct Distributions {
 pub struct Times {
     /// From arrival to completion.
     pub response: Latencies,
-    /// What of it went into each part, in the order of [`Blame`].
+    /// Time of each latency component, in the order of [`Blame`].
     pub parts: [Latencies; PARTS],
 }
 
 impl Distributions {
-    /// Takes in a request; trims and flushes have no latencies.
+    /// Records a request. Trims and flushes have no latencies.
     pub(super) fn record(&mut self, op: Op, blame: &Blame) {
         match op {
             Op::Read => self.read.record(blame),
@@ -32,7 +32,8 @@ impl Distributions {
         }
     }
 
-    /// The times of each kind of request with its name; "all" are reads and writes together.
+    /// Returns the times of each kind of request with its name. "all" has reads and writes
+    /// together.
     pub fn by_operation(&self) -> [(&'static str, Times); 3] {
         let mut all = self.read.clone();
         all.add(&self.write);
@@ -57,12 +58,12 @@ impl Times {
 }
 
 impl Latencies {
-    /// Mean in microseconds, exact.
+    /// Returns the mean in microseconds, exact.
     pub fn mean_us(&self) -> Option<f64> {
         self.mean().map(|ns| ns / 1000.0)
     }
 
-    /// Every bucket that has counted any: the longest time in it in nanoseconds, and how many.
+    /// Returns every non-empty bucket: its longest time in nanoseconds, and its count.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let recorded = self.histogram.iter_recorded();
         recorded.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value()))

@@ -1,4 +1,4 @@
-//! Percentiles against ranks, and intervals against sums.
+//! Percentiles compared with ranks, and intervals with sums.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use floatgate_ftl::nand::Blame;
 
 use super::*;
 
-/// Latencies whose neighbours are further apart than the histogram's precision, and the one at
-/// each rank from 1: a percentile of another rank is noticed.
+/// Makes latencies that differ by more than the histogram's precision, and a function that gives
+/// the latency at each rank from 1. A percentile at a wrong rank makes a test fail.
 fn spread(count: u64) -> (Latencies, impl Fn(u64) -> f64) {
     let ns = |rank: u64| (1000.0 * 1.0025f64.powi(rank as i32)) as u64;
     let mut latencies = Latencies::default();
@@ -24,7 +24,7 @@ fn is_near(given: f64, exact: f64) -> bool {
 fn a_percentile_is_of_the_nearest_rank() {
     let (latencies, at) = spread(10_001);
     let summary = latencies.summary();
-    // Of 10,001 requests, the least that have p in a hundred no longer than them.
+    // With 10,001 requests: the lowest rank that covers p percent of them.
     for (given, rank) in [
         (summary.p50_us, 5001),
         (summary.p95_us, 9501),
@@ -80,7 +80,7 @@ fn mean_and_deviation_are_exact() {
     assert!(summary.cdf.is_sorted());
 }
 
-/// What `latency.distribution = "full"` takes at most is stated with this number.
+/// The stated maximum memory of `latency.distribution = "full"` depends on this number.
 #[test]
 fn a_histogram_of_any_times_has_56320_counts() {
     let mut latencies = Latencies::default();
@@ -97,7 +97,7 @@ fn of_no_requests_nothing_is_said() {
     assert_eq!((none.requests, none.cdf.len()), (0, 0));
 }
 
-/// A request, and its completion after the parts of `blame`, in nanoseconds.
+/// Makes a request, and its completion after the components of `blame`, in nanoseconds.
 fn served(
     op: Op,
     bytes: Range<u64>,
@@ -127,7 +127,7 @@ fn requests_are_taken_in_by_kind() {
             served(Op::Flush, 0..0, 900, [4000, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
         ],
     );
-    // A read of a page that was written, and one past a whole word of pages.
+    // A read of a written page, and a read of a page beyond a whole word of pages.
     record(&mut metrics, &[served(Op::Read, 600..1100, 4850, [0; PARTS])]);
     record(&mut metrics, &[served(Op::Read, 64 * 512..64 * 512 + 1, 4850, [0; PARTS])]);
     metrics.end_interval(Counters::default());
@@ -135,7 +135,7 @@ fn requests_are_taken_in_by_kind() {
     assert_eq!(counts, [5, 3, 2]);
     assert_eq!(metrics.blame_ns, [1001, 12, 3, 14, 5, 16, 7, 18, 9, 20]);
     assert_eq!(metrics.span_ns, Some((400, 4900)), "trims and flushes are of the run, too");
-    // Pages 0; 1 and 2; 2 to 5; 1 and 2; 64.
+    // Touched pages: 0; 1 and 2; 2 to 5; 1 and 2; 64.
     assert_eq!(metrics.footprint_pages(), 7);
     assert_eq!(metrics.read.summary().mean_us, Some(55.0 / 3.0 / 1000.0));
     assert_eq!(metrics.write.summary().mean_us, Some(0.525));
@@ -161,8 +161,8 @@ fn blame_that_does_not_explain_the_latency_is_a_bug() {
     Metrics::new(100, 9, true).record(&request, &late);
 }
 
-/// Counters of a drive of pages of 512 bytes to which the host wrote halves of `host` pages, with
-/// hits and misses, and programs by cause.
+/// Makes counters of a drive with pages of 512 bytes. The host wrote `host` half pages. Hits,
+/// misses, and programs by cause are given.
 fn counters(host: u64, [hits, misses]: [u64; 2], programs: [u64; CAUSES]) -> Counters {
     let mut counters = Counters::default();
     (counters.host.write_pages, counters.host.write_bytes) = (host, host * 256);
@@ -219,7 +219,7 @@ fn an_interval_is_what_came_since_the_one_before() {
     assert_eq!(map_programs, &[1 + 4 + 32 + 64, 0, 2 + 5 + 33 + 65]);
     assert_eq!(merge_programs, &[8, 0, 9]);
     assert_eq!(fold_programs, &[4, 0, 5]);
-    // Halves of pages of 512 bytes: ten from 0 to 3 us, none, and four from 9 to 15 us.
+    // Half pages of 512-byte pages: ten from 0 to 3 us, none, and four from 9 to 15 us.
     let rates: Vec<_> = write_mb_s.iter().map(|rate| rate.map(f64::round)).collect();
     assert_eq!(
         rates,

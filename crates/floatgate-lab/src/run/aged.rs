@@ -1,10 +1,11 @@
-//! Live drives that were written over before their first client.
+//! Live drives that are aged before their first client.
 //!
-//! The drive is filled as a simulation fills it, by the same recipe and the same draws, so that a
-//! recording of its clients comes to the same counts when it is simulated from that start. Its
-//! pages hold zeros: clients read what they read of a new drive.
+//! The drive is filled like a simulated drive, with the same recipe and the same random numbers. A
+//! recording of its clients thus gives the same counts when it is simulated from that start. The
+//! pages hold zeros: clients read the same data as from a new drive.
 //!
-//! It is aged in memory and then written to its file, which has its name only when it is complete.
+//! The drive is aged in memory and then written to its file. The file gets its name only when it is
+//! complete.
 
 use std::fmt;
 use std::path::Path;
@@ -15,13 +16,13 @@ use crate::drive::live::{OpenError, Opened, Timekeeping, to_be_aged};
 use crate::result::StartResult;
 use crate::stored::{ImageError, Problem};
 
-/// Why there is no aged drive.
+/// Reason why there is no aged drive.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum AgedError {
-    /// There is no drive, or its image cannot be written.
+    /// The drive cannot be made, or its image cannot be written.
     Open(OpenError),
-    /// It was not aged to the end.
+    /// The ageing did not finish.
     Run(RunError),
 }
 
@@ -54,14 +55,14 @@ impl From<RunError> for AgedError {
     }
 }
 
-/// A drive to make and age.
+/// Drive to make and age.
 #[derive(Clone, Debug)]
 pub struct New<'a> {
-    /// Its config; `[start]` says how it is aged.
+    /// Config of the drive; `[start]` defines how it is aged.
     pub config: &'a Config,
     /// Bytes that the host can address.
     pub bytes: u64,
-    /// Seed of what policies draw, and of the addresses that are written.
+    /// Seed of the random choices of policies, and of the written addresses.
     pub seed: u64,
 }
 
@@ -69,7 +70,7 @@ pub struct New<'a> {
 ///
 /// # Errors
 /// A config that makes no live drive or leaves it empty, a file that exists or cannot be written,
-/// or an end that was asked for. Then there is no file that was not there before.
+/// or a cancelled run. An error leaves no new file.
 pub fn aged(
     new: &New<'_>,
     image: Option<&Path>,
@@ -96,10 +97,10 @@ pub fn aged(
     Ok((opened, start))
 }
 
-/// Makes an image of an aged drive, which is shut down.
+/// Makes an image of an aged drive that is shut down.
 ///
 /// # Errors
-/// As [`aged`].
+/// The same as [`aged`].
 pub fn create_aged(new: &New<'_>, path: &Path, control: &Control) -> Result<(), AgedError> {
     let (mut opened, _) = aged(new, Some(path), Timekeeping::None, control)?;
     let shut_down = opened.drive.shut_down();

@@ -1,4 +1,4 @@
-//! Watching a run, stopping it, and why there may be no result.
+//! Progress and cancellation of a run, and reasons why there is no result.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,13 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::config::ConfigError;
 use crate::workload::Broken;
 
-/// How a run that is under way is watched and stopped, from another thread.
+/// Handle to watch and stop a run from another thread.
 #[derive(Debug, Default)]
 pub struct Control {
     cancelled: AtomicBool,
     done: AtomicU64,
     total: AtomicU64,
-    /// Held while a phase begins, and while it is read how far that is: the counts are of it.
+    /// Locked while a phase begins and while progress is read, so that the counts belong to the
+    /// phase.
     phase: Mutex<&'static str>,
 }
 
@@ -23,8 +24,8 @@ impl Control {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The phase ("foretell", "fill", "run", "curve" or "hotness"), and requests done of how many;
-    /// 0 if that is not known.
+    /// Returns the phase ("foretell", "fill", "run", "curve" or "hotness"), the requests done, and
+    /// their total, or 0 if it is unknown.
     pub fn progress(&self) -> (&'static str, u64, u64) {
         let phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         (*phase, self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
@@ -53,12 +54,12 @@ impl fmt::Display for RunError {
     }
 }
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug)]
 pub enum RunError {
     /// The config or the workload is wrong.
     Config(ConfigError),
-    /// It was asked to end.
+    /// The run was cancelled.
     Cancelled,
     /// The workload cannot be read to its end.
     Unreadable(String),
@@ -85,7 +86,8 @@ mod tests {
 
     use super::*;
 
-    /// Who looks while a phase begins sees it, or the one before, with counts of its own.
+    /// A reader at the start of a phase sees the new phase or the previous one, with matching
+    /// counts.
     #[test]
     fn the_counts_are_those_of_the_phase() {
         let (control, is_over) = (Control::default(), AtomicBool::new(false));

@@ -1,13 +1,13 @@
-//! Start states on disk: a drive that was filled once is there again in the time of reading it.
+//! Start states on disk: a drive that was filled once is restored in the time it takes to read it.
 //!
 //! ```text
-//!   MAGIC | key: all that the state depends on | how it was reached, as JSON | frames | end
-//!   a frame: length (4 bytes), CRC-32 (4 bytes), bytes; the end: a frame of nothing
+//!   MAGIC | key: all inputs of the state | how it was reached, as JSON | frames | end
+//!   a frame: length (4 bytes), CRC-32 (4 bytes), bytes; the end: an empty frame
 //! ```
 //!
-//! The key is in the file as a whole, and not only its digest: a state is taken for no other drive,
-//! seed or build of the engine. What is torn or damaged is not there. A file is written beside its
-//! place and moved there when it is whole; nothing waits for the disk.
+//! The file has the whole key, not only its digest: a state is never used for another drive, seed
+//! or build of the engine. A torn or damaged file counts as absent. A file is written under a
+//! temporary name in its directory and renamed when it is complete, without waiting for the disk.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,27 +27,27 @@ use crate::drive::Plan;
 use crate::result::StartResult;
 
 const MAGIC: &[u8; 16] = b"floatgate start\n";
-/// No frame and no text is longer.
+/// Maximum bytes of a frame or text.
 const LONGEST: u32 = 1 << 24;
 
-/// Where start states are kept.
+/// Cache of start states.
 #[derive(Clone, Copy, Debug)]
 pub struct StartCache<'a> {
-    /// The directory. It is made if there is none.
+    /// The directory. It is created if it does not exist.
     pub directory: &'a Path,
-    /// Names the engine: another build may fill a drive in another way.
+    /// Name of the engine's build: another build may fill a drive differently.
     pub build: &'a str,
 }
 
-/// The place of one start state.
+/// File of one start state.
 struct Place {
     path: PathBuf,
     key: String,
 }
 
 impl StartCache<'_> {
-    /// Brings a drive to its start state: that of an earlier run, if there is one; if not, it is
-    /// kept for the next. And what is to be said of that.
+    /// Brings a drive to its start state. Loads the state of an earlier run, or else reaches the
+    /// state and saves it for the next run. Also returns a note on the use of the cache.
     pub(super) fn reach(
         &self,
         config: &Config,
@@ -73,7 +73,7 @@ impl StartCache<'_> {
         Ok((started, note))
     }
 
-    /// Where the state is that a config, a seed and a size of drive give.
+    /// Returns the file for a config, a seed and a size of drive.
     fn place(&self, config: &Config, plan: &Plan, seed: u64) -> Place {
         let key = json!({
             "build": self.build,
@@ -88,12 +88,12 @@ impl StartCache<'_> {
     }
 }
 
-/// The config without what says how long things take, and what is made of that: a start state
-/// that may be kept does not depend on it.
+/// Returns the config without settings that only affect times and the results derived from them. A
+/// start state that may be cached does not depend on these settings.
 fn without_time(config: &Config) -> Config {
     let Config { latency, link, lanes, queue, flash, .. } = Config::default();
     let given = config.clone();
-    // Of several queues a command may be begun before one that came earlier.
+    // With several queues, a command may begin before an earlier one.
     let queue = if given.queue.queues == 1 { queue } else { given.queue };
     let Flash { read, program, erase, bus, command, endurance, .. } = flash;
     let flash = Flash { read, program, erase, bus, command, endurance, ..given.flash };
@@ -105,8 +105,8 @@ impl Place {
         format!("the start state is that of an earlier run, from {}", self.path.display())
     }
 
-    /// Puts a state that is there into a drive, which has the counters at zero before and after;
-    /// how it was reached. None if there is none.
+    /// Loads the saved state into a drive, whose counters are zero before and after. Returns how
+    /// the state was reached, or None if there is no saved state.
     ///
     /// # Errors
     /// The file changed while it was read.
@@ -121,8 +121,8 @@ impl Place {
         if carrier.finish() { Ok(Some(started)) } else { Err(changed()) }
     }
 
-    /// The file if it begins as it should: of this build, for this drive and this seed; and how the
-    /// state was reached.
+    /// Opens the file if its header matches this build, drive and seed. Also returns how the state
+    /// was reached.
     fn open(&self) -> Option<(Frames<BufReader<File>>, StartResult)> {
         let mut file = BufReader::new(File::open(&self.path).ok()?);
         let mut magic = [0; MAGIC.len()];
@@ -133,10 +133,10 @@ impl Place {
         is_it.then_some((frames, started))
     }
 
-    /// Keeps the state of a drive with the counters at zero.
+    /// Saves the state of a drive with its counters at zero.
     ///
     /// # Errors
-    /// The file cannot be written; then there is none.
+    /// The file cannot be written. Then no file remains.
     fn keep(&self, state: &mut dyn State, started: &StartResult) -> io::Result<()> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Place {
         let kept = self.write(&beside, state, started);
         let moved = kept.and_then(|()| fs::rename(&beside, &self.path));
         if moved.is_err() {
-            // What is wrong with the file is told; that it may still be there follows from it.
+            // The first error is reported. A failure to remove the file follows from it.
             let _ = fs::remove_file(&beside);
         }
         moved
@@ -166,7 +166,7 @@ impl Place {
     }
 }
 
-/// Writes frames; what went wrong first.
+/// Writer of frames. It keeps the first error.
 struct Writer {
     file: BufWriter<File>,
     result: io::Result<()>,
@@ -193,13 +193,13 @@ impl Chunks for Writer {
     }
 }
 
-/// Reads frames as long as they are whole.
+/// Reader of frames. It stops at a frame that is not intact.
 struct Frames<R> {
     file: R,
 }
 
 impl<R: Read> Frames<R> {
-    /// Whether the next frame is whole; it replaces `bytes`.
+    /// Reads the next frame into `bytes`, if the frame is intact.
     fn next(&mut self, bytes: &mut Vec<u8>) -> Option<()> {
         let [length, checksum] = [self.number()?, self.number()?];
         bytes.clear();
@@ -223,7 +223,7 @@ impl<R: Read> Frames<R> {
         String::from_utf8(bytes).ok()
     }
 
-    /// Whether all frames up to the last one are whole.
+    /// Whether all frames up to the last one are intact.
     fn check(mut self) -> Option<()> {
         let mut bytes = Vec::new();
         loop {

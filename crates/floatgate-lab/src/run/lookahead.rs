@@ -1,4 +1,4 @@
-//! What policies are told of the workload that want to know the future.
+//! The workload's future, for policies that need to know it.
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
@@ -13,7 +13,7 @@ use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, block_pages};
 use crate::workload::Workload;
 
-/// What policies are told of the workload that want to know the future.
+/// Collects the knowledge of the future that the policies of a config need.
 pub(super) fn future_knowledge(
     config: &Config,
     plan: &Plan,
@@ -50,7 +50,8 @@ fn tell_accesses(
     }
 }
 
-/// A buffer of blocks is served part by part, a part being what lies in one block.
+/// Adds the parts of a request to a block-level buffer's future. A part is the range of a request
+/// within one block.
 fn tell_parts(
     telling: &mut NextUseBuilder,
     request: &Request,
@@ -79,7 +80,7 @@ fn tell_writes(telling: &mut NextUseBuilder, request: &Request, log2: u32) -> Re
     }
 }
 
-/// What the workload will do: one pass over it, ahead of the run.
+/// Collects the future uses of pages, in one pass over the workload before the run.
 fn next_uses(
     plan: &Plan,
     workload: &dyn Workload,

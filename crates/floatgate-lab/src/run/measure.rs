@@ -13,7 +13,7 @@ use crate::workload::Workload;
 /// Intervals of the timeline.
 const INTERVALS: u64 = 256;
 
-/// What is measured, and requests that were begun and are not known to be complete.
+/// Measurements, with the requests that have begun and are not known to be complete.
 pub(crate) struct Measured {
     metrics: Metrics,
     running: VecDeque<Request>,
@@ -21,17 +21,17 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Nothing yet.
+    /// Starts with empty measurements.
     pub(crate) fn new(metrics: Metrics) -> Self {
         Self { metrics, running: VecDeque::new(), done: Vec::with_capacity(BATCH) }
     }
 
-    /// What was measured of the requests that are complete.
+    /// Returns the measurements of the completed requests.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Begins the first requests, and takes in what became of those that are complete.
+    /// Begins the first `count` requests, and records the completed ones.
     pub(crate) fn run(&mut self, device: &mut dyn Device, requests: &[Request], count: usize) {
         self.running.extend(&requests[..count]);
         self.done.clear();
@@ -42,8 +42,8 @@ impl Measured {
     }
 }
 
-/// Serves the workload. The answer is `metrics` with what was measured, and the seconds of real
-/// time that it took.
+/// Serves the workload. Returns `metrics` with the measurements, and the elapsed real time in
+/// seconds.
 pub(super) fn measure(
     metrics: Metrics,
     device: &mut dyn Device,

@@ -1,4 +1,4 @@
-//! The start state: what is written to a drive before anything is measured.
+//! The start state: writes to a drive before the measurement.
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::queue::Dispatch;
@@ -24,7 +24,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Writes `count` pages, each one named by `page`.
+    /// Writes `count` pages. `page` gives the logical page of each write.
     fn write(&mut self, count: u64, mut page: impl FnMut(u64) -> u64) -> Result<(), RunError> {
         let mut written = 0;
         while written < count {
@@ -45,8 +45,8 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Every page once, in order. A host layer that packs small writes gets larger ones: a file
-    /// that is laid out is not random.
+    /// Writes every page once, in order. A host layer that packs small writes gets larger writes:
+    /// the sequential layout of a file is not random.
     fn write_in_order(&mut self, config: &Config) -> Result<(), RunError> {
         if config.log_slots() == 0 {
             return self.write(self.pages, |n| n);
@@ -65,7 +65,7 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Writes what `start.fill` says.
+    /// Writes as `start.fill` requires.
     fn fill(&mut self, config: &Config, seed: u64) -> Result<StartResult, RunError> {
         let start = &config.start;
         let mut rng = Rng::new(seed ^ 0x5747_4152_5400);
@@ -100,7 +100,7 @@ impl Filler<'_> {
         }
     }
 
-    /// Plays a workload, whatever times its requests have; the volumes that it writes.
+    /// Plays a workload and ignores the times of its requests. Returns the volumes that it writes.
     fn play(&mut self, workload: &mut dyn Workload) -> Result<f64, RunError> {
         let before = self.device.counters().host.write_bytes;
         self.control.begin("fill", workload.requests());
@@ -119,7 +119,7 @@ impl Filler<'_> {
         Ok(written as f64 / (self.pages * self.page_bytes) as f64)
     }
 
-    /// Write amplification of the next volume of random page writes.
+    /// Writes a volume of random pages, and returns its write amplification.
     fn random_volume(&mut self, rng: &mut Rng) -> Result<f64, RunError> {
         let before = programs(&self.device.counters());
         let pages = self.pages;
@@ -127,8 +127,8 @@ impl Filler<'_> {
         Ok((programs(&self.device.counters()) - before) as f64 / pages as f64)
     }
 
-    /// Random volumes until write amplification has settled: two changes in a row within the
-    /// tolerance.
+    /// Writes random volumes until write amplification is steady: two changes in a row are within
+    /// the tolerance.
     fn run_to_steady(&mut self, config: &Config, rng: &mut Rng) -> Result<StartResult, RunError> {
         let start = &config.start;
         let (mut last, mut calm, mut volumes) = (self.random_volume(rng)?, 0, 1);
@@ -144,7 +144,7 @@ impl Filler<'_> {
     }
 }
 
-/// The generators of `start.play`, each with a seed of its own.
+/// Returns the generators of `start.play`, each with its own seed.
 fn played(
     config: &Config,
     seed: u64,
@@ -166,22 +166,22 @@ fn played(
     Ok(found)
 }
 
-/// Whether what a drive does depends on how long it takes, where all requests are there from the
-/// beginning: then its clock has to run while it is filled. The clock begins anew afterwards, with
-/// idle dies and an empty queue, so that of all others the fill leaves the same without it.
+/// Whether the drive's behaviour depends on its timing when all requests are available from the
+/// beginning. If so, the clock has to run during the fill. Afterwards the clock starts anew, with
+/// idle dies and an empty queue. For all other drives the fill therefore leaves the same state
+/// without a clock.
 ///
-/// All that is done while the host is idle (cleaning, folding) is not in question: it never is.
+/// Idle-time work (cleaning, folding) does not matter here: the host is never idle.
 pub(super) fn depends_on_time(config: &Config) -> Result<bool, ConfigError> {
     let queue = &config.queue;
-    // How much goes into a packed write is how much room is in the queue; and remapping waits for
-    // reads.
+    // The room in the queue limits the size of a packed write, and remapping waits for reads.
     let packs = config.host.keeps_log();
-    // The queue that a command leaves first is asked first.
+    // The next request comes from the queue in which a command completes first.
     let overtakes = queue.queues > 1 && queue.dispatch.0 == Dispatch::Parallel;
     Ok(packs || overtakes || config.placement_reads_time()?)
 }
 
-/// Fills and ages the drive as the config says; how that went.
+/// Fills and ages the drive according to the config, and returns how it went.
 pub(crate) fn start(
     config: &Config,
     plan: &Plan,
@@ -201,8 +201,8 @@ pub(crate) fn start(
     Ok(result)
 }
 
-/// The same without a clock where none is needed, and the caches written back; the counters are at
-/// zero.
+/// Brings the drive to its start state, without a clock where none is needed. Writes the caches
+/// back and sets the counters to zero.
 pub(crate) fn reach(
     config: &Config,
     plan: &Plan,
@@ -214,7 +214,7 @@ pub(crate) fn reach(
         device.stand_still();
     }
     let started = start(config, plan, device, seed, control)?;
-    // A dirty cache would be paid for by the workload, and a larger cache would look worse.
+    // Otherwise the workload would pay for a dirty cache, and a larger cache would look worse.
     device.write_back();
     device.reset_counters();
     device.go_on();

@@ -1,4 +1,4 @@
-//! The order in which a run does things, on a drive that writes down what it is asked.
+//! The order of steps in a run, on a drive that records its calls.
 
 mod keeping;
 mod standing;
@@ -13,7 +13,7 @@ use floatgate_ftl::unit_table::UnitTable;
 use super::*;
 use crate::workload::{Broken, Summary, generator};
 
-/// A drive that notes what is done to it.
+/// Drive that records the calls it gets.
 struct Noting {
     drive: Box<dyn Device>,
     notes: Vec<&'static str>,
@@ -74,7 +74,7 @@ const SPEC: &str = "uniform:span=256KiB,requests=3000,size=512,reads=0.5,seed=3"
 const OPTIONS: Options<'_> =
     Options { span_bytes: 256 << 10, seed: 1, verify: false, start_cache: None };
 
-/// A config of a small drive, its plan, and the drive.
+/// Makes a config of a small drive, its plan, and the drive.
 fn small(sets: &[(&str, &str)]) -> (Config, Plan, Noting) {
     let page = [("flash.page", "512B"), ("flash.pages_per_block", "16")];
     let sets = [&page, sets].concat();
@@ -126,8 +126,7 @@ fn a_buffer_is_told_of_blocks() {
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
 
-/// A workload that cancels the run when it is asked for requests: by the run itself, or by who
-/// looks ahead.
+/// Workload that cancels the run when the run, or a pass that looks ahead, takes requests from it.
 struct Cancelling {
     requests: Box<dyn Workload + Send>,
     control: Arc<Control>,
@@ -154,7 +153,7 @@ impl Workload for Cancelling {
     }
 }
 
-/// The phase that a run was in when it was cancelled, and requests done of how many.
+/// Returns the phase of a cancelled run at the cancellation, the requests done, and their total.
 fn cancelled(sets: &[(&str, &str)], at_once: bool, in_fork: bool) -> (&'static str, u64, u64) {
     let (config, ..) = small(sets);
     let control = Arc::new(Control::default());
@@ -175,7 +174,7 @@ fn a_run_can_be_cancelled_in_every_phase() {
     let batch = BATCH as u64;
     let oracle = [("placement.scheme", "oracle")];
     assert_eq!(cancelled(&oracle, false, true), ("foretell", batch, 3000));
-    // As many requests of an interval of 3000/256 are in the first batch.
+    // The size of the first batch is that of an interval: 3000/256 requests, rounded up.
     assert_eq!(cancelled(&oracle, false, false), ("run", 12, 3000));
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
     let pages = u64::from(small(&[]).1.user_pages());
@@ -196,7 +195,8 @@ fn progress_counts_to_the_end() {
     assert_eq!(control.progress(), ("run", 3000, 3000));
 }
 
-/// How a drive was started whose config has these generators in `start.play`, and what it counted.
+/// Runs the start of a drive with these generators in `start.play`. Returns the result and the
+/// counters.
 fn played(play: &str, seed: u64) -> (StartResult, Counters) {
     let (config, plan, mut device) = small(&[("start.fill", "none"), ("start.play", play)]);
     let started = start(&config, &plan, &mut device, seed, &Control::default()).unwrap();

@@ -1,4 +1,4 @@
-//! What a cache of start states takes, and what it does not.
+//! Which start states a cache accepts, and which it rejects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use super::*;
 
 const RANDOM: (&str, &str) = ("start.fill", "random");
 
-/// The result of a run, without what differs from run to run, and its note on the start state.
+/// Returns the result of a run, without values that differ between runs, and its note on the start
+/// state.
 fn result(config: &Config, seed: u64, cache: Option<(&Path, &str)>) -> (Value, Option<String>) {
     let start_cache = cache.map(|(directory, build)| StartCache { directory, build });
     let options = Options { span_bytes: SPAN, seed, verify: false, start_cache };
@@ -48,7 +49,7 @@ fn files(cache: &TempDir) -> Vec<PathBuf> {
     found
 }
 
-/// A config, a cache with its start state, and the result of a run without the cache.
+/// Makes a config, a cache with its start state, and the result of a run without the cache.
 fn kept(sets: &[(&str, &str)]) -> (Config, TempDir, Value) {
     let config = config(None, &[sets, &[RANDOM]].concat());
     let cache = tempdir().unwrap();
@@ -131,7 +132,7 @@ fn how_long_things_take_and_wait_is_no_other_start_state() {
     }
 }
 
-/// Wherever it is torn or changed, it is as if it were not there; the next run has it again.
+/// A start state that is torn or changed anywhere counts as absent. The next run saves it again.
 #[test]
 fn a_damaged_state_is_reached_anew() {
     let (config, cache, without) = kept(&[]);

@@ -1,5 +1,5 @@
-//! A start state reached without a clock, or kept by an earlier run, is the one that it is with the
-//! clock.
+//! A start state that is reached without a clock, or loaded from an earlier run, equals the start
+//! state reached with the clock.
 
 use floatgate_ftl::addr::Unit;
 use floatgate_ftl::buffer::BUFFERS;
@@ -21,11 +21,11 @@ use crate::run::start::depends_on_time;
 
 pub(super) const SPAN: u64 = 256 << 10;
 const FILLS: [&str; 4] = ["sequential", "shuffled", "random", "steady"];
-/// In bursts, so that the drive is idle in between.
+/// Requests in bursts, so that the drive is idle between them.
 const SPEC: &str = "zipf:span=256KiB,requests=600,size=1KiB,reads=0.4,trim=0.02,flush=0.02,\
                     aligned=false,interarrival=300us,seed=3";
 
-/// A drive whose clock does not stand still for anyone.
+/// Drive whose clock cannot be frozen.
 struct Clocked(Box<dyn Device>);
 
 impl Device for Clocked {
@@ -62,20 +62,20 @@ impl Device for Clocked {
     }
 }
 
-/// How a drive is filled.
+/// Way to fill a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum With {
-    /// Its clock.
+    /// With its clock.
     Clock,
-    /// As a run does it.
+    /// With or without a clock, as a run decides.
     Choice,
-    /// No clock, whatever comes of it.
+    /// Without a clock in any case.
     NoClock,
-    /// What another drive was filled with.
+    /// From the cached start state of another drive.
     Kept,
 }
 
-/// What is where, and since when.
+/// Describes the contents of all units with their times.
 fn contents(plan: &Plan, units: &UnitTable) -> String {
     let of_unit = |unit| {
         let times = (units.opened(unit), units.sealed_at(unit), units.modified(unit));
@@ -87,7 +87,7 @@ fn contents(plan: &Plan, units: &UnitTable) -> String {
     (0..plan.geometry.units()).map(Unit).map(of_unit).collect()
 }
 
-/// The result of a run after a fill, and what the fill left.
+/// Returns the result of a run after a fill, and the contents after the fill.
 fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, String) {
     let plan = Plan::new(config, SPAN).unwrap();
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
@@ -124,7 +124,7 @@ fn load(preset: Option<&str>, sets: &[(String, String)]) -> Option<Config> {
     Plan::new(&config, SPAN).ok().map(|_| config)
 }
 
-/// The config of these settings, as far as each goes together with those before it.
+/// Makes the config of these settings. A setting that conflicts with earlier ones is left out.
 pub(super) fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config {
     let small = [
         ("flash.page", "2KiB"),
@@ -132,7 +132,7 @@ pub(super) fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config 
         ("flash.pages_per_block", "24"),
         ("start.volumes_max", "4"),
     ];
-    // A preset of a size of its own would take minutes to fill, with some maps.
+    // A preset with a fixed size would take minutes to fill, with some maps.
     let sized = load(preset, &[]).is_some_and(|config| config.flash.blocks.is_some());
     let blocks = sized.then_some(("flash.blocks", "256"));
     let mut sets = vec![];
@@ -145,7 +145,7 @@ pub(super) fn config(preset: Option<&str>, settings: &[(&str, &str)]) -> Config 
     load(preset, &sets).unwrap()
 }
 
-/// What can be set, and to what.
+/// Returns the keys to vary, with their values.
 fn settings() -> Vec<(&'static str, Vec<&'static str>)> {
     let rows = [
         ("mapping.scheme", names(MAPPINGS).collect()),
@@ -254,7 +254,7 @@ proptest! {
     }
 }
 
-/// Where the clock is left on, it has to be.
+/// The clock runs only where the result depends on it.
 #[test]
 fn a_clock_is_needed_where_it_runs() {
     let needed: [&[_]; _] = [

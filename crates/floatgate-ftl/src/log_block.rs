@@ -1,9 +1,9 @@
-//! Log blocks: where writes go on a block-mapped drive, and what is merged to make room for them.
+//! Log blocks: where writes go on a block-mapped drive, and which merges make room for them.
 //!
-//! A data block has each page of a logical block at its own place, so a page cannot be written
-//! again there. New versions go to log blocks instead, one after the other; in time the newest
-//! pages of a logical block come together in a new data block. A scheme says which log a write goes
-//! to, and what has to be merged before or after it, as plain [`Step`]s. It touches no flash.
+//! A data block has each page of a logical block at its own offset, so a page cannot be written
+//! again there. New versions go to log blocks instead, one after the other. Later a merge collects
+//! the newest pages of a logical block in a new data block. A scheme names the log of each write,
+//! and the merges before or after it, as plain [`Step`]s. A scheme touches no flash.
 
 mod bast;
 mod fast;
@@ -16,53 +16,53 @@ use alloc::vec::Vec;
 use crate::addr::Lbn;
 use crate::geometry::Geometry;
 
-/// What has to be done for a write. A log is named by its slot, 0 to the number of logs.
+/// A step of the work for one write. A log is named by its slot, from 0 up to the number of logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// Take a free unit into use as this log.
+    /// Open a free unit as this log.
     Open(u32),
-    /// Program the page that the host writes as the next one of this log.
+    /// Program the page of the host write as the next page of this log.
     Append(u32),
-    /// This log holds the first pages of the logical block, each at its place: copy the others
-    /// behind them, and make it the data block. A switch merge if there are no others, or else a
-    /// partial merge.
+    /// Make this log the data block of the logical block. The log has the first pages of the
+    /// logical block, each at its own offset; the remaining pages are copied behind them. With no
+    /// remaining pages this is a switch merge, else a partial merge.
     Promote(u32, Lbn),
-    /// Merge the logical block in full, and erase this log, which has only its pages.
+    /// Merge the logical block in full, and erase this log, which has pages of that block only.
     Merge(u32, Lbn),
-    /// Merge in full each logical block that has a valid page in this log, and erase it.
+    /// Merge in full each logical block that has a valid page in this log, and erase the log.
     Collect(u32),
 }
 
-/// What a log is for, as the scheme sees it.
+/// State of a log, as the scheme sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogView {
-    /// The logical block whose pages it holds; none if any may be in it.
+    /// The logical block that this log belongs to; none if the log may have pages of any block.
     pub lbn: Option<Lbn>,
-    /// Pages that have been appended to it.
+    /// Pages that have been appended to the log.
     pub written: u32,
 }
 
-/// A scheme of log blocks. Asked once per page write.
+/// A scheme of log blocks. The engine calls it once per page write.
 pub trait LogBlocks {
-    /// The host writes a page of a logical block: appends what that takes, in order. Exactly one of
+    /// Appends, in order, the steps for a host write of one page of a logical block. Exactly one of
     /// the steps is [`Step::Append`].
     fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>);
 
-    /// What is in a slot.
+    /// Returns the state of the log in a slot.
     fn log(&self, slot: u32) -> Option<LogView>;
 
-    /// A [`Step::Collect`] has merged a logical block in full. The answer is a log that held only
-    /// pages of it, so that it is out of date: it is erased.
+    /// Notes that a [`Step::Collect`] has merged a logical block in full. Returns a log that held
+    /// only pages of this block, if there is one: it is out of date, and the engine erases it.
     fn merged(&mut self, _: Lbn) -> Option<u32> {
         None
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes derived state and asserts that it agrees.
     fn check(&self) {}
 }
 
-/// The table of log block schemes: config name, type and parameters, what it does, where it is
-/// from. `$then!` gets the rows.
+/// The table of log block schemes: config name, type and parameters, summary, source. `$then!` gets
+/// the rows.
 #[macro_export]
 macro_rules! log_blocks {
     ($then:ident) => {
@@ -82,13 +82,13 @@ macro_rules! name_rows {
         crate::axis! {
             /// Every log block scheme.
             pub const LOG_BLOCKS;
-            /// What every scheme is made from.
+            /// Configuration of every scheme.
             pub struct LogConfig {
                 /// Shape of the drive.
                 geometry: Geometry,
                 /// Log blocks that may be in use at a time.
                 logs: u32,
-                /// Seed of what a scheme draws.
+                /// Seed for the random choices of a scheme.
                 seed: u64,
             }
             $($name $Type($($Own)?), $doc, $source;)*
@@ -96,7 +96,7 @@ macro_rules! name_rows {
 
         $(pub use $name::{$Type, $($Own)?};)*
 
-        /// The fewest logs that the scheme of this name works with, if there is one.
+        /// Returns the fewest logs with which the named scheme works; none for an unknown name.
         pub fn logs_min(name: &str) -> Option<u32> {
             match name {
                 $(stringify!($name) => Some($Type::LOGS_MIN),)*
@@ -104,7 +104,7 @@ macro_rules! name_rows {
             }
         }
 
-        /// The logs that the scheme of this name is to have, if that is given.
+        /// Returns the number of logs that the config sets for the named scheme, if it sets one.
         pub fn logs_given(name: &str, config: &LogConfig) -> Option<u32> {
             match name {
                 $(stringify!($name) => $Type::logs(config),)*
@@ -115,7 +115,7 @@ macro_rules! name_rows {
 }
 
 impl LogConfig {
-    /// The default parameters of every scheme.
+    /// Configures every scheme with its default parameters.
     pub fn new(geometry: Geometry, logs: u32) -> Self {
         Self::defaults(geometry, logs, 1)
     }

@@ -1,12 +1,12 @@
-//! The block-mapped engine: asks a scheme of log blocks, and does the work on the flash.
+//! The block-mapped engine: runs the steps of a log block scheme on the flash.
 //!
-//! The map says for each logical block which unit is its data block, and for each page of a log
-//! what it is. Data blocks have every page at its own place; pages that hold nothing are left out,
-//! so a data block can have gaps: they are neither copied nor programmed. To pad them would cost
-//! programs that no description of BAST or FAST counts, and flash only asks for ascending order
-//! (see [`crate::nand`]).
+//! The map has the data block of each logical block, and the logical page of each page of a log. In
+//! a data block every page is at its own offset. A logical page without data is left out: it is
+//! neither copied nor programmed, so a data block can have gaps. Padding the gaps would cost
+//! programs that no description of BAST or FAST counts. Flash only requires ascending order (see
+//! [`crate::nand`]).
 //!
-//! After a loss of power [`LogFtl::recover`] merges all that is in logs: they begin anew.
+//! After a loss of power [`LogFtl::recover`] merges all pages in logs. The logs then start empty.
 
 mod merging;
 mod recovery;
@@ -26,20 +26,20 @@ use crate::nand::{Chain, Move, Nand};
 use crate::store::Store;
 use crate::unit_table::FreeOrder;
 
-/// Units that a merge needs free, beside those of data blocks and logs.
+/// Free units that a merge needs, in addition to the data blocks and logs.
 pub const MERGE_RESERVE: u32 = 1;
 
-/// What a block-mapped drive is made of, beside its medium and its scheme.
+/// Configuration of a block-mapped drive, without its medium and its scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct LogFtlConfig {
     /// Shape of the drive.
     pub geometry: Geometry,
-    /// Log blocks at a time, as many as the scheme was made for.
+    /// Log blocks in use at a time: the number that the scheme was made for.
     pub logs: u32,
     /// Which free unit is opened next.
     pub free_order: FreeOrder,
-    /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
-    /// behind those of the geometry, as [`Layout::medium`](crate::journal::Layout::medium) says.
+    /// Pages programmed between two checkpoints, if there is a journal. The journal's units lie
+    /// behind the units of the geometry, as in [`Layout::medium`](crate::journal::Layout::medium).
     pub journal: Option<u64>,
 }
 
@@ -52,12 +52,12 @@ struct Log {
 
 /// A block-mapped flash translation layer on medium `N` with log blocks `L`.
 pub struct LogFtl<N, L> {
-    /// The map there is that of the logs and of the data blocks in one.
+    /// Its page table covers the pages in logs and the pages in data blocks.
     store: Store<N>,
     scheme: L,
-    /// The data block of each logical block.
+    /// Data block of each logical block.
     data: Vec<Option<Unit>>,
-    /// The logs in use, by slot.
+    /// Logs in use, by slot.
     logs: Vec<Option<Log>>,
     merges: MergeCounts,
     steps: Vec<Step>,
@@ -66,8 +66,8 @@ pub struct LogFtl<N, L> {
 }
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
-    /// An empty drive on erased flash, with as many log blocks at a time as the scheme was made
-    /// for.
+    /// Starts an empty drive on erased flash. `config.logs` must be the number of logs that the
+    /// scheme was made for.
     ///
     /// # Errors
     /// The medium's fault while the journal is begun.
@@ -78,7 +78,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         Ok(ftl)
     }
 
-    /// A drive of which nothing is programmed yet.
+    /// Makes a drive with nothing programmed.
     fn unformatted(nand: N, scheme: L, config: LogFtlConfig) -> Self {
         let LogFtlConfig { geometry, logs, free_order, journal } = config;
         let least = geometry.logical_blocks() + logs + MERGE_RESERVE;
@@ -95,12 +95,12 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         }
     }
 
-    /// The log blocks.
+    /// Returns the log block scheme.
     pub fn scheme(&self) -> &L {
         &self.scheme
     }
 
-    /// The unit that is the data block of a logical block, if it has one.
+    /// Returns the data block of a logical block, if it has one.
     pub fn data_block(&self, lbn: Lbn) -> Option<Unit> {
         self.data[lbn.index()]
     }
@@ -127,7 +127,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         self.store.units.open(0).expect("data blocks, logs and the reserve are all there can be")
     }
 
-    /// Programs the page that the host writes.
+    /// Programs the page of the host write.
     #[inline(always)]
     fn append(&mut self, slot: u32, lpn: Lpn, chain: &mut Chain) -> Result<(), N::Error> {
         let log = self.logs[slot as usize].as_mut().expect("a log is opened before it is written");
@@ -138,7 +138,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         Ok(())
     }
 
-    /// What a data block holds is at its place, and what a log of one logical block holds is of it.
+    /// Asserts that each valid page of a data block is at its own offset, and that each valid page
+    /// of a log belongs to the log's logical block.
     fn check_unit(&self, unit: Unit, lbn: Option<Lbn>, in_place: bool, written: u32) {
         for page in 0..self.store.geometry.pages_per_unit() {
             let ppn = self.store.geometry.page(unit, page);
@@ -180,13 +181,13 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
         Ok(())
     }
 
-    /// The pages are forgotten, their blocks stay in use until they are merged.
+    /// Unmaps the pages. Their units stay in use until a merge.
     fn trim(&mut self, lpns: Range<u32>, _: &mut Chain) -> Result<u64, N::Error> {
         self.store.record_trim(lpns.clone());
         Ok(lpns.filter_map(|lpn| self.store.forget(Lpn::new(lpn))).count() as u64)
     }
 
-    /// The map takes four bytes for each logical block, and for each page of a log.
+    /// The map takes four bytes per logical block and four bytes per page of a log.
     fn report(&self, counters: &mut Counters) {
         self.store.nand.report(counters);
         let pages = self.logs.len() as u64 * u64::from(self.store.geometry.pages_per_unit());
@@ -199,8 +200,9 @@ impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
         self.merges = MergeCounts::default();
     }
 
-    /// Each page that holds something is where the map says; data blocks have their pages in place,
-    /// logs have those of their logical block; units are free, data blocks or logs.
+    /// Asserts that each valid page is at its place in the map, that data blocks have their pages
+    /// in place, that logs have pages of their logical block, and that each unit is free, a data
+    /// block or a log.
     fn check(&self) {
         let mapped = self.store.check();
         self.scheme.check();

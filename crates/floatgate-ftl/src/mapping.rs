@@ -1,8 +1,8 @@
-//! Mapping caches: which part of the map the drive under study has in its memory.
+//! Mapping caches: which entries of the map the simulated drive has in its memory.
 //!
 //! The simulator itself keeps the whole map (`PageFtl` owns it). A mapping only decides which
-//! translation pages the drive would have had to read and write, and answers with that as
-//! plain [`MapOp`]s. It touches no flash.
+//! translation pages the drive would have to read and write. It returns this work as plain
+//! [`MapOp`]s, and touches no flash.
 
 mod asa;
 mod belady;
@@ -35,25 +35,25 @@ use crate::parameters::Refusal;
 use crate::rng::Rng;
 use crate::saved::State;
 
-/// What the host does with a map entry.
+/// Kind of a host access to a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessKind {
-    /// To look it up.
+    /// Looks it up.
     Read,
-    /// To point it at a new page.
+    /// Points it at a new page.
     Write,
-    /// To clear it.
+    /// Clears it.
     Trim,
 }
 
 /// One page of a host request, as the mapping sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// What for.
+    /// Reason of the access.
     pub kind: AccessKind,
-    /// Pages from this one to the end of the request, this one included.
+    /// Pages from this one to the end of the request, including this one.
     pub remaining: u32,
     /// Whether it is the first page of the request.
     pub first: bool,
@@ -61,19 +61,19 @@ pub struct Access {
     pub mapped: bool,
 }
 
-/// Flash work that a mapping asks for. Returned, never performed, by the policy.
+/// Flash work that a mapping requests. The engine performs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MapOp {
     /// Read a translation page.
     Fetch(Tpn),
-    /// Read a translation page, change entries, and program it anew.
+    /// Read a translation page, change entries, and program it.
     Update(Tpn),
-    /// Program a translation page anew that the drive has in memory as a whole.
+    /// Program a translation page that the drive has completely in memory.
     Rewrite(Tpn),
 }
 
 impl MapOp {
-    /// Whether two operations, one after the other, are of the same kind and within the same
+    /// Whether two consecutive operations are of the same kind and within the same map page of
     /// `pages` translation pages.
     pub fn goes_with(&self, next: &Self, pages: u32) -> bool {
         match (self, next) {
@@ -85,21 +85,22 @@ impl MapOp {
     }
 }
 
-/// What a mapping has of an entry.
+/// State of an entry in a mapping cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Residency {
-    /// Nothing: the entry is on flash only.
+    /// Not cached: the entry is on flash only.
     Absent,
-    /// The same as flash has.
+    /// Cached, and equal to the entry on flash.
     Clean,
-    /// Newer than what flash has.
+    /// Cached, and newer than the entry on flash.
     Dirty,
 }
 
 crate::state!(Residency = Absent | Clean | Dirty);
 
-/// Units that a clean may open for the map beside the first: more than none if a map page is
-/// `pages_per_map_page` translation pages and the changes of a unit's pages do not fit into a unit.
+/// Returns the units that a clean may open for the map after the first one. There are such units
+/// only if a map page is `pages_per_map_page` translation pages, and the changes for the pages of
+/// one unit do not fit into one unit.
 pub fn extra_map_units(
     pages_per_unit: u32,
     translation_pages: u32,
@@ -109,23 +110,23 @@ pub fn extra_map_units(
     most.div_ceil(pages_per_unit).saturating_sub(1)
 }
 
-/// What a mapping asks of the drive that it is in.
+/// Requirements of a mapping on its drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Demands {
-    /// The fewest bytes of cache that it can do with.
+    /// Smallest cache that works, in bytes.
     pub cache_bytes: u64,
-    /// What they are for.
+    /// Contents of that smallest cache.
     pub cache_for: &'static str,
-    /// Bytes of an entry on flash; none: as the drive has it.
+    /// Bytes of an entry on flash. None: as configured for the drive.
     pub entry_bytes: Option<u32>,
     /// Translation pages that are read and written as one: [`Mapping::pages_per_map_page`].
     pub pages_per_map_page: u32,
-    /// Whether its entries have the ages of their pages.
+    /// Whether the entries on flash include the ages of their pages.
     pub keeps_ages: bool,
 }
 
 impl Default for Demands {
-    /// Nothing.
+    /// No requirements.
     fn default() -> Self {
         Self {
             cache_bytes: 0,
@@ -137,14 +138,14 @@ impl Default for Demands {
     }
 }
 
-/// A mapping cache. Asked several times per page.
+/// A mapping cache. The engine calls it several times per page.
 pub trait Mapping {
-    /// Whether the map lives on flash, in translation pages. If not, accesses are only counted.
+    /// Whether the map is on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
-    /// Whether [`Mapping::set_future`] should be called.
+    /// Whether the mapping needs a call of [`Mapping::set_future`].
     const NEEDS_FUTURE: bool = false;
 
-    /// What it asks of its drive, beside the future.
+    /// Returns the requirements on the drive, except for the future.
     fn demands(_config: &MapConfig) -> Demands
     where
         Self: Sized,
@@ -152,7 +153,8 @@ pub trait Mapping {
         Demands::default()
     }
 
-    /// What is wrong with its parameters, each of which is in its range.
+    /// Returns the error in the combination of parameters, if there is one. Each parameter by
+    /// itself is in its range.
     fn refusal(_config: &MapConfig) -> Option<Refusal>
     where
         Self: Sized,
@@ -160,23 +162,23 @@ pub trait Mapping {
         None
     }
 
-    /// The host accesses an entry. Appends, in order, the flash work that this costs.
+    /// Handles a host access to an entry. Appends, in order, the flash work of this access.
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
-    /// Cleaning moved the pages of one victim to these places; `moved` is in ascending order of
-    /// LPN. Appends the flash work that pointing their entries there costs: no more programs than
-    /// [`Mapping::pages_per_map_page`] for each page moved, and no more than there are translation
-    /// pages, for cleaning has reserved that room.
+    /// Handles the move of a victim's pages to new places. `moved` is in ascending order of LPN.
+    /// Appends the flash work to update their entries. That is at most
+    /// [`Mapping::pages_per_map_page`] programs for each page moved, and at most one per
+    /// translation page, because cleaning has reserved room for that many.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
-    /// Translation pages that are read and written as one: as many programs as the smallest change
-    /// of the map costs.
+    /// Translation pages that are read and written as one. The smallest change of the map costs
+    /// this many programs.
     #[inline(always)]
     fn pages_per_map_page(&self) -> u32 {
         1
     }
 
-    /// Units that a clean may open for the map beside the first.
+    /// Units that a clean may open for the map after the first one.
     fn extra_units(&self, geometry: &Geometry) -> u32 {
         extra_map_units(
             geometry.pages_per_unit(),
@@ -185,23 +187,24 @@ pub trait Mapping {
         )
     }
 
-    /// What is cached of an entry.
+    /// Returns whether an entry is cached, and whether it is dirty.
     fn residency(&self, lpn: Lpn) -> Residency;
 
-    /// An entry of those that are cached, each as likely as the others. None if nothing is cached,
-    /// everything is, or the scheme cannot tell.
+    /// Draws a cached entry, each with the same probability. None if nothing is cached, if
+    /// everything is, or if the scheme does not support it.
     fn draw(&self, _rng: &mut Rng) -> Option<Lpn> {
         None
     }
 
-    /// The host's write of a page has been programmed at `to`: the entry that was accessed for it
-    /// now says so.
+    /// Handles the program of a host write at `to`. The entry that was accessed for this write now
+    /// names `to`.
     #[inline(always)]
     fn assigned(&mut self, _lpn: Lpn, _to: Ppn, _io: &mut Vec<MapOp>) {}
 
-    /// The host trims consecutive entries of translation page `tpn`; `mapped` are those that were
-    /// set. Of one entry the drive makes an access; more that are not cached it clears in the
-    /// translation page itself, at once; if none was set it has to look, to know that.
+    /// Handles a trim of consecutive entries of translation page `tpn`. `mapped` are the entries
+    /// that were set. A cached entry costs an access; so does a single entry that is not cached.
+    /// Several entries that are not cached are cleared with one update of the translation page. If
+    /// no entry was set, the drive has to read the page to find that out.
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
         let absent = mapped.iter().filter(|&&l| self.residency(l) == Residency::Absent).count();
         for &lpn in mapped {
@@ -217,35 +220,35 @@ pub trait Mapping {
         }
     }
 
-    /// What the host will access from now on. Only a bound on what mappings can do listens.
+    /// Passes on the future accesses of the host. Only mappings that are bounds use them.
     fn set_future(&mut self, _future: NextUses) {}
 
-    /// Writes back everything dirty; it stays cached, clean.
+    /// Writes back all dirty entries. They stay cached, as clean entries.
     fn flush(&mut self, _io: &mut Vec<MapOp>) {}
 
-    /// What has been counted since the last [`Mapping::reset_counters`].
+    /// Returns the counts since the last [`Mapping::reset_counters`].
     fn stats(&self) -> MapStats {
         MapStats::default()
     }
 
-    /// Bytes of memory that the cache takes in the drive now.
+    /// Bytes of the drive's memory that the cache takes now.
     fn cache_bytes(&self) -> u64 {
         0
     }
 
-    /// Counters back to zero; the cache stays as it is.
+    /// Sets the counters to zero. The cache stays as it is.
     fn reset_counters(&mut self) {}
 
-    /// What changes in it, if it can be saved.
+    /// Returns the state that can be saved, if saving is supported.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes derived state and asserts that it agrees.
     fn check(&self) {}
 }
 
-/// The entries of one victim, translation page by translation page.
+/// Splits the entries of one victim by translation page.
 fn by_page<'a>(
     geometry: &'a Geometry,
     moved: &'a [(Lpn, Ppn)],
@@ -254,8 +257,8 @@ fn by_page<'a>(
     moved.chunk_by(move |a, b| page(a) == page(b)).map(move |group| (page(&group[0]), group))
 }
 
-/// The table of mappings: config name, type and parameters, what it does, where it is from.
-/// `$then!` gets the rows.
+/// The table of mappings: config name, type and parameters, summary, source. `$then!` gets the
+/// rows.
 #[macro_export]
 macro_rules! mappings {
     ($then:ident) => {
@@ -294,7 +297,7 @@ macro_rules! name_rows {
         crate::axis! {
             /// Every mapping.
             pub const MAPPINGS;
-            /// What every mapping is made from.
+            /// Configuration of every mapping.
             pub struct MapConfig {
                 /// Shape of the drive.
                 geometry: Geometry,
@@ -307,18 +310,18 @@ macro_rules! name_rows {
         $(pub use $name::{$Type, $($Own)?};)*
 
         impl MapConfig {
-            /// A cache with the default parameters of every policy.
+            /// Configures a cache with the default parameters of every policy.
             pub fn new(geometry: Geometry, cache_bytes: u64) -> Self {
                 Self::defaults(geometry, cache_bytes)
             }
 
-            /// What is wrong with the parameters of any mapping.
+            /// Returns the first error in the parameters of any mapping.
             pub fn refusal(&self) -> Option<Refusal> {
                 None$(.or_else(|| <$Type as Mapping>::refusal(self)))*
             }
         }
 
-        /// What the mapping of this name asks of its drive, if there is one.
+        /// Returns the requirements of the named mapping on its drive, if there is such a mapping.
         pub fn demands(name: &str, config: &MapConfig) -> Option<Demands> {
             match name {
                 $(stringify!($name) => Some(<$Type as Mapping>::demands(config)),)*
@@ -326,7 +329,7 @@ macro_rules! name_rows {
             }
         }
 
-        /// Whether the mapping of this name has its map on flash.
+        /// Whether the named mapping has its map on flash.
         pub fn on_flash(name: &str) -> bool {
             match name {
                 $(stringify!($name) => <$Type as Mapping>::ON_FLASH,)*
@@ -334,7 +337,7 @@ macro_rules! name_rows {
             }
         }
 
-        /// Whether the mapping of this name wants to be told what the host will access.
+        /// Whether the named mapping needs the future accesses of the host.
         pub fn needs_future(name: &str) -> bool {
             match name {
                 $(stringify!($name) => <$Type as Mapping>::NEEDS_FUTURE,)*
@@ -343,7 +346,7 @@ macro_rules! name_rows {
         }
 
         impl AnyMapping {
-            /// The mapping of a row; none if the name is in none.
+            /// Makes the mapping of this name; none for an unknown name.
             pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
                 Some(match name {
                     $(stringify!($name) => Self::of($Type::new(config)),)*

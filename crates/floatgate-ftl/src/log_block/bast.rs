@@ -1,11 +1,11 @@
-//! BAST: a log block belongs to one logical block (Kim, Kim, Noh, Min and Cho, 2002).
+//! BAST: each log block belongs to one logical block (Kim, Kim, Noh, Min and Cho, 2002).
 //!
-//! Every write goes to the log of its logical block. A log that is full is merged with the data
-//! block, and so is a victim if a write needs a log and all are in use. A log in order is promoted:
+//! Every write goes to the log of its logical block. A full log is merged with its data block. So
+//! is a victim, when a write needs a log and all logs are in use. A log in order is promoted:
 //!
 //! ```text
-//!   log 0 1 2 3            switch:  it is the data block, the old one is erased
-//!   log 0 1 . .            partial: 2 and 3 are copied behind, then it is the data block
+//!   log 0 1 2 3            switch:  the log becomes the data block, the old one is erased
+//!   log 0 1 . .            partial: 2 and 3 are copied behind, then as for a switch
 //!   log 1 0 . .  0 0 1 2   full:    all pages are copied to a fresh unit, both are erased
 //! ```
 
@@ -19,13 +19,13 @@ use crate::lru::{Links, List};
 use crate::rng::Rng;
 
 crate::choice! {
-    /// Which log block makes room.
+    /// Which log block is merged to make room.
     pub enum LogVictim {
-        /// The one that was opened first.
+        /// The log block that was opened first.
         Fifo = "fifo",
-        /// The least recently written one.
+        /// The least recently written log block.
         Lru = "lru",
-        /// A random one, as in the C++ FlashSim.
+        /// A random log block, as in the C++ FlashSim.
         Random = "random",
     }
 }
@@ -39,18 +39,18 @@ crate::parameters! {
         victim: LogVictim = LogVictim::Fifo;
         /// When a full log block is merged.
         merge_when_full: MergeWhenFull = MergeWhenFull::Immediately;
-        /// Whether a log block in order but not full takes a partial merge; if not, it is merged in
-        /// full, as the C++ FlashSim does.
+        /// Whether a log block that is in order but not full takes a partial merge. If not, it
+        /// takes a full merge, as in the C++ FlashSim.
         partial_merge: bool = true;
     }
 }
 
 crate::choice! {
-    /// When a log block is merged that is full.
+    /// When a full log block is merged.
     pub enum MergeWhenFull {
         /// As soon as its last page is written.
         Immediately = "immediately",
-        /// When its logical block is written next, or it is the victim.
+        /// Before the next write of its logical block, or when it is the victim.
         Lazy = "lazy",
     }
 }
@@ -59,19 +59,19 @@ crate::choice! {
 struct Log {
     lbn: Lbn,
     written: u32,
-    /// Whether each page is at its own place.
+    /// Whether each page is at its own offset.
     in_order: bool,
 }
 
-/// One log per logical block.
+/// BAST scheme: one log per logical block.
 #[derive(Clone, Debug)]
 pub struct Bast {
     geometry: Geometry,
     config: BastConfig,
-    /// The slot of each logical block's log.
+    /// Slot of the log, by logical block.
     slots: Vec<Option<u32>>,
     logs: Vec<Option<Log>>,
-    /// Slots in use, the next victim of `fifo` and `lru` in front.
+    /// Slots in use. The next victim of `fifo` and `lru` is in front.
     order: List,
     links: Links,
     vacant: Vec<u32>,
@@ -79,15 +79,15 @@ pub struct Bast {
 }
 
 impl Bast {
-    /// The fewest logs that it works with.
+    /// Fewest logs with which BAST works.
     pub const LOGS_MIN: u32 = 1;
 
-    /// The logs that it is to have, if that is given.
+    /// Returns the number of logs that the config sets, if it sets one.
     pub fn logs(config: &LogConfig) -> Option<u32> {
         config.bast.log_blocks
     }
 
-    /// No logs in use.
+    /// Starts with no logs in use.
     pub fn new(config: &LogConfig) -> Self {
         let LogConfig { geometry, logs, seed, bast, .. } = *config;
         assert!(logs >= Self::LOGS_MIN, "BAST needs a log block");
@@ -103,7 +103,7 @@ impl Bast {
         }
     }
 
-    /// The log that makes room; all are in use.
+    /// Chooses the log to merge when all logs are in use.
     fn victim(&mut self) -> u32 {
         match self.config.victim {
             LogVictim::Fifo | LogVictim::Lru => self.order.front().expect("all logs are in use"),

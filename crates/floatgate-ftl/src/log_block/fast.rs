@@ -1,14 +1,17 @@
 //! FAST: all logical blocks share the log blocks (Lee, Park, Chung, Lee, Park and Song, 2007).
 //!
-//! One log takes sequential writes: it begins when a logical block's first page is written, and
-//! goes on as long as the next page of that block comes. All other writes go to the random logs, in
-//! the order in which they come. When those are full the oldest one is emptied: each logical block
-//! that has a valid page in it is merged in full, with its pages in all other logs.
+//! One log takes sequential writes. It begins with a write of a logical block's first page, and
+//! grows while each write is to the next page of that block. All other writes go to the random
+//! logs, in order of arrival. When the random logs are full, the oldest one is emptied: each
+//! logical block with a valid page in it is merged in full, including its pages in all other logs.
 //!
-//! The paper's Algorithm 2, with two differences. A write never goes to the data block, not even to
-//! a page of it that is free: flash is programmed in ascending order, and BAST is compared alike.
-//! And if a full merge takes the pages of the logical block that the sequential log belongs to,
-//! that log is out of date as a whole and is erased with it; the paper does not say.
+//! This is the paper's Algorithm 2, with two differences:
+//!
+//! - A write never goes to the data block, not even to a free page of it. Flash is programmed in
+//!   ascending order, and BAST is compared under the same rule.
+//! - A full merge may take the pages of the logical block that the sequential log belongs to. That
+//!   log is then entirely out of date, and is erased with the merge. The paper leaves this case
+//!   open.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -18,11 +21,11 @@ use crate::addr::Lbn;
 use crate::geometry::Geometry;
 
 crate::choice! {
-    /// Where a write goes that is to the sequential log's logical block but not its next page.
+    /// Where a write to the sequential log's logical block goes if it is not to the next page.
     pub enum OutOfOrder {
         /// The sequential log is merged, and a new one begins with this page: the paper's text.
         Restart = "restart",
-        /// It goes to the random logs, and the sequential log waits for its next page.
+        /// To the random logs. The sequential log stays open for its next page.
         Random = "random",
     }
 }
@@ -33,15 +36,15 @@ crate::parameters! {
         /// Log blocks (erase units) in use at a time: one for sequential writes, the others for all
         /// other writes. Not set: all spare units in service.
         log_blocks: Option<u32> = None, from 2 to 1_000_000;
-        /// Where a write goes that is to the sequential log's logical block but not its next page.
+        /// Where a write to the sequential log's logical block goes if it is not to the next page.
         out_of_order: OutOfOrder = OutOfOrder::Restart;
-        /// Whether a sequential log in order but not full takes a partial merge; if not, it is
-        /// merged in full, as the C++ FlashSim does.
+        /// Whether a sequential log that is in order but not full takes a partial merge. If not, it
+        /// takes a full merge, as in the C++ FlashSim.
         partial_merge: bool = true;
     }
 }
 
-/// The slot of the sequential log; the others are random.
+/// Slot of the sequential log. All other slots are random logs.
 const SEQUENTIAL: u32 = 0;
 
 #[derive(Clone, Copy, Debug)]
@@ -51,29 +54,29 @@ struct Sequential {
     written: u32,
 }
 
-/// One sequential log, and random logs that all logical blocks share.
+/// FAST scheme: one sequential log, and random logs that all logical blocks share.
 #[derive(Clone, Debug)]
 pub struct Fast {
     geometry: Geometry,
     config: FastConfig,
     sequential: Option<Sequential>,
-    /// Slots of the random logs in use, the oldest in front. All but the last are full.
+    /// Slots of the random logs in use, the oldest in front. All but the last one are full.
     random: VecDeque<u32>,
     random_max: usize,
-    /// Pages in the last one.
+    /// Pages in the last random log.
     written: u32,
 }
 
 impl Fast {
-    /// The fewest logs that it works with.
+    /// Fewest logs with which FAST works.
     pub const LOGS_MIN: u32 = 2;
 
-    /// The logs that it is to have, if that is given.
+    /// Returns the number of logs that the config sets, if it sets one.
     pub fn logs(config: &LogConfig) -> Option<u32> {
         config.fast.log_blocks
     }
 
-    /// No logs in use.
+    /// Starts with no logs in use.
     pub fn new(config: &LogConfig) -> Self {
         let LogConfig { geometry, logs, fast, .. } = *config;
         assert!(logs >= Self::LOGS_MIN, "FAST needs a sequential and a random log block");
@@ -82,7 +85,7 @@ impl Fast {
         Self { geometry, config: fast, sequential: None, random, random_max, written: 0 }
     }
 
-    /// Begins a sequential log with this page.
+    /// Merges the sequential log, if there is one, and begins a new one with this page.
     fn restart_sequential_log(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
         if let Some(log) = self.sequential {
             let complete = log.written == self.geometry.pages_of(log.lbn);

@@ -1,4 +1,4 @@
-//! The schemes by themselves: which steps a write takes. Blocks of 4 pages.
+//! The steps that each scheme takes for a write. Blocks have 4 pages.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::*;
 use crate::geometry::Shape;
 
-/// Eight logical blocks, the last one of two pages only.
+/// Eight logical blocks. The last one has only two pages.
 fn config(logs: u32) -> LogConfig {
     let shape = Shape {
         page_bytes: 64,
@@ -35,7 +35,7 @@ fn fast(logs: u32, change: impl Fn(&mut FastConfig)) -> Fast {
     Fast::new(&config)
 }
 
-/// The steps of single page writes, in letters: o(pen), a(ppend), p(romote), m(erge), c(ollect),
+/// The steps of single-page writes as letters: o(pen), a(ppend), p(romote), m(erge), c(ollect),
 /// each with its slot.
 fn steps(scheme: &mut impl LogBlocks, lpns: &[u32]) -> Vec<alloc::string::String> {
     let one = |step: &Step| match *step {
@@ -81,7 +81,7 @@ fn bast_evicts_by_its_victim_policy() {
 fn without_partial_merges_only_a_complete_log_is_promoted() {
     let mut scheme = bast(1, |config| config.partial_merge = false);
     assert_eq!(steps(&mut scheme, &[0, 1, 4]), ["o0 a0", "a0", "m0 o0 a0"]);
-    // The last logical block has two pages: they are all of it.
+    // The last logical block has only two pages, so this log is complete.
     assert_eq!(steps(&mut scheme, &[28, 29, 0]), ["m0 o0 a0", "a0", "p0 o0 a0"]);
     let mut scheme = fast(2, |config| config.partial_merge = false);
     assert_eq!(steps(&mut scheme, &[0, 1, 4]), ["o0 a0", "a0", "m0 o0 a0"]);

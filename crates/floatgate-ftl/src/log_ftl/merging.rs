@@ -1,4 +1,4 @@
-//! Merging: the newest pages of a logical block come together in one unit, its new data block.
+//! Merging: copies the newest pages of a logical block into one unit, its new data block.
 
 use core::mem;
 
@@ -9,7 +9,7 @@ use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
-    /// Does the work of a merge; the host's write waits for it.
+    /// Runs a merge, which the host write waits for.
     #[cold]
     #[inline(never)]
     pub(super) fn merging(
@@ -23,7 +23,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         Ok(())
     }
 
-    /// Makes a log in order the data block, the pages that it lacks copied behind those it has.
+    /// Makes a log in order the data block. Pages that the log lacks are copied behind its pages.
     pub(super) fn promote(
         &mut self,
         slot: u32,
@@ -99,8 +99,8 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         self.install_data_block(lbn, to, work)
     }
 
-    /// Copies the newest pages of a logical block, from page `first` on, to their places in a unit,
-    /// row by row: the pages of a row lie on planes of their own.
+    /// Copies the newest pages of a logical block, from page `first` on, to their places in a unit.
+    /// It copies row by row, because the pages of a row lie on different planes.
     fn copy(&mut self, lbn: Lbn, first: u32, to: Unit, work: &mut Chain) -> Result<(), N::Error> {
         let width = self.store.geometry.shape().superblock;
         let pages = self.store.geometry.pages_of(lbn);
@@ -138,7 +138,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
         Ok(())
     }
 
-    /// A unit is the data block from now on; the one before it is erased.
+    /// Makes a unit the data block. The previous data block is erased.
     fn install_data_block(
         &mut self,
         lbn: Lbn,
@@ -152,7 +152,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     pub(super) fn erase(&mut self, unit: Unit, work: &mut Chain) -> Result<(), N::Error> {
-        // Of what was trimmed, an older version may be all that is left on flash after this.
+        // After this erase, an older version of a trimmed page may be the newest on flash.
         self.store.keep_journal(CheckpointTrigger::Trims, work)?;
         self.store.nand.erase(unit, Cause::Merge, work)?;
         self.store.units.retire(unit);

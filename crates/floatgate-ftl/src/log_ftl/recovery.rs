@@ -1,13 +1,17 @@
-//! The drive that finds a medium when power is back.
+//! Recovery of a block-mapped drive after a loss of power.
 //!
-//! [`crate::recovery`] says where the newest version of each page is. Pages are moved by merges
-//! only, and a merge erases nothing before the new data block is whole. So the newest pages of a
-//! logical block are either in their places in one unit, which then is its data block; or a merge
-//! was cut short or not begun, and it is as if it had not been: of the copies of a page since the
-//! checkpoint, and what the checkpoint says, the one programmed first is taken. Units without
-//! a valid page are erased. That leaves as many free units as there were before the merge, and all
-//! logical blocks that are not in one unit are merged in full. Each of these steps may be cut short
-//! in turn.
+//! [`crate::recovery`] finds the newest version of each page. Only merges move pages, and a merge
+//! erases nothing before the new data block is complete. So there are two cases for the newest
+//! pages of a logical block:
+//!
+//! - They are all at their own offsets in one unit, which is then the data block.
+//! - A merge was interrupted or had not begun. Recovery then ignores that merge. Of the copies of a
+//!   page made since the checkpoint, and the place in the checkpoint, it takes the one that was
+//!   programmed first.
+//!
+//! Units without a valid page are erased. This leaves as many free units as before the merge. Then
+//! all logical blocks that are not in one unit are merged in full. Each of these steps may itself
+//! be interrupted by a loss of power.
 
 use alloc::vec::Vec;
 
@@ -22,7 +26,7 @@ use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
 use crate::unit_table::InUse;
 
 impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
-    /// The drive that finds this medium when power is back, and what finding it has cost.
+    /// Rebuilds the drive from a medium after a loss of power. Also returns the cost of the mount.
     ///
     /// # Errors
     /// The medium's fault while logical blocks are merged.
@@ -62,7 +66,8 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         Ok((ftl, mount))
     }
 
-    /// Where the pages of a logical block are, each at its place, if they are in one unit.
+    /// Returns the unit that has all pages of a logical block, each at its own offset, if there is
+    /// one.
     fn home(&self, lbn: Lbn) -> Option<Unit> {
         let pages = (0..self.store.geometry.pages_of(lbn)).map(|at| (at, self.page_of(lbn, at)));
         let mut placed = pages.filter_map(|(at, ppn)| Some((at, self.store.geometry.place(ppn?))));
@@ -74,7 +79,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         self.store.table[self.store.geometry.logical_page(lbn, offset).index()]
     }
 
-    /// For logical blocks without a home, the first of the copies of each page.
+    /// For logical blocks without a home, maps each page to the first of its copies.
     fn take_first_copies(
         &mut self,
         found: &mut Found,
@@ -101,8 +106,8 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         }
     }
 
-    /// Merges each logical block that has no home, and erases what that leaves. The answer is how
-    /// many pages were copied.
+    /// Merges each logical block that has no unit to itself, and erases units without a valid page.
+    /// Returns the number of pages copied.
     fn merge_all(&mut self, homes: &[Option<Unit>], chain: &mut Chain) -> Result<u64, N::Error> {
         let before = self.store.stamp.serial;
         for (number, home) in homes.iter().enumerate() {
@@ -131,7 +136,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
         Ok(self.store.stamp.serial - before)
     }
 
-    /// Whether a unit has valid pages of one logical block only.
+    /// Whether all valid pages of a unit belong to one logical block.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
         let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
         pages.count() == self.store.units.valid(unit) as usize

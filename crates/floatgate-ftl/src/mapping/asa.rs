@@ -1,17 +1,18 @@
-//! ASA-FTL's map: DFTL with the age of each page beside its entry (Xie and Chen, CCGrid 2014).
+//! The map of ASA-FTL: DFTL with the age of each page in its entry (Xie and Chen, CCGrid 2014).
 //!
-//! The cached hotness table has the same pages as the cached mapping table; a page takes an entry
-//! in each, which come and leave together. An entry on flash has the page's age, the time of
-//! eviction and the label beside the place. So this is DFTL in every respect but two: a cached page
-//! takes twice the memory, and a translation page holds half as many entries. A write changes age
-//! and place at once. An entry that only became older need not be written back, for its age is
-//! reckoned from the time that flash has.
+//! The cached hotness table has the same pages as the cached mapping table. A page takes an entry
+//! in each table, and both entries come and leave together. An entry on flash has the page's age,
+//! the time of eviction and the label, in addition to the place. So the scheme is DFTL with two
+//! differences: a cached page takes twice the memory, and a translation page holds half as many
+//! entries. A write changes age and place at once. An entry that only became older is not written
+//! back, because its age is computed from the time on flash.
 //!
-//! The cached entries and their order belong to [`Dftl`], with all its parameters but the size of
-//! an entry. For the size of an entry on flash the drive's geometry has to be made with
-//! [`AsaConfig::flash_entry_bytes`]. What labels pages is the placement `asa`. The paper gives no
-//! sizes: 8 bytes on flash are 4 for the place, 30 bits of time and 2 of label; 16 bytes cached are
-//! DFTL's 8, and 8 for page number, age and label. Costs what DFTL costs.
+//! The cached entries and their order belong to [`Dftl`], with all its parameters except the size
+//! of an entry. The size of an entry on flash is a property of the drive's geometry, which has to
+//! be made with [`AsaConfig::flash_entry_bytes`]. The placement `asa` computes the labels. The
+//! paper gives no sizes. Here 8 bytes on flash are 4 for the place, 30 bits of time and 2 bits of
+//! label; 16 cached bytes are DFTL's 8, and 8 for page number, age and label. The cost in time is
+//! that of DFTL.
 
 use alloc::vec::Vec;
 
@@ -23,9 +24,9 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of ASA-FTL's map.
     pub struct AsaConfig {
-        /// Bytes that a cached page takes in map and hotness table together; of the mapping.
+        /// Bytes of a cached page in map and hotness table together, for the mapping `asa`.
         entry_bytes: u32 = 16, from 1 to 64;
-        /// Bytes of an entry on flash, in place of `mapping.entry_bytes`; of the mapping.
+        /// Bytes of an entry on flash, for the mapping `asa`; replaces `mapping.entry_bytes`.
         flash_entry_bytes: u32 = 8, from 1 to 64;
     }
 }
@@ -37,7 +38,7 @@ pub struct Asa(Dftl);
 crate::state!(Asa(_));
 
 impl Asa {
-    /// A cache of as many pages as the budget holds, at least one.
+    /// Makes a cache that fills the budget, with at least one page.
     pub fn new(config: &MapConfig) -> Self {
         let dftl = DftlConfig { entry_bytes: config.asa.entry_bytes, ..config.dftl };
         Self(Dftl::new(&MapConfig { dftl, ..*config }))
@@ -105,7 +106,7 @@ mod tests {
     use crate::mapping::tests::{PAGES, cached, geometry, run};
     use alloc::vec;
 
-    /// The same drive with entries of so many bytes on flash.
+    /// The test drive with entries of `entry_bytes` bytes on flash.
     fn with_entries_of(entry_bytes: u32) -> Geometry {
         let shape = Shape { entry_bytes, ..*geometry(16).shape() };
         Geometry::new(shape).unwrap()

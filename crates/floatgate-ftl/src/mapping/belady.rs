@@ -1,22 +1,22 @@
-//! The best that a cache of single entries can do: evicts the entry whose next use is farthest in
-//! the future (MIN: Belady, IBM Systems Journal 5, 1966). No drive can be built so; it is a bound.
+//! The optimal cache of single entries: evicts the entry whose next use is farthest in the future
+//! (MIN: Belady, IBM Systems Journal 5, 1966). No drive can do this; it is a bound.
 //!
-//! It bounds the hits of every scheme that, like DFTL, loads the entry that is asked for and no
-//! other, in as many bytes. Schemes that load more than one entry per read can have more hits.
-//! Misses, dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It
-//! does not minimise write-backs: of two entries it keeps the one used sooner, dirty or not.
+//! It bounds the hits of every scheme that, like DFTL, loads only the entry of the access, in the
+//! same number of bytes. Schemes that load more than one entry per read can have more hits. Misses,
+//! dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It does
+//! not minimise write-backs: of two entries it keeps the one with the earlier use, dirty or not.
 //!
-//! The future comes with [`Mapping::set_future`], of the reads and writes of the workload. From
-//! then on the cache holds as many entries as before, but those that will be used soonest, loaded
-//! free of charge: so it bounds schemes that start with any other entries, too, and if it was empty
-//! it starts empty. Only entries that flash does not have are kept as they are. Before that (while
-//! a drive is filled), and if there are more accesses than were known, the farthest use
-//! is taken to be that of the entry that has not been used for longest: LRU.
+//! [`Mapping::set_future`] passes the future reads and writes of the workload. At that call the
+//! cache is refilled, free of charge, with the same number of entries: those with the earliest next
+//! use. So the bound also covers schemes that start with any other entries. An empty cache stays
+//! empty. Dirty entries stay cached, because flash does not have them. Before that call (while a
+//! drive is filled), and beyond the last known access, the victim is the least recently used entry:
+//! LRU.
 //!
-//! Trims are not in the future and do not load entries. They change cached entries in place, whose
-//! next use stays what it was, and clear the others in their translation page. They are counted as
-//! in DFTL. Costs one probe of a small hash table and a heap move per page; 4 bytes of the
-//! simulator's memory per access.
+//! Trims are not part of the future and do not load entries. A trim changes cached entries in
+//! place, which keep their next use, and clears other entries in their translation page. Trims are
+//! counted as in DFTL. The cost is one probe of a small hash table and a heap move per page, and 4
+//! bytes of the simulator's memory per access.
 
 use alloc::vec::Vec;
 
@@ -29,7 +29,7 @@ use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::saved::State;
 
-/// A cache of entries that knows the future.
+/// A cache of entries that knows the future accesses.
 #[derive(Clone, Debug)]
 pub struct Belady {
     geometry: Geometry,
@@ -37,11 +37,11 @@ pub struct Belady {
     slots: IntMap,
     entries: Vec<Entry>,
     capacity: usize,
-    /// By next use: the farthest first.
+    /// Entries by next use, the farthest first.
     order: Heap,
-    /// By access: the next access to the same page.
+    /// By number of the access: the next access to the same page.
     next: Vec<u32>,
-    /// Accesses since the future is known.
+    /// Accesses since the future was set.
     clock: u64,
     stats: MapStats,
 }
@@ -52,7 +52,7 @@ crate::state!(
 );
 
 impl Belady {
-    /// A cache of as many entries as the budget holds, at least one and at most one per page.
+    /// Makes a cache that fills the budget, with at least one entry and at most one per page.
     pub fn new(config: &MapConfig) -> Self {
         let entry_bytes = u64::from(config.dftl.entry_bytes);
         let pages = u64::from(config.geometry.logical_pages());
@@ -70,18 +70,20 @@ impl Belady {
         }
     }
 
-    /// The next use of the entry that is used now. Unknown: the later it was used, the sooner.
+    /// Returns the next use of the entry that is accessed now. In an unknown future, an entry that
+    /// was used later gets an earlier next use.
     fn next_use(&self) -> u64 {
         let known = usize::try_from(self.clock).ok().and_then(|now| self.next.get(now));
         known.map_or(u64::MAX - self.clock, |&next| u64::from(next))
     }
 
-    /// Whether the access that is made now was known beforehand.
+    /// Whether the current access is part of the known future.
     fn is_known(&self) -> bool {
         self.clock < self.next.len() as u64
     }
 
-    /// A slot for a new entry: an unused one, or that of the victim, written back if need be.
+    /// Returns a slot for a new entry: an unused slot, or the victim's slot after a write-back if
+    /// it is dirty.
     fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
         if self.entries.len() < self.capacity {
             self.entries.push(Entry::UNUSED);
@@ -105,7 +107,7 @@ impl Belady {
         self.order.set(slot, next_use);
     }
 
-    /// Marks an entry dirty, if it is cached.
+    /// Marks an entry dirty, if it is cached. Returns whether it is.
     fn mark_dirty(&mut self, lpn: Lpn) -> bool {
         let Some(slot) = self.slots.get(lpn.get()) else { return false };
         self.entries[slot as usize].dirty = true;

@@ -1,8 +1,8 @@
 //! A mapping behind a pointer.
 //!
-//! An engine is compiled anew for each type of mapping. That is worth its while where a drive is
-//! simulated at full speed; where it is verified, cut off from power or stored, one engine for all
-//! mappings of the table compiles in a fraction of the time.
+//! An engine is compiled separately for each type of mapping. That pays off where a drive is
+//! simulated at full speed. Verification, power cuts and stored drives use one engine for all
+//! mappings of the table, which compiles in a fraction of the time.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,27 +14,28 @@ use crate::geometry::Geometry;
 use crate::rng::Rng;
 use crate::saved::State;
 
-/// Any mapping of which the map is on flash, or any of which it is not.
+/// Any mapping with its map on flash, or any mapping with its map in memory.
 pub struct Boxed<const ON_FLASH: bool>(Box<dyn Methods + Send>);
 
-/// A mapping by the name of its row.
+/// A mapping, made by the name of its row.
 pub enum AnyMapping {
-    /// Its map lives in translation pages.
+    /// Its map is in translation pages.
     OnFlash(Boxed<true>),
-    /// Accesses are only counted.
+    /// Its map is in memory; accesses are only counted.
     InMemory(Boxed<false>),
 }
 
 impl AnyMapping {
-    /// A mapping behind a pointer.
+    /// Boxes a mapping.
     pub fn of<M: Mapping + Send + 'static>(mapping: M) -> Self {
         let mapping = Box::new(mapping);
         if M::ON_FLASH { Self::OnFlash(Boxed(mapping)) } else { Self::InMemory(Boxed(mapping)) }
     }
 }
 
-/// The methods of [`Mapping`], which has constants too and so cannot stand behind a pointer itself.
-/// A row says in brackets how a method borrows the mapping.
+/// Declares the methods of [`Mapping`] as an object-safe trait. [`Mapping`] also has constants, and
+/// so cannot be used as a trait object. The brackets of a row state how the method borrows the
+/// mapping.
 macro_rules! methods {
     ($(fn $name:ident([$($borrow:tt)+] $this:ident $(, $argument:ident: $Type:ty)*)
         $(-> $Answer:ty)?;)*) => {

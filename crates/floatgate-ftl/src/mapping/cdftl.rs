@@ -2,23 +2,29 @@
 //! docs/algorithms.md, 2.7).
 //!
 //! The first level is DFTL's cached mapping table (CMT), the second the cached translation pages
-//! (CTP), each least recently used first out. An entry is looked for in the CMT, then in the CTP,
-//! from where it is copied to the CMT, then on flash: its page is loaded into the CTP. A dirty
-//! entry leaves the CMT into its page in the CTP; one whose page is not there is passed over while
-//! another can leave, and if none can, the page of the least recently used is loaded. So changes
-//! reach flash only with a dirty page that leaves the CTP: one program, no read.
+//! (CTP). Both evict the least recently used first. A look-up first tries the CMT. Then it tries
+//! the CTP, and copies the entry from there to the CMT. Otherwise it loads the page of the entry
+//! from flash into the CTP. A dirty entry that leaves the CMT changes its page in the CTP. An entry
+//! whose page is not in the CTP is skipped as long as another entry can leave. If no entry can
+//! leave, the page of the least recently used entry is loaded. So changes reach flash only when a
+//! dirty page leaves the CTP: one program, no read.
 //!
-//! Decisions, for the paper's text is not at hand. Only a use that reaches the CTP makes its page
-//! the last used. The dirty entries that are still in the CMT when their page leaves the CTP stay
-//! behind: they are not written with it. Room in the CMT is made before the missed page is loaded.
-//! Cleaning changes entries in the CMT or else pages in the CTP in place, and rewrites the others
-//! on flash. A trim is one access of each translation page. Each level has at least one place; the
-//! CTP has at most its share of the budget (but a page), the CMT what is left. `evictions` and
-//! `dirty_evictions` are those of pages: an entry leaves without flash work.
+//! The paper's text was not at hand, so we decided the following:
 //!
-//! Costs one probe of a small hash table and a heap move per page (which of the entries that can
-//! leave is the oldest); a page that enters or leaves the CTP costs a heap move per cached dirty
-//! entry of it.
+//! - Only a use that reaches the CTP makes its page the most recently used one.
+//! - When a page leaves the CTP, its dirty entries that are still in the CMT are not written with
+//!   it.
+//! - Room in the CMT is made before the missed page is loaded.
+//! - Cleaning changes entries in the CMT, or else pages in the CTP, in place. It rewrites other
+//!   entries on flash.
+//! - A trim is one access of each translation page.
+//! - Each level has at least one place. The CTP has at most its share of the budget (but at least a
+//!   page), the CMT has the rest.
+//! - `evictions` and `dirty_evictions` count pages, because an entry leaves without flash work.
+//!
+//! The cost is one probe of a small hash table and a heap move per page, to find the oldest entry
+//! that can leave. A page that enters or leaves the CTP costs a heap move for each of its cached
+//! dirty entries.
 
 mod entries;
 
@@ -35,15 +41,15 @@ use entries::Entries;
 crate::parameters! {
     /// Parameters of CDFTL.
     pub struct CdftlConfig {
-        /// Share of the cache for single entries; whole translation pages have the rest. Counts in
-        /// thousandths.
+        /// Share of the cache for single entries; the rest is for whole translation pages. Counts
+        /// in thousandths.
         entries_share: f64 = 0.5, above 0 below 1;
         /// Bytes of a cached entry.
         entry_bytes: u32 = 8, from 1 to 64;
     }
 }
 
-/// The two levels.
+/// The two levels of CDFTL.
 #[derive(Clone, Debug)]
 pub struct Cdftl {
     geometry: Geometry,
@@ -57,7 +63,7 @@ pub struct Cdftl {
 crate::state!(Cdftl { entries, frames } fixed { geometry, entry_bytes, frames_max, stats });
 
 impl Cdftl {
-    /// Empty levels.
+    /// Starts with empty levels.
     pub fn new(config: &MapConfig) -> Self {
         let CdftlConfig { entries_share, entry_bytes } = config.cdftl;
         let geometry = config.geometry;
@@ -79,7 +85,7 @@ impl Cdftl {
         }
     }
 
-    /// Loads a page into the CTP; the oldest one makes room.
+    /// Loads a page into the CTP. A full CTP evicts its oldest page first.
     fn load(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         if self.frames.len() == self.frames_max {
             let victim = self.frames.oldest().expect("a full level has an oldest page");
@@ -96,7 +102,7 @@ impl Cdftl {
         self.entries.page_entered(tpn);
     }
 
-    /// Uses a page of the CTP, loading it if need be.
+    /// Uses a page of the CTP. Loads it if it is not there.
     fn visit(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         if self.frames.contains(tpn) {
             self.frames.touch(tpn);
@@ -105,7 +111,7 @@ impl Cdftl {
         }
     }
 
-    /// Makes room for an entry in the CMT; what it says is then in the CTP, or on flash.
+    /// Makes room for an entry in the CMT. The evicted entry is then in the CTP or on flash.
     fn make_room(&mut self, io: &mut Vec<MapOp>) {
         if !self.entries.is_full() {
             return;
@@ -146,7 +152,7 @@ impl Mapping for Cdftl {
         } else {
             self.stats.misses += 1;
         }
-        // The entry has been read: the CTP may lose its page to make room.
+        // The entry has been read already, so the CTP may evict its page to make room.
         self.make_room(io);
         if !found {
             self.visit(tpn, io);
@@ -181,7 +187,7 @@ impl Mapping for Cdftl {
         }
     }
 
-    /// If the CMT has all that was set it is cleared there, else in the page.
+    /// If the CMT has all entries that were set, they are cleared there; else in the page.
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
         let here = mapped.iter().filter(|&&lpn| self.entries.find(lpn).is_some()).count();
         let all_here = here == mapped.len() && here > 0;

@@ -1,15 +1,19 @@
 //! DFTL: map entries cached on demand (Gupta, Kim, Urgaonkar, ASPLOS 2009).
 //!
-//! The cached mapping table (CMT) holds single entries. A miss reads the translation page; a dirty
+//! The cached mapping table (CMT) holds single entries. A miss reads the translation page. A dirty
 //! victim costs a read and a program of its own translation page. Cleaning updates cached entries
-//! in place (lazy copying) and the others with one rewrite per translation page (batch update).
+//! in place (lazy copying), and other entries with one rewrite per translation page (batch update).
 //!
-//! Options: which entry leaves ([`Replacement`]); whether a write-back takes along the other dirty
-//! entries of its page (`evict_batch`: the paper's text has it for cleaning only, the C++ FlashSim
-//! for evictions too); whether an entry that was never set is known without a read
-//! (`gtd_unmapped_shortcut`). The C FlashSim counts a lazily copied entry but forgets to mark it
-//! dirty; here it is marked. Costs one probe of a small hash table and a list move per page; an
-//! eviction with `evict_batch` scans the entries of one translation page.
+//! Options:
+//!
+//! - which entry is evicted ([`Replacement`]);
+//! - whether a write-back also writes the other dirty entries of its page (`evict_batch`: the
+//!   paper's text has it for cleaning only, the C++ FlashSim also for evictions);
+//! - whether the drive knows without a read that an entry was never set (`gtd_unmapped_shortcut`).
+//!
+//! The C FlashSim counts a lazily copied entry but does not mark it dirty; here it is marked. The
+//! cost is one probe of a small hash table and a list move per page. An eviction with `evict_batch`
+//! also scans the entries of one translation page.
 
 mod flashsim;
 mod slru;
@@ -28,9 +32,9 @@ use flashsim::FlashSim;
 use slru::Slru;
 
 crate::choice! {
-    /// Which cached entry makes room.
+    /// Which cached entry is evicted.
     pub enum Replacement {
-        /// Segmented LRU, as the paper names it.
+        /// Segmented LRU, as named in the paper.
         Slru = "slru",
         /// The ageing of the C FlashSim.
         FlashSim = "flashsim",
@@ -57,7 +61,7 @@ crate::parameters! {
     }
 }
 
-/// The order in which entries leave. Slots are numbered from 0 and belong to [`Dftl`].
+/// Order in which entries leave. Slots are numbered from 0 and belong to [`Dftl`].
 #[derive(Clone, Debug)]
 enum Order {
     Slru(Slru),
@@ -88,7 +92,7 @@ pub struct Dftl {
 crate::state!(Dftl { slots, entries, order } fixed { geometry, config, capacity, stats });
 
 impl Dftl {
-    /// A cache of as many entries as the budget holds, at least one and at most one per page.
+    /// Makes a cache that fills the budget, with at least one entry and at most one per page.
     pub fn new(config: &MapConfig) -> Self {
         let entry_bytes = u64::from(config.dftl.entry_bytes);
         let pages = u64::from(config.geometry.logical_pages());
@@ -118,7 +122,8 @@ impl Dftl {
         }
     }
 
-    /// A slot for a new entry: an unused one, or that of the victim, written back if need be.
+    /// Returns a slot for a new entry: an unused slot, or the victim's slot after a write-back if
+    /// it is dirty.
     fn make_room(&mut self, io: &mut Vec<MapOp>) -> u32 {
         if self.entries.len() < self.capacity {
             let slot = self.entries.len() as u32;
@@ -143,7 +148,7 @@ impl Dftl {
         slot
     }
 
-    /// All cached entries of a translation page are now as flash has them.
+    /// Marks all cached entries of a translation page clean.
     fn clean_page(&mut self, tpn: Tpn) {
         let entries = self.geometry.entries_per_page();
         let first = tpn.get() * entries;

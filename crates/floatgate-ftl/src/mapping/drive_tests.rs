@@ -1,5 +1,6 @@
-//! A drive of nothing but the map, for the unit tests of mappings: it knows what every entry should
-//! say and what the translation pages on flash say, and objects after every operation.
+//! A model drive with only a map, for the unit tests of mappings. It tracks the correct value of
+//! every entry and the content of the translation pages on flash, and asserts both after every
+//! operation.
 
 use super::tests::PAGES;
 use super::*;
@@ -19,15 +20,16 @@ pub(super) struct Drive<M> {
 }
 
 impl<M: Mapping> Drive<M> {
-    /// A drive on which nothing is written. The cache never takes more than `bytes_max`.
+    /// Makes a drive with nothing written. Asserts that the cache never takes more than
+    /// `bytes_max`.
     pub fn new(map: M, geometry: Geometry, bytes_max: u64) -> Self {
         let empty = vec![None; PAGES as usize];
         let (table, flash) = (empty.clone(), empty);
         Self { map, reads: 0, programs: 0, geometry, bytes_max, table, flash, next: 0 }
     }
 
-    /// Runs operations: `r5` reads, `w5` writes, `w5+8` eight pages from 5, `t5+8` trims, `g5+8`
-    /// moves, `f` flushes. Answers with the flash work of each.
+    /// Runs operations: `r5` reads, `w5` writes, `w5+8` writes eight pages from 5, `t5+8` trims,
+    /// `g5+8` moves, `f` flushes. Returns the flash work of each.
     pub fn run(&mut self, script: &str) -> Vec<Vec<MapOp>> {
         script.split_whitespace().map(|word| self.operate(word)).collect()
     }
@@ -53,7 +55,7 @@ impl<M: Mapping> Drive<M> {
         io
     }
 
-    /// Writes a page to the next place; in between, cleaning moves some.
+    /// Writes a page to the next place. Cleaning moves some pages between access and program.
     pub fn write(&mut self, lpn: u32, moved: &[u32]) -> Vec<MapOp> {
         let mut all = self.access(lpn, AccessKind::Write);
         all.extend(self.clean(moved));
@@ -89,7 +91,7 @@ impl<M: Mapping> Drive<M> {
         io
     }
 
-    /// Moves those of the pages, in ascending order, that hold something.
+    /// Moves the mapped ones of these pages. The pages are in ascending order.
     pub fn clean(&mut self, lpns: &[u32]) -> Vec<MapOp> {
         let held = lpns.iter().copied().filter(|&lpn| self.table[lpn as usize].is_some());
         let held: Vec<u32> = held.collect();
@@ -150,7 +152,7 @@ impl<M: Mapping> Drive<M> {
         }
     }
 
-    /// What the entries should say.
+    /// Correct value of each entry.
     pub fn table(&self) -> &[Option<Ppn>] {
         &self.table
     }
@@ -160,7 +162,8 @@ impl<M: Mapping> Drive<M> {
     }
 }
 
-/// Random operations on a few hundred pages, some of them hot; cleaning between access and program.
+/// Random operations on a few hundred pages, some of them hot. Cleaning runs between access and
+/// program.
 pub(super) fn anything<M: Mapping>(drive: &mut Drive<M>, seed: u64, steps: u32) {
     let mut rng = Rng::new(seed);
     for _ in 0..steps {

@@ -1,4 +1,4 @@
-//! Whole translation pages in the drive's memory, in the order of their last use.
+//! Whole translation pages in the drive's memory, in LRU order.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,7 +11,7 @@ use crate::lru::{Links, List};
 #[derive(Clone, Debug)]
 pub(super) struct Frames {
     links: Links,
-    /// Last used first.
+    /// Most recently used first.
     order: List,
     states: Vec<Residency>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Frames {
 crate::state!(Frames { links, order, states });
 
 impl Frames {
-    /// None of the drive's `pages` translation pages.
+    /// Starts with none of the drive's `pages` translation pages.
     pub(super) fn new(pages: u32) -> Self {
         let pages = pages as usize;
         Self {
@@ -41,44 +41,44 @@ impl Frames {
         self.state(tpn) != Residency::Absent
     }
 
-    /// Puts in a page as flash has it: the last used.
+    /// Inserts a clean page as the most recently used.
     pub(super) fn insert(&mut self, tpn: Tpn) {
         assert!(!self.contains(tpn), "a page is cached once");
         self.states[tpn.index()] = Residency::Clean;
         self.links.push_front(&mut self.order, tpn.get());
     }
 
-    /// Puts in a page as flash has it: the one to leave next.
+    /// Inserts a clean page as the next to leave.
     pub(super) fn insert_oldest(&mut self, tpn: Tpn) {
         assert!(!self.contains(tpn), "a page is cached once");
         self.states[tpn.index()] = Residency::Clean;
         self.links.push_back(&mut self.order, tpn.get());
     }
 
-    /// A cached page is used.
+    /// Makes a cached page the most recently used.
     pub(super) fn touch(&mut self, tpn: Tpn) {
         self.links.to_front(&mut self.order, tpn.get());
     }
 
-    /// A cached page is now newer than flash has it.
+    /// Marks a cached page newer than the page on flash.
     pub(super) fn mark_dirty(&mut self, tpn: Tpn) {
         assert!(self.contains(tpn), "only a cached page is changed");
         self.states[tpn.index()] = Residency::Dirty;
     }
 
-    /// The page that has not been used for longest.
+    /// Returns the least recently used page.
     pub(super) fn oldest(&self) -> Option<Tpn> {
         self.order.back().map(Tpn::new)
     }
 
-    /// Takes a cached page out; the answer is whether it was dirty.
+    /// Removes a cached page. Returns whether it was dirty.
     pub(super) fn remove(&mut self, tpn: Tpn) -> bool {
         self.links.remove(&mut self.order, tpn.get());
         let state = core::mem::replace(&mut self.states[tpn.index()], Residency::Absent);
         state == Residency::Dirty
     }
 
-    /// Makes every page clean; `written` is called with those that were not, in order.
+    /// Makes every page clean. Calls `written` with each page that was dirty, in ascending order.
     pub(super) fn clean(&mut self, mut written: impl FnMut(Tpn)) {
         for (index, state) in self.states.iter_mut().enumerate() {
             if *state == Residency::Dirty {
@@ -88,12 +88,12 @@ impl Frames {
         }
     }
 
-    /// The cached pages, last used first.
+    /// Returns the cached pages, most recently used first.
     pub(super) fn iter(&self) -> impl Iterator<Item = Tpn> {
         self.links.iter(&self.order).map(Tpn::new)
     }
 
-    /// Asserts that what is cached and what is in the order are the same pages.
+    /// Asserts that the cached pages and the pages in the order are the same.
     pub(super) fn check(&self) {
         assert!(self.iter().all(|tpn| self.contains(tpn)));
         let cached = self.states.iter().filter(|&&state| state != Residency::Absent).count();

@@ -1,17 +1,17 @@
-//! A heap over slots of a table, from which any slot can be taken: the order of caches that evict
-//! by a number. The slot with the largest key is first. No allocation after set-up.
+//! A heap over the slots of a table that can remove any slot. Caches that evict by a number use it
+//! as their order. The slot with the largest key is first. Nothing is allocated after set-up.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-/// Slots by key, largest first. Which of several equal keys is first follows from their history.
+/// Slots by key, largest first. The order of equal keys depends on their history.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
-    /// The heap: no slot has a larger key than the one at half its place.
+    /// The heap: no slot has a larger key than the slot at half its index.
     slots: Vec<u32>,
-    /// Place in `slots`, by slot.
+    /// Index in `slots`, by slot.
     places: Vec<u32>,
     keys: Vec<u64>,
 }
@@ -19,7 +19,7 @@ pub(super) struct Heap {
 crate::state!(Heap { slots, places, keys });
 
 impl Heap {
-    /// A heap of nothing, for slots below `slots`.
+    /// Makes an empty heap for slots below `slots`.
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Vec::with_capacity(slots), places: vec![NONE; slots], keys: vec![0; slots] }
     }
@@ -32,17 +32,17 @@ impl Heap {
         self.places[slot as usize] != NONE
     }
 
-    /// The key that a slot was last given.
+    /// Returns the last key that a slot was given.
     pub(super) fn key(&self, slot: u32) -> u64 {
         self.keys[slot as usize]
     }
 
-    /// The slot with the largest key.
+    /// Returns the slot with the largest key.
     pub(super) fn first(&self) -> Option<u32> {
         self.slots.first().copied()
     }
 
-    /// Puts a slot in, or moves it to where its new key belongs.
+    /// Inserts a slot, or moves it to the position of its new key.
     pub(super) fn set(&mut self, slot: u32, key: u64) {
         self.keys[slot as usize] = key;
         if !self.contains(slot) {
@@ -52,7 +52,7 @@ impl Heap {
         self.sift(self.places[slot as usize] as usize);
     }
 
-    /// Takes a slot out, if it is in.
+    /// Removes a slot, if it is in the heap.
     pub(super) fn remove(&mut self, slot: u32) {
         let place = core::mem::replace(&mut self.places[slot as usize], NONE);
         if place == NONE {
@@ -66,7 +66,7 @@ impl Heap {
         }
     }
 
-    /// Moves the slot at `place` up or down to where it belongs.
+    /// Moves the slot at `place` up or down to its position.
     fn sift(&mut self, mut place: usize) {
         while place > 0 && self.key_at(place) > self.key_at((place - 1) / 2) {
             self.swap(place, (place - 1) / 2);

@@ -1,4 +1,4 @@
-//! The whole map in the drive's memory: what every cache is held against.
+//! The whole map in the drive's memory: the reference for every cache.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::saved::State;
 
-/// No translation pages at all.
+/// A mapping without translation pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Ideal {
     map_bytes: u64,
@@ -16,7 +16,7 @@ pub struct Ideal {
 crate::state!(Ideal);
 
 impl Ideal {
-    /// A map of 4 bytes per logical page, whatever the budget.
+    /// Takes the entry size for each logical page, whatever the budget.
     pub fn new(config: &MapConfig) -> Self {
         let shape = config.geometry.shape();
         let map_bytes = u64::from(shape.logical_pages) * u64::from(shape.entry_bytes);

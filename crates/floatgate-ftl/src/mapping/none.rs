@@ -1,7 +1,7 @@
 //! No mapping cache: the lower bound.
 //!
-//! Every page read costs a map read, every page write a map read and a map program, and cleaning
-//! rewrites each translation page that a victim's pages are named in.
+//! Every page read costs a map read, and every page write a map read and a map program. Cleaning
+//! rewrites each translation page that has an entry of a victim's page.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::addr::{Lpn, Ppn};
 use crate::geometry::Geometry;
 use crate::saved::State;
 
-/// Nothing cached.
+/// A mapping that caches nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCache {
     geometry: Geometry,

@@ -1,19 +1,20 @@
-//! A cache of whole map pages, least recently used first out: the demand-loading FTL that
-//! SHRD is held against (Kim, Shin, Jeong and Kim, FAST 2017; docs/algorithms.md, 2.6).
+//! A cache of whole map pages with LRU eviction: the demand-loading FTL that SHRD is compared with
+//! (Kim, Shin, Jeong and Kim, FAST 2017; docs/algorithms.md, 2.6).
 //!
-//! A map page is one translation page, or several in a row that are read and programmed as one: the
-//! SHRD drive has map pages of 32 KiB, a row of flash pages across the planes of a die.
+//! A map page is one translation page, or several consecutive ones that are read and programmed as
+//! one. The SHRD drive has map pages of 32 KiB, a row of flash pages across the planes of a die.
 //!
-//! A miss reads the map page into memory. A victim that has been changed is programmed without a
-//! read, for it is in memory as a whole. Cleaning changes cached pages in place, as in DFTL, and
-//! does not count as a use. The others it rewrites on flash, or, as the SHRD drive does, loads them
-//! as those to leave next: the same reads, but their programs come later, and not at all if they
-//! are needed meanwhile. A cache of one page is the host's, and is spared that.
+//! A miss reads the map page into memory. A dirty victim is programmed without a read, because it
+//! is completely in memory. Cleaning changes cached pages in place, as in DFTL, and does not count
+//! as a use. Other pages are rewritten on flash. With the option of the SHRD drive they are loaded
+//! instead, as the next to leave. The reads are the same, but the programs come later, or not at
+//! all if a page is used in the meantime. A cache of only one page keeps the host's page, and
+//! cleaning rewrites on flash.
 //!
-//! A trim is one access of each translation page that it touches, and changes it if an entry of it
-//! was set. The budget is counted in whole map pages, at least one. Costs a table look-up and a
-//! list move per page. Under uniformly random writes with c of L map pages cached, a write costs 1
-//! - c/L reads of map pages and as many programs.
+//! A trim is one access of each translation page that it touches, and a change if one of the
+//! entries was set. The budget is counted in whole map pages, at least one. The cost is a table
+//! look-up and a list move per page. Under uniformly random writes with c of L map pages cached, a
+//! write costs 1 - c/L reads of map pages and the same number of programs.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -29,8 +30,8 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of [`PageCache`].
     pub struct PageCacheConfig {
-        /// Entries of a map page, a multiple of those in a page of the flash; it is read and
-        /// written as one.. Not set: those in a page of the flash.
+        /// Entries of a map page, a multiple of the entries in a page of the flash. A map page is
+        /// read and written as one. Not set: the entries in a page of the flash.
         entries: Option<u32> = None, from 1 to 16_777_216;
         /// How cleaning updates map pages that are not cached.
         cleaning: ForCleaning = ForCleaning::Update;
@@ -38,11 +39,11 @@ crate::parameters! {
 }
 
 crate::choice! {
-    /// What cleaning does with map pages that it changes and that are not cached.
+    /// How cleaning changes map pages that are not cached.
     pub enum ForCleaning {
-        /// They are rewritten on flash.
+        /// It rewrites them on flash.
         Update = "update",
-        /// They are loaded into the cache, first to be evicted, as in the drive of SHRD.
+        /// It loads them into the cache, first to be evicted, as in the drive of SHRD.
         LruEnd = "lru_end",
     }
 }
@@ -54,7 +55,7 @@ pub struct PageCache {
     /// Translation pages of a map page.
     pages_per_map_page: u32,
     cleaning: ForCleaning,
-    /// By map page.
+    /// Cached map pages.
     frames: Frames,
     capacity: u32,
     stats: MapStats,
@@ -66,7 +67,7 @@ crate::state!(
 );
 
 impl PageCache {
-    /// A cache of as many map pages as the budget holds, at least one.
+    /// Makes a cache with room for the map pages of the budget, at least one.
     pub fn new(config: &MapConfig) -> Self {
         let (geometry, pages_per_map_page) = (config.geometry, pages_per_map_page(config));
         assert!(pages_per_map_page > 0, "a map page is a translation page or more");
@@ -83,7 +84,7 @@ impl PageCache {
         }
     }
 
-    /// The map page that a translation page is part of.
+    /// Returns the map page of a translation page.
     #[inline(always)]
     fn frame(&self, tpn: Tpn) -> Tpn {
         match self.pages_per_map_page {
@@ -92,20 +93,20 @@ impl PageCache {
         }
     }
 
-    /// The map page that has an entry.
+    /// Returns the map page of an entry.
     #[inline(always)]
     fn frame_of(&self, lpn: Lpn) -> Tpn {
         self.frame(self.geometry.translation_page(lpn))
     }
 
-    /// The same operation for every translation page of a map page.
+    /// Appends the same operation for every translation page of a map page.
     fn each(&self, frame: Tpn, io: &mut Vec<MapOp>, op: fn(Tpn) -> MapOp) {
         let first = frame.get() * self.pages_per_map_page;
         let end = (first + self.pages_per_map_page).min(self.geometry.translation_pages());
         io.extend((first..end).map(Tpn::new).map(op));
     }
 
-    /// Uses a page, loading it if need be, and changes it if `change`.
+    /// Uses a page, loads it if it is not cached, and marks it dirty if `change`.
     #[inline]
     fn visit(&mut self, frame: Tpn, change: bool, io: &mut Vec<MapOp>) {
         if self.frames.contains(frame) {
@@ -135,7 +136,7 @@ impl PageCache {
     }
 }
 
-/// Translation pages of a map page.
+/// Returns the number of translation pages in a map page.
 fn pages_per_map_page(config: &MapConfig) -> u32 {
     config.page_cache.entries.map_or(1, |entries| entries / config.geometry.entries_per_page())
 }

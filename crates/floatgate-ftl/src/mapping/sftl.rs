@@ -1,33 +1,39 @@
-//! S-FTL: whole translation pages in memory, the shorter the more sequential what they say is
-//! (Jiang, Zhang, Yuan, Hu and Liu, MSST 2011; docs/algorithms.md, 2.8).
+//! S-FTL: whole translation pages in memory, compressed by the sequential runs in them (Jiang,
+//! Zhang, Yuan, Hu and Liu, MSST 2011; docs/algorithms.md, 2.8).
 //!
-//! A cached page is a bitmap with one bit per entry and the physical page numbers of the entries
-//! whose bit is set: those that start a run, whose page is not the one after that of the entry
-//! before. A page takes a bit per entry and 4 bytes per run. An entry that is not set starts a run
-//! and ends it. Every change of an entry changes the number of runs by at most 2, so pages
-//! grow and shrink in the cache, and a hit may make others leave. The least recently used leaves.
+//! A cached page is a bitmap with one bit per entry, and the physical page numbers of the entries
+//! whose bit is set. These entries start a run: their physical page does not directly follow the
+//! physical page of the entry before. A page takes a bit per entry and 4 bytes per run. An entry
+//! without a page starts a run and ends it. Every change of an entry changes the number of runs by
+//! at most 2. So pages grow and shrink in the cache, and even a hit may evict other pages. The
+//! least recently used page is evicted.
 //!
 //! ```text
 //! page    100 101 102 | 7 | 300 301 302 ...     bitmap 1 0 0 1 1 0 0 ...   heads 100 7 300
 //! ```
 //!
-//! A victim with many changed entries is programmed, without a read: it is in memory as a whole.
-//! The changes of a sparsely changed one (up to `sparse_share` of its entries) go to the dirty
-//! buffer, and the page is dropped. If they do not fit there, the page that owns most changed
-//! entries is written back: the owner of buffered ones, by one read and one program, or the victim
-//! itself. An access finds buffered entries, and they join their page when it is loaded.
+//! A victim with many changed entries is programmed without a read, because it is completely in
+//! memory. A victim with few changes (up to `sparse_share` of its entries) moves them to the dirty
+//! buffer, and the page is dropped. If they do not fit into the buffer, the page with the most
+//! changed entries is written back. That is either the largest owner of buffered entries, by one
+//! read and one program, or the victim itself. An access also finds buffered entries, and a page
+//! that is loaded takes its buffered entries back.
 //!
-//! Decisions. The buffer is `buffer_share` of the budget, at 8 bytes per entry (the paper has no
-//! number that we know). Cleaning changes cached pages and buffered entries in place; when it
-//! rewrites a page on flash, its buffered entries are written, too. The page in use stays, even if
-//! it alone is beyond the budget. A page is counted as at least 8 bytes, which only matters below
-//! 64 entries per page, so that what cleaning makes grow evicts no more pages than it moved. A trim
-//! is one access of each translation page. `dirty_evictions` are the write-backs, of victims and
-//! from the buffer.
+//! Decisions:
 //!
-//! To know the runs the simulator keeps a copy of the map, 5 bytes per logical page; the drive
-//! under study does not have it. Costs two comparisons of neighbours per changed entry and a list
-//! move per page; the order of the buffer is a tree that is touched by evictions only.
+//! - The buffer is `buffer_share` of the budget, at 8 bytes per entry (we know no number from the
+//!   paper).
+//! - Cleaning changes cached pages and buffered entries in place. When it rewrites a page on flash,
+//!   the buffered entries of that page are written too.
+//! - The page in use stays, even if it alone exceeds the budget.
+//! - A page is counted as at least 8 bytes. This matters only below 64 entries per page: growth
+//!   from cleaning then evicts no more pages than cleaning moved.
+//! - A trim is one access of each translation page.
+//! - `dirty_evictions` are the write-backs, of victims and from the buffer.
+//!
+//! To know the runs, the simulator keeps a copy of the map, 5 bytes per logical page. The drive
+//! under study does not have this copy. The cost is two comparisons of neighbours per changed entry
+//! and a list move per page. The order of the buffer is a tree that only evictions use.
 
 mod changes;
 mod content;
@@ -47,7 +53,7 @@ use content::Content;
 const HEAD_BYTES: u64 = 4;
 /// Bytes of a buffered entry: logical and physical page number.
 const BUFFERED_BYTES: u64 = 8;
-/// What two runs take, and so what one change adds at most.
+/// Bytes of two runs: the most that one change of an entry adds.
 const PAGE_BYTES_MIN: u64 = 2 * HEAD_BYTES;
 
 crate::parameters! {
@@ -55,7 +61,7 @@ crate::parameters! {
     pub struct SftlConfig {
         /// Share of the cache that buffers dirty entries of evicted pages. Counts in thousandths.
         buffer_share: f64 = 0.1, from 0 below 1;
-        /// An evicted page's dirty entries are buffered if they are at most this share of its
+        /// Dirty entries of an evicted page are buffered if they are at most this share of its
         /// entries. Counts in thousandths.
         sparse_share: f64 = 0.05, from 0 to 1;
     }
@@ -72,7 +78,7 @@ pub struct Sftl {
     budget: u64,
     /// Bytes that the cached pages take.
     used: u64,
-    /// Changed entries of a page that are still few.
+    /// Most changed entries of a page that count as few.
     sparse_max: u32,
     stats: MapStats,
 }
@@ -83,7 +89,7 @@ crate::state!(
 );
 
 impl Sftl {
-    /// An empty cache; the map says nothing yet.
+    /// Starts with an empty cache and an empty map.
     pub fn new(config: &MapConfig) -> Self {
         let SftlConfig { buffer_share, sparse_share } = config.sftl;
         let geometry = config.geometry;
@@ -114,7 +120,8 @@ impl Sftl {
         !self.frames.contains(tpn) && self.changes.has(lpn)
     }
 
-    /// Uses a page, unless all that is asked for is in the buffer; loads it if need be.
+    /// Uses a page and loads it if it is not cached. If all entries of the access are `buffered`,
+    /// this is a hit without a load.
     #[inline]
     fn visit(&mut self, tpn: Tpn, buffered: bool, io: &mut Vec<MapOp>) {
         if self.frames.contains(tpn) {
@@ -128,7 +135,7 @@ impl Sftl {
         }
     }
 
-    /// Loads a page; its buffered entries join it.
+    /// Loads a page, and takes its buffered entries back from the buffer.
     fn load(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         self.changes.unbuffer(tpn);
         let bytes = self.bytes(tpn);
@@ -158,8 +165,9 @@ impl Sftl {
         }
     }
 
-    /// Moves the changes of a victim to the buffer, if they are few, and not more than those of
-    /// the page that would have to be written back for them.
+    /// Moves the changes of a victim to the buffer. It does so only if they are few, and no more
+    /// than the changes of the page that would be written back to make room. Returns whether it
+    /// did.
     fn buffer(&mut self, victim: Tpn, changed: u32, io: &mut Vec<MapOp>) -> bool {
         if changed > self.sparse_max {
             return false;
@@ -188,7 +196,7 @@ impl Sftl {
         }
     }
 
-    /// Evicts what does not fit any more after changes; the last used page stays.
+    /// Evicts pages that no longer fit after changes. The most recently used page stays.
     fn fit(&mut self, io: &mut Vec<MapOp>) {
         self.shrink(self.budget, 1, io);
     }

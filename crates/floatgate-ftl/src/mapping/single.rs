@@ -1,4 +1,4 @@
-//! Map entries that are cached one by one: not a policy, but what DFTL and its bound keep.
+//! Map entries that are cached one by one, for DFTL and its bound. Not a policy.
 
 use alloc::vec::Vec;
 
@@ -10,24 +10,24 @@ use crate::geometry::Geometry;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) lpn: u32,
-    /// Whether flash does not have the newest of it.
+    /// Whether the entry is newer than on flash.
     pub(super) dirty: bool,
 }
 
 crate::state!(blank Entry { lpn, dirty });
 
 impl Entry {
-    /// What an unused slot holds.
+    /// Content of an unused slot.
     pub(super) const UNUSED: Self = Self { lpn: 0, dirty: false };
 
-    /// The translation page that it belongs in.
+    /// Returns the translation page of the entry.
     #[inline(always)]
     pub(super) fn page(self, geometry: &Geometry) -> Tpn {
         geometry.translation_page(Lpn::new(self.lpn))
     }
 }
 
-/// What is cached of an entry, if it is this one or none.
+/// Returns the residency of an entry, given its slot if it is cached.
 pub(super) fn residency(entry: Option<&Entry>) -> Residency {
     match entry {
         None => Residency::Absent,

@@ -1,4 +1,4 @@
-//! What the unit tests of the mappings with two levels share: drives, and accesses as text.
+//! Shared by the unit tests of the mappings: drives, and accesses as text.
 
 use super::*;
 use crate::geometry::Shape;
@@ -6,7 +6,7 @@ use alloc::vec;
 
 pub(super) const PAGES: u32 = 2048;
 
-/// A drive of 2048 pages, with so many map entries in a translation page.
+/// A drive of 2048 pages with `entries_per_page` map entries in a translation page.
 pub(super) fn geometry(entries_per_page: u32) -> Geometry {
     let geometry = Geometry::new(Shape {
         page_bytes: entries_per_page * 4,
@@ -35,9 +35,9 @@ pub(super) fn rewrite(tpn: u32) -> MapOp {
     MapOp::Rewrite(Tpn::new(tpn))
 }
 
-/// Runs requests, written `r0+8` (8 pages from 0), `w5` or `t5`, within a budget; answers with the
-/// flash work of each request. What holds for every access is asserted: the budget, one map read
-/// per miss and none per hit, write-backs before it.
+/// Runs requests, written `r0+8` (8 pages from 0), `w5` or `t5`, within a budget. Returns the flash
+/// work of each request. Asserts for every access: the budget, one map read per miss and none per
+/// hit, and write-backs before the read.
 pub(super) fn run(map: &mut impl Mapping, budget: u64, script: &str) -> Vec<Vec<MapOp>> {
     script.split_whitespace().map(|word| request(map, budget, word)).collect()
 }

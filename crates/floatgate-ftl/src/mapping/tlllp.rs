@@ -2,28 +2,32 @@
 //! prefetch strategy").
 //!
 //! Cached entries hang under nodes, one per translation page, ordered by the mean `visited_num` of
-//! their entries. A miss reads one translation page and takes as many entries out of it as the run
-//! of sequential accesses before it and the rest of the request promise (`History`). Where room is
-//! short the least visited node leaves as a whole, with at most one rewrite of its page. Cleaning
-//! is that of DFTL: cached entries are updated in place, the others with one rewrite per page.
+//! their entries. A miss reads one translation page and loads several entries from it. `History`
+//! computes their number from the run of sequential accesses before the miss and from the rest of
+//! the request. If there is too little room, the least visited node is evicted as a whole, with at
+//! most one rewrite of its page. Cleaning works as in DFTL: cached entries are updated in place,
+//! other entries with one rewrite per page.
 //!
-//! The text contradicts itself; what is done (docs/algorithms.md, 2.10):
-//! - T1 "least visited" and "most recently visited" page: the node with the smallest mean leaves,
-//!   as in Figure 1. `victim = Max` is the other reading. Ties: least recently accessed (T13).
-//! - T2 one entry or all of the page: all. T12: never of the page that is asked for, unless it is
-//!   the only one; then its least visited entry leaves (ties: least recently accessed), alone.
+//! The text contradicts itself in places. This is the reading here (docs/algorithms.md, 2.10):
+//! - T1 "least visited" and "most recently visited" page: the node with the smallest mean is
+//!   evicted, as in Figure 1. `victim = Max` is the other reading. Ties: least recently accessed
+//!   (T13).
+//! - T2 one entry or all entries of the page: all. T12: the page of the access is not evicted
+//!   unless it is the only one. Then only its least visited entry leaves (ties: least recently
+//!   accessed).
 //! - T6 `prefetch_num` counts the missed entry. T7 a prefetch ends with the translation page and
-//!   with the drive. T8 only a miss prefetches; T9 a prefetched entry has been visited 0 times, an
-//!   asked-for one once, and nothing ages.
+//!   with the drive. T8 only a miss prefetches. T9 a prefetched entry has been visited 0 times, the
+//!   missed entry once, and nothing ages.
 //! - T11 a dirty node costs a read and a program of its page; no read if all its entries are
 //!   cached.
-//! - T14 nodes take memory, too. T15 room is made by evicting one node; the prefetch then shrinks
-//!   to what fits. `evict_until_fit` evicts nodes until all of it does.
+//! - T14 nodes take memory too. T15 room is made by evicting one node, and the prefetch then
+//!   shrinks to the room. `evict_until_fit` evicts nodes until the whole prefetch fits.
 //!
-//! And beyond: entries cached already take a place in the prefetched range and stay as they are. A
-//! trim neither prefetches nor is part of a sequential run. At least one entry is held, whatever
-//! the budget. Costs per page: a probe of a hash table and a list move; a miss one probe more per
-//! prefetched entry, and sifts in a heap of nodes; T12 walks one node.
+//! Further decisions: entries in the prefetched range that are cached already count and stay as
+//! they are. A trim neither prefetches nor is part of a sequential run. The cache holds at least
+//! one entry, whatever the budget. The cost per page is a probe of a hash table and a list move. A
+//! miss costs one more probe per prefetched entry, and sifts in a heap of nodes. T12 walks one
+//! node.
 
 mod history;
 
@@ -37,23 +41,23 @@ use crate::saved::State;
 use history::History;
 
 crate::choice! {
-    /// What history says about how much to prefetch.
+    /// How the access history limits a prefetch.
     pub enum FetchMode {
         /// The length of the sequence accessed just before, plus 1.
         Run = "run",
         /// The length of the sequence's last prefetch, plus 1.
         Prev = "prev",
-        /// Nothing: a miss loads the one entry asked for.
+        /// No prefetch: a miss loads only its own entry.
         None = "none",
     }
 }
 
 crate::choice! {
-    /// Which translation page's entries make room.
+    /// Which translation page's entries are evicted.
     pub enum NodeVictim {
-        /// The least visited on average.
+        /// The page that is visited least on average.
         Min = "min",
-        /// The most visited on average: the paper's literal reading, for comparison.
+        /// The page that is visited most on average: the paper's literal reading, for comparison.
         Max = "max",
     }
 }
@@ -63,8 +67,9 @@ crate::parameters! {
     pub struct TlllpConfig {
         /// How the access history determines the prefetch length.
         fetch_mode: FetchMode = FetchMode::Run;
-        /// Whether a request's first page has a window of 4 times the rest of the request, not 2
-        /// times, if its entry is in the translation page of the page accessed before.
+        /// Whether the first page of a request can have a window of 4 times the rest of the
+        /// request, not 2 times. It does if its entry is in the translation page of the page
+        /// accessed before.
         rule2_first: bool = false;
         /// Which translation page's entries are evicted.
         victim: NodeVictim = NodeVictim::Min;
@@ -92,7 +97,7 @@ pub struct Tlllp {
 crate::state!(Tlllp { cache, history, now } fixed { geometry, config, stats });
 
 impl Tlllp {
-    /// An empty cache.
+    /// Starts with an empty cache.
     pub fn new(config: &MapConfig) -> Self {
         let TlllpConfig { bytes_per_entry, bytes_per_node, victim, .. } = config.tlllp;
         let sizes = Sizes { entry: bytes_per_entry.into(), node: bytes_per_node.into() };
@@ -106,14 +111,14 @@ impl Tlllp {
         }
     }
 
-    /// Loads the entry of a page and of those behind it, `prefetch_num` in all, as far as there is
-    /// room.
+    /// Loads the entry of a page and the entries behind it, `prefetch_num` in total, or fewer if
+    /// there is too little room.
     fn load(&mut self, access: &Access, prefetch_num: u32, io: &mut Vec<MapOp>) {
         let Access { lpn, kind, .. } = *access;
         let count = prefetch_num.min(self.cache.page_end(lpn) - lpn.get());
         let count = self.make_room(lpn, count, io);
         io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
-        // The nearest of the prefetched are the last to leave.
+        // Of the prefetched entries, the nearest one is the last to leave.
         for lpn in (lpn.get() + 1..lpn.get() + count).rev() {
             if self.cache.find(Lpn::new(lpn)).is_none() {
                 let entry = Entry { lpn, weight: 0, dirty: false, prefetched: true };
@@ -126,7 +131,8 @@ impl Tlllp {
         self.cache.insert(entry, self.now);
     }
 
-    /// How many of `count` entries from `lpn` on fit, at least one, when nodes have left.
+    /// Evicts nodes to make room for `count` entries from `lpn` on. Returns how many of them fit,
+    /// at least one.
     fn make_room(&mut self, lpn: Lpn, count: u32, io: &mut Vec<MapOp>) -> u32 {
         let current = self.geometry.translation_page(lpn);
         let fitting = |cache: &TwoLevel| cache.fitting(lpn, count, cache.free_bytes()).0;
@@ -157,7 +163,7 @@ impl Tlllp {
         self.cache.remove_node(victim);
     }
 
-    /// An entry of the only node leaves.
+    /// Evicts the least visited entry of the only node.
     fn drop_least_visited(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         let entries = self.cache.entries_of(tpn);
         let slot = entries.min_by_key(|&slot| self.cache.entry(slot).weight);
@@ -171,7 +177,7 @@ impl Tlllp {
     }
 }
 
-/// A translation page that is cached as a whole need not be read to be written.
+/// Returns the write-back of a translation page, which needs no read if all its entries are cached.
 fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
     if cache.is_whole(tpn) { MapOp::Rewrite(tpn) } else { MapOp::Update(tpn) }
 }

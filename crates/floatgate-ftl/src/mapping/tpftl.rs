@@ -1,28 +1,36 @@
 //! TPFTL: translation-page-level caching (Zhou, Wu, Huang, He and Xie, "An Efficient Page-level FTL
 //! to Optimize Address Translation in Flash Memory", EuroSys 2015).
 //!
-//! Cached entries hang under nodes, one per translation page, in LRU order; nodes are ordered by
-//! the mean of the times at which their entries were last accessed. Four techniques on top, each
-//! with a switch (docs/algorithms.md, 2.11):
+//! Cached entries hang under nodes, one per translation page, in LRU order. Nodes are ordered by
+//! the mean time of the last accesses to their entries. On top there are four techniques, each with
+//! a switch (docs/algorithms.md, 2.11):
 //! - *request-level prefetch*: a miss loads the entries of the rest of its request, up to the end
 //!   of the translation page;
-//! - *selective prefetch*: while the number of nodes falls (by 3 since the last decision) access is
-//!   sequential, and the next miss loads as many entries as are cached in a row just before it, its
-//!   own included in the count; then it is off until the number falls again;
-//! - *clean first*: of the coldest node a clean entry leaves before a dirty one;
-//! - *batch update*: a write-back takes along all dirty entries of its translation page, which stay
-//!   cached, clean. So does cleaning that rewrites a translation page for entries not cached.
+//! - *selective prefetch*: access counts as sequential once the number of nodes has fallen by 3
+//!   since the last decision. The next miss then loads as many entries as are cached in a row just
+//!   before it, including its own entry in the count. After that it is off until the number falls
+//!   again;
+//! - *clean first*: the coldest node evicts a clean entry before a dirty one;
+//! - *batch update*: a write-back writes all dirty entries of its translation page, which stay
+//!   cached, clean. The same applies when cleaning rewrites a translation page for entries that are
+//!   not cached.
 //!
-//! Decided here: with both prefetches the longer one counts, as one page is read. A prefetch has
-//! the time of its miss as time of access. What makes room leaves one node, the coldest that is not
-//! the one being filled, so that a miss writes back one page at most (with batch update); the
-//! prefetch shrinks to what then fits. If there is no such node, one entry of the node itself
-//! leaves. The row of cached entries before a miss may begin in the translation page before. A trim
-//! prefetches nothing. At least one entry is held, whatever the budget. A write is told again when
-//! it has been programmed: cleaning in between may have written its entry back. Costs per page: a
-//! probe of a hash table and a list move; a miss one more of each per entry that comes or leaves, a
-//! sift or two in a heap of nodes, and a probe per entry in the row before it; a batch update walks
-//! its node.
+//! Decided here:
+//!
+//! - With both prefetches the longer one counts, because one page is read.
+//! - The access time of a prefetched entry is the time of its miss.
+//! - Only one node gives room: the coldest, except the node being filled. So a miss writes back at
+//!   most one page (with batch update), and the prefetch shrinks to the room. If there is no such
+//!   node, one entry of the node being filled leaves.
+//! - The row of cached entries before a miss may begin in the translation page before.
+//! - A trim prefetches nothing.
+//! - The cache holds at least one entry, whatever the budget.
+//! - After the program of a write, its entry is marked dirty again, because cleaning in between may
+//!   have written it back.
+//!
+//! The cost per page is a probe of a hash table and a list move. A miss costs one more of each per
+//! entry that comes or leaves, a sift or two in a heap of nodes, and a probe per entry in the row
+//! before it. A batch update walks its node.
 
 use alloc::vec::Vec;
 
@@ -83,7 +91,7 @@ impl Tpftl {
         }
     }
 
-    /// How many entries a miss would load, its own included.
+    /// Returns how many entries a miss would load, including its own.
     fn length(&mut self, access: &Access) -> u32 {
         if access.kind == AccessKind::Trim {
             return 1;
@@ -98,7 +106,8 @@ impl Tpftl {
         length
     }
 
-    /// How many of `count` entries from `lpn` on fit, at least one, when entries have left.
+    /// Evicts entries to make room for `count` entries from `lpn` on. Returns how many of them fit,
+    /// at least one.
     fn make_room(&mut self, lpn: Lpn, count: u32, io: &mut Vec<MapOp>) -> u32 {
         let free = self.cache.free_bytes();
         let (fits, _) = self.cache.fitting(lpn, count, free);
@@ -122,7 +131,7 @@ impl Tpftl {
         fits
     }
 
-    /// An entry of a node leaves.
+    /// Evicts one entry of a node.
     fn evict(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         let clean = self.cache.first_clean(tpn).filter(|_| self.config.clean_first);
         let slot = clean.or(self.cache.first(tpn)).expect("a node has entries");
@@ -174,7 +183,7 @@ impl Mapping for Tpftl {
         let count = self.length(&access);
         let count = self.make_room(lpn, count, io);
         io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
-        // The nearest of the prefetched are the last to leave.
+        // Of the prefetched entries, the nearest one is the last to leave.
         for lpn in (lpn.get() + 1..lpn.get() + count).rev() {
             if self.cache.find(Lpn::new(lpn)).is_none() {
                 self.insert(lpn, false, true);
@@ -231,11 +240,11 @@ impl Mapping for Tpftl {
     }
 }
 
-/// Whether access is sequential, as far as the number of nodes tells. It starts as if not.
+/// Detects sequential access by the number of nodes. It starts as not sequential.
 #[derive(Clone, Debug)]
 struct Phase {
     threshold: i64,
-    /// Nodes that came less nodes that left, since the last decision.
+    /// Nodes added minus nodes removed since the last decision.
     change: i64,
     sequential: bool,
 }
@@ -261,7 +270,7 @@ impl Phase {
         }
     }
 
-    /// Answers, and is not sequential any more.
+    /// Returns whether access is sequential, and resets the answer.
     fn take_sequential(&mut self) -> bool {
         core::mem::take(&mut self.sequential)
     }

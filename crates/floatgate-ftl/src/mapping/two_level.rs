@@ -1,5 +1,5 @@
-//! A list of translation pages, each with the list of its cached entries: not a policy, but what
-//! TLLLP and TPFTL keep their entries in.
+//! A list of translation pages, each with the list of its cached entries. TLLLP and TPFTL keep
+//! their entries in it. Not a policy.
 //!
 //! ```text
 //! first level:  one node per translation page with cached entries, ordered by the mean weight
@@ -9,8 +9,8 @@
 //!        2      8                  second level: entries, the least recently accessed first
 //! ```
 //!
-//! What a weight is, is the policy's business: how often the entry was accessed (TLLLP), or when it
-//! was last (TPFTL). Means are compared as fractions, exactly. Memory of the drive is counted by
+//! The policy defines the weight: the number of accesses to the entry (TLLLP), or the time of its
+//! last access (TPFTL). Means are compared as fractions, exactly. Memory of the drive is counted by
 //! node and by entry. Finding an entry costs a probe of a hash table; an access, a list move; the
 //! node at the front, a sift or two in a heap of nodes. Nothing is allocated after set-up.
 
@@ -26,7 +26,7 @@ use crate::intmap::IntMap;
 use crate::lru::{Links, List};
 use means::{Mean, Means};
 
-/// Bytes that the parts of the lists take.
+/// Bytes of an entry and of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sizes {
     pub(super) entry: u64,
@@ -39,17 +39,17 @@ pub(super) struct Entry {
     pub(super) weight: u64,
     pub(super) lpn: u32,
     pub(super) dirty: bool,
-    /// Loaded before it was asked for, and not asked for since.
+    /// Whether the entry was prefetched, and has not been accessed since.
     pub(super) prefetched: bool,
 }
 
 crate::state!(blank Entry { weight, lpn, dirty, prefetched });
 
-/// A translation page.
+/// Node of a translation page.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     entries: List,
-    /// The clean one of them that was least recently accessed.
+    /// The least recently accessed clean entry.
     first_clean: Option<u32>,
     dirty: u32,
     weight: u64,
@@ -63,7 +63,7 @@ impl Node {
         Self { entries: List::EMPTY, first_clean: None, dirty: 0, weight: 0, accessed: 0 };
 }
 
-/// The lists, the look-up and the account of the memory. Entries are named by slot.
+/// The lists, the look-up, and the memory account. Entries are identified by slot.
 #[derive(Clone, Debug)]
 pub(super) struct TwoLevel {
     geometry: Geometry,
@@ -73,7 +73,7 @@ pub(super) struct TwoLevel {
     entries: Vec<Entry>,
     links: Links,
     unused: List,
-    /// By translation page number.
+    /// Nodes by translation page number.
     nodes: Vec<Node>,
     order: Means,
     wasted: u64,
@@ -85,7 +85,8 @@ crate::state!(
 );
 
 impl TwoLevel {
-    /// Empty lists. A budget too small for one entry is taken for one that holds just that.
+    /// Makes empty lists. A budget too small for one entry is raised to the size of one entry and
+    /// its node.
     pub(super) fn new(config: &MapConfig, sizes: Sizes, highest_first: bool) -> Self {
         let budget = config.cache_bytes.max(sizes.node + sizes.entry);
         let pages = u64::from(config.geometry.logical_pages());
@@ -105,19 +106,19 @@ impl TwoLevel {
         }
     }
 
-    /// The slot of an entry, if it is cached.
+    /// Returns the slot of an entry, if it is cached.
     #[inline(always)]
     pub(super) fn find(&self, lpn: Lpn) -> Option<u32> {
         self.slots.get(lpn.get())
     }
 
-    /// The entry in a slot.
+    /// Returns the entry in a slot.
     #[inline(always)]
     pub(super) fn entry(&self, slot: u32) -> &Entry {
         &self.entries[slot as usize]
     }
 
-    /// What is cached of an entry.
+    /// Returns whether an entry is cached, and whether it is dirty.
     pub(super) fn residency(&self, lpn: Lpn) -> Residency {
         match self.find(lpn).map(|slot| self.entry(slot).dirty) {
             None => Residency::Absent,
@@ -126,28 +127,28 @@ impl TwoLevel {
         }
     }
 
-    /// Slots of a translation page's entries, the least recently accessed first.
+    /// Returns the slots of a translation page's entries, the least recently accessed first.
     pub(super) fn entries_of(&self, tpn: Tpn) -> impl Iterator<Item = u32> {
         self.links.iter(&self.nodes[tpn.index()].entries)
     }
 
-    /// The least recently accessed entry of a translation page.
+    /// Returns the least recently accessed entry of a translation page.
     pub(super) fn first(&self, tpn: Tpn) -> Option<u32> {
         self.nodes[tpn.index()].entries.front()
     }
 
-    /// The least recently accessed clean entry of a translation page.
+    /// Returns the least recently accessed clean entry of a translation page.
     pub(super) fn first_clean(&self, tpn: Tpn) -> Option<u32> {
         self.nodes[tpn.index()].first_clean
     }
 
-    /// How many entries of a translation page are cached.
+    /// Returns the number of cached entries of a translation page.
     #[inline(always)]
     pub(super) fn cached(&self, tpn: Tpn) -> u32 {
         self.nodes[tpn.index()].entries.len()
     }
 
-    /// How many of them are dirty.
+    /// Returns the number of dirty entries of a translation page.
     #[inline(always)]
     pub(super) fn dirty(&self, tpn: Tpn) -> u32 {
         self.nodes[tpn.index()].dirty
@@ -159,13 +160,13 @@ impl TwoLevel {
         self.cached(tpn) == self.page_end(first) - first.get()
     }
 
-    /// The translation page at the front of the first level, `except` passed over.
+    /// Returns the translation page at the front of the first level, except `except`.
     #[inline]
     pub(super) fn front(&mut self, except: Tpn) -> Option<Tpn> {
         self.order.first_except(except.get()).map(Tpn::new)
     }
 
-    /// Past the last page that has its entry in the same translation page as `lpn`.
+    /// Returns the end of the pages that have their entries in the same translation page as `lpn`.
     #[inline(always)]
     pub(super) fn page_end(&self, lpn: Lpn) -> u32 {
         let entries = self.geometry.entries_per_page();
@@ -173,26 +174,27 @@ impl TwoLevel {
         end.min(self.geometry.logical_pages())
     }
 
-    /// Bytes taken.
+    /// Bytes in use.
     #[inline(always)]
     pub(super) fn bytes(&self) -> u64 {
         let nodes = self.order.len() as u64 * self.sizes.node;
         nodes + self.slots.len() as u64 * self.sizes.entry
     }
 
-    /// Bytes not taken.
+    /// Bytes not in use.
     #[inline(always)]
     pub(super) fn free_bytes(&self) -> u64 {
         self.budget - self.bytes()
     }
 
-    /// Bytes of a whole translation page: its node and its entries.
+    /// Bytes of a node and all its entries.
     pub(super) fn node_bytes(&self, tpn: Tpn) -> u64 {
         self.sizes.node + u64::from(self.cached(tpn)) * self.sizes.entry
     }
 
-    /// How many entries from `lpn` on, which is not cached, can be cached in `free` bytes more, of
-    /// at most `count` of its translation page; and the bytes they take. Cached ones take nothing.
+    /// Computes how many of `count` entries from `lpn` on fit into `free` bytes. The entry of `lpn`
+    /// is not cached, and all `count` entries are of one translation page. Cached entries take
+    /// nothing. Returns the number of entries and the bytes that they take.
     pub(super) fn fitting(&self, lpn: Lpn, count: u32, free: u64) -> (u32, u64) {
         let mut taken = match self.cached(self.geometry.translation_page(lpn)) {
             0 => self.sizes.node,
@@ -209,7 +211,8 @@ impl TwoLevel {
         (count, taken)
     }
 
-    /// The entry in a slot was accessed `now`: it has a new weight, and is the most recent one.
+    /// Notes an access `now` to the entry in a slot. The entry gets a new weight, and is the most
+    /// recent one.
     #[inline]
     pub(super) fn access(&mut self, slot: u32, weight: u64, now: u64) {
         let entry = &mut self.entries[slot as usize];
@@ -232,7 +235,7 @@ impl TwoLevel {
         self.rank(tpn);
     }
 
-    /// An entry is cached, loaded `now`. The answer is whether its node is new.
+    /// Inserts an entry, loaded `now`. Returns whether its node is new.
     pub(super) fn insert(&mut self, entry: Entry, now: u64) -> bool {
         let slot = match self.unused.front() {
             Some(slot) => {
@@ -261,7 +264,7 @@ impl TwoLevel {
         new
     }
 
-    /// An entry is dropped. The answer is whether its node went with it.
+    /// Drops an entry. Returns whether its node was dropped with it.
     pub(super) fn remove(&mut self, slot: u32) -> bool {
         let entry = self.entries[slot as usize];
         let tpn = self.geometry.translation_page(Lpn::new(entry.lpn));
@@ -282,7 +285,7 @@ impl TwoLevel {
         last
     }
 
-    /// All entries of a translation page are dropped.
+    /// Drops all entries of a translation page.
     pub(super) fn remove_node(&mut self, tpn: Tpn) {
         let node = &mut self.nodes[tpn.index()];
         while let Some(slot) = node.entries.front() {
@@ -296,7 +299,7 @@ impl TwoLevel {
         self.order.remove(tpn.get());
     }
 
-    /// Flash no longer has the newest of an entry.
+    /// Marks an entry dirty.
     #[inline]
     pub(super) fn make_dirty(&mut self, slot: u32) {
         let entry = &mut self.entries[slot as usize];
@@ -308,8 +311,9 @@ impl TwoLevel {
         }
     }
 
-    /// The entry in `slot` is no longer the first clean one of its page: one behind it is. All
-    /// before it are dirty, so that an entry is passed once between two accesses of it.
+    /// Moves the first clean entry of a page on to the next one, if it is the entry in `slot`. All
+    /// entries before the first clean one are dirty, so an entry is skipped once between two
+    /// accesses to it.
     #[inline]
     fn pass(&mut self, tpn: Tpn, slot: u32) {
         let node = &mut self.nodes[tpn.index()];
@@ -322,7 +326,7 @@ impl TwoLevel {
         }
     }
 
-    /// All entries of a translation page are as flash has them.
+    /// Marks all entries of a translation page clean.
     pub(super) fn clean(&mut self, tpn: Tpn) {
         let node = &mut self.nodes[tpn.index()];
         if node.dirty > 0 {
@@ -332,7 +336,7 @@ impl TwoLevel {
         }
     }
 
-    /// Marks those of these pages' entries dirty that are cached; whether some are not.
+    /// Marks the cached entries of these pages dirty. Returns whether some entries are not cached.
     pub(super) fn moved(&mut self, lpns: impl Iterator<Item = Lpn>) -> bool {
         let mut uncached = false;
         for lpn in lpns {
@@ -344,7 +348,7 @@ impl TwoLevel {
         uncached
     }
 
-    /// Writes back every dirty entry, by `operation` for each translation page with some.
+    /// Writes back every dirty entry, with one `operation` per translation page that has some.
     pub(super) fn flush(&mut self, io: &mut Vec<MapOp>, operation: impl Fn(&Self, Tpn) -> MapOp) {
         for tpn in (0..self.nodes.len() as u32).map(Tpn::new) {
             if self.dirty(tpn) > 0 {
@@ -354,18 +358,18 @@ impl TwoLevel {
         }
     }
 
-    /// Prefetched entries that were dropped before anyone asked for them.
+    /// Returns the number of prefetched entries that were dropped before an access.
     pub(super) fn wasted(&self) -> u64 {
         self.wasted
     }
 
-    /// From here on nothing counts as loaded before it was asked for.
+    /// Forgets which entries were prefetched, and resets the count of wasted ones.
     pub(super) fn forget_prefetches(&mut self) {
         self.wasted = 0;
         self.entries.iter_mut().for_each(|entry| entry.prefetched = false);
     }
 
-    /// Puts a node where its mean says.
+    /// Moves a node to the position of its mean.
     #[inline(always)]
     fn rank(&mut self, tpn: Tpn) {
         let Node { entries, weight, accessed, .. } = self.nodes[tpn.index()];

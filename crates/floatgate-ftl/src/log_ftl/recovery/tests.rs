@@ -1,4 +1,4 @@
-//! Block-mapped drives that find flash which was programmed by hand.
+//! Block-mapped drives that recover from flash that the test has programmed by hand.
 
 use std::vec;
 use std::vec::Vec;
@@ -12,7 +12,8 @@ use crate::log_block::{Bast, LogConfig};
 use crate::nand::{Checked, Counted, FlashCounts, Nand};
 use crate::unit_table::FreeOrder;
 
-/// Four logical blocks of four pages, two logs, and one unit for a merge: seven, and two more.
+/// Four logical blocks of four pages, two logs and one unit for a merge make seven units; there are
+/// two more.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -70,15 +71,15 @@ fn data_blocks(drive: &Drive) -> Vec<Option<u32>> {
     (0..4).map(|lbn| drive.data_block(Lbn(lbn)).map(|unit| unit.0)).collect()
 }
 
-/// Where these pages are.
+/// The physical places of these logical pages.
 fn places(drive: &Drive, lpns: core::ops::Range<usize>) -> Vec<Option<Ppn>> {
     drive.store.table[lpns].to_vec()
 }
 
 #[test]
 fn blocks_in_one_unit_stay_where_they_are() {
-    // Block 0 is whole; block 1 has two pages at their places and a gap; block 2 was a log in
-    // order, and what it replaces is still in unit 6; nothing of block 3 was written.
+    // Block 0 is complete. Block 1 has two pages at their offsets and a gap. Block 2 was a log in
+    // order, and its old version is still in unit 6. Block 3 was never written.
     let (drive, mount) = recover(&[
         ((3, 0), 0, (1, 1)),
         ((3, 1), 1, (2, 2)),
@@ -92,7 +93,7 @@ fn blocks_in_one_unit_stay_where_they_are() {
         ((5, 1), 9, (10, 10)),
     ]);
     assert_eq!(data_blocks(&drive), [Some(3), Some(1), Some(5), None]);
-    // Every page is looked at twice, a gap as well.
+    // Recovery reads the tag of every page twice, also of a gap.
     let tag_reads = 2 * (4 + 3 + 2 + 2);
     assert_eq!(mount, Mount { tag_reads, erased: 1, ..Mount::default() });
     assert_eq!(drive.store.stamp, Stamp { sequence: 10, serial: 10 });
@@ -108,12 +109,12 @@ fn a_block_with_pages_in_a_log_is_merged() {
         ((3, 1), 1, (2, 2)),
         ((3, 3), 3, (4, 3)),
         ((1, 0), 4, (5, 4)),
-        // The log: a newer page 1, twice, and page 2.
+        // The log: page 1 twice, in newer versions, and page 2.
         ((5, 0), 1, (6, 5)),
         ((5, 1), 2, (7, 6)),
         ((5, 2), 1, (8, 7)),
     ]);
-    // The four pages go to the unit that is free first, in their places; block 1 stays.
+    // The four pages go to the first free unit, at their offsets. Block 1 stays.
     assert_eq!(data_blocks(&drive), [Some(0), Some(1), None, None]);
     assert_eq!(places(&drive, 0..4), [0, 1, 2, 3].map(|page| Some(at(0, page))));
     assert_eq!((mount.moved, mount.erased, mount.map_programs), (4, 0, 0));
@@ -126,7 +127,8 @@ fn a_block_with_pages_in_a_log_is_merged() {
 
 #[test]
 fn a_log_of_several_blocks_is_erased_when_the_last_is_merged() {
-    // Page 0 is at its place in unit 5 and in no other, but the unit has pages of others, too.
+    // In unit 5 page 0 is at its offset, and no other unit has it. But unit 5 also has pages of
+    // other blocks.
     let (drive, mount) = recover(&[
         ((5, 0), 0, (1, 1)),
         ((5, 1), 4, (2, 2)),
@@ -182,12 +184,14 @@ fn a_merge_that_was_done_but_for_the_erases_is_done() {
 fn of_copies_the_first_since_the_checkpoint_or_that_of_it_is_taken() {
     const BEFORE: u64 = 50;
     let pages = [
-        // Before the checkpoint: a copy that it does not name, and those that it does.
+        // Before the checkpoint: a copy that the checkpoint does not name, and the copies that it
+        // names.
         ((2, 1), 1, (5, 8)),
         ((3, 0), 0, (4, 10)),
         ((3, 1), 1, (5, 11)),
         ((4, 2), 2, (6, BEFORE)),
-        // Since: of 0 and 1 one copy, of 2 and 3 two, of another version of 3 one.
+        // Since the checkpoint: one copy of pages 0 and 1, two of 2 and 3, one of another version
+        // of 3.
         ((6, 0), 0, (4, 60)),
         ((6, 1), 1, (5, 61)),
         ((6, 2), 2, (6, 62)),
@@ -209,7 +213,7 @@ fn of_copies_the_first_since_the_checkpoint_or_that_of_it_is_taken() {
     let known = known(&[(0, at(3, 0)), (1, at(3, 1))]);
     let nand = flash(geometry(), &pages);
     let taken = |checkpoint: Option<&Checkpoint>| {
-        // All pages are listed, whatever a scan would read of them.
+        // The scan lists all pages, whichever pages a scan after a checkpoint would read.
         let mut found = scan(&nand, &geometry(), 0, None);
         let mut drive = Drive::unformatted(nand.clone(), scheme(), config(None));
         drive.store.table = core::mem::take(&mut found.table);
@@ -221,7 +225,7 @@ fn of_copies_the_first_since_the_checkpoint_or_that_of_it_is_taken() {
     };
     let with = [at(3, 0), at(3, 1), at(6, 2), at(6, 3), at(8, 0)].map(Some);
     assert_eq!(taken(Some(&known)), with);
-    // Without a checkpoint it is the first there is.
+    // Without a checkpoint, the first copy of all.
     let without = [at(3, 0), at(2, 1), at(4, 2), at(6, 3), at(8, 0)].map(Some);
     assert_eq!(taken(None), without);
 }

@@ -17,7 +17,7 @@ fn next_uses(accesses: &[u32]) -> NextUses {
     telling.finish()
 }
 
-/// Hits of these reads, of which the mapping is told before.
+/// Hits of these reads, which the mapping knows in advance.
 fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
     map.set_future(next_uses(accesses));
     map.reset_counters();
@@ -36,7 +36,8 @@ fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
 fn the_farthest_next_use_leaves() {
     let mut drive = Drive::new(Belady::new(&config(2)), geometry(16), 16);
     drive.map.set_future(next_uses(&[0, 16, 32, 0, 16, 32]));
-    // 32 replaces 16, whose next use is after that of 0; 16 replaces 0, which has none.
+    // 32 replaces 16, because 16 is used later than 0. Then 16 replaces 0, which is never used
+    // again.
     let io = drive.run("w0 w16 r32 r0 r16 r32");
     let expected = [
         vec![fetch(0)],
@@ -51,7 +52,7 @@ fn the_farthest_next_use_leaves() {
     assert_eq!((hits, misses, evictions, dirty_evictions), (2, 4, 2, 2));
 }
 
-/// Most hits that any choice of victims has: every choice, tried.
+/// Most hits that any choice of victims can have. Tries every choice.
 fn most_hits(accesses: &[u32], capacity: u32) -> u64 {
     let mut best = BTreeMap::from([(0u32, 0u64)]);
     for &lpn in accesses {
@@ -106,7 +107,7 @@ fn sequences(length: u32) -> Vec<(&'static str, Vec<u32>)> {
 fn demand_loading_has_no_more_hits() {
     for replacement in [Replacement::Slru, Replacement::Lru, Replacement::FlashSim] {
         for (name, accesses) in sequences(20_000) {
-            // From the first access on, and after a start that fills the cache.
+            // Counted from the first access, and after a start that fills the cache.
             for start in [0, 5000] {
                 for entries in [1, 16, 256, 1024] {
                     let (begin, rest) = accesses.split_at(start);
@@ -147,7 +148,7 @@ fn with_room_for_all_only_the_first_access_of_a_page_misses() {
         let ours = hits(&mut map, &accesses, 2048 * 8);
         assert_eq!(ours, ideal - pages.len() as u64, "{name}");
         assert_eq!(map.stats().evictions, 0);
-        // Told again, it has everything from the start.
+        // With the future set a second time, every entry is cached from the start.
         assert_eq!(hits(&mut map, &accesses, 2048 * 8), ideal, "{name}");
     }
 }
@@ -175,14 +176,14 @@ fn without_a_future_it_is_lru() {
 fn the_start_is_with_what_is_used_soonest_and_what_is_dirty() {
     let mut drive = Drive::new(Belady::new(&config(3)), geometry(16), 24);
     drive.run("w0 w1 w2 w5 w6 f g2");
-    // Cached are 2, 5, 6; only 2 was changed again, by cleaning.
+    // Cached are 2, 5, 6. Only 2 was changed again, by cleaning.
     drive.map.set_future(next_uses(&[9, 0, 9, 1]));
     let cached = |drive: &Drive<Belady>| -> Vec<u32> {
         (0..16).filter(|&lpn| drive.residency(lpn) != Residency::Absent).collect()
     };
     assert_eq!(cached(&drive), [0, 2, 9]);
     assert_eq!(drive.run("r9 r0 r9"), [[], [], []]);
-    // Of those that are never used again, 2 leaves; that flash did not have it is not forgotten.
+    // Of the entries without a next use, 2 leaves. It is still dirty, so it is written back.
     assert_eq!(drive.run("r1 f"), [vec![update(0), fetch(0)], vec![]]);
 }
 

@@ -1,4 +1,4 @@
-//! The cached mapping table: which entries are there, and which of them can leave.
+//! The cached mapping table (CMT): its entries, and which of them can leave.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,21 +17,21 @@ struct Entry {
 
 crate::state!(blank Entry { lpn, tpn, dirty });
 
-/// The entries. One is stuck if it is dirty and its page is not in the CTP.
+/// The entries. An entry is stuck if it is dirty and its page is not in the CTP.
 #[derive(Clone, Debug)]
 pub(super) struct Entries {
     slots: IntMap,
     entries: Vec<Entry>,
-    /// Slots without an entry, below the length of `entries`: none, or the last victim's.
+    /// The slot below the length of `entries` that has no entry: none, or the last victim's.
     vacant: Option<u32>,
     capacity: usize,
     clock: u64,
     /// Entries that can leave, oldest first.
     free: Heap,
-    /// Entries that cannot, oldest first.
+    /// Stuck entries, oldest first.
     stuck: Heap,
     links: Links,
-    /// The entries of each translation page.
+    /// Entries by translation page.
     pages: Vec<List>,
 }
 
@@ -41,7 +41,7 @@ crate::state!(
 );
 
 impl Entries {
-    /// At most `capacity` entries, of `pages` translation pages.
+    /// Makes a table of at most `capacity` entries, over `pages` translation pages.
     pub(super) fn new(capacity: usize, pages: usize) -> Self {
         Self {
             slots: IntMap::new(capacity),
@@ -72,20 +72,21 @@ impl Entries {
         self.entries[slot as usize].dirty
     }
 
-    /// An entry is used, and changed if `dirty`; `loaded` is whether the CTP has its page.
+    /// Notes a use of an entry, and a change if `dirty`. `loaded` states whether the CTP has its
+    /// page.
     pub(super) fn touch(&mut self, slot: u32, dirty: bool, loaded: bool) {
         self.entries[slot as usize].dirty |= dirty;
         self.clock += 1;
         self.sort(slot, u64::MAX - self.clock, loaded);
     }
 
-    /// An entry is changed, but not used.
+    /// Notes a change of an entry that is not a use.
     pub(super) fn mark_dirty(&mut self, slot: u32, loaded: bool) {
         self.entries[slot as usize].dirty = true;
         self.sort(slot, self.age(slot), loaded);
     }
 
-    /// Puts in an entry; there must be room.
+    /// Inserts an entry. There must be room.
     pub(super) fn insert(&mut self, lpn: Lpn, tpn: Tpn, dirty: bool, loaded: bool) {
         let entry = Entry { lpn: lpn.get(), tpn, dirty };
         let slot = self.vacant.take().unwrap_or_else(|| {
@@ -103,13 +104,13 @@ impl Entries {
         self.free.len() > 0
     }
 
-    /// The page of the oldest entry that cannot leave.
+    /// Returns the page of the oldest stuck entry.
     pub(super) fn oldest_stuck(&self) -> Tpn {
         let slot = self.stuck.first().expect("what is full and cannot evict has stuck entries");
         self.entries[slot as usize].tpn
     }
 
-    /// Takes out the oldest entry that can leave: its page, and whether it was dirty.
+    /// Removes the oldest entry that can leave. Returns its page, and whether the entry was dirty.
     pub(super) fn evict(&mut self) -> (Tpn, bool) {
         let slot = self.free.first().expect("an entry can leave");
         let Entry { lpn, tpn, dirty } = self.entries[slot as usize];
@@ -120,17 +121,17 @@ impl Entries {
         (tpn, dirty)
     }
 
-    /// The CTP has a page now: no entry of it is stuck.
+    /// Notes that the CTP now has a page, so none of the page's entries is stuck.
     pub(super) fn page_entered(&mut self, tpn: Tpn) {
         self.sort_page(tpn, true);
     }
 
-    /// The CTP no longer has a page: its dirty entries are stuck.
+    /// Notes that the CTP no longer has a page, so the page's dirty entries are stuck.
     pub(super) fn page_left(&mut self, tpn: Tpn) {
         self.sort_page(tpn, false);
     }
 
-    /// Makes every entry clean; `written` is called with the pages of those that were not.
+    /// Makes every entry clean. Calls `written` with each page that had a dirty entry.
     pub(super) fn clean(&mut self, mut written: impl FnMut(Tpn)) {
         for tpn in (0..self.pages.len() as u32).map(Tpn::new) {
             let mut dirty = false;
@@ -156,13 +157,13 @@ impl Entries {
         }
     }
 
-    /// Larger for an entry that has not been used for longer.
+    /// Returns the key of an entry: larger for a longer time since its last use.
     fn age(&self, slot: u32) -> u64 {
         let heap = if self.free.contains(slot) { &self.free } else { &self.stuck };
         heap.key(slot)
     }
 
-    /// Puts an entry where it belongs.
+    /// Moves an entry to the heap that it belongs to.
     fn sort(&mut self, slot: u32, age: u64, loaded: bool) {
         let (from, to) = if self.is_dirty(slot) && !loaded {
             (&mut self.free, &mut self.stuck)
@@ -173,7 +174,7 @@ impl Entries {
         to.set(slot, age);
     }
 
-    /// Asserts that every entry is where it belongs.
+    /// Asserts that every entry is in the right heap and list.
     pub(super) fn check(&self, loaded: impl Fn(Tpn) -> bool) {
         self.free.check();
         self.stuck.check();

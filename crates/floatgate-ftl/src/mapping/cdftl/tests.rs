@@ -3,7 +3,7 @@ use crate::mapping::drive_tests::{Drive, anything};
 use crate::mapping::tests::{fetch, geometry, rewrite, update};
 use alloc::vec;
 
-/// Places for so many entries of 8 bytes, and pages of 16 entries and 64 bytes.
+/// A drive with room for this many entries of 8 bytes, and pages of 16 entries and 64 bytes.
 fn drive(entries: u64, pages: u64) -> Drive<Cdftl> {
     let bytes = entries * 8 + pages * 64;
     let entries_share = (entries * 8 * 1000 / bytes) as f64 / 1000.0;
@@ -36,16 +36,16 @@ fn changes_reach_flash_with_the_pages_that_leave() {
         // A hit in the second level.
         ("r1", vec![]),
         ("w0", vec![]),
-        // The clean 1 leaves; page 0 leaves without the change of 0, which is stuck.
+        // The clean entry 1 leaves. Page 0 leaves without the change of 0, which is then stuck.
         ("r16", vec![fetch(1)]),
-        // 0 is older, but 16 leaves.
+        // 0 is older but stuck, so 16 leaves.
         ("r17", vec![]),
         ("w17", vec![]),
-        // 17 is folded into page 1, and leaves with it.
+        // The change of 17 goes to page 1, and leaves with that page.
         ("r32", vec![rewrite(1), fetch(2)]),
         ("w32", vec![]),
         ("t48", vec![fetch(3)]),
-        // 0 and 32 are stuck: the page of the older one is loaded, 0 is folded into it.
+        // 0 and 32 are stuck. The page of the older entry is loaded, and takes the change of 0.
         ("r49", vec![fetch(0)]),
         ("r50", vec![rewrite(0), fetch(3)]),
         ("f", vec![update(2)]),
@@ -61,7 +61,8 @@ fn changes_reach_flash_with_the_pages_that_leave() {
 #[test]
 fn the_page_that_frees_a_place_may_be_the_missed_one() {
     let mut drive = drive(1, 1);
-    // Trims load page 1, and 0 is stuck; then page 0 is loaded once, to fold 0 and to read 1.
+    // Trims load page 1, and 0 is stuck. Then page 0 is loaded once, both to take the change of 0
+    // and to read 1.
     assert_eq!(drive.run("w0 t16 r1"), [vec![fetch(0)], vec![fetch(1)], vec![fetch(0)]]);
     assert_eq!(drive.residency(0), Residency::Dirty, "folded, not written");
 }
@@ -70,7 +71,7 @@ fn the_page_that_frees_a_place_may_be_the_missed_one() {
 fn cleaning_changes_what_is_cached_in_place() {
     let mut drive = drive(2, 1);
     drive.run("w0+64 f");
-    // 15 was stuck until the flush: cached are entries 15 and 63, and page 3.
+    // 15 was stuck until the flush. Entries 15 and 63, and page 3, are cached.
     assert_eq!(drive.run("g63 g48 g0+32"), [vec![], vec![], vec![update(0), update(1)]]);
     assert_eq!(drive.run("f"), [[update(0), rewrite(3)]]);
 }
@@ -86,7 +87,7 @@ fn a_trim_is_an_access_of_each_page() {
         vec![rewrite(3), fetch(0)],
         vec![],
         vec![rewrite(0), fetch(1)],
-        // 63 was not written with its page, for it is still in the first level.
+        // 63 was not written with its page, because it is still in the first level.
         vec![update(3), rewrite(1)],
     ];
     assert_eq!(io, expected);

@@ -1,21 +1,21 @@
-//! The replacement of the original FlashSim (the Penn State simulator inside DiskSim).
+//! Replacement of the original FlashSim (the Penn State simulator inside DiskSim).
 //!
-//! Every entry has an age, which is closer to a count than to a time. A new entry enters the
-//! protected part with the age of the oldest age there plus one; the part's minimum falls to
-//! probation when it is full, and the minimum on probation leaves before that. A hit adds one; a
-//! hit on probation changes places with the protected minimum if it is at least as high. FlashSim
-//! scans for the minimum and its `<=` lets the last slot win; an ordered set gives the same answer
-//! in logarithmic time.
+//! Every entry has an age, which works more like a count than a time. A hit adds one to it. When
+//! the cache is full, the entry with the minimum on probation is evicted. A new entry enters the
+//! protected segment with the highest age there plus one. If that segment is full, its minimum
+//! first moves to probation. An entry that is hit on probation swaps with the protected minimum if
+//! its age is at least as high. FlashSim scans for the minimum, and its `<=` lets the last slot
+//! win. An ordered set gives the same result in logarithmic time.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Ages in order; among equals the highest slot is the minimum.
+/// Entries by age. Among equal ages the highest slot is the minimum.
 type Part = BTreeSet<(u64, Reverse<u32>)>;
 
-/// The order of the slots of a cache.
+/// Order of the slots of a cache.
 #[derive(Clone, Debug)]
 pub(super) struct FlashSim {
     ages: Vec<u64>,
@@ -27,7 +27,7 @@ pub(super) struct FlashSim {
 crate::state!(FlashSim { ages, protected, probation } fixed { protected_max });
 
 impl FlashSim {
-    /// Of `capacity` slots `protected_max` are protected, but at least one.
+    /// Makes an order of `capacity` slots with `protected_max` protected slots, at least one.
     pub(super) fn new(capacity: usize, protected_max: usize) -> Self {
         Self {
             ages: vec![0; capacity],
@@ -72,7 +72,7 @@ impl FlashSim {
         }
     }
 
-    /// Takes out the slot that leaves: the minimum on probation, or else of the protected.
+    /// Removes the slot to evict: the minimum on probation, or else the protected minimum.
     pub(super) fn evict(&mut self) -> u32 {
         let minimum = self.probation.pop_first().or_else(|| self.protected.pop_first());
         minimum.expect("only a full cache evicts").1.0

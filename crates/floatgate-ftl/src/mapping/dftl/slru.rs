@@ -1,11 +1,11 @@
-//! Segmented LRU: a new entry is on probation; a hit there protects it; the protected entry
-//! that has not been used for longest falls back when there are too many.
+//! Segmented LRU. A new entry is on probation, and a hit there protects it. When too many entries
+//! are protected, the least recently used of them returns to probation.
 
 use crate::lru::{Links, List};
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The order of the slots of a cache. With nothing protected it is plain LRU.
+/// Order of the slots of a cache. With no protected slots it is plain LRU.
 #[derive(Clone, Debug)]
 pub(super) struct Slru {
     links: Links,
@@ -18,7 +18,7 @@ pub(super) struct Slru {
 crate::state!(Slru { links, probation, protected, is_protected } fixed { protected_max });
 
 impl Slru {
-    /// Of `capacity` slots at most `protected_max` are protected.
+    /// Makes an order of `capacity` slots, at most `protected_max` of them protected.
     pub(super) fn new(capacity: usize, protected_max: usize) -> Self {
         Self {
             links: Links::new(capacity),
@@ -61,7 +61,7 @@ impl Slru {
         }
     }
 
-    /// Takes out the slot that leaves: the back of the probation, or else of the protected.
+    /// Removes the slot to evict: the back of probation, or else of the protected segment.
     pub(super) fn evict(&mut self) -> u32 {
         let list =
             if self.probation.is_empty() { &mut self.protected } else { &mut self.probation };

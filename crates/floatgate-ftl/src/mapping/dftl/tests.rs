@@ -28,7 +28,7 @@ fn with_protected(
     MapConfig { dftl, ..MapConfig::new(geometry.unwrap(), entries * 8) }
 }
 
-/// Runs accesses, written `r5` or `w5`, and answers with the flash work of each.
+/// Runs accesses, written `r5` or `w5`. Returns the flash work of each.
 fn run(map: &mut Dftl, script: &str) -> Vec<Vec<MapOp>> {
     let accesses = script.split_whitespace().map(|word| {
         let kind = if word.starts_with('w') { AccessKind::Write } else { AccessKind::Read };
@@ -81,13 +81,13 @@ fn a_batch_write_back_cleans_the_other_entries_of_the_page() {
 #[test]
 fn slru_protects_what_was_hit() {
     let mut map = Dftl::new(&with_protected(4, Replacement::Slru, 0.5, false));
-    // 0 and 1 are protected; 2, 3, 4 pass through the two places on probation.
+    // 0 and 1 are protected. 2, 3 and 4 pass through the two slots on probation.
     run(&mut map, "r0 r0 r1 r1 r2 r3 r4");
     let cached = |map: &Dftl| -> Vec<u32> {
         (0..9).filter(|&l| map.residency(Lpn::new(l)) != Residency::Absent).collect()
     };
     assert_eq!(cached(&map), [0, 1, 3, 4]);
-    // A third protected entry pushes 0 back on probation, in front of 4.
+    // A third protected entry pushes 0 back to probation, in front of 4.
     run(&mut map, "r3 r5 r6");
     assert_eq!(cached(&map), [1, 3, 5, 6]);
 }
@@ -95,11 +95,12 @@ fn slru_protects_what_was_hit() {
 #[test]
 fn flashsim_keeps_the_higher_age() {
     let mut map = Dftl::new(&with_protected(3, Replacement::FlashSim, 0.667, false));
-    // Ages: 0 -> 1, 1 -> 2; then 2 (age 3) pushes 0 to probation, and 3 pushes 1 there, 0 leaves.
+    // Ages: 0 has 1, 1 has 2. Then 2 (age 3) pushes 0 to probation, 3 pushes 1 there, and 0 leaves.
     run(&mut map, "r0 r1 r2 r3");
     let has = |map: &Dftl, l| map.residency(Lpn::new(l)) != Residency::Absent;
     assert_eq!((0..4).map(|l| has(&map, l)).collect::<Vec<_>>(), [false, true, true, true]);
-    // A hit makes 1 three years old: as old as 2, the protected minimum, whose place it takes.
+    // A hit raises the age of 1 to 3, the age of 2. 2 is the protected minimum, so 1 takes its
+    // place.
     run(&mut map, "r1 r4");
     assert_eq!((1..5).map(|l| has(&map, l)).collect::<Vec<_>>(), [true, false, true, true]);
 }

@@ -82,7 +82,7 @@ fn a_random_write_costs_what_the_formula_says() {
             programs += io.iter().filter(|op| matches!(op, MapOp::Rewrite(_))).count();
         }
         assert_eq!(reads, programs, "every victim is dirty");
-        // Each access is a miss with the same probability, whatever came before.
+        // Each access misses with the same probability, independent of earlier accesses.
         let miss = 1.0 - cached as f64 / 128.0;
         let deviation = (miss * (1.0 - miss) / f64::from(writes)).sqrt();
         let measured = reads as f64 / f64::from(writes);

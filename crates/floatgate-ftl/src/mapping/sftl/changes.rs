@@ -1,5 +1,5 @@
-//! Which entries flash does not have, and which of them are in the buffer: those of pages that are
-//! not cached.
+//! Dirty entries: the entries that are newer than on flash. The buffer has the dirty entries of
+//! pages that are not cached.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -9,14 +9,15 @@ use core::cmp::Reverse;
 use crate::addr::{Lpn, Tpn};
 use crate::geometry::Geometry;
 
-/// The changed entries.
+/// The dirty entries, called changed entries here.
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     geometry: Geometry,
     changed: Vec<bool>,
-    /// By translation page: changed entries.
+    /// Number of changed entries, by translation page.
     counts: Vec<u32>,
-    /// The pages with entries in the buffer, by how many; of equals the lowest page is last.
+    /// Pages with entries in the buffer, ordered by their number of entries. Among equal numbers
+    /// the lowest page is last.
     owners: BTreeSet<(u32, Reverse<Tpn>)>,
     buffered: u32,
     buffered_max: u32,
@@ -25,7 +26,7 @@ pub(super) struct Changes {
 crate::state!(Changes { changed, counts, owners, buffered } fixed { geometry, buffered_max });
 
 impl Changes {
-    /// No changes; a buffer of `buffered_max` entries.
+    /// Starts with no changes and a buffer of `buffered_max` entries.
     pub(super) fn new(geometry: &Geometry, buffered_max: u32) -> Self {
         Self {
             geometry: *geometry,
@@ -42,24 +43,24 @@ impl Changes {
         self.changed[lpn.index()]
     }
 
-    /// Changed entries of a page.
+    /// Returns the number of changed entries of a page.
     pub(super) fn count(&self, tpn: Tpn) -> u32 {
         self.counts[tpn.index()]
     }
 
-    /// Entries in the buffer.
+    /// Returns the number of entries in the buffer.
     pub(super) fn buffered(&self) -> u32 {
         self.buffered
     }
 
-    /// An entry in memory is changed. If it is in the buffer, it was.
+    /// Marks an entry in memory as changed. An entry in the buffer is marked already.
     pub(super) fn mark_dirty(&mut self, lpn: Lpn) {
         if !core::mem::replace(&mut self.changed[lpn.index()], true) {
             self.counts[self.geometry.translation_page(lpn).index()] += 1;
         }
     }
 
-    /// Flash has a page as it is: it has no changes, and nothing in the buffer.
+    /// Notes that flash has the newest version of a page: no changes, and nothing in the buffer.
     pub(super) fn written(&mut self, tpn: Tpn) {
         if self.count(tpn) > 0 {
             self.unbuffer(tpn);
@@ -73,26 +74,26 @@ impl Changes {
         entries <= self.buffered_max - self.buffered
     }
 
-    /// The page with most entries in the buffer, and how many.
+    /// Returns the page with the most entries in the buffer, after their number.
     pub(super) fn largest(&self) -> Option<(u32, Tpn)> {
         self.owners.last().map(|&(count, Reverse(tpn))| (count, tpn))
     }
 
-    /// The changed entries of a page go to the buffer.
+    /// Moves the changed entries of a page to the buffer.
     pub(super) fn buffer(&mut self, tpn: Tpn) {
         assert!(self.has_room(self.count(tpn)), "the buffer is full");
         self.owners.insert((self.count(tpn), Reverse(tpn)));
         self.buffered += self.count(tpn);
     }
 
-    /// The changed entries of a page are not, or no longer, in the buffer.
+    /// Takes the changed entries of a page out of the buffer, if they are there.
     pub(super) fn unbuffer(&mut self, tpn: Tpn) {
         if self.count(tpn) > 0 && self.owners.remove(&(self.count(tpn), Reverse(tpn))) {
             self.buffered -= self.count(tpn);
         }
     }
 
-    /// Of each entry of a page, whether it is changed.
+    /// Returns for each entry of a page whether it is changed.
     fn entries(&mut self, tpn: Tpn) -> &mut [bool] {
         let per_page = self.geometry.entries_per_page() as usize;
         let first = tpn.index() * per_page;
@@ -100,7 +101,8 @@ impl Changes {
         &mut self.changed[first..end]
     }
 
-    /// Counts again; the pages of which entries are in the buffer are those that `is_absent`.
+    /// Recounts. The pages with entries in the buffer must be the changed pages that are
+    /// `is_absent`.
     pub(super) fn check(&self, is_absent: impl Fn(Tpn) -> bool) {
         let per_page = self.geometry.entries_per_page() as usize;
         let mut buffered = 0;

@@ -1,4 +1,4 @@
-//! What the translation pages say, and how many runs that is: the simulator's copy of the map.
+//! Content and number of runs of the translation pages: the simulator's copy of the map.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,19 +6,19 @@ use alloc::vec::Vec;
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::geometry::Geometry;
 
-/// All entries.
+/// All entries of the map.
 #[derive(Clone, Debug)]
 pub(super) struct Content {
     geometry: Geometry,
     entries: Vec<Option<Ppn>>,
-    /// By translation page: entries that start a run.
+    /// Number of entries that start a run, by translation page.
     runs: Vec<u32>,
 }
 
 crate::state!(Content { entries, runs } fixed { geometry });
 
 impl Content {
-    /// Nothing is set.
+    /// Starts with no entry set.
     pub(super) fn new(geometry: &Geometry) -> Self {
         let mut content = Self {
             geometry: *geometry,
@@ -31,12 +31,12 @@ impl Content {
         content
     }
 
-    /// Runs that a page is made of.
+    /// Returns the number of runs in a page.
     pub(super) fn runs(&self, tpn: Tpn) -> u32 {
         self.runs[tpn.index()]
     }
 
-    /// Sets an entry. It, and the one after it, may now start a run or no longer.
+    /// Sets an entry. It and the next entry may now start a run, or no longer start one.
     pub(super) fn set(&mut self, lpn: Lpn, to: Option<Ppn>) {
         let at = lpn.index();
         let before = self.starts(at) + self.next_starts(at);
@@ -51,7 +51,7 @@ impl Content {
         u32::from(self.is_first(at) || !follows(self.entries[at - 1], self.entries[at]))
     }
 
-    /// 1 if there is an entry after this one in its page that starts a run, else 0.
+    /// 1 if the next entry is in the same page and starts a run, else 0.
     fn next_starts(&self, at: usize) -> u32 {
         let next = at + 1;
         if next == self.entries.len() || self.is_first(next) { 0 } else { self.starts(next) }
@@ -61,14 +61,14 @@ impl Content {
         at.is_multiple_of(self.geometry.entries_per_page() as usize)
     }
 
-    /// The runs of a page, counted.
+    /// Counts the runs of a page.
     fn count(&self, tpn: usize) -> u32 {
         let per_page = self.geometry.entries_per_page() as usize;
         let end = self.entries.len().min((tpn + 1) * per_page);
         (tpn * per_page..end).map(|at| self.starts(at)).sum()
     }
 
-    /// Counts all runs again.
+    /// Recounts all runs.
     pub(super) fn check(&self) {
         for (tpn, &runs) in self.runs.iter().enumerate() {
             assert_eq!(runs, self.count(tpn), "runs of translation page {tpn}");

@@ -4,14 +4,14 @@ use crate::mapping::tests::{PAGES, fetch, geometry, rewrite, update};
 use crate::rng::Rng;
 use alloc::vec;
 
-/// Pages of 64 entries: 8 bytes of bitmap, 12 to 264 bytes in all.
+/// Pages of 64 entries: 8 bytes of bitmap, 12 to 264 bytes in total.
 const ENTRIES: u32 = 64;
 const EMPTY: u64 = 8 + 4 * 64;
 
-/// `bytes` for pages, `buffered` places in the buffer; up to 6 changes are sparse.
+/// A drive with `bytes` for pages and `buffered` places in the buffer. Up to 6 changes are sparse.
 fn drive(bytes: u64, buffered: u64) -> Drive<Sftl> {
     let budget = bytes + 8 * buffered;
-    // Rounded up, as a share is rounded down to whole entries.
+    // Rounded up, because the map rounds a share down to whole entries.
     let buffer_permille = (8 * buffered * 1000).div_ceil(budget) as f64;
     let sftl = SftlConfig { buffer_share: buffer_permille / 1000.0, sparse_share: 0.1 };
     let map = Sftl::new(&MapConfig { sftl, ..MapConfig::new(geometry(ENTRIES), budget) });
@@ -32,7 +32,8 @@ fn a_sequentially_written_page_is_one_run() {
     assert_eq!(drive.map.cache_bytes(), EMPTY, "an entry that is not set starts a run");
     drive.run("w0+64");
     assert_eq!(drive.map.cache_bytes(), 8 + 4);
-    // In the middle, two more; the neighbour joins; the last one has no neighbour behind it.
+    // A write in the middle adds two runs. Then the neighbour joins. The last entry has no
+    // neighbour behind it.
     for (word, bytes) in [("w10", 12 + 8), ("w11", 12 + 8), ("w63", 12 + 12), ("t0", 12 + 16)] {
         drive.run(word);
         assert_eq!(drive.map.cache_bytes(), bytes, "{word}");
@@ -46,7 +47,7 @@ fn a_change_adds_or_removes_at_most_two_runs() {
     let (mut seen, mut lpn) = ([0; 5], 0);
     for _ in 0..8000 {
         let before = drive.map.cache_bytes();
-        // Half of the time the one after the last, so that runs form, too.
+        // Half of the writes are to the next page, so that runs form too.
         lpn = if rng.below(2) == 0 { rng.below(256) as u32 } else { (lpn + 1) % 256 };
         match rng.below(8) {
             0 => drop(drive.trim(lpn, 1)),
@@ -72,7 +73,7 @@ fn what_closes_a_gap_joins_two_runs() {
     }
 }
 
-/// The sizes of all cached pages, from nothing but the entries.
+/// The sizes of all cached pages, computed from the entries only.
 fn recounted(drive: &Drive<Sftl>) -> u64 {
     let table = drive.table();
     let page = |tpn: u32| {
@@ -145,7 +146,7 @@ fn sparse_changes_wait_in_the_buffer() {
     assert_eq!(residency, [Residency::Dirty, Residency::Absent, Residency::Clean]);
     assert_eq!(drive.run("r1"), [[fetch(0)]]);
     assert_eq!(drive.map.cache_bytes(), EMPTY, "the buffered entry has joined its page");
-    // Trimmed in the buffer; written back from there by a flush, or with its page by cleaning.
+    // Trimmed in the buffer, then written back from there by a flush.
     assert_eq!(drive.run("r64 t0 f f"), [vec![fetch(1)], vec![], vec![update(0)], vec![]]);
     assert_eq!(drive.map.cache_bytes(), EMPTY);
     assert_eq!(
@@ -162,7 +163,7 @@ fn cleaning_takes_buffered_entries_along() {
     assert_eq!(drive.map.cache_bytes(), EMPTY + 8);
     assert_eq!(drive.run("g1"), [[update(0)]]);
     assert_eq!((drive.map.cache_bytes(), drive.residency(0)), (EMPTY, Residency::Absent));
-    // The entry is written back between the access and the program: it is loaded again.
+    // The entry is written back between the access and the program, so it is loaded again.
     drive.run("w0 r64");
     assert_eq!(drive.write(0, &[1]), [update(0), fetch(0)]);
     assert_eq!(drive.residency(0), Residency::Dirty);
@@ -172,11 +173,12 @@ fn cleaning_takes_buffered_entries_along() {
 fn the_owner_of_most_changes_is_written_back() {
     let mut drive = drive(EMPTY, 10);
     let io = drive.run("w0+6 r64 w64+5 r128 w128+6 r192 w192+7 r256 f");
-    // 6 and 5 do not fit: 6 leave. Then 5 and 6 do not: the victim itself has more.
+    // 6 and 5 do not fit together: the 6 are written back. Then 5 and 6 do not fit: the victim
+    // itself has more.
     assert_eq!(io[1], [fetch(1)]);
     assert_eq!(io[3], [update(0), fetch(2)]);
     assert_eq!(io[5], [rewrite(2), fetch(3)]);
-    // 7 are not sparse.
+    // 7 changes are not sparse.
     assert_eq!(io[7], [rewrite(3), fetch(4)]);
     assert_eq!(io[8], [update(1)]);
     let MapStats { evictions, dirty_evictions, .. } = drive.map.stats();

@@ -1,24 +1,27 @@
-//! How much a miss prefetches: Equation 1 of TLLLP.
+//! The number of entries that a miss prefetches: Equation 1 of TLLLP.
 //!
-//! `prefetch_num = min(fetch_num + 1, min_fetch_num)`. The second is the window: twice the pages
-//! from this one to the end of the request, for the first page of a request and the first in a new
-//! translation page; four times for any other (T3; re-evaluated for each page, T4). The first is
-//! what history says (T5): the length of the run of consecutive pages accessed just before, hit or
-//! miss, across requests; or what Equation 1 gave for the last miss of that run, before translation
-//! page, drive and memory cut it short; or, with prefetching switched off, nothing, so that
-//! `prefetch_num` is 1.
+//! `prefetch_num = min(fetch_num + 1, min_fetch_num)`.
+//!
+//! `min_fetch_num` is the window. It is a multiple of the pages from this page to the end of the
+//! request: twice for the first page of a request and the first page in a new translation page,
+//! four times for any other page (T3; re-evaluated for each page, T4).
+//!
+//! `fetch_num` comes from the history (T5). In mode `run` it is the length of the run of
+//! consecutive pages accessed just before, hit or miss, across requests. In mode `prev` it is the
+//! result of Equation 1 for the last miss of that run, before translation page, drive and memory
+//! cut it short. With prefetching off it is 0, so `prefetch_num` is 1.
 
 use super::{FetchMode, TlllpConfig};
 use crate::addr::{Lpn, Tpn};
 use crate::mapping::Access;
 
-/// The page accesses so far.
+/// History of page accesses.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     mode: FetchMode,
     rule2_first: bool,
     previous: Option<(Lpn, Tpn)>,
-    /// Of the page access that is going on, as are the following.
+    /// For the current page access, as is `same_page`.
     fetch_num: u32,
     same_page: bool,
 }
@@ -31,7 +34,7 @@ impl History {
         Self { mode, rule2_first, previous: None, fetch_num: 0, same_page: false }
     }
 
-    /// The host accesses a page. Every access is told, whether or not it misses.
+    /// Notes a host access to a page. The mapping calls it for every access, hit or miss.
     #[inline(always)]
     pub(super) fn reaches(&mut self, access: &Access, tpn: Tpn) {
         let Access { lpn, first, .. } = *access;
@@ -46,12 +49,13 @@ impl History {
         self.previous = Some((lpn, tpn));
     }
 
-    /// The prefetch value based on the current request.
+    /// Returns the prefetch limit from the current request.
     pub(super) fn min_fetch_num(&self, access: &Access) -> u32 {
         access.remaining.saturating_mul(if self.same_page { 4 } else { 2 })
     }
 
-    /// The page that was reached misses: so many entries are to be loaded, its own included.
+    /// Returns how many entries to load for a miss of the current page, including the page's own
+    /// entry.
     pub(super) fn prefetch_num(&mut self, access: &Access) -> u32 {
         let prefetch_num = self.fetch_num.saturating_add(1).min(self.min_fetch_num(access));
         if self.mode == FetchMode::Prev {

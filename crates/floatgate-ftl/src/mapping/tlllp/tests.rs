@@ -12,12 +12,12 @@ fn prev() -> TlllpConfig {
     TlllpConfig { fetch_mode: FetchMode::Prev, ..config() }
 }
 
-/// 512 entries in a translation page, room for all.
+/// 512 entries in a translation page, and room for all entries.
 fn ample(tlllp: TlllpConfig) -> Tlllp {
     Tlllp::new(&MapConfig { tlllp, ..MapConfig::new(geometry(512), AMPLE) })
 }
 
-/// A cache of so many nodes and entries, and its bytes. A translation page has 16 entries.
+/// A cache with room for these nodes and entries, and its bytes. A translation page has 16 entries.
 fn small(nodes: u64, entries: u64, tlllp: TlllpConfig) -> (Tlllp, u64) {
     let node_bytes = nodes * u64::from(tlllp.bytes_per_node);
     let bytes = node_bytes + entries * u64::from(tlllp.bytes_per_entry);
@@ -26,7 +26,7 @@ fn small(nodes: u64, entries: u64, tlllp: TlllpConfig) -> (Tlllp, u64) {
 
 #[test]
 fn one_request_of_eight_pages() {
-    // Which pages miss, and what is cached after each page of the request.
+    // The pages that miss, and the end of the cached entries after each page of the request.
     for (config, ends) in
         [(config(), [1, 3, 3, 7, 7, 7, 7, 11]), (prev(), [1, 3, 3, 6, 6, 6, 10, 10])]
     {
@@ -51,7 +51,7 @@ fn one_request_of_eight_pages() {
 fn a_request_across_translation_pages_prefetches_up_to_the_boundary() {
     let mut map = ample(config());
     let io = run(&mut map, AMPLE, "r508+8");
-    // {508}, {509, 510}, {511}; {512..516}: the run goes on across the boundary, four pages long.
+    // {508}, {509, 510}, {511}; {512..516}: the run of four pages continues across the boundary.
     assert_eq!(io[0], [fetch(0), fetch(0), fetch(0), fetch(1)]);
     assert_eq!(cached(&map), (508..517).collect::<Vec<_>>());
     let mut map = ample(config());
@@ -67,7 +67,7 @@ fn an_endless_stream_of_single_pages() {
             let script = |from: u32, to: u32| {
                 (from..to).map(|lpn| alloc::format!("r{lpn} ")).collect::<alloc::string::String>()
             };
-            // The first load of a translation page has a window of 2, or is the very first.
+            // The first load of a translation page has a window of 2, or is the very first load.
             run(&mut map, AMPLE, &script(0, first));
             map.reset_counters();
             run(&mut map, AMPLE, &script(first, first + 1024));
@@ -104,7 +104,8 @@ fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
     for rule2_first in [false, true] {
         let tlllp = TlllpConfig { fetch_mode: FetchMode::None, rule2_first, ..config() };
         let mut map = ample(tlllp);
-        // A run within a request, from one to the next, and over the end of a translation page.
+        // A run within a request, from one request to the next, and over the end of a translation
+        // page.
         let io = run(&mut map, AMPLE, "r504+4 w508+2 r510+4 r504+12");
         assert_eq!(io[0], [fetch(0); 4]);
         assert_eq!(io[1], [fetch(0); 2]);
@@ -119,7 +120,8 @@ fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
 
 #[test]
 fn the_rarely_accessed_node_leaves_as_a_whole() {
-    // Figure 1: TP7 holds Entry2 and Entry4, rarely accessed. The page that is asked for is TP3's.
+    // Figure 1: TP7 has Entry2 and Entry4, which are rarely accessed. The accessed page belongs to
+    // TP3.
     let (mut map, bytes) = small(3, 6, config());
     let often = "r16 r18 r16 r18 r16 r32 r35 r35 r32 r32";
     run(&mut map, bytes, "w114 r116");
@@ -144,7 +146,7 @@ fn the_literal_reading_evicts_the_most_visited_node() {
 #[test]
 fn among_equal_means_the_least_recently_accessed_node_leaves() {
     let (mut map, bytes) = small(3, 5, config());
-    // Means 2, 4/2 and 2: the first was accessed last.
+    // Means 2, 4/2 and 2: the first node was accessed last.
     run(&mut map, bytes, "r0 r16 r18 r18 r18 r32 r32 r0 r48");
     assert_eq!(cached(&map), [0, 32, 48]);
 }
@@ -177,21 +179,23 @@ fn the_last_translation_page_is_whole_with_fewer_entries() {
 fn the_node_that_is_asked_for_leaves_an_entry_only_when_it_is_alone() {
     let (mut map, bytes) = small(2, 4, config());
     run(&mut map, bytes, "r0 r16 r16 r18 r18");
-    // The node of 0 has the smallest mean; it is asked for, so the other one leaves.
+    // The node of 0 has the smallest mean, but it is the node of the access, so the other one
+    // leaves.
     run(&mut map, bytes, "r2 r4");
     assert_eq!(cached(&map), [0, 2, 4]);
     let (mut map, bytes) = small(1, 3, config());
     run(&mut map, bytes, "r0 w2 r4 r4 r0");
     assert_eq!(run(&mut map, bytes, "r6")[0], [update(0), fetch(0)], "2 was visited once");
     assert_eq!(cached(&map), [0, 4, 6]);
-    // All were visited twice; 4 has not been for longest.
+    // All entries were visited twice; 4 is the least recently accessed.
     run(&mut map, bytes, "r6 r8");
     assert_eq!(cached(&map), [0, 6, 8]);
 }
 
 #[test]
 fn a_prefetch_shrinks_to_what_one_node_leaves() {
-    // 3 is to be loaded with 4, 5 and 6. There is room for one; the node of 16 leaves two more.
+    // 3 would be loaded with 4, 5 and 6. There is room for one; evicting the node of 16 gives room
+    // for two more.
     for (evict_until_fit, left) in
         [(false, vec![0, 1, 2, 3, 4, 5, 32]), (true, vec![0, 1, 2, 3, 4, 5, 6])]
     {

@@ -8,7 +8,7 @@ fn config() -> TpftlConfig {
     TpftlConfig { selective_prefetch: false, ..TpftlConfig::default() }
 }
 
-/// Everything off.
+/// All techniques off.
 const OFF: TpftlConfig = TpftlConfig {
     request_prefetch: false,
     selective_prefetch: false,
@@ -23,7 +23,7 @@ fn map(entries_per_page: u32, bytes: u64, tpftl: TpftlConfig) -> Tpftl {
     Tpftl::new(&MapConfig { tpftl, ..MapConfig::new(geometry(entries_per_page), bytes) })
 }
 
-/// A cache of so many nodes and entries, and its bytes. A translation page has 16 entries.
+/// A cache with room for these nodes and entries, and its bytes. A translation page has 16 entries.
 fn small(nodes: u64, entries: u64, tpftl: TpftlConfig) -> (Tpftl, u64) {
     let bytes = nodes * 8 + entries * 6;
     (map(16, bytes, tpftl), bytes)
@@ -36,7 +36,7 @@ fn a_cold_request_is_one_map_read() {
     let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.stats();
     assert_eq!((hits, misses, prefetched, prefetch_used), (7, 1, 7, 7));
     assert_eq!(map.cache_bytes(), 8 + 8 * 6);
-    // Across a boundary: one for each translation page.
+    // Across a boundary: one read for each translation page.
     assert_eq!(run(&mut map, AMPLE, "r508+8"), [[fetch(0), fetch(1)]]);
     assert_eq!(map.stats().misses, 3);
 }
@@ -54,7 +54,7 @@ fn a_miss_within_a_request_loads_its_rest() {
 #[test]
 fn the_coldest_node_gives_room_by_the_mean_of_its_times() {
     let (mut map, bytes) = small(2, 4, OFF);
-    // Times 1 and 6, 2 and 3: TP0's mean is higher, though it has the oldest entry.
+    // Times 1 and 6, 2 and 3: TP0 has the higher mean, although it has the oldest entry.
     run(&mut map, bytes, "r0 r16 r18 r16 r18 r2");
     let (mut second, _) = small(2, 4, OFF);
     run(&mut second, bytes, "r0 r16 r18 r2 r32");
@@ -84,7 +84,8 @@ fn clean_entries_leave_first_and_dirty_ones_are_written_back_together() {
 fn a_miss_writes_back_one_page_once() {
     let (mut map, bytes) = small(2, 8, config());
     run(&mut map, bytes, "w0+8");
-    // 8 bytes are free, 44 are needed: six entries leave. The first is dirty, and cleans the rest.
+    // 8 bytes are free, 44 are needed: six entries leave. The first is dirty, and its write-back
+    // cleans the rest.
     assert_eq!(run(&mut map, bytes, "r16+6"), [[update(0), fetch(1)]]);
     assert_eq!((map.stats().evictions, map.stats().dirty_evictions), (6, 1));
     let (mut map, _) = small(2, 8, TpftlConfig { batch_update: false, ..config() });
@@ -97,8 +98,8 @@ fn a_prefetch_shrinks_to_what_the_coldest_node_leaves() {
     let (mut map, bytes) = small(3, 9, config());
     run(&mut map, bytes, "r0+3 r16+6");
     assert_eq!(map.cache.free_bytes(), 8);
-    // The node of 0 takes 26 bytes: there is room for a node and four entries, and then, where the
-    // node of 16 is, for the other four.
+    // The node of 0 takes 26 bytes, which is room for a node and four entries. Evicting the node of
+    // 16 then gives room for the other four.
     assert_eq!(run(&mut map, bytes, "r32+8"), [[fetch(2), fetch(2)]]);
     assert_eq!(map.stats().evictions, 3 + 4);
 }
@@ -126,7 +127,8 @@ fn fewer_nodes_switch_the_selective_prefetch_on_and_one_use_off() {
     run(&mut map, bytes, "r96 r97 r98 r99 r100 r101");
     assert!(map.phase.sequential, "three nodes left for a row in one page");
     assert_eq!(map.stats().prefetched, 0);
-    // Six in a row: 7 are needed. There is room for 2, and 2 where the coldest node is.
+    // Six entries in a row, so 7 would be loaded. There is room for 2, and for 2 more from the
+    // coldest node.
     run(&mut map, bytes, "r102");
     assert_eq!(cached(&map)[1..], [96, 97, 98, 99, 100, 101, 102, 103, 104, 105]);
     assert!(!map.phase.sequential && map.stats().prefetched == 3);
@@ -137,7 +139,7 @@ fn random_pages_are_never_prefetched() {
     let mut map = map(16, 600, TpftlConfig::default());
     let mut rng = crate::rng::Rng::new(3);
     for _ in 0..3000 {
-        // Even pages: none has a cached predecessor.
+        // Only even pages, so no page has a cached predecessor.
         run(&mut map, 600, &alloc::format!("w{}", rng.below(1024) * 2));
     }
     assert_eq!(map.stats().prefetched, 0);
@@ -156,7 +158,7 @@ fn cleaning_that_rewrites_a_page_takes_its_dirty_entries_along() {
         assert_eq!(io, [update(0)]);
         let dirty = |lpn| map.residency(Lpn::new(lpn)) == Residency::Dirty;
         assert_eq!([dirty(0), dirty(2), dirty(600)], [!batch_update, !batch_update, true]);
-        // The write of 0 that this cleaning was done for is programmed only now.
+        // The host write of 0 that triggered this cleaning is programmed only now.
         map.assigned(Lpn::new(0), Ppn::new(9), &mut io);
         assert_eq!(map.residency(Lpn::new(0)), Residency::Dirty);
         io.clear();

@@ -1,8 +1,9 @@
-//! Nodes in the order of their means: a heap of eight branches whose places are known by node.
+//! Nodes in the order of their means: a heap with eight branches that knows the place of each node.
 //!
-//! A mean that moves back in the order, as most do (under TPFTL, all that are accessed), is only
-//! noted: its node stays where it was, too far in front, until it is the first. Then it sinks to
-//! where it belongs. So the first is always right, and a node that is accessed often sinks once.
+//! Most means move back in the order (under TPFTL, the means of all accessed nodes). Such a mean is
+//! only noted: its node stays where it was, too far in front, until it is the first. Then it sinks
+//! to its position. So the first is always right, and a node that is accessed often sinks only
+//! once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +11,7 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 const BRANCHES: usize = 8;
 
-/// The mean of some weights; and when the last of them was accessed, which decides between equals.
+/// The mean of some weights, and the time of the last access, which decides between equal means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Mean {
     pub(super) sum: u64,
@@ -18,8 +19,8 @@ pub(super) struct Mean {
     pub(super) accessed: u64,
 }
 
-/// A mean as a number that has its place in the order: 44 bits of whole weights, 40 of fraction,
-/// 44 of time. Exact: means of at most 2^20 weights that differ at all do so by 2^-40 or more.
+/// A mean as a number that sorts in the order: 44 bits of whole weights, 40 of fraction, 44 of
+/// time. This is exact: two different means of at most 2^20 weights differ by 2^-40 or more.
 type Key = u128;
 
 const FRACTION_BITS: u32 = 40;
@@ -39,15 +40,15 @@ impl Mean {
     }
 }
 
-/// The order. Nodes are numbers below the one that it was made for.
+/// Order of nodes by mean. Nodes are numbers below the number in `new`.
 #[derive(Clone, Debug)]
 pub(super) struct Means {
-    /// The heap, as two columns. A key here is that of the node's mean, or comes before that.
+    /// The heap, as two columns. A key here equals the key of the node's mean, or comes before it.
     keys: Vec<Key>,
     nodes: Vec<u32>,
-    /// By node: its place in the heap.
+    /// Place in the heap, by node.
     places: Vec<u32>,
-    /// By node: the key of its mean.
+    /// Key of the mean, by node.
     current: Vec<Key>,
     highest_first: bool,
 }
@@ -55,7 +56,7 @@ pub(super) struct Means {
 crate::state!(Means { keys, nodes, places, current } fixed { highest_first });
 
 impl Means {
-    /// An order of nothing.
+    /// Makes an empty order.
     pub(super) fn new(nodes: usize, highest_first: bool) -> Self {
         Self {
             keys: Vec::with_capacity(nodes),
@@ -66,20 +67,20 @@ impl Means {
         }
     }
 
-    /// How many nodes stand in the order.
+    /// Returns the number of nodes in the order.
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether a node has this mean; or, if there is none, does not stand in the order.
+    /// Whether a node has this mean. For no mean: whether the node is not in the order.
     pub(super) fn has(&self, node: u32, mean: Option<Mean>) -> bool {
         let stands = self.places[node as usize] != NONE;
         stands.then_some(self.current[node as usize])
             == mean.map(|mean| mean.key(self.highest_first))
     }
 
-    /// The first node of the order that is not `except`. It is the root or a child of the root.
+    /// Returns the first node of the order that is not `except`: the root or a child of the root.
     #[inline]
     pub(super) fn first_except(&mut self, except: u32) -> Option<u32> {
         while self.sinks(0) {}
@@ -95,7 +96,7 @@ impl Means {
         None
     }
 
-    /// A node has this mean now, whether or not it stood in the order.
+    /// Sets the mean of a node. Adds the node to the order if it is not in it.
     #[inline]
     pub(super) fn put(&mut self, node: u32, mean: Mean) {
         let key = mean.key(self.highest_first);
@@ -110,7 +111,7 @@ impl Means {
         }
     }
 
-    /// A node leaves the order.
+    /// Removes a node from the order.
     pub(super) fn remove(&mut self, node: u32) {
         let place = core::mem::replace(&mut self.places[node as usize], NONE) as usize;
         let (key, last) = self.keys.pop().zip(self.nodes.pop()).expect("a node that leaves stood");
@@ -120,7 +121,8 @@ impl Means {
         }
     }
 
-    /// Sends the node at `place` to where its mean says, if that is behind `place`.
+    /// Moves the node at `place` to the position of its mean, if that is behind `place`. Returns
+    /// whether it is.
     #[inline]
     fn sinks(&mut self, place: usize) -> bool {
         let Some(&node) = self.nodes.get(place) else { return false };
@@ -132,7 +134,7 @@ impl Means {
         behind
     }
 
-    /// Finds the place for a node, which is `place` or in front of it.
+    /// Places a node at `place` or in front of it. Returns its place.
     #[inline]
     fn rise(&mut self, mut place: usize, key: Key, node: u32) -> usize {
         while place > 0 {
@@ -147,7 +149,7 @@ impl Means {
         place
     }
 
-    /// Finds the place for a node, which is `place` or behind it.
+    /// Places a node at `place` or behind it.
     #[inline]
     fn sink(&mut self, mut place: usize, key: Key, node: u32) {
         while let Some((child, first)) = self.first_child(place) {
@@ -160,7 +162,7 @@ impl Means {
         self.set(place, key, node);
     }
 
-    /// The first of the up to eight below a place: where it is, and its key.
+    /// Returns the first of the up to eight children of a place: its place and key.
     #[inline(always)]
     fn first_child(&self, place: usize) -> Option<(usize, Key)> {
         let first = place * BRANCHES + 1;
@@ -168,7 +170,8 @@ impl Means {
         let Some(keys) = self.keys.get(first..first + BRANCHES) else {
             return (first..self.keys.len()).map(|at| (at, self.keys[at])).reduce(earlier);
         };
-        // In pairs, not one after the other: their comparisons do not wait for each other.
+        // Compared in pairs, not one after the other, so that the comparisons do not wait for each
+        // other.
         let mut left: [_; BRANCHES] = core::array::from_fn(|at| (first + at, keys[at]));
         for half in [4, 2, 1] {
             for at in 0..half {
@@ -185,7 +188,7 @@ impl Means {
         self.places[node as usize] = place as u32;
     }
 
-    /// Asserts that the heap is one, and that nodes stand in it where they say, or farther back.
+    /// Asserts that the heap is ordered, and that no node is in front of its key.
     pub(super) fn check(&self) {
         assert_eq!(self.keys.len(), self.nodes.len());
         for (place, (key, &node)) in self.keys.iter().zip(&self.nodes).enumerate() {
@@ -204,7 +207,7 @@ mod tests {
     use super::*;
     use alloc::collections::BTreeMap;
 
-    /// The order by scanning.
+    /// First node by a scan.
     fn first(model: &BTreeMap<u32, Mean>, except: u32, highest_first: bool) -> Option<u32> {
         let rest = model.iter().filter(|(node, _)| **node != except);
         let key = |mean: &Mean| (mean.sum * 2520 / u64::from(mean.count), mean.accessed);
@@ -221,7 +224,7 @@ mod tests {
         let (most, whole) = (COUNT_MAX, (1 << TIME_BITS) - 2);
         let sum = |count: u32, rest: u64| whole * u64::from(count) + rest;
         for rest in [1, 5, u64::from(most) / 2, u64::from(most) - 2] {
-            // They differ by rest / (n * (n - 1)). The later time is the smaller one's.
+            // The means differ by rest / (n * (n - 1)). The smaller mean has the later time.
             assert!(key(sum(most, rest), most, 9) < key(sum(most - 1, rest), most - 1, 8));
         }
         assert_eq!(key(sum(most, 2), most, 7), key(sum(most / 2, 1), most / 2, 7));
@@ -238,7 +241,7 @@ mod tests {
                     means.remove(node);
                     model.remove(&node);
                 } else {
-                    // Counts to 10 divide 2520: the scan is exact, too.
+                    // Counts up to 10 divide 2520, so the scan is exact too.
                     let (sum, count) = (rng.below(30), 1 + rng.below(10) as u32);
                     means.put(node, Mean { sum, count, accessed });
                     model.insert(node, Mean { sum, count, accessed });

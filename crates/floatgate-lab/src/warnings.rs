@@ -1,41 +1,42 @@
-//! What a reader of a result should know before believing it.
+//! Warnings and notes that help a reader judge a result.
 //!
-//! A warning says that the numbers do not mean what they seem to, and what to change. A note
-//! says how they came about. Both are found in the result itself: whoever has one, and knows whose
-//! it is, can ask.
+//! A warning states that a number is misleading, and what to change. A note states how a number
+//! came about. Both are computed from the result alone and from the kind of drive that it describes
+//! ([`Of`]).
 
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
 use crate::result::{RunResult, Timeline, quarters};
 
-/// Write amplification of each quarter of a run may differ from the last quarter's by this share.
+/// Write amplification of each quarter of a run may differ from the last quarter's value by this
+/// share.
 const STEADY: f64 = 0.1;
-/// Volumes (drive capacities) that must have been written over what fills the drive, lest write
-/// amplification be that of a fresh drive: as many as `start.fill = "random"` writes by default,
-/// and as SNIA's Performance Test Specification has before a test.
+/// Volumes (drive capacities) that must be written after the initial fill. With fewer volumes,
+/// write amplification describes a fresh drive. `start.fill = "random"` writes this many volumes by
+/// default, and SNIA's Performance Test Specification writes them before a test.
 const AGED: f64 = 2.0;
-/// Share of the pages read that may hold nothing.
+/// Share of the pages read that may be unwritten.
 const UNWRITTEN: f64 = 0.01;
-/// Bytes programmed per byte of the host that partly covered pages may add without a note.
+/// Bytes programmed per host byte that partly covered pages may add without a note.
 const PARTIAL: f64 = 0.01;
-/// Share of the mean latency that may be waiting for a place in the queue.
+/// Share of the mean latency that may be waiting time for a place in the queue.
 const BACKLOG: f64 = 0.5;
 
-/// Whose result it is: what can be done about a doubt depends on that.
+/// Kind of drive that a result describes. The advice in a warning depends on it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Of {
-    /// A run's.
+    /// Drive of a simulation run.
     Run,
-    /// That of a drive beside a live one: it is simulated, and asked for what clients ask for.
+    /// Simulated drive next to a live one. It serves the requests of the live drive's clients.
     Shadow,
-    /// A live drive's, whose flash was programmed so many times over in all its life.
+    /// Live drive.
     Live {
-        /// Drive capacities.
+        /// Drive capacities programmed to its flash in all its life.
         volumes_ever: f64,
     },
 }
 
-/// What can be done about doubts.
+/// Advice for each kind of warning.
 struct Remedies {
     /// Nothing was cleaned.
     uncleaned: &'static str,
@@ -47,7 +48,7 @@ struct Remedies {
     few_units: &'static str,
     /// Only one placement handle is used.
     one_handle: &'static str,
-    /// What was read had not been written.
+    /// The host read pages that were never written.
     unwritten: &'static str,
 }
 
@@ -60,7 +61,7 @@ const RUN: Remedies = Remedies {
     unwritten: "use start.fill = \"sequential\"",
 };
 
-/// It has the capacity of the live drive, and its requests.
+/// A shadow has the capacity of the live drive, and its requests.
 const SHADOW: Remedies = Remedies {
     uncleaned: "wait for more writes, or use start.fill = \"steady\" for it",
     fresh: "wait for more writes, or use start.fill = \"steady\" for it",
@@ -71,7 +72,7 @@ const SHADOW: Remedies = Remedies {
     unwritten: "use start.fill = \"sequential\" for it",
 };
 
-/// It is filled and aged by its clients alone.
+/// Only its clients fill and age a live drive.
 const LIVE: Remedies = Remedies {
     uncleaned: "write more to it, or use a smaller --size",
     fresh: "write more to it, or use a smaller --size",
@@ -91,7 +92,7 @@ impl Of {
     }
 }
 
-/// Doubts about the numbers.
+/// Returns the warnings about the numbers of a result.
 pub fn warnings(result: &RunResult, of: Of) -> Vec<String> {
     let mut warnings = Vec::new();
     let (drive, remedies) = (&result.drive, of.remedies());
@@ -134,7 +135,7 @@ pub fn warnings(result: &RunResult, of: Of) -> Vec<String> {
     warnings
 }
 
-/// Placement handles that the drive does not have, or that separate nothing.
+/// Warns about placement handles that the drive does not have, or that separate nothing.
 fn handles(result: &RunResult, remedies: &Remedies) -> Option<String> {
     let (config, streams) = (&result.config.placement, &result.placement.streams);
     let unknown = result.placement.unknown_handles;
@@ -155,7 +156,7 @@ fn handles(result: &RunResult, remedies: &Remedies) -> Option<String> {
     })
 }
 
-/// Reads that cost nothing, as there was nothing to read.
+/// Warns about reads of unwritten pages, which cost nothing.
 fn reads_of_nothing(result: &RunResult, remedies: &Remedies) -> Option<String> {
     let unwritten = result.workload.unwritten_pages_read as f64;
     let share = unwritten / result.workload.read_pages.max(1) as f64;
@@ -171,7 +172,7 @@ fn reads_of_nothing(result: &RunResult, remedies: &Remedies) -> Option<String> {
     })
 }
 
-/// Why there is less of the window that was to be recorded.
+/// Warns if the recorded window is shorter than configured.
 fn window(result: &RunResult) -> Option<String> {
     let asked = result.config.lanes.window?;
     let left_out = result.lanes.left_out_ns;
@@ -193,7 +194,7 @@ fn window(result: &RunResult) -> Option<String> {
     })
 }
 
-/// Why write amplification is not that of a drive that has been in use for long.
+/// Warns if write amplification differs from that of a drive in long use.
 fn amplification(result: &RunResult, of: Of) -> Option<String> {
     if result.workload.write_pages == 0 {
         return None;
@@ -204,7 +205,7 @@ fn amplification(result: &RunResult, of: Of) -> Option<String> {
     let remedies = of.remedies();
     let (fresh, is) = match of {
         Of::Run | Of::Shadow => (fresh(result), "is that of an empty drive"),
-        // It may have been cleaned before its counters were at zero.
+        // A live drive may have been cleaned before its counters were reset.
         Of::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
     };
     if result.flash.erases.total() == 0 {
@@ -227,7 +228,7 @@ fn amplification(result: &RunResult, of: Of) -> Option<String> {
     ))
 }
 
-/// Why nothing has reached the flash, although the host wrote.
+/// Warns that nothing has reached the flash although the host wrote.
 fn all_in_buffer(result: &RunResult) -> String {
     let (buffer, drive) = (&result.buffer, &result.drive);
     let pages = buffer.held_pages;
@@ -240,8 +241,8 @@ fn all_in_buffer(result: &RunResult) -> String {
     )
 }
 
-/// How little was written to a drive that has not been written over twice, and what write
-/// amplification is to be expected once it has been often.
+/// Describes how little was written to a drive that was overwritten less than twice, and the
+/// expected write amplification of a drive in long use.
 fn fresh(result: &RunResult) -> Option<String> {
     let played = result.start.played_volumes;
     let started = result.start.volumes + played;
@@ -261,14 +262,15 @@ fn fresh(result: &RunResult) -> Option<String> {
     (started + written < AGED + filling).then(text)
 }
 
-/// The same of a live drive, which was erased when it was new.
+/// Describes the same for a live drive, which was erased when it was new.
 fn young(result: &RunResult, volumes_ever: f64) -> Option<String> {
     let text =
         || format!("{} were programmed in all its life{}", volumes(volumes_ever), expected(result));
     (volumes_ever < AGED + 1.0).then(text)
 }
 
-/// Never more than it is, lest what falls short of a limit seem to reach it.
+/// Prints a number of volumes, rounded down, so that a number below a limit never seems to reach
+/// it.
 fn volumes(count: f64) -> String {
     match (count * 100.0).floor() / 100.0 {
         0.0 => "less than 0.01 volumes (drive capacities)".into(),
@@ -276,7 +278,7 @@ fn volumes(count: f64) -> String {
     }
 }
 
-/// What a drive comes to if it is page-mapped.
+/// Describes the expected write amplification in steady state, for page-mapped drives.
 fn expected(result: &RunResult) -> String {
     if result.config.logs_least().is_some() {
         return String::new();
@@ -292,16 +294,18 @@ fn expected(result: &RunResult) -> String {
     )
 }
 
-/// Write amplification of data in the steady state under uniform random page writes, if the unit
-/// written first is cleaned first. A page survives one round of the log, alpha U (1-u) host writes
-/// with alpha = T/U, with the chance u = exp(-alpha (1-u)), and write amplification is 1/(1-u)
-/// (Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012). With v = 1-u, v - 1 +
-/// exp(-alpha v) falls from 0 to its least value at ln(alpha)/alpha and then rises: there its root
-/// is bracketed.
+/// Returns the write amplification of data in steady state, under uniform random page writes, if
+/// the unit written first is cleaned first.
+///
+/// A page survives one round of the log, alpha U (1-u) host writes with alpha = T/U, with the
+/// probability u = exp(-alpha (1-u)). Write amplification is 1/(1-u) (Desnoyers, "Analytic modeling
+/// of SSD write performance", SYSTOR 2012). With v = 1-u, the function v - 1 + exp(-alpha v) falls
+/// from 0 to its minimum at ln(alpha)/alpha and then rises. The root lies between this minimum and
+/// 1.
 fn fifo(spare_factor: f64) -> f64 {
     let alpha = 1.0 / (1.0 - spare_factor);
     let (mut low, mut high) = (libm::log(alpha) / alpha, 1.0);
-    // More halvings than a double has bits.
+    // More bisections than a double has bits.
     for _ in 0..64 {
         let middle = (low + high) / 2.0;
         let is_beyond = middle + libm::expm1(-alpha * middle) >= 0.0;
@@ -310,29 +314,29 @@ fn fifo(spare_factor: f64) -> f64 {
     1.0 / high
 }
 
-/// The same, if the unit with the fewest valid pages is cleaned first (Desnoyers, as above): with
-/// s = 1 + 1/(2 pages per unit), that of a log s times as long, over s. Victims that are empty cost
-/// nothing.
+/// Returns the same if the unit with the fewest valid pages is cleaned first (Desnoyers, as above):
+/// with s = 1 + 1/(2 pages per unit), the write amplification of a log s times as long, divided by
+/// s. Empty victims cost nothing.
 fn greedy(spare_factor: f64, pages_per_unit: u32) -> f64 {
     let stretch = 1.0 + 0.5 / f64::from(pages_per_unit);
     let stretched = 1.0 - (1.0 - spare_factor) / stretch;
     (fifo(stretched) / stretch).max(1.0)
 }
 
-/// Write amplification of the quarters, if one of them differs from the last. Where none does, the
-/// mean over the run does not either.
+/// Returns the write amplification of the quarters, if one of them differs from the last. If none
+/// differs, the mean over the run does not differ either.
 fn unsteady(timeline: &Timeline) -> Option<[f64; 4]> {
     let each = quarters(timeline)?;
     let last = each[3];
     each.iter().any(|factor| (factor - last).abs() > STEADY * last).then_some(each)
 }
 
-/// What waits for a place in the queue, if that is most of the latency.
+/// Describes the wait for a place in the queue, if it is most of the latency.
 fn backlog(result: &RunResult, of: Of) -> Option<String> {
     let remedy = match of {
         Of::Run => "use --time-scale, or queue.arrivals = \"closed\"",
         Of::Shadow => "use queue.arrivals = \"closed\" for it",
-        // Its clients wait for it.
+        // The clients of a live drive wait for it.
         Of::Live { .. } => return None,
     };
     let latency = &result.latency;
@@ -346,7 +350,7 @@ fn backlog(result: &RunResult, of: Of) -> Option<String> {
     })
 }
 
-/// How the numbers came about.
+/// Returns notes on how the numbers of a result came about.
 pub fn notes(result: &RunResult, of: Of) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(backlog(result, of));
@@ -373,7 +377,8 @@ pub fn notes(result: &RunResult, of: Of) -> Vec<String> {
     notes
 }
 
-/// How write amplification in bytes and in pages differ, where writes covered pages in part.
+/// Describes the difference between write amplification in bytes and in pages, if writes covered
+/// pages only partly.
 fn written_in_part(result: &RunResult) -> Option<String> {
     let partial = result.amplification.partial.filter(|&share| share > PARTIAL)?;
     let (bytes, pages) = (result.write_amplification?, result.page_write_amplification?);

@@ -1,8 +1,8 @@
 //! Workloads: streams of host requests, generated or recorded.
 //!
-//! A generator is named by a text such as `hotcold:span=1GiB,r=0.9,f=0.1,writes=10M`. It holds no
-//! requests; the same text and seed give the same requests on every machine. Every random number is
-//! drawn in the order of the requests, so that the size of a batch does not matter.
+//! A generator is named by a text such as `hotcold:span=1GiB,r=0.9,f=0.1,writes=10M`. It stores no
+//! requests: the same text and seed give the same requests on every machine. Random numbers are
+//! drawn in the order of the requests, so that the batch size does not matter.
 
 mod columns;
 mod digest;
@@ -48,29 +48,29 @@ use uniform::Uniform;
 use zipf::Zipf;
 use zones::Zones;
 
-/// What is known about a workload before it runs.
+/// Facts about a workload that are available before it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Summary {
-    /// What it is called: the full text of a generator, or the name of a recording.
+    /// Name: the full text of a generator, or the name of a recording.
     pub name: String,
     /// The first byte beyond every request.
     pub span_bytes: u64,
     /// Requests, repeats included.
     pub requests: u64,
-    /// Tells workloads apart: equal if the requests are made from the same text and seed, or are
-    /// the same records. Of a recording that is read as it is played, it is known when that has
-    /// been read to its end, and 0 before.
+    /// Digest that distinguishes workloads: equal for requests from the same text and seed, or for
+    /// the same records. For a recording that is read during its run, the digest is 0 until the
+    /// recording has been read to its end.
     pub digest: u64,
     /// Whether requests wait for each other (a fixed number outstanding) and have no times.
     pub closed: bool,
 }
 
-/// Why requests cannot be had.
+/// Reason why requests are not available.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Broken {
-    /// A recording cannot be read, or not as it was before.
+    /// A recording cannot be read, or its content has changed.
     Unreadable(String),
-    /// Whoever reads was asked to end.
+    /// The reader was stopped.
     Stopped,
 }
 
@@ -83,21 +83,23 @@ impl std::fmt::Display for Broken {
     }
 }
 
-/// A stream of host requests, in the order in which they are sent.
+/// Stream of host requests, in the order in which they are sent.
 pub trait Workload {
-    /// Appends up to `max` requests; none when all are given.
+    /// Appends up to `max` requests; none after the last request.
     ///
     /// # Errors
-    /// There are more, and they cannot be had.
+    /// There are more requests, but they are not available.
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken>;
 
-    /// The requests that are still to come, given independently of these.
+    /// Returns an independent workload with the requests that are still to come.
     fn fork(&self) -> Box<dyn Workload + Send>;
 
-    /// What is known beforehand. Nothing but the digest changes while requests are given.
+    /// Returns the facts that are available in advance. Only the digest changes while requests are
+    /// taken.
     fn summary(&self) -> Summary;
 
-    /// What it is made to resemble, so that no one takes it for that.
+    /// Returns the name of the trace that this workload imitates, so that nobody mistakes it for
+    /// the trace.
     fn stands_for(&self) -> Option<String> {
         None
     }
@@ -118,65 +120,67 @@ pub trait Workload {
     }
 }
 
-/// Which bytes requests are about: the part of a generator that differs between generators.
+/// Addresses of requests: the part of a generator that differs between generators.
 trait Source: Clone + Sized {
-    /// The keys it has besides those of every generator.
+    /// Keys that this source has in addition to the keys of every generator.
     const KEYS: &'static [&'static [KeyRow]];
 
-    /// Reads them. `first` is a generator for what is drawn once, before the first request.
+    /// Reads the keys. `first` gives the random numbers that are drawn once, before the first
+    /// request.
     fn new(keys: &mut Keys, first: &mut Rng) -> Result<Self, ConfigError>;
 
     /// The first byte beyond every request.
     fn span_bytes(&self) -> u64;
 
-    /// What it is made to resemble.
+    /// Returns the name of the trace that this source imitates.
     fn stands_for(&self) -> Option<String> {
         None
     }
 
-    /// The first byte and the length of the next request. Not asked about flushes.
+    /// Returns the first byte and the length of the next request. It is not called for flushes.
     fn next(&mut self, op: Op, rng: &mut Rng) -> (u64, u64);
 
-    /// The placement handle of that request, if it has one.
+    /// Returns the placement handle of that request, if it has one.
     fn stream(&self) -> Option<u16> {
         None
     }
 }
 
-/// Where requests of one size go. Asked once per request that has an address.
+/// Addresses of requests of one size. It chooses one offset per request with an address.
 trait Pattern: Clone + Sized {
-    /// The keys that only it has.
+    /// Keys of this pattern only.
     const KEYS: &'static [KeyRow] = &[];
 
-    /// Reads its own keys. `first` is a generator for what is drawn once, before the first request.
+    /// Reads the pattern's keys. `first` gives the random numbers that are drawn once, before the
+    /// first request.
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError>;
 
-    /// The first byte of the next request.
+    /// Returns the first byte of the next request.
     fn offset(&mut self, space: Space, rng: &mut Rng) -> u64;
 }
 
-/// A row of the table of generators.
+/// Row of the table of generators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct GeneratorRow {
-    /// Its name, before the colon.
+    /// Name, before the colon.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub doc: &'static str,
-    /// A text that works.
+    /// Valid example text.
     pub example: &'static str,
-    /// Where it is from.
+    /// Source of the generator.
     pub source: &'static str,
     keys: &'static [&'static [KeyRow]],
 }
 
 impl GeneratorRow {
-    /// Every key it has: its own first, then those of all generators.
+    /// Returns all keys of the generator: first its own, then those that all generators share.
     pub fn keys(&self) -> impl Iterator<Item = &'static KeyRow> {
         self.keys.iter().copied().chain([synthetic::KEYS]).flatten()
     }
 }
 
-/// The table of generators: name, type, what it does, an example, where it is from.
+/// Makes the table of generators from rows of name, type, description, example and source.
 macro_rules! generators {
     ($($name:literal $Type:ty, $doc:literal, $example:literal, $source:literal;)*) => {
         /// All generators.
@@ -233,10 +237,11 @@ generators! {
          HotStorage 2016";
 }
 
-/// The generator that a text names, `NAME:key=value,...`. A `seed` in the text overrides `seed`.
+/// Makes the generator that a text names, `NAME:key=value,...`. A `seed` in the text overrides
+/// `seed`.
 ///
 /// # Errors
-/// The text is not of that form, or a name, key or value is not one that there can be.
+/// A text of another form, or an invalid name, key or value.
 pub fn generator(spec: &str, seed: u64) -> Result<Box<dyn Workload + Send>, ConfigError> {
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let name = name.trim();

@@ -399,8 +399,8 @@ pub struct Ftl {
     #[schemars(schema_with = "names::ftl")]
     pub scheme: String,
     /// Whether a journal makes flushed trims durable and takes checkpoints that shorten the next
-    /// mount. The journal has its own erase units, in addition to those of the capacity, and the
-    /// drive keeps one more unit free.
+    /// mount. The journal has its own erase units, in addition to the units of the capacity, and
+    /// the drive keeps one more unit free.
     pub journal: bool,
     /// With a journal: pages programmed between two checkpoints, 1 to 4294967295.
     #[schemars(range(min = 1, max = 4_294_967_295_u32))]

@@ -1,4 +1,4 @@
-//! Each warning and note on a hand-made result: on either side of what it is about.
+//! Each warning and note on a hand-made result, on both sides of its limit.
 
 use floatgate_ftl::nand::Cause;
 
@@ -8,8 +8,8 @@ use crate::drive::{Plan, build};
 use crate::metrics::Metrics;
 use crate::result::{CauseCounts, Facts, StartResult, Subject};
 
-/// A drive of 300 units of 16 pages that was written over twice, cleaned meanwhile, and of which
-/// nothing is to be said.
+/// Result of a drive of 300 units of 16 pages. The drive was overwritten twice and cleaned, and its
+/// result has no warnings.
 struct Case {
     result: RunResult,
 }
@@ -43,7 +43,7 @@ impl Case {
         case
     }
 
-    /// As if the host had written so many pages.
+    /// Sets the number of pages that the host wrote.
     fn write(&mut self, pages: u64) {
         let workload = &mut self.result.workload;
         workload.write_pages = pages;
@@ -59,14 +59,14 @@ impl Case {
         notes(&self.result, Of::Run)
     }
 
-    /// The only warning.
+    /// Returns the only warning.
     fn warning(&self) -> String {
         let warnings = self.warnings();
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         warnings.concat()
     }
 
-    /// Every interval: pages written in it, and its write amplification.
+    /// Sets the intervals of the timeline: pages written and write amplification.
     fn intervals(&mut self, intervals: &[(u64, f64)]) {
         let timeline = &mut self.result.timeline;
         *timeline = Timeline::default();
@@ -79,7 +79,7 @@ impl Case {
     }
 }
 
-/// The counter of a cause.
+/// Returns the counter of a cause.
 fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
     match cause {
         Cause::Host => &mut counts.host,
@@ -138,7 +138,7 @@ fn every_quarter_may_differ_from_the_last_by_a_tenth() {
     case.intervals(&[(100, 1.0), (100, 2.5), (100, 4.8), (100, 5.1)]);
     let words = "not steady: write amplification was 1.000, 2.500, 4.800 and 5.100 in the quarters";
     contains(&case.warning(), &[words, "so the mean is not that", "start.fill = \"steady\""]);
-    // The last two agree.
+    // The last two quarters agree.
     case.intervals(&[(100, 1.0), (100, 5.0), (100, 5.0), (100, 5.0)]);
     contains(&case.warning(), &["1.000, 5.000, 5.000 and 5.000"]);
 }
@@ -209,7 +209,7 @@ fn a_hundredth_of_the_reads_may_be_of_nothing() {
     contains(&case.warning(), &[never, "start.fill = \"sequential\""]);
     (case.result.workload.unwritten_pages_read, case.result.workload.read_pages) = (0, 0);
     assert!(case.warnings().is_empty());
-    // Of a drive that was filled, only what was trimmed is gone.
+    // On a filled drive, only trimmed pages are unwritten.
     let mut case = Case::new(&[]);
     case.result.workload.unwritten_pages_read = 11;
     contains(&case.warning(), &["1.1 % of the pages read had been trimmed"]);
@@ -218,8 +218,8 @@ fn a_hundredth_of_the_reads_may_be_of_nothing() {
 
 #[test]
 fn a_drive_has_to_be_written_over_twice() {
-    // Fill, volumes of random pages in it, pages of the run in volumes that are enough, and to
-    // what they are written.
+    // Kind of fill, volumes of random pages in it, sufficient volumes of the run, and the drive's
+    // name in the warning.
     for (fill, started, enough, to) in [
         ("sequential", 0.0, 2.0, "to a drive that was filled in order"),
         ("shuffled", 0.0, 2.0, "to a drive that was filled in a random order"),
@@ -233,7 +233,7 @@ fn a_drive_has_to_be_written_over_twice() {
         let enough_pages = (enough * f64::from(user_pages)) as u64;
         case.write(enough_pages);
         assert!(case.warnings().is_empty(), "{fill}");
-        // However unsteady it is, one warning says it all.
+        // Even with unsteady intervals there is only one warning.
         case.intervals(&[(100, 1.0), (100, 1.0), (100, 1.0), (100, 9.0)]);
         case.write(enough_pages - 1);
         let written = format!("{:.2} volumes (drive capacities) were written ", enough - 0.01);
@@ -263,7 +263,7 @@ fn what_was_played_counts() {
     contains(&case.warning(), &[words, "wrote 2.00 volumes"]);
 }
 
-/// `u = exp(-alpha (1 - u))` by repetition from below, which cannot pass its least solution.
+/// Solves `u = exp(-alpha (1 - u))` by iteration from below, which cannot pass the least solution.
 fn by_repetition(alpha: f64) -> f64 {
     let survives = (0..100_000).fold(0.0, |u: f64, _| (-alpha * (1.0 - u)).exp());
     1.0 / (1.0 - survives)
@@ -294,7 +294,7 @@ fn the_warning_says_what_a_steady_drive_would_give() {
     }
 }
 
-/// Given A = 1/(1-u), the spare factor that it needs stands in closed form: alpha = -A ln u.
+/// For A = 1/(1-u), the spare factor has a closed form: alpha = -A ln u.
 #[test]
 fn the_closed_forms_invert() {
     let spare = |alpha: f64| 1.0 - 1.0 / alpha;
@@ -333,7 +333,7 @@ fn emergencies_are_noted() {
     contains(&case.notes().concat(), &["in 3 of the cleans free units were so few"]);
 }
 
-/// The drive is not empty, nor does it lack writes: they are in the write buffer.
+/// Writes held in the write buffer are no sign of an empty drive or of too few writes.
 #[test]
 fn writes_that_all_stay_in_the_buffer_are_no_sign_of_an_empty_drive() {
     let mut case = Case::new(&[("flash.page", "4KiB")]);
@@ -371,7 +371,7 @@ fn programs_of_the_map_are_noted() {
     }
 }
 
-/// A result with every doubt that is the same for drives of all ages.
+/// Makes a result with every warning that applies to drives of all ages.
 fn doubtful() -> Case {
     let mut case = Case::new(&[
         ("start.fill", "none"),
@@ -389,7 +389,7 @@ fn doubtful() -> Case {
     case
 }
 
-/// Warnings and notes have these parts, one each, and none of the others.
+/// Checks that warnings and notes contain one of `parts` each, in order, and none of `others`.
 fn says(case: &Case, of: Of, parts: &[&str], others: &[&str]) {
     let said = [warnings(&case.result, of), notes(&case.result, of)].concat();
     assert_eq!(said.len(), parts.len(), "{said:?}");
@@ -400,7 +400,7 @@ fn says(case: &Case, of: Of, parts: &[&str], others: &[&str]) {
     }
 }
 
-/// He has no trace, no start state, and no arrivals.
+/// A live drive has no trace, no start state and no arrivals, so no advice may mention them.
 #[test]
 fn who_has_a_live_drive_is_told_what_he_can_do() {
     let mut case = doubtful();
@@ -418,7 +418,7 @@ fn who_has_a_live_drive_is_told_what_he_can_do() {
     }
 }
 
-/// Its requests are those of the live drive, and so is its size.
+/// A shadow has the requests and the size of the live drive, so no advice may mention them.
 #[test]
 fn a_shadow_is_filled_and_aged_by_its_config() {
     let mut case = doubtful();

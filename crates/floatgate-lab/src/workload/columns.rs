@@ -1,15 +1,15 @@
-//! Recorded requests as they come in, in columns, and as they are played.
+//! Recorded requests: as input columns, and in the form in which they are played.
 
 use floatgate_ftl::request::{Op, Request};
 
 use crate::config::ConfigError;
 
-/// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read,
-/// 1 write, 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count. None
-/// has a placement handle.
+/// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read, 1
+/// write, 2 trim, 3 flush), first byte, number of bytes. The last two are ignored for a flush. The
+/// requests have no placement handles.
 ///
 /// # Errors
-/// Columns of different lengths, or a code that is none; nothing is appended then. Rows are counted
+/// Columns of different lengths, or an invalid code. Nothing is appended then. Rows are counted
 /// from 0.
 pub fn append_requests(
     out: &mut Vec<Request>,
@@ -42,7 +42,8 @@ pub fn append_requests(
     Ok(())
 }
 
-/// The request in `row` as it is played: its time scaled, and a flush without a place.
+/// Returns the request in `row` in the form in which it is played: with its time scaled, and
+/// without an address for a flush.
 pub(super) fn played(
     row: usize,
     request: Request,
@@ -64,7 +65,7 @@ pub(super) fn played(
 }
 
 fn scaled(at_ns: u64, time_scale: f64) -> Option<u64> {
-    // Not through a floating-point number if that can be avoided: it has 53 bits.
+    // A floating-point number has only 53 bits, so it is avoided where possible.
     if time_scale == 1.0 {
         return Some(at_ns);
     }
@@ -83,14 +84,14 @@ pub(super) fn check_options(repeat: u64, time_scale: f64) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// From the start of one repeat to the start of the next: the duration and one mean time between
-/// requests.
+/// Returns the time from the start of one repeat to the start of the next: the duration plus one
+/// mean time between requests.
 pub(super) fn period(first_ns: u64, last_ns: u64, requests: u64) -> u128 {
     let duration = u128::from(last_ns.saturating_sub(first_ns));
     duration + duration / u128::from(requests.saturating_sub(1).max(1))
 }
 
-/// Whether all repeats of so many requests between two times fit in 64 bits.
+/// Checks that the times of all repeats fit in 64 bits, for `requests` requests between two times.
 pub(super) fn check_repeats(
     repeat: u64,
     first_ns: u64,

@@ -1,4 +1,4 @@
-//! A digest to tell workloads apart; not against an adversary.
+//! Digest that distinguishes workloads. It does not resist an adversary.
 
 use floatgate_ftl::request::Request;
 
@@ -34,13 +34,14 @@ impl Digest {
         for word in [request.at_ns, request.op as u64, request.offset, request.length] {
             self.word(word);
         }
-        // Most have none, and the digests that they had before there were any.
+        // Requests without a placement handle add no word, so the digest of a workload without
+        // handles does not depend on this field.
         if request.stream != 0 {
             self.word(!u64::from(request.stream));
         }
     }
 
-    /// Of what is given so often.
+    /// Returns the digest of requests that are repeated `repeat` times.
     pub(super) fn repeated(mut self, repeat: u64) -> u64 {
         self.word(repeat);
         self.value()

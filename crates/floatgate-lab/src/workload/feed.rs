@@ -1,8 +1,8 @@
 //! One reading of a workload for several runs, which get every request from the same memory.
 //!
-//! The feed keeps a window of the workload. Whichever run comes first to the end of the window
-//! reads on, and a run that is a whole window ahead of the last waits for it: what is in memory
-//! is bounded, however long the workload is. A run that is alone has a thread that reads ahead.
+//! The feed keeps a window of the workload. The run that first reaches the end of the window reads
+//! the next chunk. A run that is a whole window ahead of the last run waits for it. Memory is thus
+//! bounded for workloads of any length. For a single run, a separate thread reads ahead.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,20 +11,20 @@ use floatgate_ftl::request::Request;
 
 use super::{Broken, Summary, Workload};
 
-/// Requests that are read at once; short enough for the processor's second cache.
+/// Requests in a chunk; small enough for the processor's second-level cache.
 const CHUNK: usize = 1 << 13;
 
-/// Chunks from the run that is last to the one that is first: 8 MiB of requests.
+/// Maximum number of chunks between the last run and the first: 8 MiB of requests.
 const WINDOW: usize = 32;
 
 type Requests = Box<dyn Workload + Send>;
 
-/// A mutex whose owner has panicked guards nothing that could be half done here.
+/// Locks a mutex, even if a thread has panicked with it: no guarded state is ever half updated.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets so many runs work at a time, of any number.
+/// Limits how many of many runs work at the same time.
 #[derive(Debug)]
 pub struct Turns {
     free: Mutex<usize>,
@@ -32,14 +32,14 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// For `count` runs at a time.
+    /// Makes turns for `count` runs at a time.
     pub fn new(count: usize) -> Self {
         Self { free: Mutex::new(count), freed: Condvar::new() }
     }
 
-    /// Waits for a turn and has it while `work` runs.
+    /// Waits for a turn, and keeps it while `work` runs.
     pub fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Gives the turn back, also where the work panics.
+        /// Turn that is given back on drop, even if the work panics.
         struct Turn<'a>(&'a Turns);
         impl Drop for Turn<'_> {
             fn drop(&mut self) {
@@ -65,24 +65,24 @@ impl Turns {
     }
 }
 
-/// One reading of a workload.
+/// Shared reading of a workload.
 pub struct Feed {
-    /// The workload as it was, for runs that look ahead.
+    /// Copy of the workload from its start, for runs that look ahead.
     origin: Mutex<Requests>,
-    /// What is still to be read. Held by who reads.
+    /// Rest of the workload. The reading thread holds the lock.
     rest: Mutex<Requests>,
     window: Mutex<Window>,
-    /// Something was read, or passed, or has ended.
+    /// Signals that a chunk was read or passed, or that the reading ended.
     changed: Condvar,
     turns: Option<Arc<Turns>>,
 }
 
-/// What was read and not passed by all.
+/// Chunks that were read, and that at least one run still needs.
 struct Window {
     chunks: VecDeque<Arc<Vec<Request>>>,
-    /// The number of the first chunk.
+    /// Number of the first chunk.
     first: u64,
-    /// The chunk that each seat is at; none for one that was left.
+    /// Current chunk of each seat; None if the run has left.
     seats: Vec<Option<u64>>,
     is_read: bool,
     end: Option<Result<(), Broken>>,
@@ -97,7 +97,7 @@ impl Window {
         self.chunks.get((number - self.first) as usize)
     }
 
-    /// Forgets what nobody will ask for.
+    /// Drops chunks that no run needs.
     fn forget(&mut self) {
         let last = self.seats.iter().flatten().min();
         while last.is_some_and(|last| *last > self.first) && self.chunks.pop_front().is_some() {
@@ -107,8 +107,9 @@ impl Window {
 }
 
 impl Feed {
-    /// A feed of the requests of `workload` for `runs` runs, and their seats. Each must be used or
-    /// dropped: the others wait for it. While one waits, it gives up its turn among `turns`.
+    /// Makes a feed of the requests of `workload`, with a seat for each of `runs` runs. Each seat
+    /// must be used or dropped, because other runs wait for it. A waiting run gives up its turn
+    /// among `turns`.
     pub fn new(
         workload: Requests,
         runs: usize,
@@ -140,7 +141,7 @@ impl Feed {
         (feed, seats)
     }
 
-    /// What `work` makes of a workload, of which another thread reads ahead meanwhile.
+    /// Calls `work` with a workload, while another thread reads ahead.
     pub fn ahead<T>(workload: Requests, work: impl FnOnce(&mut dyn Workload) -> T) -> T {
         let (feed, seats) = Self::new(workload, 1, None);
         std::thread::scope(|scope| {
@@ -150,13 +151,13 @@ impl Feed {
         })
     }
 
-    /// Ends all waiting: who asks for more requests is told that the reading was stopped.
+    /// Ends all waiting. A run that asks for more requests gets [`Broken::Stopped`].
     pub fn stop(&self) {
         lock(&self.window).end = Some(Err(Broken::Stopped));
         self.changed.notify_all();
     }
 
-    /// Reads as far ahead as the window allows, until all is read or every seat was left.
+    /// Reads as far ahead as the window allows, until everything is read or all runs have left.
     pub fn read_ahead(&self) {
         let mut window = lock(&self.window);
         while window.end.is_none() && window.seats.iter().any(Option::is_some) {
@@ -169,9 +170,9 @@ impl Feed {
         }
     }
 
-    /// Reads a chunk; `window` has room for it.
+    /// Reads a chunk, for which `window` has room.
     fn read(&self, mut window: MutexGuard<'_, Window>) {
-        /// Lets others read, also where reading panics.
+        /// Guard that lets other runs read on drop, even if the reading panics.
         struct Reading<'a>(&'a Feed);
         impl Drop for Reading<'_> {
             fn drop(&mut self) {
@@ -199,7 +200,8 @@ impl Feed {
         drop(reading);
     }
 
-    /// The chunk `number`, for the seat that has passed all before; none at the end.
+    /// Returns the chunk `number` for a seat that has passed all earlier chunks, or None at the
+    /// end.
     fn chunk(&self, seat: usize, number: u64) -> Result<Option<Arc<Vec<Request>>>, Broken> {
         let mut window = lock(&self.window);
         window.seats[seat] = Some(number);
@@ -224,7 +226,8 @@ impl Feed {
         }
     }
 
-    /// Waits, without a turn, until there is the chunk `number`, room to read, or no more to read.
+    /// Gives up the turn and waits until chunk `number` exists, or there is room to read, or the
+    /// reading has ended.
     fn wait(&self, mut window: MutexGuard<'_, Window>, number: u64) {
         let turns = self.turns.as_deref();
         turns.inspect(|turns| turns.end());
@@ -247,11 +250,11 @@ impl Feed {
     }
 }
 
-/// The place of one run at a feed: the workload, from its start.
+/// Seat of one run at a feed: the workload, from its start.
 pub struct Seat {
     feed: Arc<Feed>,
     number: usize,
-    /// The chunk behind `chunk`.
+    /// Number of the chunk after `chunk`.
     next: u64,
     chunk: Arc<Vec<Request>>,
     row: usize,

@@ -1,15 +1,16 @@
-//! Stand-ins: requests whose hot and cold pages are those of a row of Table 1 of the ETI paper
-//! (Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016), for traces that are not at hand.
+//! Stand-ins: requests with the hot and cold pages of a row of Table 1 in the ETI paper (Shafaei,
+//! Desnoyers and Fitzpatrick, HotStorage 2016), for traces that are not available.
 //!
-//! A row says, per GB of writes, how many 4 KiB pages are written four times or more (hot), how
-//! many less often (cold), how many page writes go to each, and how long a write is. That is all a
-//! stand-in shares with its trace. Here a GB is as many page writes as the row has, hot and cold
-//! together: the paper's rows have 213,000 to 244,000, which is up to 13 % less than 10^9 bytes.
+//! Per GB of writes, a row states how many 4 KiB pages are written four times or more (hot), and
+//! how many less often (cold). It also states the page writes to each class and the mean length of
+//! a write. A stand-in shares only these numbers with its trace. Here a GB is the number of page
+//! writes in the row, hot and cold together. The paper's rows have 213,000 to 244,000 page writes,
+//! which is up to 13 % less than 10^9 bytes.
 //!
-//! The choices beyond the row, in `hot.rs` and `cold.rs`: the hot pages lie in extents with cold
-//! space between them and are all equally hot; a cold page is written one to three times within a
-//! short time, and then not for two GB at least. Every GB of the stream is like any other: one has
-//! gone by, unseen, before the first request.
+//! The choices beyond the row are in `hot.rs` and `cold.rs`. The hot pages lie in extents with cold
+//! space between them, and all are equally hot. A cold page is written one to three times within a
+//! short time, and then not for at least two GB. Every GB of the stream is like any other: the
+//! state before the first request is that after one GB.
 
 mod cold;
 mod hot;
@@ -29,10 +30,11 @@ use row::Shape;
 
 const PAGE: u64 = 4096;
 
-/// How far the hot share may be off, in mean lengths of a write: room for chance in the order.
+/// Maximum deviation of the hot writes from their share, in mean lengths of a write: room for
+/// randomness in the order.
 const SLACK: f64 = 16.0;
 
-/// A run of consecutive pages.
+/// Run of consecutive pages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Run {
     start: u64,
@@ -47,9 +49,9 @@ pub(super) struct Fitted {
     land: Land,
     lengths: Lengths,
     stands_for: Option<String>,
-    /// The share of the page writes that is hot.
+    /// Share of the page writes that go to hot pages.
     hot_share: f64,
-    /// Page writes to hot pages that there should have been, less those that there were.
+    /// Page writes to hot pages that are due according to the share, minus those already made.
     due: f64,
     /// Page writes so far.
     now: u64,
@@ -87,7 +89,7 @@ impl Source for Fitted {
 }
 
 impl Fitted {
-    /// The next write. Whether it is hot is left to chance, within the slack.
+    /// Returns the next write. Chance decides whether it is hot, within the slack.
     fn write(&mut self, rng: &mut Rng) -> Run {
         let chance = (2.0 * rng.unit() - 1.0) * SLACK * self.lengths.mean;
         let hot = self.due > chance;
@@ -104,7 +106,8 @@ impl Fitted {
         run
     }
 
-    /// Where a read or a trim goes: to hot pages as often as writes do, and anywhere else.
+    /// Returns the target of a read or a trim: hot pages with the same share as for writes, and
+    /// otherwise any pages.
     fn anywhere(&self, rng: &mut Rng) -> Run {
         let pages = self.lengths.draw(rng);
         if rng.unit() < self.hot_share {
@@ -122,7 +125,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    /// The longest, in means: longer ones would be one in 3,000.
+    /// Maximum length in means. One in 3,000 lengths would be longer.
     const MAX: f64 = 8.0;
 
     fn draw(self, rng: &mut Rng) -> u64 {

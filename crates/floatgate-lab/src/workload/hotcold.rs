@@ -1,8 +1,10 @@
-//! Two classes of places: a share r of the requests goes to a share f of the span, evenly in each.
+//! Two classes of places: a share r of the requests goes to a share f of the span, uniformly in
+//! each class.
 //!
 //! The hot places are the first ones, in one piece, or they are scattered over the span. Scattered
-//! places matter to a cache of the map, and to a drive that was filled in order: in one piece, hot
-//! places share no erase unit with cold ones from the start, and cleaning has less to copy.
+//! places matter to a map cache, and to a drive that was filled in order. If the hot places are in
+//! one piece, they share no erase unit with cold places from the start, and cleaning has less to
+//! copy.
 
 use floatgate_ftl::rng::Rng;
 
@@ -13,10 +15,10 @@ use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct HotCold {
-    /// The share of the requests that is hot.
+    /// Share of the requests that go to hot places.
     hot_share: f64,
     hot_places: u64,
-    /// Where the places lie; without it, hot ones first.
+    /// Maps places to addresses; without it, hot places come first.
     scatter: Option<Scatter>,
 }
 

@@ -1,8 +1,9 @@
 //! Iometer's access specification: records of one size, some of them at a random place.
 //!
-//! A request that does not jump begins where the one before ended, or at the next place that is
-//! aligned; if it does not fit there, at 0. Records are aligned to their size, to a sector
-//! (`aligned=false`), or as Iometer's "align I/Os on" says (`align`), which can be more or less.
+//! A request that does not jump begins where the previous one ended, or at the next aligned place.
+//! If it does not fit there, it begins at 0. Records are aligned to their size, to a sector
+//! (`aligned=false`), or to `align`, which is Iometer's "align I/Os on" and can be more or less
+//! than the size.
 
 use floatgate_ftl::rng::Rng;
 
@@ -47,7 +48,7 @@ impl Pattern for Iometer {
     }
 }
 
-/// The same bytes with places at multiples of `align`.
+/// Returns the same span with places at multiples of `align`.
 fn aligned(keys: &mut Keys, space: Space) -> Result<Space, ConfigError> {
     if space.step != space.size {
         return Err(keys.error("align has no meaning with aligned=false"));

@@ -1,4 +1,4 @@
-//! The keys of a generator's text.
+//! Keys of a generator's text.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use crate::config::ConfigError;
 use crate::suggest::hint;
 use crate::units::{Size, Time, parse_count};
 
-/// A key of a generator, for help texts.
+/// Key of a generator, for help texts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeyRow {
-    /// What stands before the equals sign.
+    /// Name, in front of the equals sign.
     pub name: &'static str,
-    /// The value that it has if it is not given, as text; empty if there is none.
+    /// Default as text; empty if there is none.
     pub default: &'static str,
-    /// What it says, in one sentence.
+    /// Description in one sentence.
     pub doc: &'static str,
 }
 
-/// Keys and values, taken one by one.
+/// Keys and values, which a generator takes one by one.
 pub(super) struct Keys {
     row: &'static GeneratorRow,
     given: BTreeMap<String, String>,
-    /// All that was asked for, with the value that counts: the canonical form of the text.
+    /// All keys taken so far with their effective values: the canonical form of the text.
     resolved: BTreeMap<&'static str, String>,
 }
 
 impl Keys {
-    /// Reads `key=value,...`.
+    /// Parses `key=value,...`.
     pub(super) fn parse(row: &'static GeneratorRow, text: &str) -> Result<Self, ConfigError> {
         let name = row.name;
         let mut given = BTreeMap::new();
@@ -52,12 +52,12 @@ impl Keys {
         Ok(Self { row, given, resolved: BTreeMap::new() })
     }
 
-    /// An error about this generator.
+    /// Returns an error about this generator.
     pub(super) fn error(&self, text: &str) -> ConfigError {
         ConfigError::new(format!("{}: {text}", self.row.name))
     }
 
-    /// A number of bytes, at least 1.
+    /// Takes a number of bytes, at least 1.
     pub(super) fn size(
         &mut self,
         key: &'static str,
@@ -71,17 +71,17 @@ impl Keys {
         }
     }
 
-    /// A duration in nanoseconds.
+    /// Takes a duration in nanoseconds.
     pub(super) fn time(&mut self, key: &'static str, default: u64) -> Result<u64, ConfigError> {
         Ok(self.take(key, Some(Time(default)), Time::parse)?.map_or(default, |time| time.0))
     }
 
-    /// A count, if it is given.
+    /// Takes a count, if it is given.
     pub(super) fn count(&mut self, key: &'static str) -> Result<Option<u64>, ConfigError> {
         self.take(key, None, parse_count)
     }
 
-    /// A number from `low` to `high`.
+    /// Takes a number from `low` to `high`.
     pub(super) fn number(
         &mut self,
         key: &'static str,
@@ -96,7 +96,7 @@ impl Keys {
         Err(self.wrong(key, &format!("expected a number from {low} to {high}")))
     }
 
-    /// One of some names; the first is the default.
+    /// Takes one of several names. The first is the default.
     pub(super) fn choice<T: Copy>(
         &mut self,
         key: &'static str,
@@ -121,7 +121,8 @@ impl Keys {
         self.given.contains_key(key)
     }
 
-    /// The text with every value that counts, in a fixed order. All keys must have been taken.
+    /// Returns the text with every effective value, in a fixed order. All keys must have been
+    /// taken.
     pub(super) fn finish(self) -> String {
         assert!(self.given.is_empty(), "a key in the table was not read: {:?}", self.given);
         let values: Vec<String> =
@@ -129,7 +130,7 @@ impl Keys {
         format!("{}:{}", self.row.name, values.join(","))
     }
 
-    /// Writes down a value that was not given as it is.
+    /// Records the effective value of a key that was computed from other values.
     pub(super) fn resolve(&mut self, key: &'static str, value: &dyn ToString) {
         self.resolved.insert(key, value.to_string());
     }
@@ -154,7 +155,7 @@ impl Keys {
         Ok(value)
     }
 
-    /// An error about the value of a key that has been taken.
+    /// Returns an error about the value of a key that has been taken.
     fn wrong(&self, key: &str, expected: &str) -> ConfigError {
         let value = self.resolved.get(key).map_or("", String::as_str);
         self.error(&format!("{key}={value}: {expected}"))

@@ -1,4 +1,4 @@
-//! How many requests of which kind, and in which order.
+//! Number and order of the requests of each kind.
 
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -7,15 +7,15 @@ use super::keys::Keys;
 use crate::config::ConfigError;
 
 /// Requests still to come, by kind. The kinds are drawn without replacement: their order is random
-/// and their numbers are exact, so a workload of a million writes has a million, and its length is
-/// known beforehand.
+/// and their numbers are exact. A workload of a million writes thus has exactly a million, and its
+/// length is fixed in advance.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mix {
     left: [u64; 4],
     total: u64,
 }
 
-/// What the sum of three shares may be off by.
+/// Tolerance for the sum of three shares.
 const ROUNDING: f64 = 1e-9;
 
 const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
@@ -43,11 +43,11 @@ impl Mix {
             }
             (None, Some(writes)) => (writes as f64 / (1.0 - others), Some(writes)),
         };
-        // Far beyond any run; below it, a count is exact as a floating-point number.
+        // The limit is far above any run. Below it, a floating-point number holds a count exactly.
         if !(1.0..(1u64 << 53) as f64).contains(&total) {
             return Err(keys.error("expected at least 1 request and fewer than 2^53"));
         }
-        // Rounding the sums, not the shares, keeps the kinds from exceeding the total.
+        // The sums are rounded, and not the shares, so that the kinds do not exceed the total.
         let up_to = |share: f64| (total * share.min(1.0)).round() as u64;
         let (end_reads, end_trims, end) = (up_to(reads), up_to(reads + trims), up_to(others));
         let writes = writes.unwrap_or(total as u64 - end);
@@ -55,18 +55,18 @@ impl Mix {
         Ok(Self { left, total: left.iter().sum() })
     }
 
-    /// Requests still to come.
+    /// Returns the number of requests still to come.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// The kind of the next one, if there is one.
+    /// Returns the kind of the next request, if there is one.
     #[inline]
     pub(super) fn next(&mut self, rng: &mut Rng) -> Option<Op> {
         if self.total == 0 {
             return None;
         }
-        // Nothing to draw if only one kind is left: most workloads only write.
+        // No draw is needed if only one kind is left: most workloads only write.
         let all_of_one = self.left.iter().position(|&left| left == self.total);
         let kind = all_of_one.unwrap_or_else(|| {
             let mut drawn = rng.below(self.total);

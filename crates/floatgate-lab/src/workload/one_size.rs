@@ -20,7 +20,7 @@ const KEYS: &[KeyRow] = &[
     },
 ];
 
-/// Where requests can go.
+/// Places for requests in a span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Space {
     /// Bytes of a request.
@@ -31,7 +31,7 @@ pub(super) struct Space {
     pub places: u64,
 }
 
-/// A source whose places follow a pattern.
+/// Source of requests whose places follow a pattern.
 #[derive(Clone)]
 pub(super) struct OneSize<P> {
     pattern: P,

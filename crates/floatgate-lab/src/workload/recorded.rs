@@ -9,10 +9,10 @@ use super::digest::Digest;
 use super::{Broken, Summary, Workload};
 use crate::config::ConfigError;
 
-/// Requests in a piece of memory. All pieces are of one size, so that none is moved to grow.
+/// Requests in a chunk. All chunks have one size, so that none moves when it grows.
 const CHUNK: usize = 1 << 16;
 
-/// Requests as columns: 25 bytes each, without the padding of a struct, and 2 more where there are
+/// Requests as columns: 25 bytes each, without the padding of a struct, and 2 more if there are
 /// placement handles.
 #[derive(Clone)]
 struct Chunk {
@@ -20,7 +20,7 @@ struct Chunk {
     op: Vec<Op>,
     offset: Vec<u64>,
     length: Vec<u64>,
-    /// Empty as long as none has a handle.
+    /// Empty until a request has a handle.
     stream: Vec<u16>,
 }
 
@@ -36,14 +36,14 @@ impl Chunk {
     }
 }
 
-/// A recorded workload, given once or several times over.
+/// Recorded workload, played once or several times.
 ///
-/// A clone shares the requests and goes on by itself. A repeat begins one mean time between
-/// requests after the last request of the repeat before.
+/// A clone shares the stored requests and has its own position. A repeat begins one mean time
+/// between requests after the last request of the previous repeat.
 #[derive(Clone)]
 pub struct Recorded {
     name: String,
-    /// Shared by clones: the same trace is run on many devices.
+    /// Shared by clones: the same trace runs on many devices.
     chunks: Vec<Arc<Chunk>>,
     repeat: u64,
     time_scale: f64,
@@ -52,16 +52,16 @@ pub struct Recorded {
     first_ns: u64,
     last_ns: u64,
     digest: Digest,
-    /// The next request: repeat, chunk, row.
+    /// Position of the next request: repeat, chunk, row.
     next: (u64, usize, usize),
 }
 
 impl Recorded {
-    /// An empty recording that will be given `repeat` times (at least 1), with every arrival time
+    /// Makes an empty recording that is played `repeat` times (at least 1), with every arrival time
     /// multiplied by `time_scale` (above 0).
     ///
     /// # Errors
-    /// One of the two is out of range.
+    /// An argument is out of range.
     pub fn new(name: &str, repeat: u64, time_scale: f64) -> Result<Self, ConfigError> {
         columns::check_options(repeat, time_scale)?;
         Ok(Self {
@@ -78,11 +78,11 @@ impl Recorded {
         })
     }
 
-    /// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read,
-    /// 1 write, 2 trim, 3 flush), first byte, number of bytes. A flush's last two do not count.
+    /// Appends requests given as columns: arrival in nanoseconds, code of the operation (0 read, 1
+    /// write, 2 trim, 3 flush), first byte, number of bytes. The last two are ignored for a flush.
     ///
     /// # Errors
-    /// Columns of different lengths; a code that is none; a request or an arrival time, repeats
+    /// Columns of different lengths, an invalid code, or a request or an arrival time, repeats
     /// included, beyond 2^64. Rows are counted from 0. Nothing is appended then.
     pub fn push_columns(
         &mut self,
@@ -138,7 +138,7 @@ impl Recorded {
 impl Workload for Recorded {
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         let period = period(self.first_ns, self.last_ns, self.requests) as u64;
-        // Without requests there would be nothing to end the repeats.
+        // An empty recording has no request that could end the repeats.
         let mut left = if self.requests == 0 { 0 } else { max };
         while left > 0 && self.next.0 < self.repeat {
             let (repeat, number, row) = self.next;

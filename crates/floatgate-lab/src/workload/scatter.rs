@@ -2,12 +2,12 @@
 
 use floatgate_ftl::rng::Rng;
 
-/// A bijection of 0..n that leaves no order to be seen.
+/// Bijection of 0..n without visible order.
 ///
-/// Additions, multiplications by an odd number and xors with the own high bits are bijections of
-/// the k-bit numbers; a result of n or more is sent through again until it is below (a cycle that
-/// began below n comes back there). k is the fewest bits that hold n - 1, so that takes at most two
-/// rounds on average.
+/// Additions, multiplications by an odd number, and xors with a number's own high bits are
+/// bijections of the k-bit numbers. A result of n or more goes through the bijection again until it
+/// is below n (a cycle that began below n returns there). k is the smallest number of bits that
+/// hold n - 1, so this takes at most two rounds on average.
 #[derive(Clone)]
 pub(crate) struct Scatter {
     n: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    /// A bijection of 0..`n`, which is at least 1.
+    /// Makes a bijection of 0..`n`, where `n` is at least 1.
     pub(crate) fn new(n: u64, first: &mut Rng) -> Self {
         let bits = u64::BITS - (n - 1).leading_zeros();
         let mask = if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) };
@@ -25,7 +25,7 @@ impl Scatter {
         Self { n, mask, shift, rounds: [(); 3].map(|()| (first.bits(), first.bits() | 1)) }
     }
 
-    /// Where `rank` lies; both below n.
+    /// Returns the place of `rank`; both are below n.
     pub(crate) fn place(&self, rank: u64) -> u64 {
         let mut x = rank;
         loop {

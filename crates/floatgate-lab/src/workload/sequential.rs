@@ -1,4 +1,4 @@
-//! One place after the other, or every so many, from the start again at the end.
+//! Places in ascending order, every place or every n-th, starting again at the end.
 
 use floatgate_ftl::rng::Rng;
 

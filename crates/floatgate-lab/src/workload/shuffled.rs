@@ -1,4 +1,4 @@
-//! Every place once in random order, then again in another.
+//! Every place once in random order, then all places again in another random order.
 
 use floatgate_ftl::rng::Rng;
 

@@ -1,4 +1,4 @@
-//! A recording that is read as it is played, and again whenever it is played again.
+//! Recordings that are read during the run, once for each repeat.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -9,65 +9,66 @@ use super::digest::Digest;
 use super::{Broken, Summary, Workload};
 use crate::config::ConfigError;
 
-/// Where recorded requests can be read from the start, as often as is asked.
+/// Recorded requests that can be read from the start any number of times.
 pub trait Rows: Send + Sync {
     /// Begins to read.
     ///
     /// # Errors
-    /// What can be read no more.
+    /// The recording can no longer be read.
     fn open(&self) -> Result<Box<dyn Reader>, Broken>;
 }
 
-/// One reading of recorded requests.
+/// One pass over recorded requests.
 pub trait Reader: Send + Sync {
-    /// Appends some requests, or none at the end, and says whether there may be more.
+    /// Appends some requests, or none at the end. Returns whether there may be more.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// Requests that cannot be read.
     fn read(&mut self, out: &mut Vec<Request>) -> Result<bool, Broken>;
 }
 
-/// What is known of a recording that has been looked through once.
+/// Facts about a recording, from one pass over it.
 #[derive(Clone, Debug)]
 pub struct Extent {
-    /// What it is called.
+    /// Name of the recording.
     pub name: String,
-    /// Its requests, given once.
+    /// Number of requests in one repeat.
     pub requests: u64,
-    /// A byte that no request goes beyond.
+    /// Upper bound of the bytes that requests address.
     pub span_bytes: u64,
-    /// No request is later, before times are scaled.
+    /// Upper bound of the arrival times, before they are scaled.
     pub last_ns: u64,
 }
 
-/// A recorded workload of any length, given once or several times over, as [`super::Recorded`]
-/// is, of which only what was read last is in memory.
+/// Recorded workload of any length, played once or several times like [`super::Recorded`]. Only the
+/// last chunk that was read is in memory.
 #[derive(Clone)]
 pub struct Streamed {
     extent: Extent,
     rows: Arc<dyn Rows>,
     repeat: u64,
     time_scale: f64,
-    /// Found by whoever first comes to the end.
+    /// Digest, set by the first clone that reaches the end.
     digest: Arc<OnceLock<u64>>,
-    /// Held by who reads for the digest alone: once is enough.
+    /// Locked by the clone that reads only for the digest: one pass is enough.
     digesting: Arc<Mutex<()>>,
-    /// Requests that a fork leaves out, as they were given before.
+    /// Requests that a fork skips, because the original workload already gave them.
     skip: u64,
     reading: Reading,
 }
 
-/// How far it has been given.
+/// Position in the recording.
 #[derive(Default)]
 struct Reading {
     reader: Option<Box<dyn Reader>>,
     round: u64,
     chunk: Vec<Request>,
     row: usize,
-    /// Requests of this round that were read, and of all rounds that were given.
+    /// Requests of this round that were read. `given` counts the requests of all rounds that were
+    /// given.
     seen: u64,
     given: u64,
-    /// Of the first round: the first and the last time, and the digest.
+    /// Facts about the first round: first and last time, and the digest.
     times: Option<(u64, u64)>,
     digest: Digest,
     period: u64,
@@ -81,11 +82,11 @@ impl Clone for Reading {
 }
 
 impl Streamed {
-    /// A recording that is given `repeat` times (at least 1), with every arrival time multiplied
-    /// by `time_scale` (above 0).
+    /// Makes a recording that is played `repeat` times (at least 1), with every arrival time
+    /// multiplied by `time_scale` (above 0).
     ///
     /// # Errors
-    /// One of the two is out of range.
+    /// An argument is out of range.
     pub fn new(
         rows: Arc<dyn Rows>,
         extent: Extent,
@@ -102,10 +103,10 @@ impl Streamed {
         Ok(Self { extent, rows, repeat, time_scale, digest, digesting, skip: 0, reading })
     }
 
-    /// The digest, for which the recording is read once more if nobody has read it to the end.
+    /// Returns the digest. Reads the recording once more if no clone has read it to the end.
     ///
     /// # Errors
-    /// It can be read no more.
+    /// The recording can no longer be read.
     pub fn digest(&self) -> Result<u64, Broken> {
         if let Some(digest) = self.digest.get() {
             return Ok(*digest);
@@ -116,7 +117,7 @@ impl Streamed {
         Ok(self.digest.get().copied().unwrap_or_default())
     }
 
-    /// Reads the next chunk; false where all repeats are over.
+    /// Reads the next chunk. Returns false after the last repeat.
     fn read(&mut self) -> Result<bool, Broken> {
         let reading = &mut self.reading;
         reading.chunk.clear();
@@ -147,7 +148,7 @@ impl Streamed {
         Ok(reading.round < self.repeat)
     }
 
-    /// What was just read, as it is played.
+    /// Converts the chunk just read to the form in which it is played.
     fn take_in(&mut self) -> Result<(), Broken> {
         let reading = &mut self.reading;
         for request in &mut reading.chunk {
@@ -171,7 +172,7 @@ impl Streamed {
         Broken::Unreadable(format!("{name} changed while it was read: start again"))
     }
 
-    /// Leaves out what was given before the fork.
+    /// Skips the requests given before the fork.
     fn catch_up(&mut self) -> Result<(), Broken> {
         let mut passed = Vec::new();
         let skip = std::mem::take(&mut self.skip);
@@ -218,7 +219,7 @@ impl Workload for Streamed {
         Box::new(fork)
     }
 
-    /// It is not known before they are read.
+    /// Handles may be present: this is unknown until the requests are read.
     fn has_streams(&self) -> bool {
         true
     }

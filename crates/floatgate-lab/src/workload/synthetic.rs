@@ -1,4 +1,4 @@
-//! What all generators share: kinds and times of requests.
+//! Common parts of all generators: kinds and times of requests.
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
@@ -9,7 +9,7 @@ use super::mix::Mix;
 use super::{Broken, Source, Summary, Workload};
 use crate::config::ConfigError;
 
-/// The keys of every generator.
+/// Keys of every generator.
 pub(super) const KEYS: &[KeyRow] = &[
     KeyRow { name: "writes", default: "", doc: "Write requests; this or requests must be given." },
     KeyRow { name: "requests", default: "", doc: "Requests of all kinds, instead of writes." },
@@ -42,14 +42,14 @@ enum Arrivals {
     Closed,
 }
 
-/// A generator whose addresses come from a source.
+/// Generator with addresses from a source.
 #[derive(Clone)]
 pub(super) struct Synthetic<S> {
     source: S,
     mix: Mix,
     arrivals: Arrivals,
     interarrival_ns: u64,
-    /// Requests that arrive at once, and those of them that are still to come.
+    /// Requests that arrive at once. `left` counts those that are still to come.
     burst: u64,
     left: u64,
     now_ns: u64,
@@ -95,8 +95,9 @@ impl<S: Source + Send + 'static> Synthetic<S> {
     }
 }
 
-/// When requests arrive, and the mean time between two. Without a time they wait for each other:
-/// any fixed rate would be above what some drive can do, and its latencies those of a backlog.
+/// Reads the arrival process and the mean time between two requests. By default requests are
+/// closed: any fixed rate would exceed what some drive can serve, and its latencies would describe
+/// a backlog.
 fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigError> {
     let mut choices = [
         ("closed", Arrivals::Closed),
@@ -121,7 +122,7 @@ fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigErr
     Ok((arrivals, mean))
 }
 
-/// How many requests arrive at once.
+/// Reads how many requests arrive at once.
 fn burst(keys: &mut Keys, arrivals: Arrivals, requests: u64) -> Result<u64, ConfigError> {
     let Some(burst) = keys.count("burst")? else { return Ok(1) };
     if matches!(arrivals, Arrivals::Closed) {
@@ -153,7 +154,7 @@ impl<S: Source> Synthetic<S> {
 }
 
 impl<S> Synthetic<S> {
-    /// The time between two requests, if each came alone.
+    /// Returns the time between two requests, if each arrived alone.
     #[inline]
     fn gap_ns(&mut self) -> u64 {
         match self.arrivals {

@@ -1,10 +1,10 @@
-//! Tenants that share a drive, each with a part of the span and a placement handle of its own.
+//! Tenants that share a drive, each with its own part of the span and its own placement handle.
 //!
-//! Most write their part in order, from its start to its end and again, as a log or a cache of
-//! large objects does; the others write it at random, as a cache of small objects does. They write
-//! at different rates, so that what was written together is not overwritten together: in a drive
-//! that does not tell tenants apart it is that which costs, not the order of one of them.
-//! Decided here: parts of equal size; a request is of a tenant drawn by its share.
+//! Most tenants write their part in order, from start to end and again, like a log or a cache of
+//! large objects. The others write their part at random, like a cache of small objects. Tenants
+//! write at different rates, so data written together is not overwritten together. In a drive that
+//! mixes tenants this is the main cost, and the order of a single tenant is not. Our choices: parts
+//! of equal size; the tenant of each request is drawn by its share.
 
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -39,9 +39,9 @@ pub(super) struct Tenants {
     size: u64,
     /// Requests that fill the part of a tenant.
     places: u64,
-    /// The next place of each tenant that writes in order.
+    /// Next place of each tenant that writes in order.
     next: Vec<u64>,
-    /// Share of the requests of each tenant and those before it.
+    /// Cumulative share of the requests, up to and including each tenant.
     up_to: Vec<f64>,
     handles: usize,
     tenant: usize,

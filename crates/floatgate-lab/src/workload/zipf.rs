@@ -1,10 +1,10 @@
-//! Zipf: the k-th most popular of n places with a probability proportional to k^-theta.
+//! Zipf: the k-th most popular of n places has a probability proportional to k^-theta.
 //!
 //! Ranks are drawn by rejection-inversion (Hormann and Derflinger, ACM TOMACS 6, 1996): exact, in
-//! constant time, without a table. A point of the area under x^-theta is drawn and its abscissa
-//! rounded to a rank k; k's column is at least as large as its probability k^-theta, and what it
-//! has more is rejected. Ranks are scattered over the span, so that popular places are not
-//! neighbours, or lie in their order.
+//! constant time, without a table. A point of the area under x^-theta is drawn, and its abscissa is
+//! rounded to a rank k. The column of k is at least as large as its probability k^-theta, and
+//! points in the excess are rejected. Ranks are scattered over the span, so that popular places are
+//! not neighbours, or they lie in their order.
 
 use floatgate_ftl::rng::Rng;
 
@@ -16,7 +16,7 @@ use crate::config::ConfigError;
 #[derive(Clone)]
 pub(super) struct Zipf {
     ranks: Ranks,
-    /// Where the ranks lie; without it, in their order from the start of the span.
+    /// Maps ranks to places; without it, places follow the ranks from the start of the span.
     scatter: Option<Scatter>,
 }
 
@@ -49,12 +49,12 @@ impl Pattern for Zipf {
 pub(super) struct Ranks {
     theta: f64,
     n: f64,
-    /// The area up to the right edge of the first column, less the bar of the first rank, which so
-    /// is never rejected.
+    /// Area up to the right edge of the first column, minus the bar of the first rank. The first
+    /// rank is thus never rejected.
     low: f64,
-    /// The area up to the right edge of the last column.
+    /// Area up to the right edge of the last column.
     high: f64,
-    /// A point at most this far left of its rank is accepted without looking at the curve.
+    /// A point at most this far left of its rank is accepted without evaluating the curve.
     squeeze: f64,
 }
 
@@ -79,31 +79,32 @@ impl Ranks {
         }
     }
 
-    /// k^-theta.
+    /// Returns k^-theta.
     fn bar(&self, k: f64) -> f64 {
         libm::exp(-self.theta * libm::log(k))
     }
 
-    /// The integral of x^-theta from 1 to x: (x^(1-theta) - 1) / (1 - theta); ln x for theta 1.
+    /// Returns the integral of x^-theta from 1 to x: (x^(1-theta) - 1) / (1 - theta), or ln x for
+    /// theta 1.
     fn area(&self, x: f64) -> f64 {
         let log = libm::log(x);
         expm1_ratio((1.0 - self.theta) * log) * log
     }
 
-    /// The inverse of `area`.
+    /// Returns the inverse of `area`.
     fn abscissa(&self, area: f64) -> f64 {
-        // Rounding may carry the point below the pole of the logarithm.
+        // Rounding may move the point below the pole of the logarithm.
         let t = (area * (1.0 - self.theta)).max(-1.0);
         libm::exp(log1p_ratio(t) * area)
     }
 }
 
-/// (e^t - 1) / t, continued over 0.
+/// Returns (e^t - 1) / t, or its limit at 0.
 fn expm1_ratio(t: f64) -> f64 {
     if t == 0.0 { 1.0 } else { libm::expm1(t) / t }
 }
 
-/// ln(1 + t) / t, continued over 0.
+/// Returns ln(1 + t) / t, or its limit at 0.
 fn log1p_ratio(t: f64) -> f64 {
     if t == 0.0 { 1.0 } else { libm::log1p(t) / t }
 }

@@ -1,9 +1,9 @@
-//! Zones that are written from their start to their end, some of them at a time.
+//! Zones that are written from start to end, several of them at a time.
 //!
-//! The span is cut into zones; what is left of it is not written. Each of some slots holds a zone.
-//! A request goes to a slot that is drawn, behind the request before it there. A zone that is full
-//! is replaced by one that is drawn from those that no slot holds, and that is overwritten from its
-//! start: the load of SSD-iq's zone experiments, and of a log-structured store on a block device.
+//! The span is cut into zones, and the remainder is not written. Each of several slots holds a
+//! zone. A request goes to a random slot, after the previous request in that slot. A full zone is
+//! replaced by a random zone that no slot holds, which is then overwritten from its start. This is
+//! the load of SSD-iq's zone experiments, and of a log-structured store on a block device.
 
 use floatgate_ftl::rng::Rng;
 
@@ -13,17 +13,17 @@ use crate::config::ConfigError;
 
 #[derive(Clone)]
 pub(super) struct Zones {
-    /// Zones in the span, and requests that fill one.
+    /// Zones in the span. `zone_places` is the number of requests that fill one.
     zones: u64,
     zone_places: u64,
     active: Vec<Slot>,
 }
 
-/// A zone that is being written.
+/// Zone that is being written.
 #[derive(Clone, Copy)]
 struct Slot {
     zone: u64,
-    /// Requests that it has had.
+    /// Requests that the zone has received.
     written: u64,
 }
 
@@ -69,7 +69,7 @@ impl Pattern for Zones {
 }
 
 impl Zones {
-    /// One of the zones that no slot holds.
+    /// Draws a zone that no slot holds.
     fn draw(&self, rng: &mut Rng) -> u64 {
         loop {
             let zone = rng.below(self.zones);

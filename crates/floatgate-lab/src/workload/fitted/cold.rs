@@ -1,12 +1,13 @@
 //! Cold pages: written once, twice or three times, then left alone.
 //!
-//! A run of pages is taken anywhere in the span. It is written again, as a whole, after a time
-//! that is uniform up to a fifth of a GB: by chance not at all, once or twice, so that the row's
-//! mean number of writes to a cold page comes out. Two GB after its first write it may be taken
-//! again. No page is thus written four times in a GB, nor in one and a half.
+//! A run of pages is taken anywhere in the span. The whole run is written again after a time that
+//! is uniform up to a fifth of a GB. Chance decides whether this happens not at all, once or twice,
+//! so that the mean number of writes to a cold page equals the row's mean. Two GB after its first
+//! write the run may be taken again. So no page is written four times in a GB, nor in one and a
+//! half.
 //!
-//! Runs can follow one another in address, as data that are copied or appended do. Those of such a
-//! stream are written again as often as the first of them and after the same time, and so in order.
+//! Runs can follow one another in address, like copied or appended data. The runs of such a stream
+//! are all written again as often as the first run and after the same time, and therefore in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,26 +18,26 @@ use super::land::Land;
 use super::row::Shape;
 use super::{Lengths, Run};
 
-/// GB from the first write to a run until it may be taken again.
+/// GB from the first write to a run until its pages may be taken again.
 pub(super) const REST: u64 = 2;
 
-/// The mean time until a run is written again, in GB.
+/// Mean time until a run is written again, in GB.
 const WAIT: f64 = 0.1;
 
-/// How a run is written again: how often, and after which time, where that is the stream's.
+/// Further writes of a run: their number, and the wait before each if the stream fixes it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Again {
     times: u8,
     wait: Option<u64>,
 }
 
-/// A run that will be written again: when, which of those at that time, where, how.
+/// Run that will be written again: time, order among runs of this time, pages, further writes.
 type Waiting = Reverse<(u64, u64, Run, Again)>;
 
-/// Runs that follow one another.
+/// Stream of runs that follow one another.
 #[derive(Clone, Copy)]
 struct Stream {
-    /// The page behind the last of them.
+    /// Page after the last run.
     end: u64,
     again: Again,
 }
@@ -44,25 +45,25 @@ struct Stream {
 #[derive(Clone)]
 pub(super) struct Cold {
     waiting: BinaryHeap<Waiting>,
-    /// Runs that were put there.
+    /// Number of runs that were added.
     number: u64,
     lengths: Lengths,
-    /// The latest run's stream, where there are any.
+    /// Stream of the latest run, if there are streams.
     stream: Option<Stream>,
-    /// The probability that a run is the last of its stream.
+    /// Probability that a run is the last of its stream.
     last: f64,
-    /// The probability of each of the two further writes that a run can have.
+    /// Probability of each of the two possible further writes of a run.
     again: f64,
-    /// The longest wait and the rest, in page writes.
+    /// The longest wait in page writes. The rest is in page writes, too.
     wait: u64,
     rest: u64,
 }
 
 impl Cold {
-    /// With m writes to a run on average, its first and last are (m - 1) w GB apart, w being the
-    /// mean wait. A GB sees the runs taken in it and those taken before with writes to come: per
-    /// run taken, m page writes to 1 + (m - 1) w different pages. From the row's ratio q of these,
-    /// m = q (1 - w) / (1 - q w).
+    /// With m writes to a run on average, its first and last write are (m - 1) w GB apart, where w
+    /// is the mean wait. A GB sees the runs taken in it, and the earlier runs with writes to come:
+    /// per taken run, m page writes to 1 + (m - 1) w different pages. The row has the ratio q of
+    /// these two, which gives m = q (1 - w) / (1 - q w).
     pub fn new(shape: &Shape, lengths: Lengths) -> Self {
         let (gb, ratio) = (shape.row.writes(), shape.row.cold_again());
         let writes = ratio * (1.0 - WAIT) / (1.0 - ratio * WAIT);
@@ -78,7 +79,7 @@ impl Cold {
         }
     }
 
-    /// The next request.
+    /// Returns the next request.
     pub fn next(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> Run {
         let due = self.waiting.peek().is_some_and(|Reverse(first)| first.0 <= now);
         let waiting = if due { self.waiting.pop() } else { None };
@@ -99,7 +100,8 @@ impl Cold {
         run
     }
 
-    /// A run that was not written for long: the next of its stream, or the first of another.
+    /// Returns a run that has not been written for long: the next of its stream, or the first of
+    /// another.
     fn fresh(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> (Run, Again) {
         let pages = self.lengths.draw(rng);
         if let Some(stream) = &mut self.stream

@@ -1,16 +1,16 @@
 //! Hot pages: extents that are written over and over.
 //!
-//! A round writes every hot page once, in requests that each lie in one extent, in random order. Of
-//! the writes to a page in a GB, which has r rounds, there are so at least r - 2 and at most r + 2,
-//! and the row holds in every GB, which independent draws would not give: at 4.6 writes a page,
-//! every third page would have fewer than four.
+//! A round writes every hot page once, in random order, in requests that each lie in one extent. A
+//! GB has r rounds. The writes to a page in a GB are thus between r - 2 and r + 2, and every GB
+//! matches the row. Independent draws would not give this: at 4.6 writes a page, every third page
+//! would have fewer than four.
 //!
 //! With a skew a GB has fewer rounds, five, and each round writes some extents again, drawn by
-//! Zipf's law. So the row still holds: any five rounds that follow one another make a page hot, and
-//! what is written beyond them is as much as the row has.
+//! Zipf's law. The row still holds: any five consecutive rounds make a page hot, and the further
+//! writes bring the total to the row's number.
 //!
-//! Lengths of extents are geometric. Gaps between them are log-uniform: many are short and a few
-//! very long, so that merging neighbours takes little cold data along, as in the paper's Figure 2.
+//! Lengths of extents are geometric. Gaps between extents are log-uniform: many are short and a few
+//! very long. Merging neighbours therefore includes little cold data, as in the paper's Figure 2.
 
 use floatgate_ftl::rng::Rng;
 
@@ -21,20 +21,20 @@ use super::row::Shape;
 use crate::workload::scatter::Scatter;
 use crate::workload::zipf::Ranks;
 
-/// Places that are tried before an extent that moves goes just anywhere.
+/// Attempts to find a place for an extent that moves. If all fail, the extent stays.
 const TRIES: u32 = 64;
 
-/// Rounds in a GB where some extents are written more often: the fewest whole ones of which every
-/// GB, wherever it begins, has four.
+/// Rounds in a GB if some extents are written more often: the smallest whole number for which every
+/// GB, wherever it begins, contains four.
 const ROUNDS: f64 = 5.0;
 
 /// Extents that are written more often than once in a round.
 #[derive(Clone)]
 struct Popular {
     ranks: Ranks,
-    /// Which extent has a rank: neighbours are not equally popular.
+    /// Maps a rank to an extent, so that neighbours are not equally popular.
     places: Scatter,
-    /// Page writes that a round has more, and those due from the rounds before.
+    /// Additional page writes in a round. `due` has those left from earlier rounds.
     pages: f64,
     due: f64,
 }
@@ -42,18 +42,18 @@ struct Popular {
 #[derive(Clone)]
 pub(super) struct Hot {
     extents: Vec<Run>,
-    /// The requests of this round, from the last to the first.
+    /// Requests of this round, from the last to the first.
     round: Vec<Run>,
-    /// With which probability a request ends before a page that does not begin an extent.
+    /// Probability that a request ends before a page that does not begin an extent.
     cut: f64,
-    /// What a round has beyond one write of each page.
+    /// Writes of a round beyond one write of each page.
     popular: Option<Popular>,
-    /// The logarithm of the longest gap.
+    /// Logarithm of the longest gap.
     log_gap: f64,
-    /// Extents that move per round, and what is left of one from the rounds before.
+    /// Extents that move per round. `moves_due` has the fraction left from earlier rounds.
     moves: f64,
     moves_due: f64,
-    /// Page writes until a page that is hot no more may be written as a cold one.
+    /// Page writes until a page that is no longer hot may be written as a cold page.
     rest: u64,
 }
 
@@ -85,7 +85,7 @@ impl Hot {
         }
     }
 
-    /// The next request.
+    /// Returns the next request.
     pub fn next(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> Run {
         if self.round.is_empty() {
             self.moves_due += self.moves;
@@ -98,7 +98,7 @@ impl Hot {
         self.round.pop().expect("a round has requests")
     }
 
-    /// At most `pages` pages of some extent.
+    /// Returns at most `pages` pages of a random extent.
     pub fn part(&self, pages: u64, rng: &mut Rng) -> Run {
         let extent = self.any(rng);
         let skipped = rng.below(extent.pages);
@@ -109,7 +109,7 @@ impl Hot {
         self.extents[rng.below(self.extents.len() as u64) as usize]
     }
 
-    /// Divides every extent into requests, popular ones again, and shuffles them.
+    /// Divides every extent into requests, popular ones again, and shuffles the requests.
     fn begin_round(&mut self, rng: &mut Rng) {
         for index in 0..self.extents.len() {
             self.divide(index, rng);
@@ -141,7 +141,7 @@ impl Hot {
         self.round.push(Run { start, pages: end - start });
     }
 
-    /// Moves an extent to a place near another.
+    /// Moves a random extent to a place near another extent.
     fn move_one(&mut self, now: u64, land: &mut Land, rng: &mut Rng) {
         let moved = rng.below(self.extents.len() as u64) as usize;
         let Run { pages, .. } = self.extents[moved];
@@ -153,11 +153,11 @@ impl Hot {
             } else {
                 other.start.checked_sub(gap + pages)?
             };
-            // Extents that touch would be one.
+            // Adjacent extents would merge into one.
             let wider = Run { start: start.saturating_sub(1), pages: pages + 2 };
             land.is_free(wider).then_some(Run { start, pages })
         });
-        // Where there is no such place for so long a run, it stays.
+        // Without a free place for the whole extent, it stays.
         let Some(place) = near else { return };
         land.take(place);
         land.free_at(now + self.rest, self.extents[moved]);
@@ -165,11 +165,11 @@ impl Hot {
     }
 }
 
-/// Extents of geometric lengths with log-uniform gaps around them that fill the span.
+/// Returns extents of geometric lengths, with log-uniform gaps around them, that fill the span.
 fn lay_out(shape: &Shape, log_gap: f64, rng: &mut Rng) -> Vec<Run> {
     let gaps: Vec<f64> =
         (0..=shape.hot_extents).map(|_| libm::exp(rng.unit() * log_gap) - 1.0).collect();
-    // Each has a page, and a part of the others in proportion to what was drawn.
+    // Each gap has one page, and a share of the other pages in proportion to its random number.
     let spare = (shape.cold_room() - shape.hot_extents - 1) as f64;
     let scale = spare / gaps.iter().sum::<f64>().max(1.0);
     let mut at = 0;
@@ -181,13 +181,14 @@ fn lay_out(shape: &Shape, log_gap: f64, rng: &mut Rng) -> Vec<Run> {
     lengths(shape, rng).into_iter().zip(gaps).map(|(pages, gap)| place(pages, gap)).collect()
 }
 
-/// Lengths of all extents: the hot pages, cut at as many different places as needed.
+/// Returns the lengths of all extents: the hot pages, cut at the required number of different
+/// places.
 fn lengths(shape: &Shape, rng: &mut Rng) -> Vec<u64> {
     let (mut places, mut cuts) = (shape.row.hot_pages - 1, shape.hot_extents - 1);
     let mut lengths = Vec::new();
     let mut length = 1;
     while places > 0 {
-        // Selection sampling: a place is taken as often as it has to be, given those before.
+        // Selection sampling: the probability of a cut depends on the remaining places and cuts.
         if rng.below(places) < cuts {
             cuts -= 1;
             lengths.push(std::mem::replace(&mut length, 0));
@@ -199,7 +200,8 @@ fn lengths(shape: &Shape, rng: &mut Rng) -> Vec<u64> {
     lengths
 }
 
-/// The logarithm of g: log-uniform numbers from 1 to g have the mean (g - 1) / ln g, here `mean`.
+/// Returns the logarithm of g. Log-uniform numbers from 1 to g have the mean (g - 1) / ln g, here
+/// `mean`.
 fn log_of_longest(mean: f64) -> f64 {
     let (mut low, mut high) = (1e-6, 64.0);
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! Which pages are taken: by hot extents, or by cold data written not long ago.
+//! Pages in use by hot extents, or by cold data that was written recently.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use floatgate_ftl::rng::Rng;
 
 use super::Run;
 
-/// Places that are tried before a shorter run is looked for.
+/// Attempts to find a free place before a shorter run is tried.
 const TRIES: u32 = 256;
 
-/// A bit per page, and when it falls.
+/// A bit per page that is set while the page is taken, and the times at which bits are cleared.
 #[derive(Clone)]
 pub(super) struct Land {
     taken: Vec<u64>,
     pages: u64,
-    /// Runs that become free again, and when, in page writes; the next one first.
+    /// Runs that become free, with the time in page writes; the earliest first.
     leases: VecDeque<(u64, Run)>,
 }
 
@@ -28,7 +28,7 @@ impl Land {
         self.pages
     }
 
-    /// Whether the run is inside and no page of it is taken.
+    /// Whether the run is inside the span and all its pages are free.
     pub fn is_free(&self, run: Run) -> bool {
         let end = run.start + run.pages;
         end <= self.pages && (run.start..end).all(|page| self.taken[word(page)] & bit(page) == 0)
@@ -39,13 +39,13 @@ impl Land {
         (run.start..run.start + run.pages).for_each(|page| self.taken[word(page)] |= bit(page));
     }
 
-    /// Says when a run that is taken becomes free. Times must not fall from call to call.
+    /// Sets the time at which a taken run becomes free. Times must not decrease from call to call.
     pub fn free_at(&mut self, time: u64, run: Run) {
         assert!(self.leases.back().is_none_or(|last| last.0 <= time));
         self.leases.push_back((time, run));
     }
 
-    /// Takes a run if it is free; else nothing.
+    /// Takes a run if it is free, or else does nothing.
     pub fn take_free(&mut self, run: Run, now: u64) -> bool {
         self.release(now);
         let free = self.is_free(run);
@@ -55,7 +55,7 @@ impl Land {
         free
     }
 
-    /// Takes a free run of `pages` anywhere; a shorter one where none is found.
+    /// Takes a free run of `pages` anywhere, or a shorter one if none is found.
     pub fn take_any(&mut self, pages: u64, now: u64, rng: &mut Rng) -> Run {
         self.release(now);
         let mut pages = pages.min(self.pages);
@@ -71,7 +71,7 @@ impl Land {
         }
     }
 
-    /// Frees what is due.
+    /// Frees runs whose time has come.
     fn release(&mut self, now: u64) {
         while let Some(&(time, run)) = self.leases.front()
             && time <= now

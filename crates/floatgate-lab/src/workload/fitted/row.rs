@@ -1,4 +1,4 @@
-//! The rows, and what a text makes of one.
+//! Rows of the table, and the shape that a text gives them.
 
 use super::super::keys::{KeyRow, Keys};
 use super::PAGE;
@@ -54,22 +54,22 @@ pub(super) const KEYS: &[KeyRow] = &[
     },
 ];
 
-/// Hot extents are so many mean writes long if nothing else is said.
+/// Default mean length of hot extents, in mean writes.
 const EXTENT_WRITES: f64 = 2.0;
 
-/// Room for cold pages, as a multiple of those of a GB: without a span, and at least.
+/// Room for cold pages, as a multiple of the cold pages in a GB: by default, and the minimum.
 const ROOM: u64 = 16;
 const ROOM_MIN: u64 = 8;
 
-/// Fewer writes to a hot page would too often be fewer than the four that make it one.
+/// With fewer writes to a hot page, it would too often have fewer than the four that make it hot.
 const HOT_AGAIN_MIN: f64 = 4.5;
-/// More writes to a cold page would too often be four.
+/// With more writes to a cold page, it would too often have four.
 const COLD_AGAIN_MAX: f64 = 2.5;
 
-/// As many pages as a drive can have.
+/// Maximum number of pages in a drive.
 const PAGES_MAX: u64 = 1 << 32;
 
-/// A row of Table 1: means per GB of writes, in pages of 4 KiB.
+/// Row of Table 1: means per GB of writes, in pages of 4 KiB.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Row {
     pub hot_pages: u64,
@@ -94,17 +94,17 @@ const ROWS: [(&str, Row); 5] = [
 ];
 
 impl Row {
-    /// Page writes of a GB.
+    /// Returns the page writes of a GB.
     pub fn writes(&self) -> u64 {
         self.hot_writes + self.cold_writes
     }
 
-    /// Rounds over all hot pages in a GB.
+    /// Returns the rounds over all hot pages in a GB.
     pub fn rounds(&self) -> f64 {
         self.hot_writes as f64 / self.hot_pages as f64
     }
 
-    /// Mean number of writes to a cold page in a GB.
+    /// Returns the mean number of writes to a cold page in a GB.
     pub fn cold_again(&self) -> f64 {
         self.cold_writes as f64 / self.cold_pages as f64
     }
@@ -132,12 +132,12 @@ impl Row {
     }
 }
 
-/// Everything that a text says.
+/// All settings of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub row: Row,
     pub hot_extents: u64,
-    /// The exponent of Zipf's law by which hot extents are written.
+    /// Exponent of Zipf's law for the writes to hot extents.
     pub skew: f64,
     /// Mean number of cold requests that follow one another in address.
     pub cold_stream: f64,
@@ -165,7 +165,7 @@ impl Shape {
         let skew = keys.number("skew", 0.0, (0.0, 10.0))?;
         let cold_stream = keys.number("cold_stream", 1.0, (1.0, 65_536.0))?;
         let drift = keys.number("drift", 0.0, (0.0, 1.0))?;
-        // Where hot extents divide it, a write still needs a place to lie in.
+        // Hot extents divide the cold room, and a write still needs a place between them.
         let beside = (row.length * (hot_extents + 1) as f64).ceil() as u64;
         let room = row.cold_pages.max(beside);
         let default = (row.hot_pages + ROOM * room) * PAGE;
@@ -179,18 +179,18 @@ impl Shape {
         Ok(Self { row, hot_extents, skew, cold_stream, drift, pages, stands_for })
     }
 
-    /// The share of the page writes that is hot.
+    /// Returns the share of the page writes that go to hot pages.
     pub fn hot_share(&self) -> f64 {
         self.row.hot_writes as f64 / self.row.writes() as f64
     }
 
-    /// Pages that are not hot.
+    /// Returns the number of pages that are not hot.
     pub fn cold_room(&self) -> u64 {
         self.pages - self.row.hot_pages
     }
 }
 
-/// The numbers, and what they are a stand-in for.
+/// Reads the numbers of a row, and the name of the trace that they imitate.
 fn read_row(keys: &mut Keys) -> Result<(Row, Option<String>), ConfigError> {
     const OWN: [&str; 5] = ["hot_pages", "cold_pages", "hot_writes", "cold_writes", "length"];
     let own: Vec<&str> = OWN.into_iter().filter(|key| keys.has(key)).collect();
@@ -219,7 +219,7 @@ fn read_row(keys: &mut Keys) -> Result<(Row, Option<String>), ConfigError> {
 
 fn positive(keys: &mut Keys, key: &'static str, default: Option<u64>) -> Result<u64, ConfigError> {
     let count = keys.count(key)?.or(default).unwrap_or(0);
-    // Sums and products of two of them stay below 2^64.
+    // Sums and products of two such numbers stay below 2^64.
     if !(1..=PAGES_MAX).contains(&count) {
         return Err(keys.error(&format!("{key}={count}: expected 1 to {PAGES_MAX}")));
     }

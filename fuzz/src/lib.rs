@@ -1,7 +1,7 @@
-//! What the fuzzer's bytes are made into.
+//! Fuzz targets, and the conversion of the fuzzer's bytes into their inputs.
 //!
-//! Each target is a function of bytes that panics if something is wrong. `cargo fuzz` looks for
-//! bytes that make it; `tests/corpus.rs` runs what it has kept, without the fuzzer.
+//! Each target is a function of bytes that panics if it finds an error. `cargo fuzz` searches for
+//! bytes that cause a panic. `tests/corpus.rs` runs the kept inputs without the fuzzer.
 
 pub mod bytes;
 pub mod config;
@@ -15,7 +15,7 @@ use std::sync::Once;
 use std::{env, fs, io};
 
 thread_local! {
-    /// What the last panic said.
+    /// Message of the last panic.
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -23,8 +23,8 @@ fn keep(info: &PanicHookInfo<'_>) {
     LAST.with_borrow_mut(|last| *last = info.to_string());
 }
 
-/// Runs a target. A panic that it lets out is told; one that it catches is not, and does not end
-/// the process as the fuzzer's own hook would have it.
+/// Runs a target. Prints the message of a panic that leaves the target. A panic that the target
+/// catches prints nothing, and does not end the process as the fuzzer's own hook would.
 pub fn loudly(target: fn(&[u8]), input: &[u8]) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| panic::set_hook(Box::new(keep)));
@@ -34,10 +34,10 @@ pub fn loudly(target: fn(&[u8]), input: &[u8]) {
     }
 }
 
-/// Runs a target with the files that are named on the command line.
+/// Runs a target with the files named on the command line.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file cannot be read.
 pub fn replay(target: fn(&[u8])) -> io::Result<()> {
     for file in env::args_os().skip(1) {
         println!("{}", file.to_string_lossy());

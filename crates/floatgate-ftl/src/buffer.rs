@@ -1,7 +1,7 @@
 //! Write buffers: they keep written pages in memory and decide when the pages go to flash.
 //!
 //! The buffer manages pages in blocks: runs of [`Buffer::block_pages`] pages, aligned to that
-//! number. [`Buffer`] knows which pages of which block it holds. A policy ([`EvictionPolicy`]) only
+//! number. [`Buffer`] knows the buffered pages of each block. A policy ([`EvictionPolicy`]) only
 //! chooses the block to evict next. Neither touches flash or a clock: [`Buffer`] returns the pages
 //! to write to flash as a [`Flush`]. No type here stores page data.
 //!

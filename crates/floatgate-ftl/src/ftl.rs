@@ -1,4 +1,4 @@
-//! What a drive asks of its translation layer.
+//! Interface between a drive and its translation layer.
 
 use core::ops::Range;
 
@@ -13,137 +13,138 @@ use crate::saved::State;
 use crate::store::Store;
 use crate::unit_table::UnitTable;
 
-/// The fault of a layer's medium.
+/// Error type of the layer's medium.
 pub type Fault<F> = <<F as Ftl>::Medium as Nand>::Error;
 
-/// A flash translation layer, as the host's edge of the drive uses it. Asked several times per
-/// page: a type parameter of the drive.
+/// Flash translation layer as the device uses it. The device calls it several times per page, so it
+/// is a type parameter of the drive.
 pub trait Ftl {
-    /// The flash below it.
+    /// Flash medium below the layer.
     type Medium: Nand;
 
-    /// The flash, and what is known of it.
+    /// Returns the flash and the state that the layer keeps about it.
     fn store(&self) -> &Store<Self::Medium>;
 
-    /// The flash, and what is known of it.
+    /// Returns the flash and the state that the layer keeps about it.
     fn store_mut(&mut self) -> &mut Store<Self::Medium>;
 
     /// Writes the medium's register to a translated page. `request_pages` is the length of the
     /// whole request.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn write(&mut self, lpn: Lpn, request_pages: u32, chain: &mut Chain)
     -> Result<(), Fault<Self>>;
 
-    /// Forgets pages. The answer is how many of them held something.
+    /// Forgets pages. Returns how many of them were mapped.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
 
-    /// Enters what this layer and its medium have counted since the last [`Ftl::reset_counters`].
+    /// Adds the counts of this layer and its medium since the last [`Ftl::reset_counters`].
     fn report(&self, counters: &mut Counters);
 
-    /// Counters and clocks back to zero; data, map, cache and the order of things stay.
+    /// Resets counters and clocks to zero. Data, map, cache and the order of lists and queues stay.
     fn reset_counters(&mut self);
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes the redundant state and asserts that it is consistent.
     fn check(&self);
 
-    // What an engine may add.
+    // Methods with a default that an engine may replace.
 
-    /// The host writes these pages, and says by a placement handle with what they are to lie
-    /// together. Called before they are buffered or programmed.
+    /// Passes the placement handle of a host write. Pages with the same handle should lie together.
+    /// The device calls this before the pages are buffered or programmed.
     #[inline(always)]
     fn label(&mut self, _lpns: Range<u32>, _handle: u16) {}
 
-    /// The host is about to write `pages` consecutive pages by one command.
+    /// Announces that the host will write `pages` consecutive pages with one command.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     #[inline(always)]
     fn command(&mut self, _first: Lpn, _pages: u32, _: &mut Chain) -> Result<(), Fault<Self>> {
         Ok(())
     }
 
-    /// Looks up the map entry of a page that the host is about to read or write. Costs nothing
-    /// where the whole map is in memory.
+    /// Looks up the map entry of a page that the host is about to read or write. Costs nothing if
+    /// the whole map is in memory.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     #[inline(always)]
     fn translate(&mut self, _: Access, _: &mut Chain) -> Result<(), Fault<Self>> {
         Ok(())
     }
 
-    /// The host has asked for nothing from `from` to `until`: time for work ahead of need.
+    /// Does work ahead of need while the host is idle, from `from` to `until`.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     #[inline(always)]
     fn clean_idle(&mut self, _from: u64, _until: u64) -> Result<(), Fault<Self>> {
         Ok(())
     }
 
-    /// Writes back the mapping cache: the map on flash is then the whole map.
+    /// Writes back the mapping cache, so that the map on flash is complete.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn flush_map(&mut self, _: &mut Chain) -> Result<(), Fault<Self>> {
         Ok(())
     }
 
-    /// Tells the policies that are bounds what the host will do from now on.
+    /// Passes the host's future requests to the policies that are offline bounds.
     fn set_future(&mut self, _: FutureKnowledge) {}
 
-    /// Whether a page is not programmed yet, as its program unit is not full: the controller's
-    /// memory has it.
+    /// Returns whether a page is only in the controller's memory, because its program unit is not
+    /// full yet.
     #[inline(always)]
     fn is_in_memory(&self, _: Ppn) -> bool {
         false
     }
 
-    /// Pages that the host can have programmed until a unit is cleaned, at most. None once cleaning
-    /// has begun, and where units are merged instead.
+    /// Returns an upper bound on the pages that the host can program before a unit is cleaned.
+    /// `None` once cleaning has begun, and on layers that merge units instead.
     fn room_until_cleaning(&self) -> Option<u64> {
         None
     }
 
-    /// What changes in it beside counters, if all of it can be saved.
+    /// Returns the layer's mutable state except counters, or `None` if the layer cannot save all of
+    /// it.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 
-    // What every engine does alike.
+    // Methods that are the same for every engine.
 
-    /// The medium.
+    /// Returns the medium.
     #[inline(always)]
     fn nand(&self) -> &Self::Medium {
         &self.store().nand
     }
 
-    /// The medium, to load its page register.
+    /// Returns the medium, for example to load its page register.
     #[inline(always)]
     fn nand_mut(&mut self) -> &mut Self::Medium {
         &mut self.store_mut().nand
     }
 
-    /// The state of the units.
+    /// Returns the state of the units.
     fn units(&self) -> &UnitTable {
         &self.store().units
     }
 
-    /// Whether a page has been written, and not been trimmed since.
+    /// Returns whether a page has been written, and not trimmed since.
     #[inline(always)]
     fn is_mapped(&self, lpn: Lpn) -> bool {
         self.store().place(lpn).is_some()
     }
 
-    /// Reads a translated page into the medium's register. The answer is whether there was one.
+    /// Reads a translated page into the medium's register. Returns whether the page was mapped.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     #[inline(always)]
     fn read(&mut self, lpn: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
         let Some(from) = self.store().place(lpn) else { return Ok(false) };
@@ -152,32 +153,33 @@ pub trait Ftl {
         Ok(true)
     }
 
-    /// All that was acknowledged outlives a loss of power. Data does so from the moment it is
-    /// programmed; trims have to be written down.
+    /// Makes all acknowledged writes and trims survive a power loss. Data does so once it is
+    /// programmed; trims must be written to the journal.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn flush(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
         self.store_mut().keep_journal(CheckpointTrigger::Trims, chain)
     }
 
-    /// The power is about to be switched off: all is written down that makes the next start quick.
+    /// Prepares for power-off: writes the journal, which makes the next start quick.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn shut_down(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
         self.store_mut().keep_journal(CheckpointTrigger::Now, chain)
     }
 }
 
-/// A translation layer that can point a page at what was written for another one: the log of the
-/// host layer SHRD is a range of logical pages behind the user's.
+/// Translation layer that can point a page at data written for another page. The log of the host
+/// layer SHRD is a range of logical pages behind the user's pages.
 pub trait Remap: Ftl {
-    /// Writes the medium's register to a translated page of the log, on behalf of `original`, which
-    /// goes into the out-of-band area. Without one, the page is nobody's after a loss of power.
+    /// Writes the medium's register to a translated page of the log. `original` is the page's final
+    /// address and goes into the out-of-band area. Without it the page has no owner after a power
+    /// loss.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn write_log(
         &mut self,
         at: Lpn,
@@ -185,16 +187,16 @@ pub trait Remap: Ftl {
         chain: &mut Chain,
     ) -> Result<(), Fault<Self>>;
 
-    /// Points `to` at what was written to `from`, a page of the log, which holds nothing then. The
-    /// answer is whether it held something; if not, `to` stays as it is.
+    /// Points `to` at the data of `from`, a page of the log, and unmaps `from`. Returns whether
+    /// `from` was mapped; if not, `to` stays as it is.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn remap(&mut self, from: Lpn, to: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>>;
 
-    /// Forgets what pages of the log still hold. The answer is how many held something.
+    /// Unmaps all pages of the log in a range. Returns how many were mapped.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     fn drop_log(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
 }

@@ -1,65 +1,66 @@
-//! The future of a workload: when each page will be accessed next.
+//! Future of a workload: the next access to each page.
 //!
-//! What is an access is for the teller to say: reads and writes for a bound on mapping caches,
-//! writes for one on placements. Accesses are numbered from 0 in the order in which the device
-//! makes them: request by request, in a request by ascending page. Trims are not among them. Takes
-//! 4 bytes per access and 4 per logical page, and while it is put together 4 more per logical page.
+//! The caller of the builder decides which operations are accesses: reads and writes for a bound on
+//! mapping caches, writes for a bound on placements. Accesses are numbered from 0 in the order in
+//! which the device makes them: request by request, and within a request by ascending page. Trims
+//! are not accesses. Takes 4 bytes per access and 4 per logical page, and during construction
+//! another 4 per logical page.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::addr::Lpn;
 
-/// Not once more.
+/// Marks a page without another access.
 pub(crate) const NEVER: u32 = u32::MAX;
 
-/// In place of the last access to a page that has been given up since.
+/// Marks in `last` a page that was trimmed after its last access.
 const ENDED: u32 = u32::MAX - 1;
 
-/// When each page will be accessed.
+/// Next access to each page.
 #[derive(Clone, Debug)]
 pub struct NextUses {
     /// By access: the next access to the same page, or [`NEVER`].
     pub(crate) next: Vec<u32>,
-    /// By page: the first access to it, or [`NEVER`].
+    /// By page: its first access, or [`NEVER`].
     pub(crate) first: Vec<u32>,
 }
 
-/// What is known of a workload before it begins, for those of the policies that are bounds: each
-/// takes its own part of it, and the others take none.
+/// Knowledge of a workload before it begins, for the policies that are offline bounds. Each bound
+/// uses its own field; other policies use none.
 #[derive(Clone, Debug, Default)]
 pub struct FutureKnowledge {
     /// Reads and writes, page by page: for a mapping.
     pub accesses: Option<NextUses>,
-    /// Writes and what ends by a trim, page by page: for a placement.
+    /// Writes, and the ends of pages by trims, page by page: for a placement.
     pub writes: Option<NextUses>,
-    /// Reads and writes, part by part, each by the number of its block: for a write buffer.
+    /// Reads and writes, part by part, each with the number of its block: for a write buffer.
     pub blocks: Option<NextUses>,
 }
 
-/// A [`NextUses`] of which the accesses are still being told.
+/// Builder of [`NextUses`].
 #[derive(Clone, Debug)]
 pub struct NextUseBuilder {
     future: NextUses,
-    /// By page: the last access to it so far, or [`NEVER`], or [`ENDED`].
+    /// By page: its last access so far, or [`NEVER`], or [`ENDED`].
     last: Vec<u32>,
 }
 
-/// There are more accesses than can be numbered: 2^32 - 2.
+/// Error: more accesses than can be numbered, 2^32 - 2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLong;
 
 impl NextUseBuilder {
-    /// No access so far, to a drive of `pages` logical pages.
+    /// Creates a builder for a drive of `pages` logical pages, without any access.
     pub fn new(pages: u32) -> Self {
         let none = vec![NEVER; pages as usize];
         Self { future: NextUses { next: Vec::new(), first: none.clone() }, last: none }
     }
 
-    /// The next access is to this page.
+    /// Adds an access to this page.
     ///
     /// # Errors
-    /// It has no number.
+    /// All access numbers are used.
     pub fn push(&mut self, lpn: Lpn) -> Result<(), TooLong> {
         let NextUses { next, first } = &mut self.future;
         let number = u32::try_from(next.len()).ok().filter(|&number| number < ENDED);
@@ -73,9 +74,9 @@ impl NextUseBuilder {
         Ok(())
     }
 
-    /// The page is given up (trimmed) before the next access, whatever page that is to: with that
-    /// access ends the time of what was accessed last, though the access is to another page. Only
-    /// for a bound on placements.
+    /// Records that a page is trimmed before the next access. The data of the page's last access
+    /// then ends with the number of that next access, whichever page that accesses. Only for a
+    /// bound on placements.
     pub fn end(&mut self, lpn: Lpn) {
         let NextUses { next, first } = &mut self.future;
         let number = next.len() as u32;
@@ -86,7 +87,7 @@ impl NextUseBuilder {
         }
     }
 
-    /// No more accesses.
+    /// Returns the accesses; no more can be added.
     pub fn finish(self) -> NextUses {
         self.future
     }

@@ -1,11 +1,11 @@
-//! A map from page numbers to slots: open addressing, one fixed hash, no allocation after set-up.
+//! Map from page numbers to slots: open addressing, one fixed hash, no allocation after set-up.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 const VACANT: u32 = u32::MAX;
 
-/// Holds up to the number of keys that it was made for. Keys are below `u32::MAX`.
+/// Map with a fixed capacity. Keys are below `u32::MAX`.
 #[derive(Clone, Debug)]
 pub struct IntMap {
     cells: Vec<(u32, u32)>,
@@ -17,7 +17,7 @@ pub struct IntMap {
 crate::state!(IntMap { cells, len } fixed { shift, capacity });
 
 impl IntMap {
-    /// A map of at most `capacity` keys. Takes 16 to 32 bytes per key.
+    /// Creates a map for at most `capacity` keys. Takes 16 to 32 bytes per key.
     pub fn new(capacity: usize) -> Self {
         let cells = (2 * capacity).next_power_of_two().max(2);
         Self {
@@ -28,22 +28,22 @@ impl IntMap {
         }
     }
 
-    /// How many keys it holds.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds no key.
+    /// Returns whether the map has no key.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes that it takes.
+    /// Returns the memory in bytes.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.cells.as_slice()) as u64
     }
 
-    /// The value of `key`.
+    /// Returns the value of `key`.
     #[inline]
     pub fn get(&self, key: u32) -> Option<u32> {
         let (found, value) = self.cells[self.find(key)];
@@ -62,7 +62,7 @@ impl IntMap {
         self.cells[at] = (key, value);
     }
 
-    /// Takes `key` out; the answer is the value it had.
+    /// Removes `key` and returns its value.
     #[inline]
     pub fn remove(&mut self, key: u32) -> Option<u32> {
         let mut hole = self.find(key);
@@ -95,7 +95,7 @@ impl IntMap {
         (key.wrapping_mul(0x9E37_79B9) >> self.shift) as usize
     }
 
-    /// The cell of `key`, or the vacant one where it would go.
+    /// Returns the cell of `key`, or the vacant cell where `key` would go.
     #[inline(always)]
     fn find(&self, key: u32) -> usize {
         let mask = self.cells.len() - 1;

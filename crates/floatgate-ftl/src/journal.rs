@@ -1,16 +1,16 @@
-//! What a layer writes down for itself: checkpoints, so that it finds its map again after a loss of
-//! power without reading all of the flash, and trims, which leave no other mark there.
+//! Journal of a translation layer: checkpoints and trims. With a checkpoint the layer finds its map
+//! after a power loss without reading all of the flash. Trims leave no other mark on flash.
 //!
-//! Two areas behind the drive's erase units take turns. In one is the last checkpoint and what was
-//! trimmed since; the next checkpoint goes to the other, and counts when its last page can be read:
+//! Two areas behind the drive's erase units take turns. One has the last checkpoint and the later
+//! trims. The next checkpoint goes to the other area, and is valid once its last page can be read:
 //!
 //! ```text
 //!   |  the map, page by page  |  the units  | commit | trims | trims |  ...  free  ...  |
 //! ```
 //!
-//! Nothing else is in these units, so writing there never has to wait for cleaning. A trim is
-//! written down when the host flushes, and before anything is erased: else an older version of what
-//! was trimmed could be the newest that is left.
+//! These units contain nothing else, so writing to the journal never waits for cleaning. The layer
+//! writes trims when the host flushes, and before it erases anything: otherwise an older version of
+//! a trimmed page could be the newest version left.
 
 mod snapshot;
 
@@ -23,83 +23,83 @@ use crate::geometry::{Geometry, Shape, ShapeError};
 use crate::nand::{Cause, Chain, Nand, Tagged};
 pub use snapshot::{CheckpointTrigger, Snapshot};
 
-/// Bytes of what is noted of a page, of a unit, of a trim, and in a commit record.
+/// Bytes per record: of a page, a unit, a trim and a commit.
 const PAGE_BYTES: u32 = 4;
 const UNIT_BYTES: u32 = 8;
 const TRIM_BYTES: u32 = 16;
 const COMMIT_BYTES: u32 = 24;
 const MAGIC: u64 = u64::from_le_bytes(*b"floatgat");
 
-/// Where the journal of a drive is.
+/// Position of the journal in a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     drive: Geometry,
     map_pages: u32,
     unit_pages: u32,
-    /// Erase units of one of the two areas.
+    /// Erase units in each of the two areas.
     units: u32,
 }
 
-/// What a checkpoint says of an erase unit.
+/// Record of an erase unit in a checkpoint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UnitRecord {
-    /// How often it has been erased.
+    /// Number of erases.
     pub erases: u32,
-    /// The stream that it was opened for.
+    /// Stream for which the unit was opened.
     pub stream: u8,
 }
 
 /// A trim.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trimmed {
-    /// The first page.
+    /// First page.
     pub first: u32,
-    /// How many pages.
+    /// Number of pages.
     pub pages: u32,
-    /// What was written before it has a lower number.
+    /// Sequence number of the trim; earlier writes have lower numbers.
     pub sequence: u64,
 }
 
 crate::state!(blank Trimmed { first, pages, sequence });
 
-/// What is found of a journal.
+/// Content of a journal found on flash.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checkpoint {
-    /// Of the last page before the checkpoint.
+    /// Stamp of the last page before the checkpoint.
     pub stamp: Stamp,
-    /// Of the last page of the journal.
+    /// Highest numbers up to the last page of the journal.
     pub last: Stamp,
-    /// Where each logical page is.
+    /// Physical page of each logical page.
     pub table: Vec<Option<Ppn>>,
-    /// What was known of each unit.
+    /// Record of each unit.
     pub units: Vec<UnitRecord>,
-    /// What was trimmed since.
+    /// Trims after the checkpoint.
     pub trims: Vec<Trimmed>,
-    /// Pages of the journal that were read.
+    /// Journal pages that were read.
     pub reads: u64,
 }
 
 impl Layout {
-    /// The journal of a drive with this geometry.
+    /// Creates the layout of the journal for a drive with this geometry.
     pub fn new(drive: Geometry) -> Self {
         let page = drive.shape().page_bytes;
         assert!(page >= COMMIT_BYTES, "a page of {page} bytes is too small for a journal");
         let map_pages = drive.logical_pages().div_ceil(page / PAGE_BYTES);
         let unit_pages = drive.units().div_ceil(page / UNIT_BYTES);
-        // What is left in the last of them, and another one, are for trims.
+        // The rest of the last unit, and one more unit, are for trims.
         let units = (map_pages + unit_pages + 1).div_ceil(drive.pages_per_unit()) + 1;
         Self { drive, map_pages, unit_pages, units }
     }
 
-    /// Erase units that the journal takes beside those of the drive.
+    /// Returns the erase units that the journal takes in addition to the drive's units.
     pub const fn units(&self) -> u32 {
         2 * self.units
     }
 
-    /// The geometry of a medium that has room for the drive and its journal.
+    /// Returns the geometry of a medium with room for the drive and its journal.
     ///
     /// # Errors
-    /// Both together are larger than flash can be.
+    /// Both together exceed the largest supported flash.
     pub fn medium(&self) -> Result<Geometry, ShapeError> {
         let shape = *self.drive.shape();
         Geometry::new(Shape { units: shape.units + self.units(), ..shape })
@@ -117,23 +117,23 @@ impl Layout {
         self.units * self.drive.pages_per_unit()
     }
 
-    /// The page that ends a checkpoint: its commit record.
+    /// Returns the page of the commit record, which ends a checkpoint.
     fn commit_page(&self) -> u32 {
         self.map_pages + self.unit_pages
     }
 
-    /// The pages that trims are noted in.
+    /// Yields the pages for trims.
     pub fn trims(&self) -> impl Iterator<Item = Ppn> {
         let (first, end) = (self.commit_page() + 1, self.pages());
         (0..2).flat_map(move |area| (first..end).map(move |index| self.page(area, index)))
     }
 
-    /// Trims that fit into a page.
+    /// Returns the number of trims that fit into a page.
     fn trims_per_page(&self) -> usize {
         (self.drive.shape().page_bytes / TRIM_BYTES) as usize
     }
 
-    /// The newest checkpoint that is whole, and what is noted behind it.
+    /// Finds the newest complete checkpoint and the trims behind it.
     pub fn find<N: Tagged>(&self, nand: &N) -> Option<Checkpoint> {
         let mut committed: Vec<_> =
             (0..2).filter_map(|area| Some((self.committed(nand, area)?, area))).collect();
@@ -141,7 +141,8 @@ impl Layout {
         committed.into_iter().rev().find_map(|(stamp, area)| self.load(nand, area, stamp))
     }
 
-    /// When the checkpoint of an area was taken, if it was finished.
+    /// Returns the stamp at which the checkpoint of an area was taken, if the checkpoint is
+    /// finished.
     fn committed<N: Tagged>(&self, nand: &N, area: u32) -> Option<Stamp> {
         let note = nand.payload(self.page(area, self.commit_page()))?;
         let word = |at: usize| Some(u64::from_le_bytes(*note.get(at..)?.first_chunk()?));
@@ -152,8 +153,8 @@ impl Layout {
         let (logical, units) = (self.drive.logical_pages() as usize, self.drive.units() as usize);
         let mut table = Vec::with_capacity(logical);
         let limit = self.drive.physical_pages();
-        // After a crash of the machine that stores it, a commit record may be there and what is
-        // before it not.
+        // After a crash of the machine that stores the flash, the commit record can exist although
+        // an earlier page is missing.
         let note = |index: u32| {
             let ppn = self.page(area, index);
             let serial = nand.tag(ppn)?.serial;
@@ -193,8 +194,9 @@ impl Layout {
                 return;
             }
             found.reads += 1;
-            // One that cannot be read was being written when the power failed. An older one is what
-            // an erase has left that a crash of the machine which stores it has cut short.
+            // An unreadable page was being written when the power failed. A page with an older
+            // serial number is a remainder of an erase that a crash of the storing machine cut
+            // short.
             let ppn = self.page(area, index);
             let is_newer = |tag: &Tag| tag.serial > found.last.serial;
             let Some(tag) = nand.tag(ppn).filter(is_newer) else { continue };
@@ -217,7 +219,7 @@ impl Trimmed {
         bytes.extend(self.sequence.to_le_bytes());
     }
 
-    /// Nothing for what fills up a page.
+    /// Returns `None` for padding in a page.
     fn unpack(record: &[u8; TRIM_BYTES as usize]) -> Option<Self> {
         let [first, pages] = [0, 4].map(|at| {
             u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
@@ -227,21 +229,21 @@ impl Trimmed {
     }
 }
 
-/// The journal of a drive that is running.
+/// Journal of a running drive.
 #[derive(Clone, Debug)]
 pub struct Journal {
     layout: Layout,
-    /// Pages that are programmed between two checkpoints.
+    /// Pages programmed between two checkpoints.
     every: u64,
-    /// Where the last checkpoint is; neither before the first.
+    /// Area of the last checkpoint; `None` before the first.
     area: Option<u32>,
-    /// The next free page of that area.
+    /// Next free page of that area.
     next: u32,
-    /// Units that have to be erased before they are written, by area and unit.
+    /// By area and unit: whether the unit must be erased before it is written.
     used: Vec<bool>,
-    /// What was trimmed and is not written down.
+    /// Trims that are not written yet.
     pending: Vec<Trimmed>,
-    /// When the last checkpoint was taken.
+    /// Serial number at which the last checkpoint was taken.
     since: u64,
     bytes: Vec<u8>,
 }
@@ -249,7 +251,8 @@ pub struct Journal {
 crate::state!(Journal { area, next, used, pending, since, bytes } fixed { layout, every });
 
 impl Journal {
-    /// An empty journal on erased flash, with a checkpoint every so many pages programmed.
+    /// Creates an empty journal on erased flash. It takes a checkpoint after every `every`
+    /// programmed pages.
     pub fn new(layout: Layout, every: u64) -> Self {
         Self {
             layout,
@@ -263,8 +266,9 @@ impl Journal {
         }
     }
 
-    /// The journal of a drive that was found again; the first thing to go there is a checkpoint.
-    /// It goes where the one that was found is not: that must be whole until this is.
+    /// Creates the journal of a recovered drive. Its first write is a checkpoint, and goes to the
+    /// area without the newest checkpoint: that checkpoint must stay intact until the new one is
+    /// complete.
     pub fn recovered<N: Tagged>(layout: Layout, every: u64, nand: &N) -> Self {
         let units = (0..2).flat_map(|area| (0..layout.units).map(move |unit| (area, unit)));
         let used = units.map(|(area, unit)| nand.programmed(layout.unit(area, unit)) > 0).collect();
@@ -275,11 +279,11 @@ impl Journal {
         Self { used, area, since, next: layout.pages(), ..Self::new(layout, every) }
     }
 
-    /// Notes a trim, to be written down later.
+    /// Records a trim, to be written later.
     pub fn trim(&mut self, lpns: Range<u32>, sequence: u64) {
         let pages = lpns.end - lpns.start;
         match self.pending.last_mut() {
-            // Nothing was written between the two.
+            // No page was written between the two trims.
             Some(last)
                 if (last.first + last.pages, last.sequence + 1) == (lpns.start, sequence) =>
             {
@@ -290,10 +294,10 @@ impl Journal {
         }
     }
 
-    /// Writes down what there is to be written, if the trigger asks for it.
+    /// Writes a checkpoint or the pending trims, if the trigger asks for it.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     pub fn keep<N: Nand>(
         &mut self,
         trigger: CheckpointTrigger,
@@ -311,7 +315,8 @@ impl Journal {
         }
     }
 
-    /// Whether a checkpoint is taken; if there is no room for trims it writes them down, too.
+    /// Returns whether the trigger causes a checkpoint. If the area has no room for the pending
+    /// trims, a checkpoint records them instead.
     pub fn takes_checkpoint(&self, trigger: CheckpointTrigger, stamp: Stamp) -> bool {
         match trigger {
             CheckpointTrigger::Trims => {
@@ -324,7 +329,7 @@ impl Journal {
         }
     }
 
-    /// Writes down what was trimmed.
+    /// Writes the pending trims.
     fn flush<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -343,7 +348,7 @@ impl Journal {
         self.pad(nand, area, chain)
     }
 
-    /// What was written down is programmed, if a loss of power would take it before.
+    /// Pads the open program unit, if a power loss would otherwise lose the pages just written.
     fn pad<N: Nand>(&mut self, nand: &mut N, area: u32, chain: &mut Chain) -> Result<(), N::Error> {
         let drive = &self.layout.drive;
         let next = self.layout.page(area, self.next);
@@ -355,7 +360,7 @@ impl Journal {
         nand.pad(next, left, chain)
     }
 
-    /// Writes down where each page is, and what is known of each unit.
+    /// Writes a checkpoint: the physical page of each logical page, and the record of each unit.
     fn checkpoint<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -390,7 +395,7 @@ impl Journal {
         self.pad(nand, area, chain)
     }
 
-    /// Programs records one after the other, as many into a page as fit, from a page on.
+    /// Programs records one after the other from a page on, with as many records per page as fit.
     fn program_all<N: Nand, const SIZE: usize>(
         &mut self,
         nand: &mut N,
@@ -414,7 +419,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Programs what is in the buffer.
+    /// Programs the content of the byte buffer.
     fn program<N: Nand>(
         &mut self,
         nand: &mut N,

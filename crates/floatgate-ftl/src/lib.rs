@@ -1,11 +1,11 @@
-//! Flash translation layers, written once: the same code simulates a drive and is one.
+//! Flash translation layers, written once: the same code simulates a drive and runs one.
 //!
-//! Policies decide, the core acts. A policy (mapping cache, placement, victim choice, log blocks)
-//! is a small state machine that touches no flash; an engine, [`page_ftl::PageFtl`] or
-//! [`log_ftl::LogFtl`], asks it and does the work on a [`nand::Nand`]. [`device::Ssd`] puts the
-//! command queue and the host's edge in front.
+//! Policies decide, and the core acts. A policy (mapping cache, placement, victim choice, log
+//! blocks) is a small state machine that touches no flash. An engine, [`page_ftl::PageFtl`] or
+//! [`log_ftl::LogFtl`], asks the policy and does the work on a [`nand::Nand`]. [`device::Ssd`] puts
+//! the command queue and the host interface in front.
 //!
-//! This crate has no clock, file, thread or random hash order in it, and no dependency.
+//! This crate uses no system clock, file, thread or random hash order, and has no dependency.
 
 #![no_std]
 #![forbid(unsafe_op_in_unsafe_fn)]

@@ -7,7 +7,7 @@ use crate::prefetch::prefetch;
 
 const NONE: u32 = u32::MAX;
 
-/// Front and back of one list, and how many slots are in it.
+/// Front, back and length of one list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct List {
     front: u32,
@@ -18,42 +18,42 @@ pub struct List {
 crate::state!(blank List { front, back, len });
 
 impl List {
-    /// A list of nothing.
+    /// An empty list.
     pub const EMPTY: Self = Self { front: NONE, back: NONE, len: 0 };
 
-    /// How many slots are in the list.
+    /// Returns the number of slots in the list.
     #[inline(always)]
     pub const fn len(&self) -> u32 {
         self.len
     }
 
-    /// Whether the list is of nothing.
+    /// Returns whether the list is empty.
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The slot at the front.
+    /// Returns the slot at the front.
     #[inline(always)]
     pub fn front(&self) -> Option<u32> {
         (self.front != NONE).then_some(self.front)
     }
 
-    /// The slot at the back.
+    /// Returns the slot at the back.
     #[inline(always)]
     pub fn back(&self) -> Option<u32> {
         (self.back != NONE).then_some(self.back)
     }
 }
 
-/// The links of `slots` slots. A slot is in one list at a time; the caller knows in which.
+/// Links of `slots` slots. A slot is in at most one list; the caller knows in which.
 #[derive(Clone, Debug)]
 pub struct Links(Vec<[u32; 2]>);
 
 crate::state!(Links(_));
 
 impl Links {
-    /// Links for slots `0..slots`, all unlinked.
+    /// Creates links for slots `0..slots`, all unlinked.
     pub fn new(slots: usize) -> Self {
         Self(vec![[NONE; 2]; slots])
     }
@@ -82,11 +82,11 @@ impl Links {
         list.len += 1;
     }
 
-    /// Takes `slot` out of the list that it is in.
+    /// Removes `slot` from its list.
     #[inline]
     pub fn remove(&mut self, list: &mut List, slot: u32) {
-        // One after the other: a neighbour may just have been changed, and what was written in part
-        // is waited for if it is read as a whole.
+        // Two separate loads: a neighbour may just have stored one of the two links, and a load of
+        // both would stall until that store is complete.
         let (previous, next) = (self.0[slot as usize][0], self.0[slot as usize][1]);
         match previous {
             NONE => list.front = next,
@@ -108,20 +108,20 @@ impl Links {
         }
     }
 
-    /// Asks the processor for the links of a slot.
+    /// Prefetches the links of a slot.
     #[inline(always)]
     pub(crate) fn prefetch(&self, slot: u32) {
         prefetch(&self.0, slot as usize);
     }
 
-    /// The slot behind `slot` in its list.
+    /// Returns the slot behind `slot` in its list.
     #[inline(always)]
     pub fn next(&self, slot: u32) -> Option<u32> {
         let next = self.0[slot as usize][1];
         (next != NONE).then_some(next)
     }
 
-    /// The slots of a list, front first.
+    /// Yields the slots of a list, front first.
     pub fn iter(&self, list: &List) -> impl Iterator<Item = u32> {
         core::iter::successors(list.front(), |&slot| self.next(slot))
     }

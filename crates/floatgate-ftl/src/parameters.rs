@@ -1,10 +1,10 @@
-//! Parameters of policies: declared once, beside the policy that has them.
+//! Parameters of policies, each declared once, next to its policy.
 //!
-//! [`parameters!`](macro@crate::parameters) makes of one declaration the struct that the policy is
-//! given, its `Default`, and its table of [`Parameter`]s. Whoever reads a config takes schema,
-//! errors and documentation from that table, and hands the values back by name ([`Source`]); this
-//! crate knows no file format. [`choice!`](crate::choice) declares an enum whose variants have
-//! names.
+//! [`parameters!`](macro@crate::parameters) turns one declaration into three things: the struct
+//! that the policy receives, its `Default`, and its table of [`Parameter`]s. A reader of configs
+//! takes schema, errors and documentation from that table, and passes the values back by name
+//! ([`Source`]). This crate knows no file format. [`choice!`](crate::choice) declares an enum whose
+//! variants have names.
 //!
 //! ```
 //! use floatgate_ftl::parameters::{Parameters, Range, Value};
@@ -28,19 +28,19 @@
 mod declare;
 
 use alloc::string::String;
-// For the macros.
+// The macros use these.
 #[doc(hidden)]
 pub use alloc::{vec, vec::Vec};
 
-/// A size, in bytes.
+/// Size in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Bytes(pub u64);
 
-/// A duration, in nanoseconds.
+/// Duration in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Nanoseconds(pub u64);
 
-/// A value of a parameter.
+/// Value of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
     /// A whole number.
@@ -49,7 +49,7 @@ pub enum Value {
     Number(f64),
     /// Yes or no.
     Flag(bool),
-    /// The name of a variant of a [`Choice`].
+    /// Name of a variant of a [`Choice`].
     Name(&'static str),
     /// A size.
     Bytes(Bytes),
@@ -57,12 +57,12 @@ pub enum Value {
     Nanoseconds(Nanoseconds),
 }
 
-/// The least and the greatest of a range, and whether each is in it. Whole numbers are up to 2^53.
+/// Minimum and maximum of a range, and whether each is included. Whole numbers are at most 2^53.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bounds {
-    /// The least, and whether it is in the range.
+    /// Minimum, and whether it is in the range.
     pub low: (f64, bool),
-    /// The greatest, and whether it is in the range.
+    /// Maximum, and whether it is in the range.
     pub high: (f64, bool),
 }
 
@@ -74,7 +74,7 @@ impl Bounds {
     }
 }
 
-/// The values that a parameter can have.
+/// Values that a parameter accepts.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Range {
     /// Whole numbers.
@@ -83,7 +83,7 @@ pub enum Range {
     Number(Bounds),
     /// Yes or no.
     Flag,
-    /// One of these.
+    /// One of these names.
     Name(&'static [Variant]),
     /// Sizes, in bytes.
     Bytes(Bounds),
@@ -92,7 +92,7 @@ pub enum Range {
 }
 
 impl Range {
-    /// Whether a value is in the range; one of another kind is not, nor is what is not a number.
+    /// Returns whether a value is in the range. Values of another kind and NaN are not.
     pub fn holds(&self, value: Value) -> bool {
         match (self, value) {
             (Self::Integer(bounds), Value::Integer(n)) => bounds.hold(n as f64),
@@ -106,34 +106,35 @@ impl Range {
     }
 }
 
-/// A parameter as it is declared.
+/// Declaration of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parameter {
-    /// Its name: that of the field, and of the key in a config.
+    /// Name of the field, and of the key in a config.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
-    /// The values that it can have.
+    /// Accepted values.
     pub range: Range,
-    /// Its value if none is given; none: it is not set then.
+    /// Value if the config gives none; `None` if the parameter is then unset.
     pub default: Option<Value>,
 }
 
-/// Where values come from, by the name of the parameter. None: the default.
+/// Returns a value by the name of its parameter; `None` selects the default.
 pub type Source<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 
-/// Where the values of all policies come from, by the names of policy and parameter.
+/// Returns a value by the names of its policy and its parameter.
 pub type Sections<'a> = dyn Fn(&str, &str) -> Option<Value> + 'a;
 
-/// The parameters of one policy, made by [`parameters!`](macro@crate::parameters). `()` has none.
+/// Parameters of one policy, implemented by [`parameters!`](macro@crate::parameters). `()` has
+/// none.
 pub trait Parameters: Default {
-    /// What they are, in the order of the declaration.
+    /// Returns the declarations in order.
     fn table() -> Vec<Parameter>;
 
-    /// Takes the values of a source, and the defaults of what it does not give.
+    /// Takes the values of a source, and the defaults of the missing ones.
     ///
     /// # Panics
-    /// A value is not in its parameter's range.
+    /// A value is of the wrong kind or does not fit its field's type.
     fn read(source: &Source) -> Self;
 }
 
@@ -145,15 +146,15 @@ impl Parameters for () {
     fn read(_: &Source) -> Self {}
 }
 
-/// A type that a parameter can have.
+/// Type of a parameter.
 pub trait Quantity: Copy {
-    /// The values that it can have within bounds.
+    /// Returns the range of this type within bounds.
     fn range(bounds: Option<Bounds>) -> Range;
 
-    /// As a value; none of what is not set.
+    /// Converts to a value; `None` if unset.
     fn value(self) -> Option<Value>;
 
-    /// From a value, if it is of this kind and fits.
+    /// Converts from a value; `None` if its kind is wrong or it does not fit.
     fn of(value: Value) -> Option<Self>;
 }
 
@@ -171,7 +172,7 @@ impl Quantity for bool {
     }
 }
 
-/// Types whose values are within bounds, and the kind of value that they are.
+/// Implements [`Quantity`] for types with bounds, each with its kind of value.
 macro_rules! bounded {
     ($($Type:ty: $Kind:ident;)*) => {$(
         impl Quantity for $Type {
@@ -212,63 +213,63 @@ impl<T: Quantity> Quantity for Option<T> {
     }
 }
 
-/// A variant of a [`Choice`].
+/// Variant of a [`Choice`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variant {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it is.
+    /// Description.
     pub doc: &'static str,
 }
 
-/// An enum whose variants have names, made by [`choice!`](crate::choice).
+/// Enum whose variants have names, implemented by [`choice!`](crate::choice).
 pub trait Choice: Copy + 'static {
-    /// Its variants, in the order of the declaration.
+    /// Variants, in the order of the declaration.
     const VARIANTS: &'static [Variant];
 
-    /// The name of this variant.
+    /// Returns the name of this variant.
     fn name(self) -> &'static str;
 
-    /// The variant of a name, if there is one.
+    /// Returns the variant with this name, if there is one.
     fn named(name: &str) -> Option<Self>;
 }
 
-/// A row of the table of an axis: a policy and its parameters.
+/// Row in the table of an axis: a policy and its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name that chooses it in a config.
+    /// Name of the policy in a config.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// Description in one line.
     pub doc: &'static str,
-    /// Where it is from.
+    /// Origin, such as a paper.
     pub source: &'static str,
-    /// Its parameters.
+    /// Returns the declarations of its parameters.
     pub parameters: fn() -> Vec<Parameter>,
 }
 
-/// The names in a table.
+/// Yields the names in a table.
 pub fn names(table: &[Row]) -> impl Iterator<Item = &'static str> {
     table.iter().map(|row| row.name)
 }
 
-/// What is wrong with parameters that are each in their range.
+/// Error in a combination of parameters that are each in range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     /// The key, such as "eti.hot_threshold".
     pub key: &'static str,
-    /// Its value, as it is written in a config.
+    /// Its value, in the syntax of a config.
     pub given: String,
-    /// What it should be.
+    /// The expected value.
     pub expected: String,
 }
 
-/// The nearest whole number; of two, the greater. For numbers from 0 to 2^53.
+/// Rounds to the nearest whole number, halves upwards. For numbers from 0 to 2^53.
 pub fn round(x: f64) -> u64 {
     let whole = x as u64;
     whole + u64::from(x - whole as f64 >= 0.5)
 }
 
-/// A share in thousandths, rounded to the nearest.
+/// Converts a share to thousandths, rounded to the nearest.
 pub fn permille(share: f64) -> u32 {
     round(share * 1000.0) as u32
 }

@@ -1,20 +1,25 @@
-//! After a loss of power: where everything is, from what is on flash.
+//! Recovery after a power loss: rebuilds the map from the content of the flash.
 //!
-//! 1. **Journal.** The last checkpoint says where each page was ([`crate::journal`]). Without one,
-//!    nothing is known.
-//! 2. **Scan.** The out-of-band areas of what was programmed since: in a unit the pages are in the
-//!    order of their serial numbers, so each is read from its end to the first page that is older
-//!    than the checkpoint. Without a checkpoint every page is read.
-//! 3. **Replay.** A page speaks for the logical page in its tag; a page of the log for the one that
-//!    it was to be remapped to, whether or not the remap has happened, for a remap leaves no mark
-//!    on flash (docs/algorithms.md, 9.8). Of all that speak for a logical page the one with the
-//!    highest sequence number is right, and of its copies the one programmed last. A copy of what
-//!    the checkpoint knew is what it knew, elsewhere.
-//! 4. **Trims.** What was written before a trim is forgotten.
+//! 1. **Journal.** The last checkpoint has the position of each page at that time
+//!    ([`crate::journal`]). Without a checkpoint, recovery starts with an empty map.
+//! 2. **Scan.** Recovery reads the out-of-band areas of pages programmed after the checkpoint. The
+//!    pages of a unit are in the order of their serial numbers. So the scan reads each unit from
+//!    its end to the first page that is older than the checkpoint. Without a checkpoint it reads
+//!    every page.
+//! 3. **Replay.** The tag of a page names a logical page. The tag of a log page names the page's
+//!    original address, whether or not the remap has happened, because a remap leaves no mark on
+//!    flash (docs/algorithms.md, 9.8). Among all pages that name the same logical page, the highest
+//!    sequence number wins; among copies with equal sequence numbers, the copy programmed last
+//!    wins. A copy of a page in the checkpoint keeps the content that the checkpoint knew, at
+//!    another place.
+//! 4. **Trims.** Pages written before a trim are forgotten.
 //!
-//! For the log of SHRD this comes to the rules there: (a) of several in the log the newest
-//! is right, (b) one at its place if it is newer than those in the log, (c) a page of the log that
-//! names no other is nobody's: its write was never acknowledged; (d) the log is empty afterwards.
+//! For the log of SHRD this gives the rules of docs/algorithms.md, 9.8:
+//!
+//! - (a) Among several log pages for one original address, the newest wins.
+//! - (b) A page at its original address wins if it is newer than the log pages.
+//! - (c) A log page without an original address has no owner: its write was never acknowledged.
+//! - (d) The log is empty afterwards.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,58 +29,60 @@ use crate::geometry::Geometry;
 use crate::journal::{Checkpoint, UnitRecord};
 use crate::nand::{Cause, Chain, Nand, Tagged};
 
-/// What finding a drive again has cost.
+/// Cost of recovering a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mount {
     /// Whether there was a checkpoint.
     pub from_checkpoint: bool,
-    /// Pages of the journal that were read.
+    /// Journal pages that were read.
     pub journal_reads: u64,
-    /// Pages of which the out-of-band area was read.
+    /// Pages whose out-of-band area was read.
     pub tag_reads: u64,
-    /// Pages moved to make room, and pages of the map written anew.
+    /// Pages moved to make room, and rewritten map pages.
     pub moved: u64,
-    /// Pages of the map that were written anew, and of the new checkpoint.
+    /// Rewritten map pages, and pages of the new checkpoint.
     pub map_programs: u64,
     /// Units without a valid page that were erased.
     pub erased: u64,
 }
 
-/// What a scan says of a unit that is not erased.
+/// Scan result of a unit that is not erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FoundUnit {
     /// The unit.
     pub unit: Unit,
-    /// The page after the last one programmed.
+    /// Index after the last programmed page.
     pub programmed: u32,
-    /// The highest serial number.
+    /// Highest serial number in the unit.
     pub last: u64,
-    /// Whom a page of it is for: a unit has pages of one kind. None if none can be read.
+    /// Owner of one of its pages; all owners in a unit are of the same kind. `None` if no page is
+    /// readable.
     pub kind: Option<Owner>,
-    /// What the checkpoint says of it, if it was not erased since.
+    /// The unit's record in the checkpoint, if the unit was not erased since.
     pub note: Option<UnitRecord>,
 }
 
-/// The newest page of everything.
+/// Newest version of every logical page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// Of the last page.
+    /// Stamp of the last page.
     pub stamp: Stamp,
-    /// By logical page; nothing for those of the log.
+    /// Physical page by logical page; `None` for pages of the log.
     pub table: Vec<Option<Ppn>>,
-    /// Units that are not erased, the one programmed last at the end.
+    /// Units that are not erased; the unit programmed last is at the end.
     pub units: Vec<FoundUnit>,
-    /// Erases of each unit, as far as they are known.
+    /// Erases of each unit, as far as the checkpoint and the flash show them.
     pub erases: Vec<u32>,
-    /// What it has cost.
+    /// Cost of the scan.
     pub mount: Mount,
 }
 
 impl Found {
-    /// Erases the units without a valid page and forgets them; `table` says where valid pages are.
+    /// Erases the units without a valid page and drops them. `table` has the positions of the valid
+    /// pages.
     ///
     /// # Errors
-    /// The medium's fault.
+    /// An error of the medium.
     pub fn erase_without_valid<N: Nand>(
         &mut self,
         nand: &mut N,
@@ -97,13 +104,13 @@ impl Found {
     }
 }
 
-/// What a map says of whom pages belong to.
+/// Yields the owner of each page in a map.
 pub fn owners(table: &[Option<Ppn>]) -> impl Iterator<Item = (Ppn, Owner)> {
     let mapped = table.iter().enumerate().filter_map(|(at, ppn)| Some((at, (*ppn)?)));
     mapped.map(|(at, ppn)| (ppn, Owner::Data(Lpn::new(at as u32))))
 }
 
-/// Finds a drive whose last `log_pages` logical pages are the log. `checkpoint` is that of its
+/// Scans a drive whose last `log_pages` logical pages are the log. `checkpoint` comes from its
 /// journal, if there is one.
 pub fn scan<N: Tagged>(
     nand: &N,
@@ -142,7 +149,7 @@ pub fn scan<N: Tagged>(
     let mut erases: Vec<u32> = vec![0; geometry.units() as usize];
     if let Some(checkpoint) = &checkpoint {
         erases.iter_mut().zip(&checkpoint.units).for_each(|(erases, note)| *erases = note.erases);
-        // It has been erased since, once at least.
+        // The unit was erased at least once since the checkpoint.
         for found in units.iter().filter(|found| found.note.is_none()) {
             erases[found.unit.index()] += 1;
         }
@@ -151,19 +158,19 @@ pub fn scan<N: Tagged>(
     Found { stamp, table, units, erases, mount }
 }
 
-/// A unit, and whether all that can be read of it is newer than the checkpoint.
+/// A unit, and whether all its readable pages are newer than the checkpoint.
 struct Scanned {
     unit: FoundUnit,
     is_new: bool,
 }
 
-/// A scan under way.
+/// A scan in progress.
 struct Scan<'a, N> {
     nand: &'a N,
     geometry: &'a Geometry,
     log: u32,
     table: Vec<Option<Ppn>>,
-    /// Of what is in the table; 0 for what only the checkpoint has said.
+    /// Sequence number of each page in the table; 0 for entries that come only from the checkpoint.
     sequences: Vec<u64>,
     stamp: Stamp,
     mount: Mount,
@@ -185,7 +192,8 @@ impl<'a, N: Tagged> Scan<'a, N> {
         }
     }
 
-    /// Starts from a checkpoint. What is in the log may be newer than what it is to become, or not.
+    /// Starts from a checkpoint. A page in the log may be newer or older than the page at its
+    /// original address, so this compares their tags.
     fn begin(&mut self, checkpoint: &mut Checkpoint) {
         self.stamp = checkpoint.last;
         self.mount.from_checkpoint = true;
@@ -208,7 +216,7 @@ impl<'a, N: Tagged> Scan<'a, N> {
         }
     }
 
-    /// Whom a page speaks for after a loss of power.
+    /// Returns the logical page that a page counts for after a power loss.
     fn speaks_for(&self, tag: Tag) -> Option<Lpn> {
         let lpn = match (tag.owner, tag.original) {
             (_, Some(original)) => original,
@@ -218,8 +226,8 @@ impl<'a, N: Tagged> Scan<'a, N> {
         (lpn.get() < self.log).then_some(lpn)
     }
 
-    /// What only the checkpoint knows of, and lies in a unit that was erased since, is lost: the
-    /// copy that there must have been cannot be read. On flash that keeps its rules there is none.
+    /// Drops entries that come only from the checkpoint and whose unit was erased since. A copy
+    /// must have existed, but cannot be read. Flash that obeys its rules has no such entries.
     fn drop_lost(&mut self, is_as_it_was: &[bool]) {
         for (ppn, &sequence) in self.table.iter_mut().zip(&self.sequences) {
             if sequence == 0
@@ -235,7 +243,7 @@ impl<'a, N: Tagged> Scan<'a, N> {
         self.nand.tag(ppn)
     }
 
-    /// Reads what was programmed in a unit after the page with serial number `before`.
+    /// Reads the tags of a unit's pages that were programmed after serial number `before`.
     fn unit(&mut self, unit: Unit, before: u64) -> Scanned {
         let programmed = self.nand.programmed(unit);
         let mut found = FoundUnit { unit, programmed, last: 0, kind: None, note: None };
@@ -263,7 +271,7 @@ impl<'a, N: Tagged> Scan<'a, N> {
         Scanned { unit: found, is_new }
     }
 
-    /// A page says for whom it was written, and when.
+    /// Applies the tag of a page: the page enters the table if it is newer than the known version.
     fn hear(&mut self, ppn: Ppn, tag: Tag) {
         let Some(lpn) = self.speaks_for(tag) else { return };
         let known = self.sequences[lpn.index()];

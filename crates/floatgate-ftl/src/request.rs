@@ -1,21 +1,21 @@
-//! What the host asks for.
+//! Requests of the host and their completions.
 
-/// The kind of a host request.
+/// Kind of a host request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Op {
-    /// Read bytes.
+    /// Reads bytes.
     Read = 0,
-    /// Write bytes.
+    /// Writes bytes.
     Write = 1,
-    /// Forget bytes (discard).
+    /// Forgets bytes (discard).
     Trim = 2,
-    /// Make everything acknowledged so far durable.
+    /// Makes everything acknowledged so far durable.
     Flush = 3,
 }
 
 impl Op {
-    /// The operation with this code (0 read, 1 write, 2 trim, 3 flush).
+    /// Returns the operation with this code (0 read, 1 write, 2 trim, 3 flush).
     pub const fn from_code(code: u8) -> Option<Self> {
         match code {
             0 => Some(Self::Read),
@@ -26,13 +26,13 @@ impl Op {
         }
     }
 
-    /// Whether latencies are of such requests: reads and writes.
+    /// Returns whether latencies include such requests: reads and writes.
     #[inline(always)]
     pub const fn is_measured(self) -> bool {
         matches!(self, Self::Read | Self::Write)
     }
 
-    /// Its name in results.
+    /// Returns the name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -43,29 +43,28 @@ impl Op {
     }
 }
 
-/// One host request. Offset and length are bytes; a flush has neither.
+/// One host request. Offset and length are in bytes; a flush ignores both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// When it arrives, in nanoseconds from the start of the workload.
+    /// Arrival in nanoseconds from the start of the workload.
     pub at_ns: u64,
-    /// What it does.
+    /// Kind of the request.
     pub op: Op,
     /// First byte.
     pub offset: u64,
     /// Number of bytes.
     pub length: u64,
-    /// Placement handle: with what the host wants the bytes of a write to lie together. 0 if it has
-    /// not said.
+    /// Placement handle: writes with the same handle should lie together. 0 if the host gives none.
     pub stream: u16,
 }
 
-/// What became of a request.
+/// Completion of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Completion {
-    /// When it arrived, in nanoseconds of the device's clock.
+    /// Arrival in nanoseconds of the device's clock.
     pub arrival_ns: u64,
-    /// When its last page was done.
+    /// Time at which the last page was done.
     pub done_ns: u64,
-    /// What the time between the two went into; the parts sum to it exactly.
+    /// Breakdown of the time from arrival to completion; the components sum to it exactly.
     pub blame: crate::nand::Blame,
 }

@@ -1,4 +1,4 @@
-//! The one source of randomness: seeded, passed in, the same on every machine.
+//! The only source of randomness: seeded, passed in, and the same on every machine.
 
 /// xoshiro256** of Blackman and Vigna (2018), seeded through SplitMix64.
 #[derive(Clone, Debug)]
@@ -9,13 +9,13 @@ pub struct Rng {
 crate::state!(Rng { state });
 
 impl Rng {
-    /// A generator whose whole sequence follows from `seed`.
+    /// Creates a generator whose whole sequence follows from `seed`.
     pub fn new(seed: u64) -> Self {
         let mut mixer = seed;
         Self { state: core::array::from_fn(|_| split_mix(&mut mixer)) }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         let [s0, s1, s2, s3] = &mut self.state;
@@ -30,7 +30,7 @@ impl Rng {
         result
     }
 
-    /// Uniform over `0..n`, without bias (Lemire 2019). `n` must not be 0.
+    /// Returns a uniform number in `0..n`, without bias (Lemire 2019). `n` must not be 0.
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         assert!(n > 0, "no number is below 0");
@@ -44,7 +44,7 @@ impl Rng {
         (wide >> 64) as u64
     }
 
-    /// Uniform over `[0, 1)` in steps of 2^-53.
+    /// Returns a uniform number in `[0, 1)` in steps of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)

@@ -1,46 +1,47 @@
-//! What changes in a drive, as bytes, so that one which was filled once is there again in the time
-//! that it takes to read it.
+//! Saving a drive's mutable state as bytes. A drive that was filled once can be restored in the
+//! time that it takes to read these bytes.
 //!
-//! A drive is built of its config, and what has changed since is put into it. Each part names its
-//! fields once, in [`state!`](crate::state), for both ways; a field that is forgotten does not
-//! compile. The bytes are those of one build: there is no promise that another one reads them.
+//! The caller builds a drive from its config and then loads the state into it. Each type names its
+//! fields once, in [`state!`](crate::state), for saving and loading; a forgotten field is a compile
+//! error. The bytes belong to one build: another build need not be able to read them.
 
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::mem;
 
-/// Bytes that are handed over at once, at most.
+/// Maximum bytes of a chunk.
 const CHUNK: usize = 1 << 16;
 
-/// Where the bytes go, or come from.
+/// Destination or source of the bytes.
 pub trait Chunks {
-    /// Takes a chunk, or puts the next one into its place; an empty one is the end.
+    /// Takes a chunk when saving, or replaces it by the next chunk when loading. An empty chunk
+    /// marks the end.
     fn pass(&mut self, chunk: &mut Vec<u8>);
 }
 
-/// Saves what it is handed, or replaces it by what was saved.
+/// Saves the values that pass through it, or replaces them by saved values.
 pub struct Carrier<'a> {
     chunks: &'a mut dyn Chunks,
     chunk: Vec<u8>,
-    /// What was read of the chunk; none if it is saved.
+    /// Bytes of the chunk that were read; `None` when saving.
     read: Option<usize>,
     is_short: bool,
 }
 
 impl<'a> Carrier<'a> {
-    /// Saves.
+    /// Creates a carrier that saves.
     pub fn saving(chunks: &'a mut dyn Chunks) -> Self {
         Self { chunks, chunk: Vec::with_capacity(CHUNK), read: None, is_short: false }
     }
 
-    /// Loads, in the order in which was saved.
+    /// Creates a carrier that loads, in the order of saving.
     pub fn loading(chunks: &'a mut dyn Chunks) -> Self {
         Self { chunks, chunk: Vec::new(), read: Some(0), is_short: false }
     }
 
-    /// Whether there were exactly as many bytes as were asked for. If not, what was loaded is of no
-    /// use.
+    /// Ends saving or loading. Returns whether loading used exactly the saved bytes. If not, the
+    /// loaded state is useless.
     pub fn finish(mut self) -> bool {
         match self.read {
             None if self.chunk.is_empty() => true,
@@ -80,7 +81,8 @@ impl<'a> Carrier<'a> {
                         bytes.copy_from_slice(found);
                         *read += N;
                     }
-                    // Zeros end every table soon.
+                    // Missing bytes are zeros: they make the length of every further table zero, so
+                    // loading ends soon.
                     None => {
                         bytes.fill(0);
                         self.is_short = true;
@@ -91,26 +93,27 @@ impl<'a> Carrier<'a> {
     }
 }
 
-/// What can be saved and loaded.
+/// Mutable state that can be saved and loaded.
 pub trait State {
-    /// Hands over all that changes.
+    /// Passes all mutable fields through the carrier.
     fn carry(&mut self, by: &mut Carrier<'_>);
 }
 
-/// What can be made, to be replaced by what was saved.
+/// Type with a placeholder value, which loading replaces.
 pub trait Blank: State {
-    /// Anything.
+    /// Any value.
     const BLANK: Self;
 }
 
-/// What changes of a type, field by field, for saving and loading.
+/// Declares the mutable fields of a type, for saving and loading.
 ///
-/// - `state!(Type { changes, changes } fixed { decided, by, the, config })` names every field. What
-///   is fixed stays as it was built: the config decides it, or it is a counter, at zero.
-/// - `state!(blank Type { .. })` is for what stands in tables: all of it changes.
-/// - `state!(Type(_))` is for a type around another.
-/// - `state!(Type = A | B)` is for a choice.
-/// - `state!(Type)` is for a policy that learns nothing.
+/// - `state!(Type { changes, changes } fixed { decided, by, the, config })` names every field.
+///   Fixed fields keep the values with which the type was built: the config decides them, or they
+///   are counters at zero.
+/// - `state!(blank Type { .. })` is for elements of tables; all fields are mutable.
+/// - `state!(Type(_))` is for a wrapper of another type.
+/// - `state!(Type = A | B)` is for an enum with these variants.
+/// - `state!(Type)` is for a policy without mutable state.
 #[macro_export]
 macro_rules! state {
     ($Type:ident $(<$($of:ident $(: $Bound:path)?),+>)? { $($field:ident),* $(,)? }
@@ -166,7 +169,7 @@ macro_rules! state {
     };
 }
 
-/// Hands over a part of which is known that it can be saved.
+/// Passes a component through the carrier. The caller must know that the component can be saved.
 pub(crate) fn carry(part: Option<&mut dyn State>, by: &mut Carrier<'_>) {
     part.expect("the whole was asked whether all its parts can be saved").carry(by);
 }

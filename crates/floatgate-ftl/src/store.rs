@@ -1,8 +1,8 @@
-//! What both engines stand on: the flash, the state of its units, the map, and the journal.
+//! Common base of both engines: the flash, the state of its units, the map, and the journal.
 //!
-//! The map is the whole one, where the newest version of each logical page is. What a drive has of
-//! it in memory is the business of its engine. A page that the map names is valid, and names its
-//! logical page in turn: whoever changes one here changes the other.
+//! The map is complete: it has the newest version of each logical page. Each engine decides which
+//! share of the map a drive has in memory. A page in the map is valid, and its owner is its logical
+//! page. Code that changes one of the two must change the other.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,18 +16,19 @@ use crate::prefetch::prefetch;
 use crate::saved::{Carrier, State, carry};
 use crate::unit_table::{FreeOrder, UnitTable};
 
-/// Flash of medium `N`, and what is known of it.
+/// Flash of medium `N`, and the state kept about it.
 pub struct Store<N> {
     pub(crate) nand: N,
     pub(crate) geometry: Geometry,
-    /// Where each logical page is.
+    /// Physical page of each logical page.
     pub(crate) table: Vec<Option<Ppn>>,
-    /// A page that is being remapped, and where it is: the map says neither.
+    /// Log page that is being remapped, and its physical page. Meanwhile the map has no entry for
+    /// it.
     pub(crate) remapping: Option<(Lpn, Ppn)>,
     pub(crate) units: UnitTable,
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
-    /// The page that the command which is carried out has read last.
+    /// Page that the current command has read last.
     beside: Option<Ppn>,
 }
 
@@ -45,8 +46,8 @@ impl<N: Nand> State for Store<N> {
 }
 
 impl<N: Nand> Store<N> {
-    /// Erased flash that is written in so many streams; `journal` is how many pages are programmed
-    /// between two checkpoints, if there is a journal.
+    /// Creates a store on erased flash that is written in `streams` streams. `journal` is the
+    /// number of pages programmed between two checkpoints, or `None` for no journal.
     pub(crate) fn new(
         nand: N,
         geometry: Geometry,
@@ -66,31 +67,31 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// What plays the chains.
+    /// Returns the clock that plays the chains.
     #[inline(always)]
     pub(crate) fn clock(&mut self) -> &mut N::Clock {
         self.nand.clock_mut()
     }
 
-    /// The time, in nanoseconds.
+    /// Returns the time in nanoseconds.
     #[inline(always)]
     pub(crate) fn now_ns(&self) -> u64 {
         self.nand.clock().now()
     }
 
-    /// The physical page of a logical one.
+    /// Returns the physical page of a logical page.
     #[inline(always)]
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
         self.table[lpn.index()]
     }
 
-    /// A command begins: what it reads is read anew, whatever was read before.
+    /// Begins a command: its first read cannot use the page register of an earlier command.
     #[inline(always)]
     pub(crate) fn begin_command(&mut self) {
         self.beside = None;
     }
 
-    /// Reads a page of the host, which is in the controller's memory or on flash.
+    /// Reads a host page from the controller's memory or from flash.
     #[inline(always)]
     pub(crate) fn read(
         &mut self,
@@ -107,8 +108,8 @@ impl<N: Nand> Store<N> {
         self.nand.read(from, Owner::Data(lpn), source, Cause::Host, chain)
     }
 
-    /// Programs the medium's register for the host, on behalf of `original` if that is another
-    /// page. [`Store::point`] follows.
+    /// Programs the medium's register for the host. `original` is the original address of a log
+    /// page. [`Store::point`] must follow.
     #[inline(always)]
     pub(crate) fn program(
         &mut self,
@@ -121,8 +122,8 @@ impl<N: Nand> Store<N> {
         self.nand.program(to, tag, Cause::Host, chain)
     }
 
-    /// Points the map at what was programmed last, and gives up the page that this replaces, which
-    /// is the answer.
+    /// Points the map at the page programmed last. Invalidates the page that this replaces, and
+    /// returns it.
     #[inline(always)]
     pub(crate) fn point(&mut self, lpn: Lpn, to: Ppn) -> Option<Ppn> {
         let owner = Owner::Data(lpn);
@@ -134,14 +135,14 @@ impl<N: Nand> Store<N> {
         old
     }
 
-    /// Gives up a page; the answer is where it was.
+    /// Unmaps and invalidates a page. Returns its old physical page.
     pub(crate) fn forget(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = self.table[lpn.index()].take()?;
         self.units.invalidate(old, Owner::Data(lpn));
         Some(old)
     }
 
-    /// Pages are about to be trimmed: the journal will write it down.
+    /// Records in the journal that pages are about to be trimmed.
     pub(crate) fn record_trim(&mut self, lpns: Range<u32>) {
         if let Some(journal) = self.journal.as_mut().filter(|_| !lpns.is_empty()) {
             self.stamp.sequence += 1;
@@ -149,7 +150,7 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// Writes the journal if there is one and the trigger asks for it.
+    /// Writes the journal, if there is one and the trigger asks for it.
     #[inline]
     pub(crate) fn keep_journal(
         &mut self,
@@ -162,19 +163,20 @@ impl<N: Nand> Store<N> {
         journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, chain)
     }
 
-    /// Counters, clocks and wear back to zero.
+    /// Resets counters, clocks and wear to zero.
     pub(crate) fn reset_counters(&mut self) {
         self.nand.reset_counters();
         self.units.reset_wear();
     }
 
-    /// Asks the processor for the map entry of a page that will be accessed soon.
+    /// Prefetches the map entry of a page that will be accessed soon.
     #[inline(always)]
     pub(crate) fn prefetch_entry(&self, lpn: Lpn) {
         prefetch(&self.table, lpn.index());
     }
 
-    /// Asks the processor for what a write of a page will touch; its map entry should be there.
+    /// Prefetches the unit state that a write of a page will touch. The map entry should be
+    /// prefetched already.
     #[inline(always)]
     pub(crate) fn prefetch_page(&self, lpn: Lpn) {
         if let Some(&Some(old)) = self.table.get(lpn.index()) {
@@ -182,7 +184,8 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// Each mapped page has a valid physical page that names it. The answer is how many there are.
+    /// Asserts that each mapped page has a valid physical page that names it. Returns the number of
+    /// mapped pages.
     pub(crate) fn check(&self) -> u64 {
         self.units.check();
         let mut mapped = 0;

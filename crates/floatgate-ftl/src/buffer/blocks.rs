@@ -26,7 +26,7 @@ pub(super) struct BlockTable {
 }
 
 impl BlockTable {
-    /// Creates an empty table for `blocks` blocks, of which at most `slots` are buffered at a time.
+    /// Creates an empty table for `blocks` blocks. At most `slots` blocks are buffered at a time.
     pub(super) fn new(block_pages: u32, blocks: usize, slots: usize) -> Self {
         let stride = 1 + block_pages.div_ceil(64) as usize;
         Self {

@@ -1,4 +1,4 @@
-//! The log as the host knows it: a ring of slots, and a table that says which slot a page is in.
+//! The log as the host knows it: a ring of slots, and a table with the slot of each page.
 //!
 //! ```text
 //!          start: oldest, not remapped yet     next: to be written next
@@ -6,9 +6,8 @@
 //!   . . . . .765 32  -  854 32 128 .  .  .  .  . . . .        -  out of date   .  empty
 //! ```
 //!
-//! The table is a hash table of fixed order and not a tree: looking up and changing an entry is all
-//! that happens per request, and sorting a whole window when it is remapped costs less than keeping
-//! every entry in order.
+//! The table is a hash table with a fixed order and not a tree. A request only looks up and changes
+//! entries, and sorting a whole window at its remap costs less than keeping every entry in order.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,15 +16,15 @@ use core::ops::Range;
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 
-/// Nothing was written here since the slot was remapped.
+/// The slot was not written since its last remap.
 const EMPTY: u32 = u32::MAX;
-/// What was written here is out of date; the drive may still have it.
+/// The slot's page is out of date; the drive may still map it.
 const STALE: u32 = u32::MAX - 1;
 
-/// Slots of the log, and where each page is that is in it.
+/// Slots of the log, and the slot of each page in the log.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
-    /// The page that a slot has, or `EMPTY`, or `STALE`.
+    /// By slot: its page, or `EMPTY`, or `STALE`.
     slots: Vec<u32>,
     table: IntMap,
     start: u32,
@@ -33,7 +32,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// An empty log of `slots`.
+    /// Creates an empty log with this number of slots.
     pub(super) fn new(slots: u32) -> Self {
         assert!(slots >= 2, "a ring keeps one slot free");
         Self {
@@ -48,7 +47,8 @@ impl Ring {
         self.slots.len() as u32
     }
 
-    /// Slots from the oldest that is not remapped to the next one, whatever is in them.
+    /// Returns the number of slots from the oldest slot that was not remapped to the next slot,
+    /// whatever they contain.
     pub(super) fn used(&self) -> u32 {
         match self.next >= self.start {
             true => self.next - self.start,
@@ -56,19 +56,19 @@ impl Ring {
         }
     }
 
-    /// Pages that are in the log.
+    /// Returns the number of pages in the log.
     pub(super) fn pages(&self) -> usize {
         self.table.len()
     }
 
-    /// The slot that is written next.
+    /// Returns the next slot to write.
     pub(super) fn next(&self) -> u32 {
         self.next
     }
 
-    /// Finds room for a write of consecutive slots: how many there are from the next slot on. It
-    /// goes to the front of the ring if less than `least` are left at the end. No room is 0. One
-    /// slot stays free, for a full ring would look like an empty one.
+    /// Finds room for a write to consecutive slots. Returns the number of free slots from the next
+    /// slot on; 0 means no room. Wraps to the front of the ring if fewer than `least` slots are
+    /// left at the end. One slot stays free, because a full ring would look like an empty one.
     pub(super) fn find_room(&mut self, least: u32) -> u32 {
         if self.next < self.start {
             let gap = self.start - self.next;
@@ -81,12 +81,12 @@ impl Ring {
         if self.start < least.max(1) {
             return 0;
         }
-        // What is left at the end stays empty, and is passed over when its turn comes.
+        // The slots left at the end stay empty; the remap of their window skips them.
         self.next = 0;
         self.start - 1
     }
 
-    /// Puts a page into the next slot; what the log had of it is out of date.
+    /// Puts a page into the next slot. An older copy of the page in the log becomes out of date.
     #[inline]
     pub(super) fn put(&mut self, lpn: Lpn) {
         if let Some(old) = self.table.get(lpn.get()) {
@@ -107,34 +107,33 @@ impl Ring {
         assert_ne!(self.next, self.start, "the log overtakes itself");
     }
 
-    /// The slot of a page.
+    /// Returns the slot of a page.
     #[inline]
     pub(super) fn slot(&self, lpn: Lpn) -> Option<u32> {
         if self.table.is_empty() { None } else { self.table.get(lpn.get()) }
     }
 
-    /// Takes a page out of the log; the answer is where it was. The drive still has it there,
-    /// unless it is `gone` from there, too.
+    /// Removes a page from the log and returns its slot. The drive still maps the page there,
+    /// unless it is `gone` from the drive's log, too.
     pub(super) fn remove(&mut self, lpn: Lpn, gone: bool) -> Option<u32> {
         let slot = self.table.remove(lpn.get())?;
         self.slots[slot as usize] = if gone { EMPTY } else { STALE };
         Some(slot)
     }
 
-    /// The pages of a range that are in the log, in any order.
+    /// Appends the pages of a range that are in the log, in any order.
     pub(super) fn within(&self, pages: Range<u32>, found: &mut Vec<Lpn>) {
         if pages.len() <= self.table.len() {
             found.extend(pages.map(Lpn::new).filter(|&lpn| self.slot(lpn).is_some()));
         } else {
-            // A trim of half the drive is no reason to look up every page of it.
+            // A trim of half the drive must not look up every page of it.
             let logged = self.slots.iter().filter(|&&page| pages.contains(&page));
             found.extend(logged.map(|&page| Lpn::new(page)));
         }
     }
 
-    /// Takes the oldest slots, at most `limit`, and none beyond the end of the ring. Appends the
-    /// pages in them with their slots. The answer is which slots they are, and whether one of them
-    /// is out of date.
+    /// Takes the oldest slots, at most `limit`, and none beyond the end of the ring. Appends their
+    /// pages with their slots. Returns the range of slots, and whether one of them is out of date.
     pub(super) fn take_window(
         &mut self,
         limit: u32,
@@ -158,12 +157,12 @@ impl Ring {
         (first..end, stale)
     }
 
-    /// Bytes that it takes.
+    /// Returns the memory in bytes.
     pub(super) fn bytes(&self) -> u64 {
         size_of_val(self.slots.as_slice()) as u64 + self.table.bytes()
     }
 
-    /// Asserts that slots and table agree, and that nothing is outside of the part in use.
+    /// Asserts that slots and table agree, and that slots outside the range in use are empty.
     pub(super) fn check(&self) {
         let mut pages = 0;
         for (slot, &page) in self.slots.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! SHRD: sequentialize in the host, randomize in the device (Kim, Shin, Jeong and Kim, FAST 2017;
 //! docs/algorithms.md, 9.2).
 //!
-//! Small writes, in order of arrival, become one large write to a log, a range of *logical* pages
-//! behind those of the user. The drive's map changes there only, in few translation pages:
+//! Small writes, in order of arrival, become one large write to a log: a range of *logical* pages
+//! behind the user's pages. The drive's map changes only in the log, in few translation pages:
 //!
 //! ```text
 //!   write 32, 765, 128, 854  ->  twrite 1024..1027 (32, 765, 128, 854)
@@ -10,13 +10,16 @@
 //!   remap                    ->  32:1024, 128:1026, 765:1025, 854:1027   in order of the pages
 //! ```
 //!
-//! Later the drive is told to point the pages at what was written to the log. No data is read or
-//! written for that, and in the order of pages each translation page is needed once per window.
+//! Later the host commands the drive to point the pages at the data in the log. The drive reads and
+//! writes no data for that. In page order it needs each translation page once per window.
 //!
-//! Where the description is silent: a write that is not packed takes the pages that it covers out
-//! of the log, or old data would come back (the published driver does not do that). A page that it
-//! covers in part is remapped first, because the drive completes it from there. Slots that were
-//! overwritten inside the log are dropped with their window, unless `lazy_stale`.
+//! Rules that the paper leaves open:
+//!
+//! - A write that is not packed removes the pages that it covers from the log; otherwise old data
+//!   would return. The published driver does not do that.
+//! - A page that such a write covers only partially is remapped first, because the drive completes
+//!   the page from its original address.
+//! - Slots that were overwritten inside the log are dropped with their window, unless `lazy_stale`.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -29,7 +32,7 @@ use crate::parameters::{Bytes, Nanoseconds, round};
 use crate::request::{Op, Request};
 
 crate::parameters! {
-    /// Parameters of the host layer `shrd`. The defaults are those of the authors' driver.
+    /// Parameters of the host layer `shrd`. The defaults are taken from the authors' driver.
     pub struct ShrdParameters {
         /// Share of the log's slots in use beyond which a window is remapped.
         remap_threshold: f64 = 0.25, from 0 below 1;
@@ -71,42 +74,43 @@ crate::parameters! {
     }
 }
 
-/// SHRD for a log of some size. Sizes without a unit are pages, or slots of the log, which is the
-/// same.
+/// SHRD configuration for one log size. Sizes without a unit count pages, or slots of one page
+/// each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ShrdConfig {
-    /// Log2 of the bytes of a page.
+    /// Log2 of the page size in bytes.
     pub log2_page: u32,
-    /// Pages of the user; the log lies behind them.
+    /// Number of user pages; the log lies behind them.
     pub user_pages: u32,
     /// Slots of the log.
     pub slots: u32,
-    /// Bytes up to which a write counts as random.
+    /// Largest write in bytes that counts as random.
     pub threshold: u64,
-    /// Writes that begin before this byte are not packed.
+    /// Writes that begin below this byte address are not packed.
     pub exclude_below: u64,
-    /// The most pages of a twrite.
+    /// Maximum number of pages of a twrite.
     pub twrite_pages: u32,
-    /// A twrite is begun if so many slots are left in a row.
+    /// Number of free consecutive slots needed to begin a twrite.
     pub contiguous: u32,
-    /// Pages are remapped when more slots than this are used.
+    /// Number of used slots above which pages are remapped.
     pub remap_threshold: u32,
-    /// How many slots are remapped at once.
+    /// Number of slots that one remap takes.
     pub remap_size: u32,
-    /// The most entries of a remap command.
+    /// Maximum number of entries of a remap command.
     pub remap_entries: u32,
-    /// Whether a window is remapped in the order of the pages, and not in that of the log.
+    /// Whether a window is remapped in page order; otherwise it is remapped in log order.
     pub sort_remaps: bool,
-    /// Whether an odd page goes to an odd slot and an even one to an even slot.
+    /// Whether odd pages go to odd slots and even pages to even slots.
     pub parity_align: bool,
-    /// Whether what was overwritten in the log stays in the drive until its slot is written again.
+    /// Whether data overwritten in the log stays in the drive until its slot is written again.
     pub lazy_stale: bool,
-    /// Whether a read takes neighbours in the log together.
+    /// Whether a read joins pages that are adjacent in the log.
     pub join_reads: bool,
 }
 
 impl ShrdConfig {
-    /// The default parameters for a log of `slots`, shares rounded down, and nothing excluded.
+    /// Returns the default parameters for a log of `slots` slots. Shares are rounded down, and no
+    /// address is excluded.
     pub fn new(log2_page: u32, user_pages: u32, slots: u32) -> Self {
         let (remap_threshold, remap_size) = (slots / 4, (slots / 16).max(1));
         let given = Self::from(&HostConfig::new(log2_page, user_pages, slots, 16 << 10));
@@ -115,7 +119,7 @@ impl ShrdConfig {
 }
 
 impl From<&HostConfig> for ShrdConfig {
-    /// Shares of the log as slots, and sizes as pages.
+    /// Converts shares of the log to slots, and sizes to pages.
     fn from(host: &HostConfig) -> Self {
         let HostConfig { log2_page, user_pages, slots, threshold, shrd, .. } = *host;
         let slots_of = |share: f64| round(share * f64::from(slots)) as u32;
@@ -139,63 +143,64 @@ impl From<&HostConfig> for ShrdConfig {
     }
 }
 
-/// A write to the log: header and data.
+/// Write to the log: header and data.
 #[derive(Clone, Copy, Debug)]
 pub struct Twrite<'a> {
-    /// The first logical page of the log that is written.
+    /// First logical page of the log to write.
     pub first: Lpn,
-    /// Whose page each one is; none for one that is left empty.
+    /// Original address of each page; `None` for a page that stays empty.
     pub entries: &'a [Option<Lpn>],
 }
 
-/// One page that is to change its logical address.
+/// Change of one page's logical address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Remapping {
-    /// Where the host wrote it: a page of the log.
+    /// Log page to which the host wrote the data.
     pub from: Lpn,
-    /// Whose page it is.
+    /// Original address of the page.
     pub to: Lpn,
 }
 
-/// A window of the log that is remapped.
+/// Window of the log to remap.
 #[derive(Clone, Debug)]
 pub struct Batch<'a> {
-    /// The pages, in ascending order of where they go, or of where they are with `sort_remaps` off.
+    /// Pages in ascending order of their original addresses, or of their log pages with
+    /// `sort_remaps` off.
     pub entries: &'a [Remapping],
-    /// The logical pages of the window. All that the drive still has there afterwards is out of
+    /// Logical pages of the window. Afterwards every page that the drive still maps there is out of
     /// date.
     pub window: Range<u32>,
-    /// Whether the drive is to drop what it still has in the window.
+    /// Whether the drive must drop the pages that it still maps in the window.
     pub drop_rest: bool,
-    /// The most entries of one command.
+    /// Maximum number of entries per command.
     pub per_command: usize,
 }
 
 impl<'a> Batch<'a> {
-    /// The entries of each command.
+    /// Yields the entries of each command.
     pub fn commands(&self) -> impl Iterator<Item = &'a [Remapping]> {
         let only_drop = (self.entries.is_empty() && self.drop_rest).then_some(&[][..]);
         self.entries.chunks(self.per_command).chain(only_drop)
     }
 }
 
-/// Consecutive pages that are read by one command.
+/// Consecutive pages that one command reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece {
-    /// The first page as the drive is asked for it.
+    /// First page in the drive's address space.
     pub from: Lpn,
-    /// The first page as the user asked for it.
+    /// First page in the user's address space.
     pub original: Lpn,
-    /// How many.
+    /// Number of pages.
     pub pages: u32,
 }
 
-/// The host layer.
+/// The host layer SHRD.
 #[derive(Clone, Debug)]
 pub struct Shrd {
     config: ShrdConfig,
     ring: Ring,
-    /// The twrite that is being packed: its first slot, the room there, and what is in it.
+    /// The twrite that is being packed: its first slot, its room, and its pages.
     first: u32,
     room: u32,
     entries: Vec<Option<Lpn>>,
@@ -208,7 +213,7 @@ pub struct Shrd {
 impl Shrd {
     pub(super) const KEEPS_LOG: bool = true;
 
-    /// An empty log.
+    /// Creates a host layer with an empty log.
     pub fn new(config: ShrdConfig) -> Self {
         assert!(config.contiguous >= 1 && config.contiguous <= config.slots);
         assert!(config.remap_size >= 1 && config.remap_entries >= 1 && config.twrite_pages >= 1);
@@ -226,29 +231,29 @@ impl Shrd {
         }
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn config(&self) -> &ShrdConfig {
         &self.config
     }
 
-    /// What has been counted since the last [`Shrd::reset_counters`].
+    /// Returns the counts since the last [`Shrd::reset_counters`].
     pub fn counts(&self) -> ShrdCounts {
         self.counts
     }
 
-    /// Counters back to zero; the log stays.
+    /// Resets the counters to zero; the log stays.
     pub fn reset_counters(&mut self) {
         self.counts = ShrdCounts::default();
     }
 
-    /// Bytes of memory of the table, the ring and what a window is sorted in.
+    /// Returns the memory in bytes of the table, the ring and the buffers for sorting a window.
     pub fn memory_bytes(&self) -> u64 {
         let window = self.window.capacity() * size_of::<(Lpn, u32)>();
         let batch = self.batch.capacity() * size_of::<Remapping>();
         self.ring.bytes() + (window + batch) as u64
     }
 
-    /// Slots in use, and pages that are in the log.
+    /// Returns the number of used slots and the number of pages in the log.
     pub fn fill(&self) -> (u32, usize) {
         (self.ring.used(), self.ring.pages())
     }
@@ -259,7 +264,7 @@ impl Shrd {
         ((request.offset >> self.config.log2_page) as u32)..end as u32
     }
 
-    /// Whether a request is one that belongs into the log: a small write of whole pages.
+    /// Returns whether a request belongs into the log: a small write of whole pages.
     #[inline]
     pub fn is_small(&self, request: &Request) -> bool {
         let in_page = (1 << self.config.log2_page) - 1;
@@ -271,8 +276,8 @@ impl Shrd {
             && request.length >> self.config.log2_page <= u64::from(self.config.twrite_pages)
     }
 
-    /// Begins a twrite. The answer is whether there is room; if not, the small write is to be sent
-    /// as it is.
+    /// Begins a twrite. Returns whether there is room; if not, the small write must go to its
+    /// original address.
     #[inline]
     pub fn begin(&mut self) -> bool {
         self.entries.clear();
@@ -281,7 +286,7 @@ impl Shrd {
         self.room > 0
     }
 
-    /// Packs a small write if it still fits.
+    /// Packs a small write, and returns whether it fitted.
     #[inline]
     pub fn add(&mut self, request: &Request) -> bool {
         let pages = self.pages(request);
@@ -305,36 +310,37 @@ impl Shrd {
         true
     }
 
-    /// The twrite as it is to be sent.
+    /// Returns the packed twrite, to be sent.
     pub fn twrite(&mut self) -> Twrite<'_> {
         self.counts.twrites += 1;
         self.counts.commands += 2;
         Twrite { first: self.temporal(self.first), entries: &self.entries }
     }
 
-    /// A small write found no room, and is sent as it is.
+    /// Counts a small write that found no room and goes to its original address.
     pub fn count_full(&mut self) {
         self.counts.log_full += 1;
     }
 
-    /// A command is sent that is none of the layer's own.
+    /// Counts a command that the layer did not create itself.
     pub fn count_command(&mut self) {
         self.counts.commands += 1;
     }
 
-    /// The logical page of a slot.
+    /// Returns the logical page of a slot.
     fn temporal(&self, slot: u32) -> Lpn {
         Lpn::new(self.config.user_pages + slot)
     }
 
-    /// Where in the log a page is.
+    /// Returns the log page of a page, if it is in the log.
     #[inline]
     pub fn lookup(&self, lpn: Lpn) -> Option<Lpn> {
         self.ring.slot(lpn).map(|slot| self.temporal(slot))
     }
 
-    /// Splits a read: what is in the log is read there, page by page unless neighbours are joined,
-    /// and the rest at its place. The answer is whether anything is in the log.
+    /// Splits a read. Pages in the log are read there, page by page unless adjacent pages are
+    /// joined. Other pages are read at their original addresses. Returns whether any page is in the
+    /// log.
     pub fn redirect(&mut self, pages: Range<u32>, pieces: &mut Vec<Piece>) -> bool {
         pieces.clear();
         let mut redirected = false;
@@ -360,8 +366,8 @@ impl Shrd {
         redirected
     }
 
-    /// Pages are about to be written or trimmed at their place: what the log has of them is out of
-    /// date. Appends where that is.
+    /// Removes pages from the log that are about to be written or trimmed at their original
+    /// addresses. Appends their log pages.
     pub fn drop_pages(&mut self, pages: Range<u32>, dropped: &mut Vec<Remapping>) {
         if self.ring.pages() == 0 {
             return;
@@ -376,7 +382,8 @@ impl Shrd {
         self.found = found;
     }
 
-    /// A page is about to be written in part: if it is in the log, it must be remapped before.
+    /// Removes a page from the log that is about to be written partially. Returns the remap that
+    /// the drive must do first, if the page was in the log.
     pub fn remap_alone(&mut self, lpn: Lpn) -> Option<Remapping> {
         let slot = self.ring.remove(lpn, true)?;
         self.counts.commands += 1;
@@ -386,14 +393,14 @@ impl Shrd {
         Some(Remapping { from: self.temporal(slot), to: lpn })
     }
 
-    /// Whether so much of the log is used that a window should be remapped.
+    /// Returns whether the log is full enough that a window should be remapped.
     #[inline]
     pub fn is_low(&self) -> bool {
         self.ring.used() > self.config.remap_threshold
     }
 
-    /// Takes the oldest window out of the log, to be remapped. None if the log is empty, or if
-    /// there is nothing in the window that the drive must be told.
+    /// Takes the oldest window out of the log for a remap. Returns `None` if no window needs a
+    /// command to the drive.
     pub fn remap(&mut self) -> Option<Batch<'_>> {
         loop {
             if self.ring.used() == 0 {

@@ -1,28 +1,29 @@
-//! What a checkpoint is of, and what makes the journal take one.
+//! Content of a checkpoint, and the triggers of the journal.
 
 use super::UnitRecord;
 use crate::addr::{Lpn, Ppn, Unit};
 use crate::unit_table::UnitTable;
 
-/// What makes the journal write.
+/// Reason for the journal to write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CheckpointTrigger {
-    /// If there are trims that are not written down.
+    /// The pending trims must be written, if there are any.
     Trims,
-    /// If enough has been programmed since the last checkpoint.
+    /// A checkpoint is taken if enough pages were programmed since the last one.
     Due,
-    /// A checkpoint, whatever there is.
+    /// A checkpoint is taken unconditionally.
     Now,
 }
 
-/// What a checkpoint is of.
+/// State of a drive that a checkpoint saves.
 #[derive(Clone, Copy)]
 pub struct Snapshot<'a> {
-    /// Where each logical page is.
+    /// Physical page of each logical page.
     pub table: &'a [Option<Ppn>],
-    /// A page that is being remapped, and where it is: the map says neither.
+    /// Log page that is being remapped, and its physical page. Meanwhile the map has no entry for
+    /// it.
     pub remapping: Option<(Lpn, Ppn)>,
-    /// The units.
+    /// State of the units.
     pub units: &'a UnitTable,
 }
 

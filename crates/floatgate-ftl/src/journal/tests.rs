@@ -1,4 +1,4 @@
-//! The journal on hand-made flash: what is written down, byte by byte, and what is found of it.
+//! The journal on hand-made flash: its bytes, and the checkpoint that recovery finds in them.
 
 mod writing;
 
@@ -12,8 +12,8 @@ use crate::nand::{Checked, Counted};
 use crate::unit_table::UnitTable;
 use crate::unit_table::{FreeOrder, InUse};
 
-/// A page has 16 entries of the map, 8 notes of units or 4 trims: two pages of the map, two of
-/// notes and the commit record, then pages for trims up to the end of three units.
+/// A page has 16 map entries, 8 unit records or 4 trims. So an area has two map pages, two pages of
+/// unit records and the commit record, then pages for trims up to the end of its three units.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -29,7 +29,7 @@ const SHAPE: Shape = Shape {
 
 const COMMIT: u32 = 4;
 const AREA: u32 = 12;
-/// The first page of each area.
+/// First page of each area.
 const AREAS: [u32; 2] = [40, 52];
 const STREAMS: u8 = 3;
 
@@ -78,20 +78,20 @@ fn trim_bytes(trims: &[Trimmed]) -> Vec<u8> {
     trims.iter().flat_map(bytes).collect()
 }
 
-/// Page 19 of the map is where the last page of flash is, 18 nowhere, and the others in order from
-/// `first`.
+/// Returns a map: logical page 19 is at the last page of flash, 18 is unmapped, and the others are
+/// in order from `first`.
 fn places(first: u32) -> Vec<Option<u32>> {
     let mut places: Vec<_> = (first..first + 20).map(Some).collect();
     places[18..].copy_from_slice(&[None, Some(39)]);
     places
 }
 
-/// Unit `u` was erased 1000 times `u` and once, and opened for stream `u % 3`.
+/// Returns records: unit `u` was erased 1000 `u` + 1 times, and opened for stream `u % 3`.
 fn notes() -> Vec<(u32, u8)> {
     (0..10).map(|unit| (1000 * unit + 1, (unit % 3) as u8)).collect()
 }
 
-/// The pages of a checkpoint that was taken at this sequence and serial number.
+/// Returns the pages of a checkpoint taken at this sequence and serial number.
 fn checkpoint_pages(first: u32, (sequence, serial): (u64, u64)) -> Vec<Vec<u8>> {
     let (places, notes) = (places(first), notes());
     vec![
@@ -111,7 +111,7 @@ fn put_checkpoint(nand: &mut Flash, area: u32, first: u32, (sequence, serial): (
     }
 }
 
-/// What has to be found of it, if nothing is behind it.
+/// Returns the checkpoint that recovery must find if no trims follow it.
 fn expected(first: u32, (sequence, serial): (u64, u64)) -> Checkpoint {
     let notes = notes().into_iter().map(|(erases, stream)| UnitRecord { erases, stream });
     Checkpoint {
@@ -120,7 +120,8 @@ fn expected(first: u32, (sequence, serial): (u64, u64)) -> Checkpoint {
         table: places(first).into_iter().map(|place| place.map(Ppn::new)).collect(),
         units: notes.collect(),
         trims: vec![],
-        // The commit records of both areas are looked at, then its area is read to the last page.
+        // Recovery reads the commit records of both areas, then the newer area up to its last
+        // programmed page.
         reads: 2 + 5,
     }
 }
@@ -129,7 +130,7 @@ fn found(nand: &Flash) -> Option<Checkpoint> {
     layout(SHAPE).find(nand)
 }
 
-/// A drive that is written down: units that are worn as in `notes`.
+/// A drive to checkpoint. Its units are worn as in `notes`.
 struct Drive {
     table: Vec<Option<Ppn>>,
     units: UnitTable,
@@ -163,14 +164,15 @@ impl Drive {
         journal.keep(trigger, &mut self.nand, drive, &mut self.stamp, &mut self.chain).unwrap();
     }
 
-    /// Trims one page more than what lies before, far from the last: nothing to be joined.
+    /// Trims a single page at a sequence gap, so that the journal cannot join it with the trim
+    /// before.
     fn trim(&mut self, journal: &mut Journal, first: u32) -> Trimmed {
         self.stamp.sequence += 2;
         journal.trim(first..first + 1, self.stamp.sequence);
         Trimmed { first, pages: 1, sequence: self.stamp.sequence }
     }
 
-    /// Pages that the journal has programmed, and units that it has erased.
+    /// Returns the pages that the journal has programmed, and the units that it has erased.
     fn work(&self) -> (u64, u64) {
         let (counts, journal) = (self.nand.counters().flash, Cause::Journal as usize);
         assert_eq!(counts.programs.iter().sum::<u64>(), counts.programs[journal]);
@@ -185,7 +187,8 @@ fn journal(every: u64) -> Journal {
 
 #[test]
 fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
-    // Logical pages, units, pages in a unit; pages of map and of notes, one more, so many units.
+    // Logical pages, units, pages in a unit; pages for the map, the unit records and the commit
+    // record.
     for (logical_pages, units, pages_per_block, pages) in
         [(20, 10, 4, 2 + 2 + 1), (16, 8, 3, 1 + 1 + 1), (17, 9, 3, 2 + 2 + 1), (1, 1, 1, 3)]
     {
@@ -195,7 +198,7 @@ fn an_area_has_room_for_a_checkpoint_and_a_unit_of_trims() {
         assert_eq!(layout.units(), 2 * area);
         let medium = Shape { units: units + 2 * area, ..shape };
         assert_eq!(layout.medium(), Geometry::new(medium));
-        // Behind the commit record all is for trims, in either area.
+        // All pages behind the commit record are for trims, in both areas.
         let begin = |number: u32| (units + number * area) * pages_per_block;
         let behind = |number| begin(number) + pages..begin(number + 1);
         let trims: Vec<u32> = layout.trims().map(Ppn::get).collect();
@@ -214,7 +217,7 @@ fn a_page_has_room_for_a_commit_record() {
 #[test]
 fn a_checkpoint_is_written_as_it_is_described() {
     let mut drive = Drive::new(7, (70, 300));
-    // The page that is being remapped is where it was, and the map says nothing of it.
+    // The checkpoint must contain the page that is being remapped, although the map does not.
     drive.table[4] = None;
     drive.remapping = Some((Lpn::new(4), Ppn::new(7 + 4)));
     drive.keep(&mut journal(1000), CheckpointTrigger::Now);
@@ -252,7 +255,7 @@ fn what_fills_up_a_page_is_no_part_of_a_checkpoint() {
 fn no_page_is_beyond_the_drive() {
     let mut nand = flash();
     let mut pages = checkpoint_pages(3, (8, 20));
-    // Page 40 is the first of the journal, and no place of data.
+    // Page 40 is the first page of the journal, and never has data.
     pages[1][12..].copy_from_slice(&41u32.to_le_bytes());
     for (index, bytes) in pages.iter().enumerate() {
         put(&mut nand, (0, index as u32), bytes, (8, 21 + index as u64));
@@ -268,7 +271,7 @@ fn the_newest_checkpoint_that_is_whole_is_found() {
     type Damage = fn(&mut Flash, Ppn);
     let lost: Damage = |nand, at| nand.lose_payload(at);
     let torn: Damage = |nand, at| nand.set_tag(at, None);
-    // As if it had been there since the checkpoint before, which was in this area.
+    // As if the page had been there since the previous checkpoint in this area.
     let of_another: Damage = |nand, at| {
         let tag = nand.tag(at).unwrap();
         nand.set_tag(at, Some(Tag { serial: tag.serial - 1, ..tag }));
@@ -315,7 +318,7 @@ fn a_commit_record_is_known_by_its_first_word() {
     assert_eq!(found(&nand), None);
 }
 
-/// As after a crash of the machine that stores it, which an erase need not outlive.
+/// As after a crash of the machine that stores the flash: an erase may then be lost.
 #[test]
 fn trims_of_an_older_checkpoint_are_none() {
     let mut nand = flash();
@@ -332,11 +335,11 @@ fn trims_are_read_to_the_last_page_of_the_area() {
     let none = Trimmed { first: 3, pages: 0, sequence: 100 };
     let mut nand = flash();
     put_checkpoint(&mut nand, 0, 3, (8, 20));
-    // Four trims, none behind two others, and a trim behind none, which is as good as empty.
+    // Four trims; two trims; an empty record and then a trim. The empty record counts as padding.
     let pages =
         [vec![trim(1), trim(2), trim(3), trim(4)], vec![trim(5), trim(6)], vec![none, trim(7)]];
     for (at, trims) in pages.iter().enumerate() {
-        // The numbers need not be in order to be the highest.
+        // The highest numbers count, whatever their order.
         let sequence = [30, 60, 50][at];
         put(&mut nand, (0, COMMIT + 1 + at as u32), &trim_bytes(trims), (sequence, 90 + at as u64));
     }
@@ -345,13 +348,13 @@ fn trims_are_read_to_the_last_page_of_the_area() {
     let mut whole = Checkpoint { last, trims, reads: 2 + 5 + 3, ..expected(3, (8, 20)) };
     assert_eq!(found(&nand), Some(whole.clone()));
 
-    // One that is torn says nothing, and those behind it count.
+    // A torn page has no trims, but the pages behind it count.
     nand.set_tag(ppn(0, COMMIT + 2), None);
     whole.trims.retain(|trim| !(5..=6).contains(&trim.first));
     whole.last.sequence = 50;
     assert_eq!(found(&nand), Some(whole.clone()));
 
-    // To the last page of the area, which is the fourth of its third unit.
+    // Up to the last page of the area, the fourth of its third unit.
     for page in COMMIT + 4..AREA {
         let number = page + 10;
         whole.trims.push(trim(number));

@@ -1,10 +1,12 @@
-//! The macros that declare parameters, enums with names, and axes.
+//! Macros that declare parameters, enums with names, and axes.
 
 /// Declares the parameters of a policy: see [the module](mod@crate::parameters).
 ///
-/// A field has a type, a default, and, unless it is a `bool` or a
-/// [`Choice`](crate::parameters::Choice), a range: `from` or `above` the least `to` or `below` the
-/// greatest, those of sizes and durations in bytes and nanoseconds. An `Option` need not be set.
+/// A field has a type and a default. Unless it is a `bool` or a
+/// [`Choice`](crate::parameters::Choice), it also has a range. The range begins `from` (inclusive)
+/// or `above` (exclusive) its minimum, and ends `to` (inclusive) or `below` (exclusive) its
+/// maximum. Limits of sizes are in bytes, limits of durations in nanoseconds. An `Option` may stay
+/// unset.
 #[macro_export]
 macro_rules! parameters {
     (
@@ -125,11 +127,11 @@ macro_rules! choice {
     };
 }
 
-/// Declares an axis: the table of its policies, and the struct that each of them is made from, with
-/// what it is told of the drive and the parameters of every policy.
+/// Declares an axis: the table of its policies, and the struct from which each policy is created.
+/// The struct has properties of the drive and the parameters of every policy.
 ///
-/// A row is the name in a config, the type, that of its parameters if it has any, what it does, and
-/// where it is from.
+/// A row has the policy's name in a config, its type, the type of its parameters if it has any, its
+/// description, and its source.
 #[macro_export]
 macro_rules! axis {
     (
@@ -162,12 +164,12 @@ macro_rules! axis {
         }
 
         impl $Config {
-            /// With the default parameters of every policy.
+            /// Returns a config with the default parameters of every policy.
             fn defaults($($field: $Field),+) -> Self {
                 Self { $($field,)+ $($name: Default::default(),)* }
             }
 
-            /// With the parameters that a source has.
+            /// Replaces the parameters by the values of a source.
             pub fn with(self, source: &$crate::parameters::Sections) -> Self {
                 use $crate::parameters::Parameters;
                 Self {

@@ -9,7 +9,7 @@ use crate::geometry::Shape;
 use crate::journal::Trimmed;
 use crate::nand::{Checked, Counted};
 
-/// Units of four pages; the last four of twenty logical pages are the log.
+/// Units of four pages. The last four of twenty logical pages are the log.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -23,7 +23,7 @@ const SHAPE: Shape = Shape {
     program_unit: None,
 };
 const LOG: u32 = 16;
-/// The pages programmed before the checkpoint have serial numbers up to this one.
+/// Highest serial number of the pages programmed before the checkpoint.
 const BEFORE: u64 = 100;
 
 struct Flash {
@@ -48,7 +48,7 @@ impl Flash {
         self.put(unit, Tag::new(Owner::Data(Lpn::new(lpn)), sequence, serial))
     }
 
-    /// A page of the log, to be remapped to another, or to none.
+    /// Programs a log page, with or without an original address.
     fn logged(
         &mut self,
         unit: u32,
@@ -64,7 +64,7 @@ impl Flash {
         self.put(unit, Tag::new(Owner::Translation(Tpn::new(tpn)), sequence, serial))
     }
 
-    /// A page of which nothing can be read.
+    /// Programs an unreadable page.
     fn torn(&mut self, unit: u32) -> Ppn {
         let at = self.data(unit, 0, 0, 0);
         self.nand.set_tag(at, None);
@@ -76,19 +76,19 @@ impl Flash {
     }
 }
 
-/// A map with these entries.
+/// Returns a map with these entries.
 fn table(entries: &[(u32, Ppn)]) -> Vec<Option<Ppn>> {
     let mut table = vec![None; SHAPE.logical_pages as usize];
     entries.iter().for_each(|&(lpn, ppn)| table[lpn as usize] = Some(ppn));
     table
 }
 
-/// Unit `u` was erased 10 times `u` and opened for stream `u`.
+/// Returns the record of unit `u`: erased 10 `u` times and opened for stream `u`.
 fn note(unit: u32) -> UnitRecord {
     UnitRecord { erases: 10 * unit, stream: unit as u8 }
 }
 
-/// A checkpoint of a drive with this map.
+/// Returns a checkpoint of a drive with this map.
 fn checkpoint(entries: &[(u32, Ppn)]) -> Checkpoint {
     Checkpoint {
         stamp: Stamp { sequence: 50, serial: BEFORE },
@@ -138,7 +138,7 @@ fn of_copies_the_one_programmed_last_is_right() {
         let right = flash.data(third, 3, 5, 22);
         let found = flash.scan(None);
         assert_eq!(found.table, table(&[(3, right)]));
-        // Each page, and for two of them once more the one that they are held against.
+        // Each page once, and two of them again for the comparison with a copy.
         assert_eq!(found.mount.tag_reads, 3 + 2);
     }
 }
@@ -180,17 +180,18 @@ fn the_newest_numbers_and_the_units_are_told() {
 #[test]
 fn a_page_of_the_log_speaks_for_the_page_that_it_will_be() {
     let mut flash = Flash::new();
-    // (a) the newest of several in the log, (b) the one at its place if it is newer.
+    // (a) The newest of several log pages wins. (b) A newer page at the original address wins.
     flash.logged(0, (16, Some(3)), 4, 1);
     let newest = flash.logged(0, (17, Some(3)), 5, 2);
     flash.logged(0, (18, Some(4)), 6, 3);
     flash.data(1, 3, 3, 4);
     let at_place = flash.data(1, 4, 7, 5);
-    // (c) one that names no other is nobody's, nor is one that names a page of the log, or the map.
+    // (c) A log page without an original address has no owner. Nor has a page that names a page of
+    // the log, or a map page.
     flash.logged(0, (16, None), 8, 6);
     flash.logged(2, (19, Some(LOG)), 9, 7);
     flash.map(3, 2, 10, 8);
-    // The last page of the user.
+    // The last user page.
     let last = flash.data(1, LOG - 1, 2, 9);
     let found = flash.scan(None);
     assert_eq!(found.table, table(&[(3, newest), (4, at_place), (LOG - 1, last)]));
@@ -208,13 +209,14 @@ fn without_a_log_every_page_is_the_users() {
 #[test]
 fn a_checkpoint_spares_what_was_programmed_before_it() {
     let mut flash = Flash::new();
-    // The checkpoint knows best: page 1 is where it says, and page 2 was trimmed before.
+    // The checkpoint wins: page 1 is at its place in the checkpoint, and page 2 was trimmed
+    // earlier.
     let one = flash.data(0, 1, 20, 90);
     flash.data(0, 1, 99, 91);
     flash.data(0, 2, 98, BEFORE);
     let three = flash.data(1, 3, 21, 95);
     flash.data(1, 9, 22, 96);
-    // Since then.
+    // Programmed after the checkpoint.
     let nine = flash.data(1, 9, 61, BEFORE + 1);
     let five = flash.data(1, 5, 62, BEFORE + 9);
     let checkpoint = checkpoint(&[(1, one), (3, three), (9, Ppn::new(5))]);
@@ -230,7 +232,7 @@ fn a_checkpoint_spares_what_was_programmed_before_it() {
     };
     assert_eq!(found.units, [unit(0, 3, BEFORE, 2), unit(1, 4, BEFORE + 9, 9)]);
     assert_eq!(found.erases, (0..8).map(|unit| 10 * unit).collect::<Vec<_>>());
-    // Of each unit up to the first page that is older.
+    // In each unit, up to the first page that is older.
     let mount =
         Mount { from_checkpoint: true, journal_reads: 12, tag_reads: 1 + 3, ..Mount::default() };
     assert_eq!(found.mount, mount);
@@ -241,7 +243,7 @@ fn numbers_go_on_behind_those_of_the_journal() {
     let mut flash = Flash::new();
     flash.data(0, 1, 20, 90);
     assert_eq!(flash.scan(Some(&checkpoint(&[]))).stamp, Stamp { sequence: 60, serial: 107 });
-    // Each of the two for itself.
+    // Sequence and serial number are maximised separately.
     flash.data(0, 1, 59, 108);
     assert_eq!(flash.scan(Some(&checkpoint(&[]))).stamp, Stamp { sequence: 60, serial: 108 });
     flash.data(0, 1, 61, 105);
@@ -263,7 +265,7 @@ fn a_checkpoint_of_an_empty_drive_spares_nothing() {
 #[test]
 fn what_was_moved_since_the_checkpoint_is_where_it_was_moved_to() {
     let mut flash = Flash::new();
-    // Both were in unit 2, which has been erased; its place has a page of another kind.
+    // Both were in unit 2, which has been erased. Its first page now has another owner.
     let [one, two] = [Ppn::new(8), Ppn::new(9)];
     flash.data(2, 7, 70, 120);
     let copy = flash.data(0, 1, 20, 110);
@@ -278,15 +280,15 @@ fn what_was_moved_since_the_checkpoint_is_where_it_was_moved_to() {
 #[test]
 fn a_place_that_was_erased_since_the_checkpoint_has_nothing_any_more() {
     let mut flash = Flash::new();
-    // Unit 0 is as it was, unit 1 was erased and programmed anew, unit 2 was erased; of unit 3
-    // nothing can be read.
+    // Unit 0 is unchanged, unit 1 was erased and programmed again, unit 2 was erased, and unit 3 is
+    // unreadable.
     let kept = flash.data(0, 1, 20, 90);
     let anew = flash.data(1, 2, 61, 110);
     flash.torn(3);
     let places = [(1, kept), (3, anew), (4, Ppn::new(5)), (5, Ppn::new(8)), (6, Ppn::new(12))];
     let found = flash.scan(Some(&checkpoint(&places)));
     assert_eq!(found.table, table(&[(1, kept), (2, anew)]));
-    // Erased once more than the checkpoint knows, as far as there are pages that say so.
+    // One erase more than in the checkpoint, for units with pages that prove it.
     assert_eq!(found.erases, [0, 11, 20, 31, 40, 50, 60, 70]);
     let notes: Vec<_> = found.units.iter().map(|found| (found.unit.0, found.note)).collect();
     assert_eq!(notes, [(3, None), (0, Some(note(0))), (1, None)]);
@@ -310,13 +312,13 @@ fn what_was_written_before_a_trim_is_forgotten() {
         table(&left.collect::<Vec<_>>())
     };
     assert_eq!(found(&[]), without(&[]));
-    // From the first to the last, and none beside them.
+    // The trim forgets its first to its last page, and no neighbours.
     assert_eq!(found(&[trim(1, 2, 70)]), without(&[1, 2]));
-    // Only what has a lower number was written before it.
+    // Only pages with a lower sequence number were written before the trim.
     assert_eq!(found(&[trim(0, 16, 70)]), without(&[0, 1, 2, 3, 4]));
     assert_eq!(found(&[trim(5, 1, 71), trim(0, 1, 1)]), without(&[0, 5]));
     assert_eq!(found(&[trim(3, 1, 72), trim(6, 1, 72)]), without(&[3, 6]));
-    // Whatever is beyond the user's pages: no such page is trimmed.
+    // Pages beyond the user's pages cannot be trimmed.
     for (first, pages) in [(15, 9), (16, 4), (20, 1), (u32::MAX, u32::MAX)] {
         assert_eq!(found(&[trim(first, pages, 99)]), without(&[]));
     }
@@ -336,7 +338,8 @@ fn what_was_in_the_log_at_the_checkpoint_is_newer_than_its_place_or_not() {
     let places = [&logged[..], &[(3, three), (4, four)]].concat();
     let found = flash.scan(Some(&checkpoint(&places)));
     assert_eq!(found.table, table(&[(3, logged_three), (4, four), (5, logged_five)]));
-    // Four of the log, two at the places of three of them; then the last page of each unit.
+    // Four log pages, two pages at the original addresses of three of them, then the last page of
+    // each unit.
     assert_eq!(found.mount.tag_reads, 4 + 2 + 2);
 }
 
@@ -350,9 +353,9 @@ fn of_several_in_the_log_at_the_checkpoint_the_newest_is_right() {
         let found = flash.scan(Some(&checkpoint(&[(16, one), (17, two), (3, place)])));
         let newest = if first > second { one } else { two };
         assert_eq!(found.table, table(&[(3, newest)]), "{first} {second}");
-        // The place is looked at once.
+        // The page at the original address is read once.
         assert_eq!(found.mount.tag_reads, 2 + 1 + 2);
-        // What is trimmed after both is forgotten, and what was written after the trim is not.
+        // A trim after both forgets the page. A page written after the trim stays.
         let mut trimmed = checkpoint(&[(16, one), (17, two), (3, place)]);
         trimmed.trims.push(trim(3, 1, 9));
         assert_eq!(flash.scan(Some(&trimmed)).table, table(&[(3, newest)]));
@@ -363,8 +366,9 @@ fn of_several_in_the_log_at_the_checkpoint_the_newest_is_right() {
 
 #[test]
 fn a_place_with_another_page_since_the_checkpoint_does_not_tell_the_age_of_its_old_one() {
-    // Page 3 was in the log and, older, at its place. It was remapped; its old place was erased and
-    // has a newer page 7 now. Page 3 is still what was in the log.
+    // Page 3 was in the log, with an older version at its original address. It was remapped. Its
+    // old place was erased and now has a newer page 7. The data of page 3 is still the data from
+    // the log.
     let mut flash = Flash::new();
     let logged = flash.logged(1, (16, Some(3)), 8, 6);
     let place = flash.data(0, 7, 70, 110);
@@ -374,14 +378,14 @@ fn a_place_with_another_page_since_the_checkpoint_does_not_tell_the_age_of_its_o
 
 #[test]
 fn a_page_of_the_log_that_was_erased_since_the_checkpoint_is_not_believed() {
-    // What was in the log was remapped and moved; its unit was erased and is part of the log again.
+    // The log page was remapped and moved. Its unit was erased and is part of the log again.
     let mut flash = Flash::new();
     let moved = flash.data(0, 3, 8, 108);
     let place = flash.logged(1, (17, Some(4)), 70, 110);
     let gone = flash.torn(2);
     let found = flash.scan(Some(&checkpoint(&[(16, place), (17, gone), (18, Ppn::new(30))])));
     assert_eq!(found.table, table(&[(3, moved), (4, place)]));
-    // Its tag, that of two that tell nothing; then the three units.
+    // Its tag and two tags without information; then the three units.
     assert_eq!(found.mount.tag_reads, 3 + 3);
 }
 

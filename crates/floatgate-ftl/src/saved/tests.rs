@@ -33,14 +33,14 @@ fn saved(state: &mut dyn State) -> Held {
     Held { is_loading: true, ..held }
 }
 
-/// Whether what was saved is just what the state takes.
+/// Loads a state. Returns whether the state took exactly the saved bytes.
 fn load(state: &mut dyn State, from: &mut Held) -> bool {
     let mut carrier = Carrier::loading(from);
     state.carry(&mut carrier);
     carrier.finish()
 }
 
-/// Something of everything.
+/// A value of every type that can be saved.
 type All = (
     (Vec<u64>, Vec<(u32, Option<bool>)>, VecDeque<[u32; 2]>),
     (BTreeSet<(u32, Reverse<u8>)>, BTreeMap<u32, Vec<i64>>, f64),

@@ -13,14 +13,14 @@ fn write(first: u32, pages: u64) -> Request {
     request(Op::Write, first, pages)
 }
 
-/// 1024 pages of the user, and a log of `slots` behind them.
+/// Returns a host layer for 1024 user pages and a log of `slots` slots.
 fn shrd(slots: u32, tune: impl Fn(&mut ShrdConfig)) -> Shrd {
     let mut config = ShrdConfig { contiguous: 4, ..ShrdConfig::new(12, 1024, slots) };
     tune(&mut config);
     Shrd::new(config)
 }
 
-/// Packs single pages into one twrite; the answer is where it begins and what is in it.
+/// Packs single pages into one twrite. Returns its first page and its entries.
 fn twrite(host: &mut Shrd, pages: &[u32]) -> (u32, Vec<Option<u32>>) {
     assert!(host.begin(), "there is room");
     pages.iter().for_each(|&page| assert!(host.add(&write(page, 1)), "{page} fits"));
@@ -28,7 +28,8 @@ fn twrite(host: &mut Shrd, pages: &[u32]) -> (u32, Vec<Option<u32>>) {
     (first.get(), entries.iter().map(|entry| entry.map(Lpn::get)).collect())
 }
 
-/// A window as (page, where it was), and whether the rest of it is dropped.
+/// Remaps a window. Returns the pairs (page, log page), and whether the rest of the window is
+/// dropped.
 fn remap(host: &mut Shrd) -> (Vec<(u32, u32)>, bool) {
     let batch = host.remap().expect("there is something to remap");
     let pairs = batch.commands().flatten().map(|entry| (entry.to.get(), entry.from.get()));
@@ -57,7 +58,7 @@ fn the_example_of_the_slides() {
     assert_eq!((commands, twrites, packed, remaps), (4, 1, 4, 1), "header, data, read, remap");
 }
 
-/// The ablation: the same entries, as the log has them, cut into commands all the same.
+/// Ablation: the same entries in log order, still cut into commands.
 #[test]
 fn windows_may_be_remapped_as_they_were_written() {
     let tune = |config: &mut ShrdConfig| (config.sort_remaps, config.remap_entries) = (false, 3);
@@ -95,7 +96,7 @@ fn a_page_twice_in_one_twrite_is_in_the_later_slot() {
     assert_eq!((pairs, drop_rest), (vec![(7, 1026), (8, 1025)], true), "slot 1024 is dropped");
 }
 
-/// Windows of 4 of 64 slots: the first has 7, 8 and an old 7; then nothing is left.
+/// Windows of 4 slots of 64. The first has 7, 8 and an old 7; afterwards the log is empty.
 #[test]
 fn slots_that_were_overwritten_are_dropped_with_their_window() {
     let mut host = shrd(64, |config| config.remap_size = 4);
@@ -164,7 +165,7 @@ fn a_twrite_never_wraps_and_a_full_log_says_so() {
     assert_eq!(host.fill().0, 15);
     remap(&mut host);
     remap(&mut host);
-    // 12 and the three that were left out, up to the end of the ring.
+    // Slot 12 and the three skipped slots, up to the end of the ring.
     assert_eq!(remap(&mut host), (vec![(14, 1036)], false));
     assert_eq!(remap(&mut host).0, [(20, 1024), (21, 1025), (22, 1026)]);
     host.check();
@@ -219,7 +220,8 @@ fn memory_is_less_than_a_megabyte_for_64_mib_of_log() {
     assert!((300_000..1_000_000).contains(&host.memory_bytes()), "{}", host.memory_bytes());
 }
 
-/// Whatever comes: the table is a plain map from pages to the latest place.
+/// For any sequence of operations the table must equal a plain map from pages to their latest log
+/// pages.
 #[test]
 fn the_log_is_a_map() {
     for seed in 0..40 {

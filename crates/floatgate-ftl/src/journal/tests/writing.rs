@@ -1,4 +1,4 @@
-//! When trims and checkpoints are written, and where.
+//! Times and places at which trims and checkpoints are written.
 
 use super::*;
 
@@ -13,26 +13,26 @@ fn trims_are_joined_where_nothing_comes_between_them() {
         journal.pending.iter().map(of).collect::<Vec<_>>()
     };
     assert_eq!(trim(5..8, 1), [(5..8, 11)]);
-    // The next pages, at once.
+    // The next pages, without a write in between.
     assert_eq!(trim(8..9, 1), [(5..9, 12)]);
     assert_eq!(trim(9..12, 1), [(5..12, 13)]);
-    // The next pages, and a write before.
+    // The next pages, after a write.
     assert_eq!(trim(12..13, 2), [(5..12, 13), (12..13, 15)]);
-    // Pages that are not the next: a gap, the ones before, the same again.
+    // Other pages: after a gap, the pages before, the same page again.
     assert_eq!(trim(14..15, 1).len(), 3);
     assert_eq!(trim(13..14, 1).len(), 4);
     assert_eq!(
         trim(13..14, 1),
         [(5..12, 13), (12..13, 15), (14..15, 16), (13..14, 17), (13..14, 18)]
     );
-    // Only the last one is grown: 15 follows the third.
+    // Only the last trim grows, although 15 follows the third.
     assert_eq!(trim(15..16, 1)[5..], [(15..16, 19)]);
     assert_eq!(trim(16..17, 1)[5..], [(15..17, 20)]);
 }
 
 #[test]
 fn all_trims_are_written_down_however_many_there_are() {
-    // Four to a page.
+    // Four trims fit into a page.
     for (count, pages) in [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (28, 7)] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
         drive.keep(&mut journal, CheckpointTrigger::Now);
@@ -45,7 +45,7 @@ fn all_trims_are_written_down_however_many_there_are() {
         let reads = 2 + 5 + pages;
         let whole = Checkpoint { last, trims, reads, ..expected(3, (8, 20)) };
         assert_eq!(found(&drive.nand), Some(whole));
-        // Once.
+        // Trims are written only once.
         drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (5 + pages, 0));
     }
@@ -68,7 +68,7 @@ fn a_checkpoint_is_taken_when_the_area_is_full_of_trims() {
         (0..4 * pages).for_each(|at| {
             drive.trim(&mut journal, at % 20);
         });
-        // By now the map knows of all these trims: they need not be said again.
+        // The checkpoint's map includes all these trims, so the journal need not repeat them.
         drive.table[0] = None;
         drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (u64::from(5 + pages * fit + 5), 0));
@@ -97,7 +97,8 @@ fn a_checkpoint_is_due_after_so_many_programs() {
     for every in [5, 6, 40] {
         let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(every));
         drive.keep(&mut journal, CheckpointTrigger::Now);
-        // Counted from where the last was taken, so that its own five pages are among them.
+        // The interval starts at the serial number of the last checkpoint, so it includes the
+        // checkpoint's own five pages.
         for taken in [20, 20 + every] {
             drive.stamp.serial = drive.stamp.serial.max(taken + every - 1);
             let before = drive.work().0;
@@ -120,7 +121,7 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
     for (number, area) in [0, 1, 0, 1, 0].into_iter().enumerate() {
         let before = (drive.stamp.serial, erased(&drive));
         drive.keep(&mut journal, CheckpointTrigger::Now);
-        // Five pages are in two units. Trims were in the third of the first area, once.
+        // Five pages take two units. Trims were in the third unit of the first area once.
         let units = [0, 0, 3, 2, 2][number];
         assert_eq!(erased(&drive) - before.1, units, "checkpoint {number}");
         let commit = drive.nand.payload(ppn(area, COMMIT)).unwrap();
@@ -136,7 +137,7 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
 
 #[test]
 fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
-    // Which areas have a checkpoint, and when it was taken; where the next one goes.
+    // Areas with a checkpoint and its serial number; area of the next checkpoint.
     for (areas, area) in [
         (vec![], 0),
         (vec![(0, 20)], 1),
@@ -148,7 +149,7 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
         for &(area, serial) in &areas {
             put_checkpoint(&mut drive.nand, area, 5, (6, serial));
         }
-        // A checkpoint that was begun: one page where the next one goes.
+        // An unfinished checkpoint: one page in the area of the next checkpoint.
         let begun = areas.iter().all(|&(other, _)| other != area);
         if begun {
             put(&mut drive.nand, (area, 0), &[0; 64], (6, 50));
@@ -157,7 +158,7 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
         let mut journal = Journal::recovered(layout(SHAPE), 30, &drive.nand);
         let newest = areas.iter().map(|&(_, serial)| serial).max().unwrap_or(0);
 
-        // When it is due is counted from the newest one that is there.
+        // The interval starts at the newest checkpoint on flash.
         drive.stamp.serial = newest + 29;
         drive.keep(&mut journal, CheckpointTrigger::Due);
         assert_eq!(drive.work(), (programs, 0), "{areas:?}");
@@ -168,7 +169,7 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
         assert_eq!(drive.work().0, programs + 5, "{areas:?}");
         drive.nand = due;
 
-        // Nothing is noted behind what was found: there may be torn pages.
+        // No trims go behind the found checkpoint: there may be torn pages.
         drive.stamp.serial = 60;
         drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(drive.work(), (programs, 0), "{areas:?}");
@@ -181,7 +182,7 @@ fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
             assert_eq!(drive.nand.payload(ppn(other, COMMIT)), Some(commit_bytes(6, serial)));
         }
         assert_eq!(found(&drive.nand), Some(expected(3, (10, 60))));
-        // From there on trims go behind it.
+        // From then on trims go behind the new checkpoint.
         let trim = drive.trim(&mut journal, 9);
         drive.keep(&mut journal, CheckpointTrigger::Trims);
         assert_eq!(found(&drive.nand).unwrap().trims, [trim]);

@@ -1,10 +1,11 @@
-//! A live drive behind several clients at once: what a front (nbdkit today) is made of.
+//! A live drive that serves several clients at once. A front end (nbdkit today) calls it.
 //!
-//! Requests change the drive one after the other, under one lock; what a client sends is copied
-//! before, and a page that is read is fetched after. With a clock a reply is held until the
-//! simulated drive would have answered ([`Served::wait`](pacing)), and how far that was missed is
-//! measured. Beside the drive stand a recording of what was asked for, other drives that are asked
-//! for the same ([`shadow`]), and who looks inside and pulls the plug ([`control`]).
+//! Requests change the drive one after the other, under one lock. The server copies a client's data
+//! before it takes the lock, and fetches the bytes of a read after it has released the lock. With a
+//! clock the server holds each reply until the simulated drive would have answered
+//! ([`Served::wait`](pacing)), and measures how late replies are. Next to the drive the server may
+//! run a recording of the requests, shadow drives that receive the same requests ([`shadow`]), and
+//! a control socket for inspection and power cuts ([`control`]).
 
 mod backend;
 mod connections;
@@ -46,83 +47,83 @@ use shadow::Shadow;
 use state::State;
 use waiting::Writes;
 
-/// Names the placement of what is written, as far as the client knows one; 0 if not.
+/// Placement handle of written data, if the client knows one; 0 if not.
 pub type Stream = u16;
 
-/// How a change is to be made.
+/// Options of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct How {
-    /// Which data it belongs with.
+    /// Placement handle of the data.
     pub stream: Stream,
-    /// Whether it is durable when the call returns (FUA).
+    /// Whether the change is durable when the call returns (FUA).
     pub durable: bool,
 }
 
-/// What a front needs of a drive. Calls may come from several threads at once; each returns when
-/// the drive has answered.
+/// Interface of a drive for a front end. Several threads may call it at once; each call returns
+/// when the drive has answered.
 pub trait Backend: Send + Sync {
-    /// Bytes that can be addressed.
+    /// Bytes that clients can address.
     fn bytes(&self) -> u64;
 
-    /// Bytes of a page: what is written in part is read first.
+    /// Bytes of a page. A write that covers a page in part reads the page first.
     fn page_bytes(&self) -> u32;
 
-    /// Reads bytes; what was never written, or trimmed, is zeros.
+    /// Reads bytes. Bytes that were never written, or that were trimmed, are zeros.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn read(&self, offset: u64, into: &mut [u8]) -> Result<(), ServeError>;
 
     /// Writes bytes.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError>;
 
-    /// Forgets the pages that lie within these bytes.
+    /// Trims the pages that lie entirely within these bytes.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError>;
 
-    /// Makes these bytes read as zeros; pages may be forgotten for that, or not.
+    /// Makes these bytes read as zeros. `may_trim` allows the drive to trim pages for this.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError>;
 
-    /// What was acknowledged is durable when this returns.
+    /// Makes all acknowledged data durable before it returns.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn flush(&self) -> Result<(), ServeError>;
 
-    /// Tells of consecutive ranges, from a byte on, whether they are holes: first byte, length and
-    /// answer. It may end before the end of what was asked for, but tells of one at least.
+    /// Returns consecutive ranges from `offset` on: first byte, length, and whether the range is a
+    /// hole. The answer may end before the requested length, but has at least one range.
     ///
     /// # Errors
-    /// As [`ServeError`] has them.
+    /// See [`ServeError`].
     fn extents(&self, offset: u64, length: u64) -> Result<Vec<(u64, u64, bool)>, ServeError>;
 
-    /// A client has come.
+    /// Reports that a client has connected.
     fn connect(&self);
 
-    /// A client has gone.
+    /// Reports that a client has disconnected.
     fn disconnect(&self);
 }
 
-/// Why a request is not done.
+/// Reason why a request failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The drive says so.
+    /// The drive failed the request.
     Drive(LiveError),
-    /// The drive refuses to be written to.
+    /// The drive is read-only.
     ReadOnly,
-    /// The power failed while the request was under way, or since its client has come; or the drive
-    /// was shut down.
+    /// The power failed during the request, or since its client connected; or the drive was shut
+    /// down.
     PowerOff,
-    /// The drive was not found again after its power failed.
+    /// The drive could not be recovered after its power failed.
     Lost(String),
 }
 
@@ -147,35 +148,36 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Where the image of a drive is.
+/// Place of a drive's image.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// In memory: a drive that is new, and gone with the process.
+    /// Memory: a new drive that lasts until the process ends.
     Memory {
         /// Its config.
         config: Box<Config>,
         /// Bytes that the host can address.
         bytes: u64,
-        /// Seed of what policies draw.
+        /// Seed of the random choices of policies.
         seed: u64,
     },
-    /// A new drive that is written over before its first client, as `[start]` of its config says.
+    /// A new drive, aged before its first client: written over as `[start]` in its config states.
     Aged {
-        /// The file that is made for it; none where it is in memory.
+        /// The file to create for the drive; none for a drive in memory.
         image: Option<PathBuf>,
         /// Its config.
         config: Box<Config>,
         /// Bytes that the host can address.
         bytes: u64,
-        /// Seed of what policies draw, and of the addresses that are written.
+        /// Seed of the random choices of policies, and of the addresses written while the drive is
+        /// aged.
         seed: u64,
     },
 }
 
 impl Place {
-    /// Opens or makes the drive: its file, what it is, and how it began.
+    /// Opens or creates the drive. Returns its file, the drive, and its start state.
     fn open(
         self,
         time: Timekeeping,
@@ -199,33 +201,33 @@ impl Place {
     }
 }
 
-/// What is to be served.
+/// Setup of a server.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The drive.
     pub place: Place,
-    /// What it is called in results.
+    /// Name of the drive in results.
     pub name: String,
-    /// Whether it has a clock.
+    /// Whether the drive has a clock.
     pub time: Timekeeping,
-    /// What a request and its reply take on their way to the client and back: replies are held for
-    /// so much less, as far as they are held for so long.
+    /// Time that a request and its reply take between client and server. The server holds each
+    /// reply for this much less, but never for less than zero.
     pub transport: Duration,
-    /// Where to write down what was asked for.
+    /// File for a recording of the requests.
     pub record: Option<PathBuf>,
-    /// Drives that are asked for the same: their names and configs.
+    /// Names and configs of shadow drives, which receive the same requests.
     pub also: Vec<(String, Config)>,
 }
 
-/// Why nothing is served.
+/// Reason why the server did not start.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// There is no drive.
+    /// The drive could not be opened.
     Open(OpenError),
-    /// The drive was not aged to the end.
+    /// The drive could not be aged completely.
     Start(RunError),
-    /// A drive beside it cannot be.
+    /// A shadow drive could not be built.
     Also(String, RunError),
     /// The recording cannot be written.
     Record(PathBuf, io::Error),
@@ -267,40 +269,41 @@ impl fmt::Display for SetupError {
 
 impl std::error::Error for SetupError {}
 
-/// A drive that is served.
+/// A drive with its server.
 pub struct Served {
     image: Option<PathBuf>,
     bytes: u64,
     page_bytes: u32,
-    /// Whether small writes that come together are begun together.
+    /// Whether small writes that arrive together are begun together.
     packs: bool,
-    /// Whether replies are held.
+    /// Whether the server holds replies until the simulated drive has answered.
     has_clock: bool,
     started: Instant,
     state: Mutex<State>,
-    /// Whoever lets time pass is told that something happens earlier.
+    /// Wakes the leading thread early, because something happens sooner than it expects.
     earlier: Condvar,
-    /// The same, for who does not sleep.
+    /// The same signal for a leading thread that spins instead of sleeping.
     is_earlier: AtomicBool,
-    /// Requests are complete.
+    /// Signals that requests have completed, so that the queue has room.
     room: Condvar,
     writes: Writes,
     plug: Mutex<Plug>,
-    /// Who records what the dies do has them for himself.
+    /// Held while a client records a window of the dies' activity.
     lanes: Mutex<()>,
     gauges: Gauges,
 }
 
 impl Served {
-    /// Opens a drive, and what stands beside it.
+    /// Opens a drive, with its recording and its shadow drives.
     ///
     /// # Errors
-    /// A drive that cannot be had, or a file that cannot be written.
+    /// A drive that cannot be opened, or a file that cannot be written.
     pub fn new(setup: Setup) -> Result<Arc<Self>, SetupError> {
         Self::watched(setup, &Control::default())
     }
 
-    /// As [`Served::new`]; `control` counts the pages that are written to reach start states.
+    /// Does the same as [`Served::new`]; `control` counts the pages that are written to reach start
+    /// states.
     ///
     /// # Errors
     /// As [`Served::new`].
@@ -342,7 +345,7 @@ impl Served {
         Ok(served)
     }
 
-    /// Flushes, and writes down all that makes the next start quick. What comes after is refused.
+    /// Flushes, and writes everything that makes the next start quick. Later requests fail.
     ///
     /// # Errors
     /// A failed file.
@@ -359,12 +362,12 @@ impl Served {
     }
 }
 
-/// A lock that is used although somebody who had it has failed: what he said of it is all there is.
+/// Takes a lock even if a thread panicked while it held the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a bug says of itself.
+/// Returns an error text for a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

@@ -1,83 +1,92 @@
-//! The medium that stores its pages, data and out-of-band areas, in one image: a file, or memory of
-//! the process that is laid out in the same way.
+//! Flash that stores its pages, data and out-of-band areas, in one image: a file, or memory of the
+//! process with the same layout.
 //!
-//! All numbers are little-endian. `N` is the number of pages, with those of the journal's units,
-//! which lie behind the layer's; `D` is the end of the records, rounded up to the larger of 4 KiB
-//! and a page.
+//! All numbers are little-endian. `N` is the number of pages, including the pages of the journal's
+//! units, which follow the translation layer's units. `D` is the end of the records, rounded up to
+//! the larger of 4 KiB and a page.
 //!
-//! | offset   | bytes         | what                                                              |
-//! |----------|---------------|-------------------------------------------------------------------|
-//! | 0        | 8             | magic, `FLOATIMG`                                                 |
-//! | 8        | 4             | version: 3, or 4 for a drive that programs rows of pages at once; |
-//! |          |               | 1 and 2 are read as well                                          |
-//! | 12       | 4             | length of the header, its text included                           |
-//! | 16       | 4             | checksum of the header without these four bytes                   |
-//! | 20       | 36            | the nine numbers of `Shape`, in its order                         |
-//! | 56       | 4             | units of the journal                                              |
-//! | 60       | 16            | versions 2 and 4: the numbers of `ProgramUnit`, in its order      |
-//! | 60 or 76 | up to 16 KiB  | the config of the device, UTF-8                                   |
-//! | 16 KiB   | 12            | sync point (8) and its checksum (4)                               |
-//! | 16396    | 28            | two erases, of a unit (its number plus 1: 4) and of pages with    |
-//! |          |               | lower serial numbers (8); the checksum of both (4)                |
-//! | 16424    | 24            | pages that were synced (8), the sum of their serial numbers (8);  |
-//! |          |               | 1 if the drive was shut down, and nothing was changed since (4);  |
-//! |          |               | the checksum of all (4). Not in versions 1 and 2                  |
-//! | 16896    | 56            | the life of the drive: bytes that the host has read and written,  |
-//! |          |               | pages programmed, unsafe shutdowns, damaged reads, reads that     |
-//! |          |               | were made to fail (8 each); 1 if it was not shut down since it    |
-//! |          |               | was opened, plus 2, without which the first two are pages (4);    |
-//! |          |               | the checksum of all                                               |
-//! | 20 KiB   | 40 `N`        | a record for each page                                            |
-//! | `D`      | page x `N`    | the data of each page                                             |
+//! | offset   | bytes        | content                                                           |
+//! |----------|--------------|-------------------------------------------------------------------|
+//! | 0        | 8            | magic, `FLOATIMG`                                                 |
+//! | 8        | 4            | version: 3, or 4 for a drive that programs rows of pages at once; |
+//! |          |              | versions 1 and 2 can be read as well                              |
+//! | 12       | 4            | length of the header, including its text                          |
+//! | 16       | 4            | checksum of the header without these four bytes                   |
+//! | 20       | 36           | the nine numbers of `Shape`, in its order                         |
+//! | 56       | 4            | units of the journal                                              |
+//! | 60       | 16           | versions 2 and 4: the numbers of `ProgramUnit`, in its order      |
+//! | 60 or 76 | up to 16 KiB | the config of the device, UTF-8                                   |
+//! | 16 KiB   | 12           | sync point (8) and its checksum (4)                               |
+//! | 16396    | 28           | two erases, each with a unit (its number plus 1: 4) and a serial  |
+//! |          |              | number above all of its erased pages (8); their checksum (4)      |
+//! | 16424    | 24           | number of synced pages (8), sum of their serial numbers (8); 1 if |
+//! |          |              | the drive was shut down, and nothing was changed since (4); the   |
+//! |          |              | checksum of all (4). Not in versions 1 and 2                      |
+//! | 16896    | 56           | the life of the drive: bytes that the host has read and written,  |
+//! |          |              | pages programmed, unsafe shutdowns, damaged reads, reads that     |
+//! |          |              | were made to fail (8 each); flags (4): 1 if the drive was not     |
+//! |          |              | shut down since it was opened, 2 if the first two numbers count   |
+//! |          |              | bytes and not pages; the checksum of all (4)                      |
+//! | 20 KiB   | 40 `N`       | a record for each page                                            |
+//! | `D`      | page x `N`   | the data of each page                                             |
 //!
-//! A record is all zeros if the page is erased; else it holds
+//! The record of an erased page is all zeros. Any other record holds
 //!
-//! | offset | bytes | what                                                                        |
-//! |--------|-------|-----------------------------------------------------------------------------|
-//! | 0      | 4     | number of the owner                                                         |
-//! | 4      | 4     | the page that it will be once it is remapped, plus 1; 0 if there is none    |
-//! | 8      | 8     | sequence number                                                             |
-//! | 16     | 8     | serial number                                                               |
-//! | 24     | 1     | owner: 1 a page of data, 2 a page of the map, 3 nobody: padding of a row    |
-//! | 25     | 1     | data: 1 zeros that are not stored, 2 host's, 3 the layer's own, 4 lost      |
-//! | 26     | 1     | 1 if its unit is in SLC mode, else 0                                        |
-//! | 27     | 1     | zero                                                                        |
-//! | 28     | 4     | bytes of data stored                                                        |
-//! | 32     | 4     | checksum of them                                                            |
-//! | 36     | 4     | checksum of the 36 bytes above and of the page's number (4 bytes)           |
+//! | offset | bytes | content                                                                 |
+//! |--------|-------|-------------------------------------------------------------------------|
+//! | 0      | 4     | number of the owner                                                     |
+//! | 4      | 4     | logical page that it will be after a remap, plus 1; 0 if none           |
+//! | 8      | 8     | sequence number                                                         |
+//! | 16     | 8     | serial number                                                           |
+//! | 24     | 1     | owner: 1 a page of data, 2 a page of the map, 3 none: padding of a row  |
+//! | 25     | 1     | data: 1 zeros, not stored; 2 of the host; 3 of the layer itself; 4 lost |
+//! | 26     | 1     | 1 if its unit is in SLC mode, else 0                                    |
+//! | 27     | 1     | zero                                                                    |
+//! | 28     | 4     | bytes of data stored                                                    |
+//! | 32     | 4     | checksum of the data                                                    |
+//! | 36     | 4     | checksum of the 36 bytes above and of the page's number (4 bytes)       |
 //!
 //! The file is sparse: erased pages, pages of the map and pages of zeros take no space in the data
-//! area. The checksum is CRC-32 (IEEE). It finds every change within 32 adjacent bits, which a hash
-//! of the same width does not promise, tells any two page numbers apart, and costs less than the
-//! system call beside it. A record that is at another page's place is thus no record.
+//! area. The checksum is CRC-32 (IEEE). It detects every change within 32 adjacent bits, which a
+//! hash of the same width does not guarantee. It differs for any two page numbers, so a record at
+//! another page's place is invalid. It costs less than the system call that reads or writes the
+//! data.
 //!
-//! What is written reaches the disk in any order until [`Stored::sync`] has returned. Two rules
-//! make a crash of the whole machine look as a power cut does to flash. First, [`Nand::erase`]
-//! syncs before it erases, so that a page is gone only when what replaced it is there. Second, the
-//! sync point: all pages with lower serial numbers were synced, but for those of units whose erase
-//! may not have been; these are named beside it before they are erased. All others may have a
-//! record without the data, or a part of one, and are held against their checksums when the image
-//! is opened. What fails, and what is left in such a unit from before its erase if something has
-//! been programmed since, is torn, as if its program had been cut short, and its record
-//! says so from then on: all ones. So a page that was never flushed does not hide the one before
-//! it. Below the sync point data that does not match is damage: the tag stays, and a read of the
-//! page fails.
+//! Written data reaches the disk in any order until [`Stored::sync`] has returned. Two rules make a
+//! crash of the whole machine look to the drive like a power cut:
 //!
-//! A damaged record cannot show that its page was synced. So the sync point counts the synced pages
-//! and adds up their serial numbers. If records are missing both numbers differ, and all later sync
-//! points differ as well, because the count is carried on and never made anew. A shutdown is noted
-//! there, too. As long as that note stands no record is torn: it is erased, marked as torn, sound,
-//! or damaged. Before anything is programmed or erased the note is taken back, and that is synced.
-//! The sync point lies in one sector, so that a crash or a kill leaves the old one or the new one.
+//! * [`Nand::erase`] syncs before it erases, so that a page disappears only after its replacement
+//!   is on the disk.
+//! * The sync point states that all pages with lower serial numbers were synced. Units whose erase
+//!   may not be synced are exceptions, and the sync point names such a unit before its erase.
 //!
-//! A drive may program rows of pages at once. If a loss of power takes what waits for its row to be
-//! full, the row is in the file as a whole or not at all, and torn as a whole. Else each of its
-//! pages is there when it is programmed, and pages that a row has not when the image is opened are
-//! taken for padding: the controller had power to program it. The mode of a unit is that of its
-//! last pages that have a record.
+//! All other pages may have a record without data, or a partial record. When the image is opened,
+//! their data is compared with their checksums. A page that fails is torn, as if its program had
+//! been cut short. An old page is torn as well if a crash undid the erase of its unit and the unit
+//! was programmed since. The record of a torn page is set to all ones. A page that was never
+//! flushed thus does not hide its previous version. Below the sync point, data that does not match
+//! its checksum is damage: the tag stays, and a read of the page fails.
 //!
-//! A fault of the file stops the medium: the first error is kept for [`Stored::fault`], and from
-//! then on nothing is read or written.
+//! A damaged record cannot show that its page was synced. The sync point therefore counts the
+//! synced pages and adds up their serial numbers. If records are missing, both numbers differ. They
+//! differ at all later sync points, too, because the count is updated and never recomputed. The
+//! sync point also notes a shutdown. While that note stands, no page can be newly torn: each record
+//! is erased, marked as torn, sound, or damaged. Before the first program or erase the medium
+//! removes the note, and syncs. The sync point lies in one sector, so that a crash or a kill leaves
+//! either the old one or the new one.
+//!
+//! A drive may program rows of pages at once. There are two cases:
+//!
+//! * A loss of power takes the pages that wait for their row to be full. The file then has a row as
+//!   a whole or not at all, and a row is torn as a whole.
+//! * The controller's memory is protected. Each page is then in the file as soon as it is
+//!   programmed. Pages that a row lacks when the image is opened count as padding, because the
+//!   controller had power to program it.
+//!
+//! The mode of a unit is the mode of its last pages that have a record.
+//!
+//! A fault of the file stops the medium: [`Stored::fault`] keeps the first error, and from then on
+//! the medium reads and writes nothing.
 
 mod copying;
 mod error;
@@ -134,50 +143,51 @@ pub struct Stored {
     layout: Layout,
     counted: Counted,
     modes: Modes,
-    /// The page after the last one programmed since the last erase, by unit.
+    /// For each unit, the page after the last one programmed since the last erase.
     programmed: Vec<u32>,
-    /// Rows that are not full, if a loss of power takes these, by their first page.
+    /// Rows that are not full, by their first page. Empty if a loss of power does not take them.
     begun: BTreeMap<u32, Row>,
-    /// Pages that were torn when the image was opened.
+    /// Pages found torn when the image was opened, and not programmed since.
     torn: BTreeSet<u32>,
-    /// Damage in front of the records, seen when the image was opened.
+    /// Damage in front of the records, found when the image was opened.
     damaged: Vec<&'static str>,
-    /// All pages that are programmed, and those that were synced and are missing.
+    /// Tally of all programmed pages, including synced pages that are missing.
     tally: Tally,
     scanned_bytes: u64,
     register: Vec<u8>,
     note: Option<Vec<u8>>,
-    /// The data of the pages that a copy moves.
+    /// Data of the pages that a copy moves.
     moved: Vec<u8>,
     read_failed: bool,
     life: Life,
-    /// The same, as the file has it.
+    /// The drive's life as the file has it.
     kept_life: Life,
-    /// Whether pages are only found by reads of the host.
+    /// Whether host reads only locate their pages.
     locates: bool,
-    /// Where the page is that was found last, and all that were found by the request in hand.
+    /// Location of the last page read, if it was only located, and below the locations of all pages
+    /// that the current request located.
     located: Option<Located>,
     found: Vec<Located>,
-    /// Those of them whose units were erased since, as they were.
+    /// Located pages whose units were erased since, with their bytes.
     saved: Vec<(Located, Vec<u8>)>,
-    /// Reads of the host that are made to fail.
+    /// Host reads that are made to fail.
     failing: Failing,
-    /// What was synced, says the file.
+    /// The sync point, as the file has it.
     point: SyncPoint,
-    /// The serial number that it can name after the next sync.
+    /// The serial number for the sync point after the next sync.
     next_point: u64,
     /// Whether anything was changed since the last sync.
     is_changed: bool,
 }
 
-/// What the device asks, beside flash operations.
+/// Access for the device, apart from flash operations.
 impl Stored {
-    /// The units of the layer.
+    /// The units of the translation layer.
     pub fn geometry(&self) -> &Geometry {
         &self.header.geometry
     }
 
-    /// All units of the medium: the layer's, and those of its journal behind them.
+    /// All units of the medium: the units of the translation layer, then the units of its journal.
     pub fn medium_geometry(&self) -> &Geometry {
         &self.header.medium
     }
@@ -187,48 +197,49 @@ impl Stored {
         &self.header.text
     }
 
-    /// The page that the host read last; zeros if that failed.
+    /// The page that the host read last; zeros if the read failed.
     pub fn register(&self) -> &[u8] {
         &self.register
     }
 
-    /// Puts at most a page into the page register: the next that the host programs. What is missing
-    /// at the end is zeros.
+    /// Fills the page register for the host's next program. `bytes` is at most a page; missing
+    /// bytes at the end become zeros.
     pub fn set_register(&mut self, bytes: &[u8]) {
         let (data, rest) = self.register.split_at_mut(bytes.len());
         data.copy_from_slice(bytes);
         rest.fill(0);
     }
 
-    /// The first fault of the file, if there was one. To be asked after each request, and after
-    /// recovery: from then on nothing is read or written.
+    /// The first fault of the file, if there was one. Check it after each request, and after
+    /// recovery: after a fault the medium reads and writes nothing.
     pub fn fault(&self) -> Option<&io::Error> {
         self.image.fault()
     }
 
-    /// The first fault of the file, to be kept elsewhere. The medium stays stopped.
+    /// Takes the first fault of the file, for the caller to keep. The medium stays stopped.
     pub fn take_fault(&mut self) -> Option<io::Error> {
         self.image.take_fault()
     }
 
-    /// Bytes of out-of-band areas that were read to open the image.
+    /// Bytes of out-of-band areas read to open the image.
     pub fn scanned_bytes(&self) -> u64 {
         self.scanned_bytes
     }
 
-    /// Pages found on opening whose data had not reached the disk when the power failed.
+    /// Number of pages whose data had not reached the disk when the power failed, as found when the
+    /// image was opened.
     pub fn torn_pages(&self) -> usize {
         self.torn.len()
     }
 }
 
-/// The work. None if there was a fault, now or before.
+/// Implementation of the operations. They return None after a fault, now or earlier.
 impl Stored {
     fn page_bytes(&self) -> usize {
         self.header.geometry.shape().page_bytes as usize
     }
 
-    /// How the unit of a page is programmed.
+    /// Returns the mode of a page's unit.
     fn mode_of(&self, ppn: Ppn) -> Mode {
         self.modes.mode(self.modes.unit(ppn))
     }
@@ -245,7 +256,8 @@ impl Stored {
         let note = self.note.take();
         self.announce(tag.serial..tag.serial.saturating_add(1))?;
         let register = mem::take(&mut self.register);
-        // Some bytes at once, which is many times faster, and not all, as most pages show soon.
+        // A chunk at once is many times faster than single bytes. A whole page at once is slower,
+        // because most pages show a nonzero byte soon.
         let is_zero = |bytes: &[u8]| bytes.iter().fold(0, |all, &byte| all | byte) == 0;
         let is_zeros = || register.chunks(128).all(is_zero);
         let (content, data) = match &note {
@@ -267,7 +279,7 @@ impl Stored {
         self.put(from, &vec![padding; pages as usize], &[])
     }
 
-    /// What the records of some pages hold.
+    /// Returns the contents of the records of `pages` pages from `first` on.
     fn records(&self, first: u32, pages: u32) -> Option<Vec<Found>> {
         let range = self.layout.records(first, pages);
         let mut bytes = vec![0; pages as usize * RECORD_BYTES];
@@ -285,7 +297,7 @@ impl Stored {
         self.records(ppn.get(), 1)?.pop()
     }
 
-    /// Reads a page into the register; whether it was there.
+    /// Reads a page into the register, or only locates it. Returns whether the page was there.
     fn try_read(&mut self, from: Ppn, owner: Owner) -> Option<bool> {
         let record = match self.record(from)? {
             Found::Programmed(record) if record.belongs_to(owner) => record,
@@ -310,8 +322,9 @@ impl Stored {
     }
 
     fn try_erase(&mut self, unit: Unit) -> Option<()> {
-        // What replaces the unit's pages is to be on the disk before they are gone from it, and so
-        // is that they go. The sync is of the erase before this one, too, but only when it is done.
+        // Before the unit's pages disappear, the disk must have their replacements, and the note of
+        // this erase. The sync covers the previous erase, too, but only when it has returned: until
+        // then the sync point names both erases.
         let pages = self.header.medium.pages_per_unit();
         let first = unit.0 * pages;
         let erased = self.records(first, pages)?;
@@ -335,7 +348,7 @@ impl Stored {
     }
 }
 
-/// After a fault, operations are counted and nothing else.
+/// After a fault, operations are counted and do nothing else.
 impl Nand for Stored {
     type Error = Infallible;
     type Clock = NoClock;
@@ -348,7 +361,7 @@ impl Nand for Stored {
         self.counted.clock_mut()
     }
 
-    /// A page of the host goes into the register. Other reads are of pages that hold no data.
+    /// Reads a host page into the register. Reads for other causes are of pages without data.
     fn read(
         &mut self,
         from: Ppn,
@@ -387,7 +400,8 @@ impl Nand for Stored {
         self.counted.pad(from, pages, chain)
     }
 
-    /// The records of its pages will say so: an erased unit has none.
+    /// Sets the mode of a unit. The records of its pages will store the mode; an erased unit has no
+    /// record yet.
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         self.modes.set(unit, mode);
         self.counted.set_mode(unit, mode);

@@ -1,4 +1,4 @@
-//! What clients ask for, as calls.
+//! Requests of clients, as calls.
 
 use std::io;
 use std::sync::Arc;
@@ -13,21 +13,22 @@ use super::pacing::{Entered, Waiter};
 use super::{Backend, How, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
-/// Bytes of zeros that are written at once.
+/// Bytes of zeros in one write.
 const ZEROS: u64 = 4 << 20;
 
-/// Pages that one question for extents looks at.
+/// Most pages that one request for extents checks.
 const EXTENT_PAGES: u64 = 1 << 16;
 
-/// A client of a drive, from where it has come: when the power is cut it has lost the drive for
-/// good, as what was acknowledged to it may be gone. It must come again.
+/// A client of a drive since it connected. A power cut ends the connection for good, because data
+/// acknowledged to the client may be lost: the client must connect again.
 pub struct Client {
     served: Arc<Served>,
     cuts: u64,
 }
 
 impl Served {
-    /// A client that comes now. It is counted once it says so ([`Backend::connect`]).
+    /// Returns a client that connects now. The count of connections includes it after its call of
+    /// [`Backend::connect`].
     pub fn client(self: &Arc<Self>) -> Client {
         Client { served: Arc::clone(self), cuts: lock(&self.state).power.cuts }
     }
@@ -43,7 +44,8 @@ impl Served {
         let request = Request { at_ns, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
         let begun = state.begin(request, &waiter)?;
         let reading = state.drive()?.reading();
-        // From under the lock on: nothing is erased before the bytes have been fetched.
+        // The guard is taken under the lock of the drive, and prevents erases until the bytes are
+        // fetched.
         let held = reading.hold();
         self.hurry(&state);
         drop(state);
@@ -56,7 +58,7 @@ impl Served {
         };
         drop(held);
         self.wait(&waiter)?;
-        // What the drive has found damaged itself it has counted.
+        // If the drive itself found the damage, it has already counted it.
         if let Err(error) = fetched.as_ref()
             && !begun.is_damaged
             && let Ok(drive) = self.locked().drive()
@@ -183,7 +185,7 @@ mod tests {
 
     const NOW: How = How { stream: 0, durable: true };
 
-    /// A request that is done, and not yet flushed, when the plug is pulled.
+    /// The plug is pulled after a durable request completes, but before its flush.
     #[test]
     fn a_durable_request_fails_when_the_plug_is_pulled_before_its_flush() {
         let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
@@ -194,7 +196,7 @@ mod tests {
             served.ask(entered, (Op::Trim, 8 * PAGE as u64, PAGE as u64), NOW).unwrap();
             served.pull_plug().unwrap();
             assert_eq!(served.durable(entered, NOW), Err(ServeError::PowerOff));
-            // A further piece of it is refused, too.
+            // A second piece of the same request is refused, too.
             let piece = served.put(entered, (PAGE as u64, vec![7; PAGE]), NOW);
             assert_eq!(piece, Err(ServeError::PowerOff));
             let piece = served.ask(entered, (Op::Trim, 0, PAGE as u64), NOW);
@@ -207,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Of writes that wait together only those of the power that failed do.
+    /// If writes from before and after a power cut wait together, only those from before fail.
     #[test]
     fn writes_that_waited_when_the_plug_was_pulled_fail_alone() {
         let served = served(SHRD, Timekeeping::None);

@@ -1,8 +1,7 @@
-//! Looking inside, and what a user does to the drive: a socket of the system, and a document per
-//! line.
+//! Control socket: users inspect the drive and act on it, with one JSON document per line.
 //!
-//! A request is `{"do": NAME, ...}`, its answer `{"ok": VALUE}` or `{"error": TEXT}`. Only who may
-//! open the socket can ask: it is made for its owner alone.
+//! A request is `{"do": NAME, ...}`, its answer `{"ok": VALUE}` or `{"error": TEXT}`. The socket is
+//! created for its owner alone, so no other user can send requests.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -21,7 +20,7 @@ use super::connections::{Connection, Connections};
 use super::document::power;
 use super::{Served, document, words};
 
-/// Requests, and the keys that each may have.
+/// Names of the requests, and the keys that each accepts.
 const REQUESTS: [(&str, &[&str]); 10] = [
     ("status", &[]),
     ("smart", &[]),
@@ -35,18 +34,20 @@ const REQUESTS: [(&str, &[&str]); 10] = [
     ("stop", &[]),
 ];
 
-/// Bytes of a request at most.
+/// Most bytes of a request.
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
 
-/// Who sends a longer one is read on for so many bytes, and waited for so long: closed with bytes
-/// unread, a socket fails the sender's write, and the answer is lost.
+/// Bytes, and below the time, for which the server keeps reading after it has refused a request
+/// that is too long. A socket that is closed with unread bytes fails the sender's write, and the
+/// sender loses the answer.
 const REST_BYTES_MAX: u64 = 16 << 20;
 const REST_WAIT: Duration = Duration::from_secs(1);
 
-/// Time until the next try where no connection can be accepted: the process has no file left.
+/// Time until the next attempt if no connection can be accepted because the process has run out of
+/// files.
 const ACCEPT_WAIT: Duration = Duration::from_millis(100);
 
-/// A socket that is listened on, until this is dropped.
+/// A listening socket; dropping it removes the socket.
 #[derive(Debug)]
 pub struct Listener {
     path: PathBuf,
@@ -54,15 +55,15 @@ pub struct Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // It may be gone: nobody minds.
+        // Somebody may have removed the socket already, which is no problem.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Listens on a socket that must not exist, and answers for a drive in threads of its own.
+/// Listens on a socket path that must not exist, and answers requests in separate threads.
 ///
 /// # Errors
-/// A socket that cannot be made.
+/// A socket that cannot be created.
 pub fn listen(served: &Arc<Served>, path: &Path) -> io::Result<Listener> {
     let socket = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
@@ -79,7 +80,7 @@ pub fn listen(served: &Arc<Served>, path: &Path) -> io::Result<Listener> {
     Ok(Listener { path: path.to_path_buf() })
 }
 
-/// Serves a connection in a thread of its own.
+/// Serves a connection in its own thread.
 fn begin(
     all: &Arc<Connections>,
     stream: UnixStream,
@@ -88,7 +89,7 @@ fn begin(
     let connection = all.admit(stream)?;
     let (others, here) = (Arc::clone(all), Arc::clone(&connection));
     let thread = thread::Builder::new().spawn(move || {
-        // Who does not listen gets no answer.
+        // An error here means that the client does not read; it then gets no answer.
         let _ = serve(&here, &others, served);
         others.leave(&here);
     });
@@ -108,7 +109,7 @@ fn serve(
         if read == 0 {
             return Ok(());
         }
-        // The last document may end with the connection instead of its line.
+        // The last document may end with the connection instead of a newline.
         let is_whole = line.ends_with(b"\n") || (line.len() as u64) < REQUEST_BYTES_MAX;
         all.working(connection, || {
             let answer = match (served(), is_whole) {
@@ -130,14 +131,14 @@ fn serve(
     }
 }
 
-/// Reads what is left of a request that was refused.
+/// Reads the rest of a refused request.
 fn drain(reader: &mut BufReader<&UnixStream>) -> io::Result<()> {
     reader.get_ref().shutdown(Shutdown::Write)?;
     reader.get_ref().set_read_timeout(Some(REST_WAIT))?;
     io::copy(&mut reader.take(REST_BYTES_MAX), &mut io::sink()).map(drop)
 }
 
-/// The answer to a request; a bug in the drive is told as an error.
+/// Answers a request; a panic in the drive becomes an error.
 fn asked(served: &Served, line: &[u8]) -> Result<Value, String> {
     let request: Value =
         serde_json::from_slice(line).map_err(|error| format!("no JSON document: {error}"))?;
@@ -167,7 +168,7 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
     }
 }
 
-/// The name of a request, once its name and all of its keys are known.
+/// Returns the name of a request, after a check of its name and all its keys.
 fn name(request: &Value) -> Result<&'static str, String> {
     let Some((name, keys)) = REQUESTS.iter().find(|(name, _)| request["do"] == *name) else {
         let names = REQUESTS.map(|(name, _)| format!("\"{name}\"")).join(", ");
@@ -188,7 +189,7 @@ fn set_faults(served: &Served, request: &Value) -> Result<Value, String> {
     let share = match share {
         Value::Null => None,
         given => match given.as_f64() {
-            // The sum makes 0 of -0.
+            // Adding 0 turns -0 into 0.
             Some(share) if (0.0..=1.0).contains(&share) => Some(share + 0.0),
             _ => return Err(expected("read_error_share", given, "a share from 0 to 1")),
         },
@@ -211,7 +212,7 @@ fn snapshot(served: &Served, request: &Value) -> Result<Value, String> {
     Ok(json!({"path": to, "bytes": bytes}))
 }
 
-/// What the dies do for some milliseconds from now on.
+/// Records the activity of the dies for some milliseconds from now on.
 fn lanes(served: &Served, request: &Value) -> Result<Value, String> {
     match request["window_ms"].as_f64() {
         Some(ms) if ms > 0.0 && ms <= 1000.0 => served.lanes(ms),

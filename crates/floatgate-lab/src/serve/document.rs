@@ -1,4 +1,4 @@
-//! What is told of a drive that is served: one document.
+//! Status document of a served drive.
 
 use std::sync::atomic::Ordering;
 
@@ -18,15 +18,15 @@ use crate::metrics::ratio;
 use crate::result::{Facts, RunResult, Subject};
 use crate::warnings::{Of, notes, warnings};
 
-/// Share of spare that is left below which a drive warns, in per cent.
+/// Remaining spare space, in per cent, below which a drive warns.
 const SPARE_THRESHOLD: f64 = 10.0;
 
-/// Share of late replies, and of the drive's mean by which theirs may be above it, that is not
-/// warned of.
+/// Largest share of late replies, and largest relative excess of the mean response time over the
+/// drive's, that cause no warning.
 const OFF_MAX: f64 = 0.1;
 
 impl Served {
-    /// All that is known of the drive, but for what is in its units.
+    /// Returns the full status of the drive, except the contents of its units.
     pub(super) fn status(&self) -> Result<Value, ServeError> {
         let mut state = self.locked();
         self.look_at_image(&mut state);
@@ -35,8 +35,8 @@ impl Served {
         Ok(with_shadows(document, &shadows))
     }
 
-    /// Shuts the drive down, as [`Served::shut_down`] does. The answer is the status between the
-    /// last request and that: what was taken until then is in it, and nothing else.
+    /// Shuts the drive down, as [`Served::shut_down`] does. Returns the status between the last
+    /// request and the shutdown, so the status includes exactly the requests served until then.
     pub(super) fn stop(&self) -> Result<Value, ServeError> {
         let mut state = self.paused();
         self.look_at_image(&mut state);
@@ -101,7 +101,7 @@ impl Served {
         })
     }
 
-    /// What a drive says of its health.
+    /// Returns the health report of the drive.
     pub(super) fn smart(&self) -> Result<Value, ServeError> {
         let mut state = self.locked();
         self.look_at_image(&mut state);
@@ -117,7 +117,8 @@ impl Served {
             / erases.len().max(1) as f64;
         let endurance = description.config.flash.endurance;
         let used = mean / f64::from(endurance) * 100.0;
-        // Live drives keep no spare units for those that break, and none breaks: all of it is left.
+        // Live drives have no faults and keep no spare units to replace failed ones, so none are
+        // used up.
         let spare = 100.0;
         let mut critical: Vec<_> = failure(drive.as_ref()).into_iter().collect();
         if used >= 100.0 {
@@ -151,7 +152,7 @@ impl Served {
         }))
     }
 
-    /// What a user should know before he believes what he sees.
+    /// Reasons for a user to doubt the numbers.
     fn warnings(&self, state: &State, smart: &Value) -> Vec<String> {
         let mut warnings = vec![];
         for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
@@ -172,7 +173,7 @@ impl Served {
         warnings
     }
 
-    /// The erase units, as columns.
+    /// Returns the erase units, as columns.
     pub(super) fn blocks(&self) -> Result<Value, ServeError> {
         let state = self.locked();
         let opened = state.opened()?;
@@ -198,12 +199,12 @@ impl Served {
 }
 
 impl State {
-    /// The drives beside this one, to be looked at once others may have this one.
+    /// Returns views of the shadow drives, to be read after the lock is released.
     fn seen(&self) -> Vec<Seen> {
         self.shadows.iter().map(Shadow::seen).collect()
     }
 
-    /// The result of what was asked for since the counters were reset.
+    /// Returns the result of the requests since the counters were reset.
     fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
         let Opened { drive, description, plan } = self.opened()?;
         let facts =
@@ -225,8 +226,8 @@ impl State {
     }
 }
 
-/// What is to be said where clients see another drive than the simulated one: many replies are
-/// late, or few by so much that the mean is.
+/// Returns a warning if clients see a slower drive than the simulated one: many replies are late,
+/// or a few are so late that the mean is off.
 fn keeping_up(held: &Held) -> Option<String> {
     let (late, excess) = (held.late_share.unwrap_or(0.0), held.mean_excess.unwrap_or(0.0));
     (late > OFF_MAX || excess > OFF_MAX).then(|| {
@@ -240,13 +241,13 @@ fn keeping_up(held: &Held) -> Option<String> {
     })
 }
 
-/// Erases of each unit in all its life.
+/// Erases of each unit over the drive's whole life.
 fn lifetime_erases(device: &dyn Device) -> Vec<u32> {
     let units = device.units();
     (0..).map(Unit).zip(units.wear()).map(|(unit, _)| units.lifetime_erases(unit)).collect()
 }
 
-/// What the loss of power has cost.
+/// Returns the number of power cuts and the cost of the last recovery.
 pub(super) fn power(power: &Power) -> Value {
     let Power { cuts, mount, seconds } = *power;
     let Mount { from_checkpoint, journal_reads, tag_reads, moved, map_programs, erased } = mount;
@@ -261,12 +262,12 @@ pub(super) fn power(power: &Power) -> Value {
     }})
 }
 
-/// What is wrong with the drive because somebody wants it so.
+/// Returns the faults that a user has set.
 pub(super) fn faults(faults: &Faults) -> Value {
     json!({"read_error_share": faults.read_error_share, "read_only": faults.read_only})
 }
 
-/// What is written down.
+/// Returns the state of the recording.
 fn recording(recorder: &Recorder) -> Value {
     let Recorder { path, requests, failure, .. } = recorder;
     json!({"path": path, "requests": requests, "failure": failure})
@@ -277,7 +278,7 @@ fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
     status
 }
 
-/// What a drive beside this one has done.
+/// Returns the state of a shadow drive.
 fn beside(shadow: &Seen) -> Value {
     let (behind, result) = (shadow.behind(), shadow.result());
     json!({"name": shadow.name, "behind": behind, "result": result, "failure": shadow.failure()})
@@ -290,8 +291,8 @@ mod tests {
     use super::*;
     use crate::serve::gauges::Holding;
 
-    /// What is said of replies that took so long, and so much longer than they should, in
-    /// microseconds, and so many of them.
+    /// Returns the warning for replies, each given as its due time and its excess in microseconds,
+    /// and the number of such replies.
     fn said(replies: &[(u64, u64, usize)]) -> Option<String> {
         let mut holding = Holding::default();
         for &(due, beyond, count) in replies {
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(said(&[(1000, 90, 1000), (1000, 110, 90)]), None, "8.3 % late, 9.2 % longer");
         let many = said(&[(1000, 10, 80), (1000, 150, 20)]).unwrap();
         assert!(many.contains(" 20.0 % of the replies") && many.contains("took 3.8 % longer"));
-        // One in a hundred is late, and the mean is that of another drive.
+        // One reply in a hundred is late, and shifts the mean to the mean of another drive.
         let few = said(&[(1000, 10, 99), (1000, 20_000, 1)]).unwrap();
         assert!(few.contains(" 1.0 % of the replies") && few.contains("took 21.0 % longer"));
     }

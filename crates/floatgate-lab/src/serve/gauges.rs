@@ -1,4 +1,4 @@
-//! What the server measures of itself, in real time.
+//! Measurements of the server itself, in real time.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::lock;
 use crate::metrics::ratio;
 
-/// How times are distributed, in microseconds; none where nothing was measured.
+/// Summary of a distribution of times, in microseconds; none if nothing was measured.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(super) struct Distributed {
     pub count: u64,
@@ -21,16 +21,16 @@ pub(super) struct Distributed {
     pub max: Option<f64>,
 }
 
-/// Times that are longer count as so long: an hour.
+/// Longest time that a histogram distinguishes: an hour. Longer times count as an hour.
 const NS_MAX: u64 = 3_600_000_000_000;
 
-/// Digits that are kept of a time.
+/// Significant digits of a recorded time.
 const DIGITS: u8 = 2;
 
-/// How many sets of times there are, so that threads do not wait for each other.
+/// Number of sets of times. Several sets keep threads from waiting for each other.
 const SETS: usize = 16;
 
-/// Times to two digits, in nanoseconds.
+/// Histogram of times in nanoseconds, to two significant digits.
 #[derive(Debug)]
 pub(super) struct Times(Histogram<u64>);
 
@@ -67,7 +67,7 @@ impl Times {
         }
     }
 
-    /// The time that this share of all does not exceed, in microseconds.
+    /// The time in microseconds that this share of all times does not exceed.
     pub fn quantile_us(&self, quantile: f64) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.value_at_quantile(quantile) as f64 / 1e3)
     }
@@ -77,7 +77,7 @@ impl Times {
     }
 }
 
-/// What clients ask for.
+/// Kinds of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
     Read,
@@ -87,40 +87,40 @@ pub(super) enum Asked {
     Flush,
 }
 
-/// Times that are kept apart.
+/// One set of times, by kind.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     pub read: Times,
     pub write: Times,
-    /// Reads and writes since the history was told of last.
+    /// Reads and writes since the last sample of the history.
     pub lately: Times,
     pub lock_wait: Times,
     pub lock_held: Times,
     pub holding: Holding,
 }
 
-/// How far replies that were held missed their time.
+/// How late held replies were.
 #[derive(Debug, Default)]
 pub(super) struct Holding {
     error: Times,
-    /// Replies that came later by more than a tenth of what they should have taken.
+    /// Replies that were late by more than a tenth of their due time.
     late: u64,
-    /// The sums of what they should have taken, and of what they took beyond that.
+    /// Sum of the due times of all replies, and below the sum of their excess times.
     due: Duration,
     beyond: Duration,
 }
 
-/// What is told of it.
+/// Summary of how late held replies were.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Held {
     pub error_us: Distributed,
     pub late_share: Option<f64>,
-    /// How much longer replies took on average than they should have, as a share of that.
+    /// Sum of the excess times as a share of the sum of the due times.
     pub mean_excess: Option<f64>,
 }
 
 impl Holding {
-    /// A reply should have taken so long, and took so much longer.
+    /// Records a reply that was due after `due`, and took `beyond` longer.
     pub fn record(&mut self, due: Duration, beyond: Duration) {
         self.error.record(beyond);
         self.late += u64::from(beyond > due / 10);
@@ -141,14 +141,14 @@ impl Holding {
     }
 }
 
-/// All that is counted and measured.
+/// All counters and measurements.
 #[derive(Debug, Default)]
 pub(super) struct Gauges {
     asked: [AtomicU64; 5],
     pub errors: AtomicU64,
     pub connections: AtomicU64,
     pub in_flight: AtomicU64,
-    /// Reads whose bytes are being fetched, and the most there ever were.
+    /// Reads whose bytes are being fetched now, and below the most at any time.
     pub fetching: AtomicU64,
     pub fetching_most: AtomicU64,
     measured: [Mutex<Measured>; SETS],
@@ -163,7 +163,7 @@ impl Gauges {
         self.asked[asked as usize].load(Ordering::Relaxed)
     }
 
-    /// A request was answered after that time.
+    /// Records the response time of a request.
     pub fn answered(&self, asked: Asked, time: Duration) {
         let mut measured = self.mine();
         match asked {
@@ -174,7 +174,7 @@ impl Gauges {
         measured.lately.record(time);
     }
 
-    /// Where the calling thread notes its times: seldom anybody else does.
+    /// Returns the set of the calling thread. Other threads seldom use it.
     pub fn mine(&self) -> MutexGuard<'_, Measured> {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
         thread_local! {
@@ -183,7 +183,7 @@ impl Gauges {
         lock(&self.measured[SET.with(|&set| set)])
     }
 
-    /// The times of all threads.
+    /// Returns the sum of all sets.
     pub fn total(&self) -> Measured {
         let mut total = Measured::default();
         for set in &self.measured {
@@ -197,7 +197,7 @@ impl Gauges {
         total
     }
 
-    /// The times of reads and writes since this was asked last.
+    /// Returns the times of reads and writes since the last call.
     pub fn take_lately(&self) -> Times {
         let mut total = Times::default();
         for set in &self.measured {
@@ -208,14 +208,14 @@ impl Gauges {
         total
     }
 
-    /// Bytes of a read begin to be fetched.
+    /// Counts a read while its bytes are being fetched.
     pub fn fetch(&self) -> Fetching<'_> {
         let now = self.fetching.fetch_add(1, Ordering::Relaxed) + 1;
         self.fetching_most.fetch_max(now, Ordering::Relaxed);
         Fetching(self)
     }
 
-    /// Counts from zero; who is connected stays.
+    /// Resets the counts to zero, except connections and requests in progress.
     pub fn reset(&self) {
         self.asked.iter().for_each(|asked| asked.store(0, Ordering::Relaxed));
         self.errors.store(0, Ordering::Relaxed);
@@ -226,7 +226,7 @@ impl Gauges {
     }
 }
 
-/// Until the bytes are there.
+/// Guard of a read whose bytes are being fetched.
 pub(super) struct Fetching<'a>(&'a Gauges);
 
 impl Drop for Fetching<'_> {
@@ -249,7 +249,7 @@ mod tests {
         times
     }
 
-    /// Equal to two digits, which is what is kept.
+    /// Asserts equality to two significant digits, the precision of the histogram.
     fn about(found: Option<f64>, expected: f64) {
         let found = found.unwrap();
         assert!((found / expected - 1.0).abs() < 0.01, "{found} for {expected}");
@@ -276,7 +276,7 @@ mod tests {
         about(all.quantile_us(0.25), 2500.0);
         all.clear();
         assert_eq!(all.quantile_us(0.25), None);
-        // One that is longer than an hour counts as an hour.
+        // A time of more than an hour counts as an hour.
         about(times([u64::MAX / 10_000]).distributed().max, 3.6e9);
     }
 
@@ -292,13 +292,13 @@ mod tests {
         assert_eq!((held.error_us.count, held.late_share), (4, Some(0.5)));
         about(held.error_us.max, 101.0);
         about(held.mean_excess, 202.0 / 2500.0);
-        // Nothing was due: there is no share of it.
+        // If no time was due, there is no relative excess.
         let mut nothing = Holding::default();
         nothing.record(us(0), us(5));
         assert_eq!((nothing.held().late_share, nothing.held().mean_excess), (Some(1.0), None));
     }
 
-    /// Each thread has a set: the numbers of all are the sum, whichever set has which.
+    /// The total is the sum over all sets, whichever set a thread uses.
     #[test]
     fn the_numbers_of_all_threads_are_added() {
         let gauges = Gauges::default();
@@ -314,7 +314,7 @@ mod tests {
             for _ in 0..4 {
                 measured.lock_held.record(us(30 * time));
             }
-            // On time in the first, late in the second, very late in the last.
+            // On time in the first set, late in the second, very late in the last.
             measured.holding.record(us(1000), us(time - 50));
         }
         let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((held.error_us.count, held.late_share), (3, Some(2.0 / 3.0)));
         about(held.mean_excess, (50.0 + 150.0 + 250.0) / 3000.0);
         about(held.error_us.max, 250.0);
-        // Who asks again gets the same.
+        // A second call returns the same total.
         assert_eq!(gauges.total().read.distributed().count, 3);
     }
 
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(holding.held().late_share, None);
     }
 
-    /// Threads of a busy server are spread over the sets.
+    /// The threads of a busy server use several sets.
     #[test]
     fn threads_have_sets_of_their_own() {
         let gauges = Gauges::default();

@@ -19,7 +19,7 @@ impl Served {
         failure(drive.as_ref()).or_else(|| self.image_gone(&state))
     }
 
-    /// A drive whose file has lost its end has failed.
+    /// Marks the drive as failed if its file was truncated.
     pub(super) fn look_at_image(&self, state: &mut State) {
         if self.image.is_some()
             && let Ok(drive) = state.drive()
@@ -28,8 +28,8 @@ impl Served {
         }
     }
 
-    /// What became of an image whose path does not lead to the open file: it was removed or
-    /// replaced, and another server may have the new file.
+    /// Returns a warning if the image's path no longer leads to the open file: somebody removed or
+    /// replaced the file, and another server may use the new one.
     pub(super) fn image_gone(&self, state: &State) -> Option<String> {
         let (path, opened) = (self.image.as_ref()?, state.opened.as_ref()?);
         (!opened.drive.medium().is_at(path)).then(|| {

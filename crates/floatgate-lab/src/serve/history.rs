@@ -1,4 +1,5 @@
-//! What the drive did lately: a sample every second, of longer times the longer it runs.
+//! Recent history of the drive: at first one sample a second, and samples of longer intervals the
+//! longer it runs.
 
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -11,11 +12,11 @@ use super::state::State;
 use super::{Served, lock};
 use crate::metrics::{programs, ratio};
 
-/// Samples that are kept; when there are as many, each two become one.
+/// Most samples to keep. When this number is reached, each two neighbours are merged.
 const SAMPLES_MAX: usize = 512;
 
-/// Columns with an entry per interval. What ends with `_max` or `_min` is the most or the least of
-/// a sample as it was taken first, so that peaks stay when samples become one.
+/// Columns with an entry per interval. A column ending in `_max` or `_min` has the extreme over the
+/// original samples, so that peaks survive when samples are merged.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Samples {
     pub interval_s: f64,
@@ -28,13 +29,13 @@ pub(super) struct Samples {
     pub host_mb_s_max: Vec<f64>,
     pub requests_s: Vec<f64>,
     pub requests_s_max: Vec<f64>,
-    /// The least.
+    /// Smallest number of free units.
     pub free_units: Vec<u32>,
-    /// The longest.
+    /// Largest 99th percentile of the response times.
     pub p99_us: Vec<Option<f64>>,
 }
 
-/// What was counted in some time, and what it was at its extremes.
+/// Counts of an interval, with its extremes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     at_s: u32,
@@ -54,7 +55,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// What was counted between two times.
+    /// Returns the difference of two readings of the counters.
     fn between(was: &Counters, now: &Counters, page_bytes: u32) -> Self {
         let requests = |counters: &Counters| counters.host.requests.iter().sum::<u64>();
         let written_bytes = now.host.write_bytes - was.host.write_bytes;
@@ -70,7 +71,7 @@ impl Sample {
         }
     }
 
-    /// As it is taken: its extremes are what it is.
+    /// A fresh sample: its minimum and maximum equal its value.
     fn taken(self) -> Self {
         Self {
             write_amplification_max: self.write_amplification(),
@@ -81,7 +82,7 @@ impl Sample {
         }
     }
 
-    /// One of its time and of that after it.
+    /// Merges this sample with the next.
     fn and(self, next: Self) -> Self {
         let of = |pick: fn(f64, f64) -> f64, one: Option<f64>, other: Option<f64>| {
             one.zip(other).map(|(one, other)| pick(one, other)).or(one).or(other)
@@ -122,11 +123,12 @@ impl Sample {
     }
 }
 
-/// The samples, and what they are differences from.
+/// The samples, and the counters at the last sample.
 #[derive(Debug)]
 pub(super) struct History {
     samples: Vec<Sample>,
-    /// Seconds of a sample, since the last one, and since the counters were reset.
+    /// Seconds of an interval, then seconds since the last sample, then seconds since the counters
+    /// were reset.
     interval: u32,
     waited: u32,
     seconds: u32,
@@ -162,7 +164,7 @@ impl History {
         }
     }
 
-    /// A second has passed. The answer is whether a sample is due.
+    /// Counts one second, and returns whether a sample is due.
     fn tick(&mut self) -> bool {
         (self.waited, self.seconds) = (self.waited + 1, self.seconds + 1);
         self.waited >= self.interval
@@ -192,7 +194,7 @@ impl State {
     }
 }
 
-/// Looks at a drive every second until it is gone.
+/// Samples a drive every second until the server is gone.
 pub(super) fn watch(served: &Arc<Served>) {
     let served: Weak<Served> = Arc::downgrade(served);
     thread::spawn(move || {
@@ -209,7 +211,8 @@ pub(super) fn watch(served: &Arc<Served>) {
 mod tests {
     use super::*;
 
-    /// A drive of which, each second, as many pages were written and hits and misses counted.
+    /// Returns the history of a drive, given the pages written, the hits and the misses of each
+    /// second.
     fn history(seconds: impl Iterator<Item = (u64, u64, u64)>) -> History {
         let (mut history, mut now) = (History::default(), Counters::default());
         for (second, (pages, hits, misses)) in seconds.enumerate() {
@@ -225,7 +228,7 @@ mod tests {
         history
     }
 
-    /// One second in which the drive did a hundred times as much, among two thousand.
+    /// One second in 2,000 has a hundred times the usual load.
     #[test]
     fn a_peak_stays_however_long_the_drive_runs() {
         let (peak, all) = (101, 2000);
@@ -242,7 +245,8 @@ mod tests {
         assert_eq!(samples.requests_s[at], 4.0 + 396.0 / interval);
         assert_eq!(samples.write_amplification[at], Some(2.0), "bytes programmed per byte written");
         let most = |column: &[f64]| column.iter().copied().fold(0.0, f64::max);
-        // The second was sampled by itself; later ones are of several seconds from the beginning.
+        // The busy second was one sample at first; later samples cover several seconds from the
+        // start.
         assert_eq!((samples.requests_s_max[at], most(&samples.requests_s_max)), (400.0, 400.0));
         assert_eq!(most(&samples.host_mb_s_max), 400.0);
         assert_eq!(samples.p99_us[at], Some(400.0));

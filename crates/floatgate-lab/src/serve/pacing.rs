@@ -1,8 +1,10 @@
-//! Requests of clients: begun under the lock, answered when the simulated drive has.
+//! Paces requests of clients: begins them under the lock, and answers them when the simulated drive
+//! has.
 //!
-//! Nobody but who waits lets time pass. One of them leads: he sleeps until shortly before something
-//! happens next in the drive, watches the clock, has it happen, and wakes whose requests have
-//! ended. Who has his answer passes the lead on. So a client that is alone waits for nobody.
+//! Simulated time advances only while a client waits. One waiting thread leads: it sleeps until
+//! just before the next event in the drive, spins for the rest, advances the drive, and wakes the
+//! threads whose requests have completed. A leader that has its own answer passes the lead to
+//! another waiting thread. A single client therefore waits for no other thread.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,24 +20,25 @@ use super::waiting::Write;
 use super::{How, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
-/// The longest that anybody but who leads sleeps without a look.
+/// Longest sleep of a waiting thread that does not lead, before it looks at the drive again.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// The longest that who leads sleeps.
+/// Longest sleep of the leading thread.
 const REST: Duration = Duration::from_millis(50);
 
-/// So long before something happens who leads wakes up and watches the clock: the operating system
-/// wakes sleepers some tens of microseconds late, which is as long as a fast drive takes.
+/// Time before the next event at which the leading thread wakes up and starts to spin. The
+/// operating system wakes sleepers some tens of microseconds late, which is as long as a request
+/// takes on a fast drive.
 const WATCH: Duration = Duration::from_micros(100);
 
-/// When a request has come, and to which power of the drive: how often that was cut before.
+/// Arrival of a request: its time, and the number of power cuts before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entered {
     pub at: Instant,
     pub cuts: u64,
 }
 
-/// Who waits for a request.
+/// A thread that waits for requests.
 #[derive(Debug)]
 pub(super) struct Waiter {
     thread: Thread,
@@ -46,7 +49,7 @@ pub(super) struct Waiter {
 }
 
 impl Waiter {
-    /// The calling thread, for so many requests that entered then.
+    /// Registers the calling thread as the waiter for `requests` requests.
     pub fn new(entered: Entered, requests: usize) -> Arc<Self> {
         Arc::new(Self {
             thread: thread::current(),
@@ -57,19 +60,19 @@ impl Waiter {
         })
     }
 
-    /// One of them is complete.
+    /// Reports that one of the requests has completed.
     pub fn complete(&self, done_ns: u64) {
         let mut end = lock(&self.end);
         end.0 = end.0.max(done_ns);
         self.leave(1);
     }
 
-    /// A page that one of them touches cannot be read.
+    /// Reports that a page of one of the requests cannot be read.
     pub fn damage(&self) {
         lock(&self.end).1 = Some(LiveError::Damaged.into());
     }
 
-    /// None of them will be.
+    /// Fails all of the requests.
     pub fn fail(&self, error: ServeError) {
         lock(&self.end).1 = Some(error);
         self.is_begun.store(true, Ordering::Release);
@@ -87,7 +90,7 @@ impl Waiter {
     }
 }
 
-/// The lock, while somebody has it.
+/// The lock on the state, while a thread holds it.
 pub(super) struct Locked<'a> {
     state: Option<MutexGuard<'a, State>>,
     gauges: &'a Gauges,
@@ -96,7 +99,7 @@ pub(super) struct Locked<'a> {
 }
 
 impl Locked<'_> {
-    /// Lets go of the lock until that time has passed, or a condition is told.
+    /// Releases the lock until `time` has passed or `condition` is signalled.
     fn wait(&mut self, condition: &Condvar, time: Duration) {
         self.measure();
         if let Some(state) = self.state.take() {
@@ -134,7 +137,7 @@ impl DerefMut for Locked<'_> {
 }
 
 impl Served {
-    /// The drive; how long that took, and how long it is kept, are measured.
+    /// Locks the drive, and measures the time to get the lock and the time that it is held.
     pub(super) fn locked(&self) -> Locked<'_> {
         let asked = Instant::now();
         let state = Some(lock(&self.state));
@@ -142,7 +145,7 @@ impl Served {
         Locked { state, gauges: &self.gauges, begun, waited: begun - asked }
     }
 
-    /// The drive when it can take a request.
+    /// Locks the drive as soon as it can take a request.
     pub(super) fn with_room(&self) -> Locked<'_> {
         let mut state = self.locked();
         while state.room() == 0 {
@@ -156,7 +159,8 @@ impl Served {
         state
     }
 
-    /// The drive when nothing is under way. Nothing is begun until the pause is over.
+    /// Pauses the drive: locks it when no request is in progress. No request begins until
+    /// [`Served::go_on`] ends the pause.
     pub(super) fn paused(&self) -> Locked<'_> {
         let mut state = self.locked();
         state.is_paused = true;
@@ -171,14 +175,14 @@ impl Served {
         state
     }
 
-    /// The pause is over.
+    /// Ends a pause.
     pub(super) fn go_on(&self, mut state: Locked<'_>) {
         state.is_paused = false;
         drop(state);
         self.room.notify_all();
     }
 
-    /// Whoever leads is told if something happens earlier than he thinks.
+    /// Wakes the leading thread if the next event comes sooner than it expects.
     pub(super) fn hurry(&self, state: &State) {
         if state.leads && state.quiet_for().1 < state.until_ns {
             self.is_earlier.store(true, Ordering::Release);
@@ -225,16 +229,16 @@ impl Served {
         }
     }
 
-    /// Lets that time pass without sleeping, or less if something happens earlier.
+    /// Spins for `time`, or until something happens sooner.
     fn watch(&self, time: Duration) {
         let begun = Instant::now();
         while begun.elapsed() < time && !self.is_earlier.load(Ordering::Acquire) {
-            // Who has something to do on this core goes first.
+            // Other threads with work for this core run first.
             thread::yield_now();
         }
     }
 
-    /// A client is answered; how far its time was missed is measured if there is a clock.
+    /// Ends the wait of a client. With a clock it measures how late the answer is.
     fn end(&self, waiter: &Waiter, state: Option<&State>) -> Result<(), ServeError> {
         let end = lock(&waiter.end);
         if let Some(state) = state.filter(|_| end.1.is_none()) {
@@ -248,7 +252,7 @@ impl Served {
         }
     }
 
-    /// Does what a client asks for, and measures it.
+    /// Runs a client's request, and measures it.
     pub(super) fn answer<T>(
         &self,
         asked: Asked,
@@ -267,7 +271,7 @@ impl Served {
         answer
     }
 
-    /// Begins a request without bytes, and waits for it. With `sync` the file is synced as well.
+    /// Begins a request without bytes, and waits for it. A flush syncs the file as well.
     pub(super) fn ask(
         &self,
         entered: Entered,
@@ -316,7 +320,7 @@ impl Served {
         self.wait(&waiter)
     }
 
-    /// Begins the writes that wait, until this one is.
+    /// Begins waiting writes until the caller's write is begun.
     fn begin_waiting(&self, waiter: &Waiter) -> Result<(), ServeError> {
         while !waiter.is_begun.load(Ordering::Acquire) {
             let mut state = self.with_room();
@@ -352,7 +356,8 @@ impl Served {
         waiters.iter().for_each(|waiter| waiter.is_begun.store(true, Ordering::Release));
         self.hurry(state);
         if begun.is_damaged {
-            // Only one that is written in part reads a page, and that one is alone.
+            // Only a write that covers a page in part reads a page, and such a write is begun
+            // alone.
             waiters.iter().for_each(|waiter| waiter.damage());
         }
         Ok(())

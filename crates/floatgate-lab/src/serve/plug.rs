@@ -1,4 +1,4 @@
-//! What is done to the drive beside what clients ask for: power cuts, faults, copies.
+//! Actions of a user on the drive: power cuts, faults, resets, checks, recordings and copies.
 
 use std::io;
 use std::path::Path;
@@ -15,18 +15,18 @@ use super::{Served, lock};
 use crate::drive::live::{self, Opened};
 use crate::result::LanesResult;
 
-/// Spans of a window of the dies at most.
+/// Most spans in a recorded window of the dies.
 const SPANS_MAX: usize = 20_000;
 
-/// How much longer than the window is waited for what is in it.
+/// Time to wait beyond the end of the window, for events at its end.
 const LATER: Duration = Duration::from_millis(20);
 
 impl Served {
-    /// Pulls the plug, and lets the drive find itself again: what only its memory held is lost, and
-    /// an operation of the flash that is under way may be done in part. Requests under way fail.
+    /// Pulls the plug, and lets the drive recover. Data in the drive's memory is lost, and a flash
+    /// operation in progress may be done in part. Requests in progress fail.
     ///
     /// # Errors
-    /// A drive that cannot be found again, or that had no power.
+    /// A drive that cannot be recovered, or that had no power.
     pub(super) fn pull_plug(&self) -> Result<Power, String> {
         lock(&self.plug).pull();
         let mut state = self.locked();
@@ -55,7 +55,7 @@ impl Served {
         Ok(power)
     }
 
-    /// What is wrong with the drive from now on.
+    /// Sets the faults of the drive from now on.
     pub(super) fn set_faults(&self, share: Option<f64>, read_only: Option<bool>) -> Faults {
         let mut state = self.locked();
         let was = state.faults;
@@ -75,7 +75,7 @@ impl Served {
         }
     }
 
-    /// Counters and clocks begin anew, when what is under way has ended.
+    /// Resets counters and clocks when the requests in progress have completed.
     pub(super) fn reset(&self) {
         let mut state = self.paused();
         state.reset();
@@ -83,8 +83,8 @@ impl Served {
         self.go_on(state);
     }
 
-    /// Recomputes what can be recomputed of the drive, and asserts that it agrees. A drive that has
-    /// failed, or whose image is gone, is not sound either.
+    /// Recomputes the drive's state where possible, and asserts that it agrees. A drive that has
+    /// failed, or whose image is gone, does not pass.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut state = self.locked();
         self.look_at_image(&mut state);
@@ -96,8 +96,8 @@ impl Served {
         self.image_gone(&state).map_or(Ok(()), Err)
     }
 
-    /// What the dies do for so many milliseconds from now on, or from when who asked before has his
-    /// answer: the drive records one window at a time.
+    /// Records the activity of the dies for `ms` milliseconds. The drive records one window at a
+    /// time, so the window begins now, or after all earlier callers have their answers.
     pub(super) fn lanes(&self, ms: f64) -> Result<Value, String> {
         let window_ns = (ms * 1e6) as u64;
         let _alone = lock(&self.lanes);
@@ -118,8 +118,8 @@ impl Served {
         Ok(json!({"lanes": lanes}))
     }
 
-    /// Copies the image to a file that does not exist: what would be found there if the power
-    /// failed now. The answer is its length.
+    /// Copies the image to a file that does not exist, as recovery would find it if the power
+    /// failed now. Returns the length of the copy.
     pub(super) fn snapshot(&self, to: &Path) -> io::Result<u64> {
         let mut state = self.locked();
         let drive = state.drive().map_err(io::Error::other)?;

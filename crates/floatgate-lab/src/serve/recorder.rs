@@ -1,9 +1,9 @@
-//! Writing down what clients ask for, to be played again.
+//! Records the requests of clients, so that they can be replayed.
 //!
-//! A header of 16 bytes (`FLOATREC`, version 1, bytes of a page), and a record of 32 bytes for each
-//! request: its time in nanoseconds, offset, length (8 bytes each), operation (0 read, 1 write,
-//! 2 trim, 3 flush) and stream (4 bytes each); little-endian. A file that was cut short is whole up
-//! to its last record.
+//! The file has a header of 16 bytes (`FLOATREC`, version 1, bytes of a page), and a record of 32
+//! bytes for each request: its time in nanoseconds, offset, length (8 bytes each), operation (0
+//! read, 1 write, 2 trim, 3 flush) and stream (4 bytes each); little-endian. A truncated file is
+//! valid up to its last complete record.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -12,14 +12,14 @@ use std::path::PathBuf;
 
 use floatgate_ftl::request::Request;
 
-/// The recording.
+/// A recording.
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub path: PathBuf,
     pub requests: u64,
-    /// Why it has ended.
+    /// Error that ended the recording.
     pub failure: Option<String>,
-    /// What the clock of the drive had come to when it began anew, and the last time written down.
+    /// Recorded time at the last reset of the drive's clock, and below the last recorded time.
     base_ns: u64,
     last_ns: u64,
     file: BufWriter<File>,
@@ -37,7 +37,7 @@ impl Recorder {
         Ok(Self { path, requests: 0, failure: None, base_ns: 0, last_ns: 0, file })
     }
 
-    /// Adds a request, unless writing has failed before.
+    /// Adds a request, unless an earlier write has failed.
     pub fn add(&mut self, request: &Request) {
         let Request { at_ns, op, offset, length, stream } = *request;
         let at_ns = self.base_ns + at_ns;
@@ -54,12 +54,12 @@ impl Recorder {
         self.requests += u64::from(self.failure.is_none());
     }
 
-    /// The clock of the drive begins anew; times that are written down go on.
+    /// Continues the recorded times after a reset of the drive's clock.
     pub fn go_on(&mut self) {
         self.base_ns = self.last_ns;
     }
 
-    /// What was added is with the operating system from now on.
+    /// Passes all added requests to the operating system.
     pub fn flush(&mut self) {
         self.attempt(BufWriter::flush);
     }

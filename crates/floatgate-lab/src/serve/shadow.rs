@@ -1,8 +1,9 @@
-//! A drive that is asked for what clients ask the live one for: what would it have done?
+//! A shadow drive: it receives the requests that clients send to the live drive, and shows what
+//! another config would do.
 //!
-//! It is simulated as `floatgate run` simulates it, from its own start state on, by a thread of its
-//! own, and may fall behind. If it falls too far behind it stops, and says so. A bug in it ends its
-//! thread alone: it has failed from then on, and nothing is told of it but why.
+//! The shadow is simulated as in `floatgate run`, from its own start state on, in its own thread,
+//! and may fall behind. If it falls too far behind, it stops and reports that. A panic in the
+//! shadow ends only its thread: from then on the shadow reports the failure and no result.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -22,28 +23,28 @@ use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::run::{Control, Measured, RunError, metrics, reach};
 use crate::warnings::{Of, notes, warnings};
 
-/// Requests that a shadow may be behind.
+/// Most requests by which a shadow may be behind.
 const BEHIND_MAX: u64 = 1 << 20;
 
-/// Requests that it takes at once.
+/// Requests that the shadow takes from the channel at once.
 const BATCH: usize = 1024;
 
-/// A drive beside the live one.
+/// A drive that runs next to the live one.
 pub(super) struct Shadow {
-    /// None once it has stopped.
+    /// None after the shadow has stopped.
     told: Option<Sender<Told>>,
     seen: Seen,
 }
 
-/// What it is told.
+/// Message to the shadow's thread.
 enum Told {
-    /// A client asks for this.
+    /// A request of a client.
     Asked(Request),
-    /// Counters and clocks begin anew.
+    /// A reset of counters and clocks.
     Reset,
 }
 
-/// What is seen of it.
+/// View of a shadow for other threads.
 #[derive(Clone)]
 pub(super) struct Seen {
     pub name: String,
@@ -53,7 +54,7 @@ pub(super) struct Seen {
     failure: Arc<OnceLock<String>>,
 }
 
-/// The drive, and what was measured of it.
+/// The drive, and its measurements.
 struct Played {
     name: String,
     config: Config,
@@ -65,7 +66,7 @@ struct Played {
 }
 
 impl Shadow {
-    /// Brings a drive of so many bytes to its start state, and waits for requests.
+    /// Builds a drive of `bytes` bytes, brings it to its start state, and starts its thread.
     ///
     /// # Errors
     /// A config that makes no such drive.
@@ -90,7 +91,7 @@ impl Shadow {
         Ok(Self { told: Some(told), seen })
     }
 
-    /// The client asks for this.
+    /// Passes on a request of a client.
     pub fn ask(&mut self, request: &Request) {
         if self.seen.behind() >= BEHIND_MAX {
             (self.told, self.seen.has_stopped) = (None, true);
@@ -98,38 +99,38 @@ impl Shadow {
         self.tell(Told::Asked(*request));
     }
 
-    /// Its counters begin anew where those of the live drive do.
+    /// Resets the shadow's counters at the same point as the live drive's.
     pub fn reset(&mut self) {
         self.tell(Told::Reset);
     }
 
     fn tell(&self, told: Told) {
         self.seen.behind.fetch_add(1, Ordering::Relaxed);
-        // Without a receiver it has failed.
+        // A missing receiver means that the shadow has failed.
         if self.told.as_ref().is_none_or(|sender| sender.send(told).is_err()) {
             self.seen.behind.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// To look at it without keeping the live drive waiting.
+    /// Returns a view that can be read without blocking the live drive.
     pub fn seen(&self) -> Seen {
         self.seen.clone()
     }
 }
 
 impl Seen {
-    /// Requests that it has not taken, and new beginnings of its counters.
+    /// Messages, requests and resets, that the shadow has not processed.
     pub fn behind(&self) -> u64 {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// Why it has failed, if so.
+    /// Reason of the shadow's failure, if it failed.
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// What became of those that it has taken, and are complete; none if it has failed, as nobody
-    /// knows what a drive has counted that was left in the middle of a request.
+    /// Returns the result of the completed requests. None after a failure, because the counters of
+    /// a drive that stopped in the middle of a request are unreliable.
     pub fn result(&self) -> Option<RunResult> {
         let played = lock(&self.played);
         if self.failure.get().is_some() {
@@ -151,7 +152,7 @@ impl Played {
         }
     }
 
-    /// What is under way ends before.
+    /// Completes the requests in progress, then resets.
     fn reset(&mut self) {
         self.measured.run(self.device.as_mut(), &[], 0);
         self.device.reset_counters();
@@ -170,8 +171,8 @@ impl Played {
     }
 }
 
-/// Serves requests as they come, as far as the drive need not see what comes after them. Before its
-/// counters begin anew all are served.
+/// Serves requests as they arrive, except the last few if the drive must see requests ahead. Before
+/// a reset it serves all.
 fn play(told: &Receiver<Told>, seen: &Seen) {
     let mut waiting: VecDeque<Request> = VecDeque::new();
     while let Ok(first) = told.recv() {
@@ -217,7 +218,7 @@ mod tests {
     const BYTES: u64 = 8 << 20;
     const PAGE: usize = 4096;
 
-    /// A drive in memory with a shadow of the same config.
+    /// Builds a drive in memory with a shadow of the same config.
     fn served() -> Arc<Served> {
         let sets = [("flash.pages_per_block", "16"), ("start.fill", "none"), ("timing", "none")];
         let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
@@ -234,14 +235,13 @@ mod tests {
         }
     }
 
-    /// As if so many requests were with the shadow that it has not taken: it is as far behind, in
-    /// no time.
+    /// Makes the shadow appear to be behind by this many more requests.
     fn fall_behind(served: &Served, requests: u64) {
         let state = served.locked();
         state.shadows[0].seen.behind.fetch_add(requests, Ordering::Relaxed);
     }
 
-    /// What is told of the shadow once it is this far behind and no further: its warnings, and the
+    /// Waits until the shadow is exactly this far behind. Returns its warnings, and the number of
     /// requests that it has served.
     fn told(served: &Served, behind: u64) -> (Vec<String>, Value) {
         loop {
@@ -273,7 +273,7 @@ mod tests {
         let (warnings, requests) = told(&served, 1_048_576);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)));
 
-        // Were it to take requests again, what it has counted would be of some of them only.
+        // If the shadow took requests again, its counters would include only some of them.
         served.locked().shadows[0].seen.behind.store(0, Ordering::Relaxed);
         read(&served, 2);
         served.locked().reset();
@@ -281,7 +281,8 @@ mod tests {
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
     }
 
-    /// A request that no client can make is one that the engine of a drive asserts there is not.
+    /// The engine asserts that no request ends beyond the drive, and no client can send one: the
+    /// test uses such a request as the bug.
     #[test]
     fn a_shadow_with_a_bug_has_failed_and_the_drive_has_not() {
         let served = served();

@@ -1,4 +1,4 @@
-//! Copies of an image. A copy has its name when it is complete, and not before.
+//! Copies of an image. A copy gets its name only when it is complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 use crate::stored::Place;
 
-/// Bytes that are copied in one piece.
+/// Bytes copied in one piece.
 const COPIED_AT_ONCE: usize = 1 << 20;
 
-/// What an unfinished copy is called, with the number of the process in between.
+/// Start and end of the name of an unfinished copy; the process number is in between.
 const PART: (&str, &str) = (".floatgate-snapshot-", ".part");
 
 /// Copies an image to a file that does not exist, and returns its length.
@@ -34,15 +34,17 @@ pub(super) fn snapshot(from: &Place, to: &Path) -> io::Result<u64> {
         Ok(length)
     });
     match copied {
-        // The name is to survive a crash as well as the file, where folders can be synced.
+        // Syncs the folder where that is possible, so that the name survives a crash as well as the
+        // file does.
         Ok(_) => drop(File::open(folder).and_then(|folder| folder.sync_all())),
-        // The first error is reported; whether the rest can be removed comes second.
+        // The caller gets the first error; an error of the removal matters less.
         Err(_) => drop(fs::remove_file(&part)),
     }
     copied
 }
 
-/// Removes unfinished copies of processes that have ended: a running process has its copy locked.
+/// Removes unfinished copies of processes that have ended; a running process holds a lock on its
+/// copy.
 fn remove_leftovers(folder: &Path) {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for path in names.filter(|path| path.file_name().is_some_and(is_part)) {
@@ -62,10 +64,10 @@ fn is_abandoned(path: &PathBuf) -> io::Result<bool> {
     Ok(file.metadata()?.is_file() && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
-/// Gives a file its name, if no other has it.
+/// Renames a file, unless another file has the new name.
 fn publish(part: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, part, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system that cannot do both at once.
+        // The file system cannot check and rename in one step.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => match to.symlink_metadata() {
             Ok(_) => Err(Errno::EXIST.into()),
             Err(_) => fs::rename(part, to),
@@ -74,7 +76,8 @@ fn publish(part: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Copies bytes without their holes: at once where the file system can have both share their data.
+/// Copies bytes without their holes. If the file system can share the data between both files, the
+/// copy takes no time.
 fn copy(from: &Place, to: &Path) -> io::Result<u64> {
     let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     flock(&target, FlockOperation::NonBlockingLockExclusive)?;
@@ -115,7 +118,7 @@ mod tests {
         names
     }
 
-    /// The image is shorter than it was when its holes were looked up, as on a failing disk.
+    /// The image cannot be read, as on a failing disk.
     #[test]
     fn a_copy_that_fails_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is behind the lock: the drive, what is measured of it, and what runs on it.
+//! State under the lock: the drive, its measurements, and the requests in progress.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::metrics::Metrics;
 use crate::result::StartResult;
 use crate::run::metrics;
 
-/// Requests of a window of the timeline.
+/// Requests in an interval of the timeline.
 const WINDOW: u64 = 1 << 16;
 
-/// How often the power was lost, and what finding the drive again took the last time.
+/// Number of power cuts, and the cost of the last recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Power {
     pub cuts: u64,
@@ -29,42 +29,42 @@ pub(super) struct Power {
     pub seconds: f64,
 }
 
-/// What is wrong with the drive because somebody wants it so.
+/// Faults that a user has set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     pub read_error_share: f64,
     pub read_only: bool,
 }
 
-/// A request that the simulated drive has not answered.
+/// A request that the simulated drive has not answered yet.
 #[derive(Debug)]
 struct Running {
     request: Request,
     waiter: Arc<Waiter>,
 }
 
-/// What is behind the lock.
+/// State under the lock.
 pub(super) struct State {
-    /// None if there is no power, or the drive was shut down.
+    /// None if there is no power, or after a shutdown.
     pub opened: Option<Opened>,
-    /// Why it was not found again, if so.
+    /// Reason why the drive could not be recovered, if it could not.
     pub lost: Option<String>,
     pub name: String,
-    /// How it was brought to its start state.
+    /// How the drive reached its start state.
     pub start: StartResult,
     pub time: Timekeeping,
-    /// How much earlier than the drive has it a reply sets out.
+    /// How much earlier than the simulated drive answers the server sends the reply.
     pub transport: Duration,
     pub metrics: Metrics,
     running: BTreeMap<u64, Running>,
-    /// When the simulated time was zero.
+    /// Real time at which the simulated time was zero.
     epoch: Instant,
-    /// The time of the last request.
+    /// Arrival of the last request, on the drive's clock.
     last_ns: u64,
-    /// Whether somebody lets time pass, and until when he waits.
+    /// Whether a thread leads, and below the time of the event that it waits for.
     pub leads: bool,
     pub until_ns: u64,
-    /// Nothing is begun for now.
+    /// Whether no request may begin for now.
     pub is_paused: bool,
     recorded: u64,
     pub recorder: Option<Recorder>,
@@ -116,20 +116,20 @@ impl State {
         self.opened.as_mut().map(|opened| &mut opened.drive).ok_or_else(|| off(lost))
     }
 
-    /// The drive, what it is, and its size.
+    /// The drive, its description and its plan.
     pub fn opened(&self) -> Result<&Opened, ServeError> {
         self.opened.as_ref().ok_or_else(|| self.why_off())
     }
 
-    /// Why there is no drive.
+    /// Returns the reason why there is no drive.
     pub fn why_off(&self) -> ServeError {
         off(&self.lost)
     }
 
-    /// Whether the power was on all the time since a request has come, or its client.
+    /// Checks that the power was on since a request arrived, or since its client connected.
     ///
     /// # Errors
-    /// It was cut.
+    /// The power was cut.
     pub fn has_power_since(&self, entered: Entered) -> Result<(), ServeError> {
         if entered.cuts == self.power.cuts { Ok(()) } else { Err(ServeError::PowerOff) }
     }
@@ -138,10 +138,10 @@ impl State {
         self.time == Timekeeping::Simulated
     }
 
-    /// Requests that can be begun before one has to end.
+    /// Returns the number of requests that can begin before another one must complete.
     pub fn room(&self) -> usize {
         let Some(Opened { description, .. }) = &self.opened else {
-            // Who asks is told that there is no drive.
+            // The request itself then reports that there is no drive.
             return usize::MAX;
         };
         let queue = &description.config.queue;
@@ -156,12 +156,14 @@ impl State {
         self.running.is_empty()
     }
 
-    /// Until when the drive is simulated: what ends by then is with the client in time.
+    /// Time up to which to simulate the drive. It is ahead of real time by the transport time, so
+    /// that replies reach their clients in time.
     fn now_ns(&self) -> u64 {
         (self.epoch.elapsed() + self.transport).as_nanos() as u64
     }
 
-    /// The time on the clock of the drive, which stands still while it has nothing to do.
+    /// Time on the drive's clock. The drive's own clock stops while it has nothing to do; real time
+    /// counts then.
     pub fn time_ns(&self) -> u64 {
         self.played_ns().max(self.now_ns())
     }
@@ -170,15 +172,15 @@ impl State {
         self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0)
     }
 
-    /// When a request has come, on the clock of the drive: later than those before it, and what the
-    /// drive has done so far it did without it.
+    /// Returns the arrival time of a request on the drive's clock: later than the arrivals before
+    /// it, and later than everything that the drive has already simulated.
     pub fn stamp(&mut self, entered: Instant) -> u64 {
         let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
         self.last_ns = self.last_ns.max(self.played_ns()).max(at.saturating_sub(1)) + 1;
         self.last_ns
     }
 
-    /// Begins a request; what it does is done when this returns, and its time may come later.
+    /// Begins a request. Its effects are complete when this returns; its completion may come later.
     pub fn begin(&mut self, request: Request, waiter: &Arc<Waiter>) -> Result<Begun, ServeError> {
         let seen = self.as_the_drive_sees(request);
         let begun = self.drive()?.begin(seen)?;
@@ -186,7 +188,7 @@ impl State {
         Ok(begun)
     }
 
-    /// The same for writes that have come together.
+    /// Begins writes that arrived together.
     pub fn begin_writes(&mut self, at_ns: u64, writes: Vec<Write>) -> Result<Begun, ServeError> {
         let mut noted = Vec::with_capacity(writes.len());
         let mut asked = Vec::with_capacity(writes.len());
@@ -235,7 +237,7 @@ impl State {
         }
     }
 
-    /// The drive is simulated up to now. The answer is whether a request has ended.
+    /// Simulates the drive up to now, and returns whether a request has completed.
     pub fn pass_time(&mut self) -> bool {
         let now = self.now_ns();
         let mut ended = Vec::new();
@@ -250,31 +252,32 @@ impl State {
         !ended.is_empty()
     }
 
-    /// How long nothing happens, as far as is known, and until when on the clock of the drive.
+    /// Returns how long nothing will happen as far as the drive knows, and the time of the next
+    /// event on the drive's clock.
     pub fn quiet_for(&self) -> (Duration, u64) {
         let next = self.opened.as_ref().and_then(|opened| opened.drive.device().time().1);
         let next = next.unwrap_or(u64::MAX);
         (Duration::from_nanos(next.saturating_sub(self.now_ns())), next)
     }
 
-    /// How much later than that time of the drive's clock it is.
+    /// Returns by how much that time on the drive's clock has passed.
     pub fn late_by(&self, at_ns: u64) -> Duration {
         Duration::from_nanos(self.now_ns().saturating_sub(at_ns))
     }
 
-    /// Somebody whose request is under way.
+    /// Returns the waiter of a request in progress.
     pub fn someone(&self) -> Option<&Arc<Waiter>> {
         self.running.values().next().map(|running| &running.waiter)
     }
 
-    /// What is under way will never be answered.
+    /// Fails all requests in progress.
     pub fn give_up(&mut self) {
         while let Some((_, Running { waiter, .. })) = self.running.pop_first() {
             waiter.fail(ServeError::PowerOff);
         }
     }
 
-    /// Counters and clocks back to zero; nothing may be under way.
+    /// Resets counters and clocks to zero; no request may be in progress.
     pub fn reset(&mut self) {
         assert!(self.running.is_empty(), "counters are reset between requests");
         if let Some(Opened { drive, description, plan }) = &mut self.opened {

@@ -1,11 +1,11 @@
-//! Small writes that wait for the drive, to be begun together: what SHRD packs.
+//! Small writes that wait for the drive, to be begun together: SHRD packs them.
 
 use std::sync::{Arc, Mutex};
 
 use super::pacing::Waiter;
 use super::{Stream, lock};
 
-/// A write that waits, and who waits for it.
+/// A waiting write, and the thread that waits for it.
 #[derive(Debug)]
 pub(super) struct Write {
     pub offset: u64,
@@ -14,7 +14,7 @@ pub(super) struct Write {
     pub waiter: Arc<Waiter>,
 }
 
-/// The writes that wait.
+/// The waiting writes, in the order of their arrival.
 #[derive(Debug, Default)]
 pub(super) struct Writes(Mutex<Vec<Write>>);
 
@@ -23,7 +23,7 @@ impl Writes {
         lock(&self.0).push(write);
     }
 
-    /// At most so many of them, in the order in which they came.
+    /// Takes at most `most` writes, in the order of their arrival.
     pub fn take(&self, most: usize) -> Vec<Write> {
         let mut waiting = lock(&self.0);
         let count = waiting.len().min(most);

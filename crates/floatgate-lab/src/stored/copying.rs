@@ -1,4 +1,4 @@
-//! Moving pages inside the file: a record with other numbers, and the same data.
+//! Moves pages inside the file: new records with other numbers, and the same data.
 
 use std::mem;
 
@@ -10,11 +10,11 @@ use super::Stored;
 use super::format::{Content, Found, Record};
 use super::rows::stored;
 
-/// Bytes moved at once by a copy.
+/// Most bytes that a copy moves at once.
 const RUN_BYTES: u32 = 256 << 10;
 
 impl Stored {
-    /// Moves pages that lie side by side, and will.
+    /// Moves pages that are adjacent, to adjacent pages.
     fn copy_run(&mut self, moves: &[Move]) -> Option<()> {
         let mut moved = mem::take(&mut self.moved);
         let copies = self.read_run(moves, &mut moved);
@@ -23,7 +23,7 @@ impl Stored {
         done
     }
 
-    /// Reads what is moved; what is damaged is marked as lost.
+    /// Reads the pages to move; damaged pages are marked as lost.
     fn read_run(&mut self, moves: &[Move], moved: &mut Vec<u8>) -> Option<Vec<Found>> {
         let from = moves[0].from.get();
         let found = self.records(from, moves.len() as u32)?;
@@ -60,8 +60,8 @@ impl Stored {
     }
 }
 
-/// The record of a page that is moved, if its data is as its record says. Where there is no record
-/// that could be believed, there is no sequence number either: 0 comes before all others.
+/// Returns the record of a moved page, if its old record is valid for `owner`. A page without a
+/// valid record is lost and has no sequence number: it gets 0, which is older than all others.
 fn copy_of(found: Found, &Move { owner, serial, .. }: &Move, mode: Mode) -> Record {
     match found {
         Found::Programmed(record) if record.belongs_to(owner) => {

@@ -1,4 +1,4 @@
-//! Why an image cannot be made or opened.
+//! Errors of making and opening images.
 
 use std::fmt;
 use std::io;
@@ -8,85 +8,85 @@ use floatgate_ftl::geometry::ShapeError;
 
 use super::limits::{MAGIC, PAGE_BYTES_MAX, VERSIONS};
 
-/// An image that cannot be made or opened, and why.
+/// Reason why an image cannot be made or opened.
 #[derive(Debug)]
 pub struct ImageError {
-    /// The image, as it was named.
+    /// The image, as the caller named it.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong with an image.
+/// Problem of an image.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Problem {
     /// The operating system refused.
     Io {
-        /// What was to be done with the file.
+        /// The failed action on the file, as a participle.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// A new image is not written over a file.
+    /// The file of a new image exists already.
     Exists,
-    /// Somebody else has it open.
+    /// Another process has the image open.
     InUse,
-    /// The file does not begin as an image does.
+    /// The file does not begin with an image's magic number.
     Magic {
-        /// Its first bytes, as far as there are any.
+        /// The first bytes of the file, as far as there are any.
         found: Vec<u8>,
     },
-    /// It is a directory, a FIFO, a socket or a device.
+    /// The path names a directory, a FIFO, a socket or a device.
     NotRegular,
     /// The file ends within its header.
     Cut {
-        /// Bytes that it has.
+        /// Bytes of the file.
         found: usize,
     },
-    /// The image is of another version of the format.
+    /// The image is of an unknown version of the format.
     Version {
-        /// The version that it states.
+        /// The version in the header.
         found: u32,
     },
-    /// The header states a length that no header has.
+    /// The header states an impossible length.
     HeaderLength {
-        /// The length stated, in bytes.
+        /// The stated length, in bytes.
         found: u32,
     },
     /// The header is damaged.
     Checksum {
-        /// The checksum stored in it.
+        /// The checksum stored in the header.
         stored: u32,
-        /// The checksum of what is there.
+        /// The checksum computed from the header.
         computed: u32,
     },
-    /// The numbers stated make no drive.
+    /// The numbers in the header make no drive.
     Shape(ShapeError),
-    /// More units than can be numbered, those of the journal included.
+    /// Too many units for unit numbers, including the units of the journal.
     Units {
-        /// Units of the layer.
+        /// Units of the translation layer.
         units: u32,
         /// Units of its journal.
         journal_units: u32,
     },
-    /// A page too large to be held in memory.
+    /// A page is too large to be kept in memory.
     Page {
         /// Bytes in a page.
         page_bytes: u32,
     },
-    /// The file is shorter or longer than its header says.
+    /// The file is shorter or longer than its header states.
     Length {
-        /// Bytes that it should have.
+        /// Bytes that the file should have.
         expected: u64,
-        /// Bytes that it has.
+        /// Bytes that the file has.
         found: u64,
     },
     /// The config text does not fit into the header.
     TextTooLong {
-        /// Its bytes.
+        /// Bytes of the text.
         bytes: usize,
-        /// How many fit.
+        /// Most bytes that fit.
         most: usize,
     },
     /// The config text is not UTF-8.
@@ -94,12 +94,12 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The problem of the image named.
+    /// Makes an error from the problem and the image's path.
     pub(crate) fn of(self, path: &Path) -> ImageError {
         ImageError { path: path.to_path_buf(), problem: self }
     }
 
-    /// For `map_err`: the system's refusal to do something.
+    /// Makes a problem from an error of the operating system, for `map_err`.
     pub(super) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Io { doing, error }
     }
@@ -111,7 +111,7 @@ impl fmt::Display for ImageError {
     }
 }
 
-/// The end of a sentence that begins with the name of the image.
+/// Writes the end of a sentence that begins with the name of the image.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

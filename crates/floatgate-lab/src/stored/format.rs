@@ -1,5 +1,5 @@
-//! The bytes of an image: header, records of pages, and where what is. See the table in the parent
-//! module.
+//! The bytes of an image: header, page records, and the offsets of everything. See the table in the
+//! parent module.
 
 use std::ops::Range;
 
@@ -10,11 +10,12 @@ use super::error::Problem;
 use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, VERSIONS};
 use super::point::SyncPoint;
 
-/// What file systems allocate, or a multiple: what is erased apart lies apart.
+/// Bytes that file systems allocate at once, or a multiple. Areas that are erased separately begin
+/// at a multiple of it.
 const BLOCK: u64 = 4 << 10;
-/// Where the sync point is.
+/// Offset of the sync point.
 pub(super) const POINT_AT: u64 = HEADER_BYTES as u64;
-/// Where the life of the drive is: in another sector.
+/// Offset of the drive's life, which is in a different sector than the sync point.
 pub(super) const LIFE_AT: u64 = POINT_AT + 512;
 const OOB_AT: u64 = POINT_AT + BLOCK;
 /// Bytes of a page's record.
@@ -36,25 +37,25 @@ pub(super) fn put(bytes: &mut [u8], at: usize, number: &[u8]) {
     bytes[at..at + number.len()].copy_from_slice(number);
 }
 
-/// Where the text of the header begins.
+/// Returns the offset of the text in the header.
 fn text_at(has_rows: bool) -> usize {
     TEXT_AT[usize::from(has_rows)]
 }
 
-/// What the header states.
+/// The contents of the header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Header {
-    /// The units of the layer.
+    /// The units of the translation layer.
     pub geometry: Geometry,
-    /// With those of the journal behind them.
+    /// The units of the translation layer, followed by the units of the journal.
     pub medium: Geometry,
     pub text: String,
-    /// Whether it is of a version without a count of synced pages.
+    /// Whether the image is of a version without a count of synced pages.
     pub is_old: bool,
 }
 
 impl Header {
-    /// Checks the numbers.
+    /// Makes a header after a check of the numbers.
     pub fn new(shape: Shape, journal_units: u32, text: &str) -> Result<Self, Problem> {
         if shape.page_bytes > PAGE_BYTES_MAX {
             return Err(Problem::Page { page_bytes: shape.page_bytes });
@@ -113,7 +114,8 @@ impl Header {
         bytes
     }
 
-    /// Reads the first bytes of a file: [`HEADER_BYTES`] of them, fewer if it is shorter.
+    /// Reads a header from the first [`HEADER_BYTES`] of a file, or from the whole file if it is
+    /// shorter.
     pub fn decode(bytes: &[u8]) -> Result<Self, Problem> {
         let begin = &bytes[..bytes.len().min(MAGIC.len())];
         if begin.is_empty() || !MAGIC.starts_with(begin) {
@@ -164,7 +166,7 @@ impl Header {
     }
 }
 
-/// Where things are, as offsets into the file.
+/// Offsets in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pages: u64,
@@ -180,18 +182,18 @@ impl Layout {
         Self { pages, page_bytes, data_at: oob_end.next_multiple_of(page_bytes.max(BLOCK)) }
     }
 
-    /// The records of `pages` pages from page number `first` on.
+    /// Returns the range of the records of `pages` pages from page number `first` on.
     pub fn records(&self, first: u32, pages: u32) -> Range<u64> {
         let at = |page: u64| OOB_AT + page * RECORD_BYTES as u64;
         at(first.into())..at(u64::from(first) + u64::from(pages))
     }
 
-    /// All records.
+    /// Returns the range of all records.
     pub fn oob(&self) -> Range<u64> {
         OOB_AT..OOB_AT + self.pages * RECORD_BYTES as u64
     }
 
-    /// The data of `pages` pages from page number `first` on.
+    /// Returns the range of the data of `pages` pages from page number `first` on.
     pub fn data(&self, first: u32, pages: u32) -> Range<u64> {
         let at = |page: u64| self.data_at + page * self.page_bytes;
         at(first.into())..at(u64::from(first) + u64::from(pages))
@@ -203,40 +205,40 @@ impl Layout {
     }
 }
 
-/// What the data of a page is.
+/// Kind of data in a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Zeros, of which nothing is stored.
+    /// Zeros, which are not stored.
     Zeros = 1,
     /// A page of the host.
     Page,
-    /// Bytes of the layer's own.
+    /// Bytes of the translation layer itself.
     Note,
-    /// It was damaged when the page was moved.
+    /// Lost: the data was damaged when the page was moved.
     Lost,
 }
 
-/// The out-of-band area of a page that is programmed.
+/// The out-of-band area of a programmed page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Record {
     pub tag: Tag,
-    /// How its unit is programmed.
+    /// The mode of its unit.
     pub mode: Mode,
     pub content: Content,
-    /// Bytes stored.
+    /// Bytes of data stored.
     pub length: u32,
-    /// The checksum of these bytes.
+    /// The checksum of the stored data.
     pub checksum: u32,
 }
 
-/// What an out-of-band area holds.
+/// Contents of an out-of-band area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Found {
     Erased,
-    /// The page is spent, and nothing can be read from it.
+    /// The page is used up, and cannot be read.
     Torn,
-    /// Nothing was programmed there, to fill a row. The serial number is that of the last program
-    /// before.
+    /// Padding that fills a row, without data. Its serial number is the number of the last program
+    /// before it.
     Padding {
         serial: u64,
         mode: Mode,
@@ -245,7 +247,7 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// Whether bytes are stored.
+    /// Whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self, Self::Programmed(record) if record.is_stored())
     }
@@ -259,7 +261,7 @@ impl Found {
         }
     }
 
-    /// How its unit is programmed.
+    /// The mode of its unit.
     pub fn mode(&self) -> Option<Mode> {
         match *self {
             Self::Erased | Self::Torn => None,
@@ -267,7 +269,7 @@ impl Found {
         }
     }
 
-    /// The bytes of such an out-of-band area.
+    /// Encodes the out-of-band area of page number `ppn`.
     pub fn encode(&self, ppn: u32) -> [u8; RECORD_BYTES] {
         match self {
             Self::Erased => [0; RECORD_BYTES],
@@ -283,7 +285,7 @@ impl Found {
     }
 }
 
-/// What stands for the owner of a page in its record.
+/// Codes for the owner of a page in its record.
 const DATA: u8 = 1;
 const TRANSLATION: u8 = 2;
 const PADDING: u8 = 3;
@@ -292,10 +294,10 @@ fn byte_of(mode: Mode) -> u8 {
     u8::from(mode == Mode::Slc)
 }
 
-/// Sequence and serial numbers stay below: no drive lives to count so far.
+/// Largest valid sequence or serial number; no drive lasts long enough to reach it.
 const NUMBER_MAX: u64 = 1 << 62;
 
-/// A record that is not one, whatever its page.
+/// Record of a torn page, invalid for every page number.
 pub(super) const TORN: [u8; RECORD_BYTES] = [0xff; RECORD_BYTES];
 
 impl Record {
@@ -304,12 +306,12 @@ impl Record {
         own == owner || original.map(Owner::Data) == Some(owner)
     }
 
-    /// Whether bytes are stored.
+    /// Whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self.content, Content::Page | Content::Note)
     }
 
-    /// Whether these are the bytes.
+    /// Whether these bytes match the checksum.
     pub fn matches(&self, bytes: &[u8]) -> bool {
         crc32fast::hash(bytes) == self.checksum
     }
@@ -344,7 +346,7 @@ impl Record {
         Self::sealed(bytes, ppn)
     }
 
-    /// The record of page number `ppn` of a medium.
+    /// Decodes the record of page number `ppn` of a medium.
     pub fn decode(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Found {
         if is_erased(bytes) {
             return Found::Erased;
@@ -352,7 +354,8 @@ impl Record {
         Self::checked(bytes, ppn, medium).unwrap_or(Found::Torn)
     }
 
-    /// A record that no layer could have written is none: who reads it need not be prepared.
+    /// Checks a record, and returns None for a record that no translation layer could have written.
+    /// Callers thus need not handle such records.
     fn checked(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Option<Found> {
         let drive = medium.shape();
         let (number, original) = (u32_at(bytes, 0), u32_at(bytes, 4));
@@ -400,13 +403,13 @@ pub(super) fn is_erased(bytes: &[u8; RECORD_BYTES]) -> bool {
     *bytes == [0; RECORD_BYTES]
 }
 
-/// Whether a record of a page that was synced can be told from nonsense without its checksum, which
-/// is dear where millions are read: one of which only a part was written cannot.
+/// Returns whether the record of a synced page looks complete. A checksum would cost too much for
+/// millions of records. A partially written record fails this test.
 pub(super) fn is_plausible(bytes: &[u8; RECORD_BYTES]) -> bool {
     (DATA..=PADDING).contains(&bytes[24]) && serial(bytes) > 0 && u32_at(bytes, 36) > 0
 }
 
-/// The serial number in a record, right or not.
+/// The serial number in a record, valid or not.
 pub(super) fn serial(bytes: &[u8; RECORD_BYTES]) -> u64 {
     u64_at(bytes, 16)
 }

@@ -1,4 +1,4 @@
-//! The bytes of an image: locked, sparse, and silent after their first fault.
+//! The bytes of an image: locked, sparse, and stopped after their first fault.
 
 use std::cell::{Cell, OnceCell};
 use std::io;
@@ -9,14 +9,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::error::Problem;
 use super::place::Place;
 
-/// Bytes written at once where a hole cannot be punched.
+/// Bytes written at once if the file system cannot punch holes.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A locked place, and the first fault that it had. After that, nothing is read or written.
+/// A locked place with the bytes of an image, and its first fault. After a fault it reads and
+/// writes nothing.
 #[derive(Debug)]
 pub(super) struct Image {
     place: Arc<Place>,
-    /// Who reads a page on its own holds this, and who erases waits for it.
+    /// A client that reads a page by itself holds this lock, and an erase waits for the lock.
     erases: Arc<RwLock<()>>,
     power: Plug,
     read_only: bool,
@@ -24,17 +25,18 @@ pub(super) struct Image {
     punches: Cell<bool>,
     stopped: Cell<bool>,
     fault: OnceCell<io::Error>,
-    /// All that was changed.
+    /// All changes of the image.
     #[cfg(test)]
     pub log: std::cell::RefCell<Vec<Change>>,
 }
 
-/// The plug of a drive: whoever has it can pull it while the drive works.
+/// The plug of a drive: any holder can pull it while the drive works.
 #[derive(Clone, Debug, Default)]
 pub struct Plug(Arc<AtomicBool>);
 
 impl Plug {
-    /// From now on the file is as it is: an operation that is under way gets no further.
+    /// Cuts the power. The file does not change any more, and an operation in progress stops where
+    /// it is.
     pub fn pull(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -44,7 +46,7 @@ impl Plug {
     }
 }
 
-/// A change of the file, as the system is told of it.
+/// A change of the file, as passed to the operating system.
 #[cfg(test)]
 #[derive(Clone, Debug)]
 pub(super) enum Change {
@@ -54,7 +56,7 @@ pub(super) enum Change {
 }
 
 impl Image {
-    /// Locks the place: for itself alone, or with other readers.
+    /// Locks the place: for this process alone, or shared with other readers.
     pub fn new(place: impl Into<Arc<Place>>, read_only: bool) -> Result<Self, Problem> {
         let place = place.into();
         if !place.lock(read_only).map_err(Problem::io("locked"))? {
@@ -98,20 +100,20 @@ impl Image {
         self.fault.take()
     }
 
-    /// The same bytes are in another place from now on, which is locked.
+    /// Continues in another, locked place with the same bytes.
     pub fn move_to(&mut self, place: Place) {
         self.place = Arc::new(place);
     }
 
-    /// From now on nothing is read or written; the first reason is kept.
+    /// Stops all reads and writes, and keeps the first error.
     pub fn stop(&self, error: io::Error) {
         if !self.stopped.replace(true) {
-            // It is the first: there is no other way here.
+            // The fault is still empty, because only this line sets it.
             let _ = self.fault.set(error);
         }
     }
 
-    /// None if there was a fault, now or before.
+    /// Does work on the place. None after a fault, now or earlier.
     fn attempt<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
         if self.stopped.get() {
             return None;
@@ -119,7 +121,8 @@ impl Image {
         work(&self.place).map_err(|error| self.stop(error)).ok()
     }
 
-    /// None if there was a fault, now or before; nothing is to be written to a file for reading.
+    /// Changes the place. None after a fault, now or earlier. A change is a fault itself if the
+    /// file is read-only or the power is off.
     fn change<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
         let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
         let cut = || io::Error::other("the power is off");
@@ -140,14 +143,14 @@ impl Image {
         self.change(|place| place.write(at, bytes))
     }
 
-    /// All that was written is on the disk when this returns.
+    /// Puts everything written on the disk before it returns.
     pub fn sync(&self) -> Option<()> {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Sync);
         self.change(Place::sync)
     }
 
-    /// Nobody reads what is about to be erased.
+    /// Waits until no client reads a page by itself.
     pub fn wait_for_readers(&self) {
         drop(self.erases.write().unwrap_or_else(PoisonError::into_inner));
     }
@@ -166,7 +169,8 @@ impl Image {
         Some(())
     }
 
-    /// Gives a range back to the file system; false if that is not possible, and nothing is done.
+    /// Returns a range to the file system. False if the file system cannot do that; then nothing
+    /// has changed.
     pub fn punch(&self, range: Range<u64>) -> Option<bool> {
         if self.punches.get() {
             #[cfg(test)]
@@ -176,7 +180,7 @@ impl Image {
         Some(self.punches.get())
     }
 
-    /// The first part of `range` in which something may be stored; empty if there is nothing.
+    /// Returns the first part of `range` that may hold stored data; empty if there is none.
     pub fn next_stored(&self, range: Range<u64>) -> Option<Range<u64>> {
         self.attempt(|place| place.next_stored(range))
     }

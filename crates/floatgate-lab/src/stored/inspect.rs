@@ -1,4 +1,4 @@
-//! What there is to see of an image from outside: each page with its record, and what is wrong.
+//! Inspection of an image: each page with its record, and the damage.
 
 use floatgate_ftl::addr::{Ppn, Tag, Unit};
 use floatgate_ftl::geometry::Mode;
@@ -8,39 +8,39 @@ use super::format::{Content, Found, RECORD_BYTES, Record, TORN};
 use super::rows::lost_together;
 use super::tally::Tally;
 
-/// The out-of-band area of a page, and whether its data is what the record says.
+/// The out-of-band area of a page, and whether its data matches its checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageRecord {
-    /// Whom the page was written for, and when.
+    /// The owner of the page, and its sequence and serial numbers.
     pub tag: Tag,
-    /// How its unit is programmed.
+    /// The mode of its unit.
     pub mode: Mode,
-    /// What its data is.
+    /// The kind of its data.
     pub content: Content,
-    /// Bytes of data that are stored.
+    /// Bytes of data stored.
     pub bytes: u32,
-    /// Whether they have the checksum of the record; taken to be so if they were not read.
+    /// Whether the data matches the record's checksum; true if the data was not read.
     pub is_sound: bool,
 }
 
-/// What is found of a page.
+/// State of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PageState {
     /// Nothing was programmed.
     Erased,
-    /// It was being programmed when the power failed, or was never synced before. That is normal.
+    /// The page was being programmed when the power failed, or had not been synced. That is normal.
     Torn,
-    /// It has been synced, and its record is none.
+    /// The page was synced, and its record is invalid.
     Damaged,
-    /// Nothing was to be programmed there: it fills up a row of pages that are programmed at once.
+    /// Padding without data, which fills up a row of pages that are programmed at once.
     Padding,
-    /// It has a record.
+    /// The page has a record.
     Programmed(PageRecord),
 }
 
 impl Stored {
-    /// The pages of a unit up to the last one programmed. With `data` their data is read and
-    /// compared with the checksums. None if the file has a fault.
+    /// Returns the pages of a unit up to the last one programmed. `data` also reads their data and
+    /// compares it with the checksums. None if the file has a fault.
     pub fn inspect(&self, unit: Unit, data: bool) -> Option<Vec<PageState>> {
         let (first, pages) =
             (self.header.medium.page(unit, 0).get(), self.programmed[unit.index()]);
@@ -50,7 +50,7 @@ impl Stored {
         let mut states = Vec::with_capacity(pages as usize);
         let mut is_synced = false;
         let group = lost_together(&self.header.medium, &self.modes, unit) as usize;
-        // From the end, for a page that was synced says that those before it were.
+        // From the end, because a synced page shows that the pages before it were synced, too.
         for (row, bytes) in bytes.as_chunks().0.chunks(group).enumerate().rev() {
             let first = first + (row * group) as u32;
             let is_torn = |ppn, bytes: &_| *bytes == TORN || self.torn.contains(&ppn);
@@ -82,15 +82,15 @@ impl Stored {
         Some(states)
     }
 
-    /// Names the damaged parts in front of the records: sync point, erases, count of synced pages,
-    /// life of the drive.
+    /// Names the damaged sections in front of the records: sync point, erases, count of synced
+    /// pages, life of the drive.
     pub fn damaged_records(&self) -> &[&'static str] {
         &self.damaged
     }
 
-    /// If pages that were synced are missing, or were set back to older ones: how many there are,
-    /// and how many there should be. None as well if the image is of a version that does not count
-    /// them. All records are read.
+    /// Checks that all synced pages are present and in their latest version. If not, returns the
+    /// number of pages that are present and the number expected. None as well for an image of a
+    /// version without a count. This reads all records.
     pub fn missing(&self) -> Option<(u64, u64)> {
         let mut present = Tally::default();
         for unit in (0..self.header.medium.units()).map(Unit) {
@@ -117,7 +117,7 @@ impl Stored {
         Some(PageRecord { tag, mode, content, bytes: length, is_sound })
     }
 
-    /// What is found of one page, and its data compared.
+    /// Returns the state of one page, with its data compared with the checksum.
     pub fn inspect_page(&self, ppn: Ppn) -> Option<PageState> {
         let (unit, page) = self.header.medium.place(ppn);
         let states = self.inspect(unit, false)?;

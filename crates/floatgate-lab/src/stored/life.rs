@@ -1,12 +1,12 @@
-//! What a drive has been through: the image keeps it beside the sync point.
+//! Totals over the life of a drive. The image stores them near the sync point.
 
 use super::Stored;
 use super::format::{LIFE_AT, put, u32_at, u64_at};
 
-/// A bit beside the one that says that the drive is on: the host's reads and writes are in bytes.
+/// Flag, next to the flag 1 of a drive that is on: the host's reads and writes are in bytes.
 const IN_BYTES: u32 = 2;
 
-/// The life of a drive, as far as it was written down.
+/// Totals over the life of a drive, as far as they were stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Life {
     /// Bytes that the host has read.
@@ -15,21 +15,21 @@ pub struct Life {
     pub written_bytes: u64,
     /// Pages programmed.
     pub programs: u64,
-    /// How often it was opened without having been shut down before.
+    /// How often the drive was opened without a shutdown before.
     pub unsafe_shutdowns: u64,
-    /// Pages whose record or data was found damaged when they were read or moved.
+    /// Pages whose record or data was damaged when they were read or moved.
     pub damaged_reads: u64,
-    /// Reads that failed as somebody wanted it so.
+    /// Reads that were made to fail.
     pub failed_reads: u64,
-    /// Whether it has not been shut down since it was opened.
+    /// Whether the drive has not been shut down since it was opened.
     pub is_on: bool,
 }
 
 impl Life {
-    /// Bytes of it.
+    /// Bytes of the encoded totals.
     pub(super) const BYTES: usize = 56;
 
-    /// It is opened.
+    /// Returns the totals of a drive that is opened with these totals.
     #[must_use]
     pub fn turned_on(self) -> Self {
         let unsafe_shutdowns = self.unsafe_shutdowns + u64::from(self.is_on);
@@ -51,8 +51,9 @@ impl Life {
         bytes
     }
 
-    /// The life in the bytes of an image. None if it is damaged; an image of an older version may
-    /// have zeros, and counts pages of `page_bytes` where newer ones count bytes.
+    /// Decodes the totals in an image. None if they are damaged. An image of an older version may
+    /// have zeros. Its first two totals are in pages of `page_bytes` unless the flag for bytes is
+    /// set.
     pub(super) fn decode(bytes: &[u8; Self::BYTES], page_bytes: u32, is_old: bool) -> Option<Self> {
         if is_old && bytes.iter().all(|&byte| byte == 0) {
             return Some(Self::default());
@@ -72,28 +73,29 @@ impl Life {
 }
 
 impl Stored {
-    /// What the drive has been through. Of damage and failures it is told here, of all else by
-    /// [`Stored::set_life`].
+    /// The totals of the drive. The medium counts damaged and failed reads itself;
+    /// [`Stored::set_life`] sets all others.
     pub fn life(&self) -> Life {
         self.life
     }
 
-    /// The file has it when it is kept, or synced.
+    /// Sets the totals. They reach the file with the next [`Stored::keep_life`] or sync.
     pub fn set_life(&mut self, life: Life) {
         self.life = life;
     }
 
-    /// The file has the life of the drive, unless there is a fault.
+    /// Writes the totals to the file, unless there is a fault.
     pub fn keep_life(&mut self) {
         let _ = self.try_keep_life();
     }
 
-    /// The data of a page that was only found is damaged.
+    /// Counts a located page whose data turned out to be damaged.
     pub fn note_damage(&mut self) {
         self.life.damaged_reads += 1;
     }
 
-    /// Where nothing else was changed it may reach the disk whenever it does.
+    /// Writes the totals if they have changed. If nothing else has changed, they may reach the disk
+    /// at any time.
     pub(super) fn try_keep_life(&mut self) -> Option<()> {
         if self.life != self.kept_life {
             self.image.write(LIFE_AT, &self.life.encode())?;

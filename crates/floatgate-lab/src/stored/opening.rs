@@ -1,4 +1,4 @@
-//! Making and opening images.
+//! Creates images and opens them.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -23,7 +23,8 @@ use super::point::SyncPoint;
 use super::reading::Failing;
 use super::scan::scan;
 
-/// Opens a regular file. Opening a FIFO could take for ever, and opening a device may do anything.
+/// Opens a regular file. Opening a FIFO could block for ever, and opening a device could have any
+/// effect.
 fn open_regular(path: &Path, read_only: bool) -> Result<File, Problem> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut how = OpenOptions::new();
@@ -40,15 +41,16 @@ fn open_regular(path: &Path, read_only: bool) -> Result<File, Problem> {
     }
 }
 
-/// Making and opening.
+/// Creating and opening images.
 impl Stored {
-    /// Makes an image of an erased drive, with `journal_units` units for the layer's journal behind
-    /// those of `shape`, and opens it. `text` is kept in the header: the config of the device.
+    /// Creates an image of an erased drive, with `journal_units` units for the translation layer's
+    /// journal after the units of `shape`, and opens it. The header keeps `text`: the config of the
+    /// device.
     ///
     /// # Errors
     /// If the file exists, the numbers make no drive, the text has more bytes than
-    /// [`TEXT_BYTES_MAX`](super::TEXT_BYTES_MAX), or the system refuses; then there is no file that
-    /// was not there before.
+    /// [`TEXT_BYTES_MAX`](super::TEXT_BYTES_MAX), or the system refuses. After an error no new file
+    /// remains.
     pub fn create(
         path: &Path,
         shape: Shape,
@@ -56,7 +58,7 @@ impl Stored {
         text: &str,
     ) -> Result<Self, ImageError> {
         let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(path))?;
-        // What is on a drive is its owner's alone.
+        // Only the owner may read the contents of a drive.
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create_new(true).mode(0o600).open(path);
         let file = file.map_err(|error| match error.kind() {
@@ -64,14 +66,14 @@ impl Stored {
             _ => Problem::io("created")(error).of(path),
         })?;
         Self::format(file, header, path).map_err(|problem| {
-            // What failed is told; that the rest of it is left, if it is, comes second.
+            // The caller gets the error of the format; an error of the removal matters less.
             let _ = fs::remove_file(path);
             problem.of(path)
         })
     }
 
-    /// Makes an image of an erased drive that is gone with the process. `name` is what it is called
-    /// where a file has its path.
+    /// Creates an image of an erased drive in memory, which lasts until the process ends. `name`
+    /// stands for the path in error messages.
     ///
     /// # Errors
     /// As [`Stored::create`].
@@ -87,7 +89,7 @@ impl Stored {
         Self::load(image, header).map_err(|problem| problem.of(name))
     }
 
-    /// Makes zeros an image.
+    /// Turns a place full of zeros into an image.
     fn lay_out(place: Place, header: &Header) -> Result<Image, Problem> {
         let image = Image::new(place, false)?;
         let (point, life) = (SyncPoint::default().encode(), Life::default().encode());
@@ -101,7 +103,8 @@ impl Stored {
     fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
         file.set_len(Layout::new(&header.medium).end()).map_err(Problem::io("given its length"))?;
         let image = Self::lay_out(Place::File(file), &header)?;
-        // The name is to survive a crash as well as the file, where folders can be synced.
+        // Syncs the folder where that is possible, so that the name survives a crash as well as the
+        // file does.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let _ = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
         Self::load(image, header)
@@ -115,7 +118,7 @@ impl Stored {
         Self::open_as(path, false).map_err(|problem| problem.of(path))
     }
 
-    /// Opens an image to look at it, beside others that do so. A change is a fault.
+    /// Opens an image for inspection, together with other readers. A change is a fault.
     ///
     /// # Errors
     /// As [`Stored::open`].
@@ -123,7 +126,8 @@ impl Stored {
         Self::open_as(path, true).map_err(|problem| problem.of(path))
     }
 
-    /// Opens the image in a place that is called `name`, for this process alone.
+    /// Opens the image in a place for this process alone. `name` stands for the path in error
+    /// messages.
     ///
     /// # Errors
     /// As [`Stored::open`].
@@ -199,11 +203,11 @@ impl Stored {
             failing: Failing::default(),
             point,
             next_point: scan.point,
-            // Whoever had it open before may have ended without a sync.
+            // The previous user may have ended without a sync.
             is_changed: true,
         };
         if stored.point.erasing != [None; 2] {
-            // Erases that a crash may have undone are over before others begin.
+            // Erases that a crash may have undone must be synced before others begin.
             stored.sync();
         }
         Ok(stored)

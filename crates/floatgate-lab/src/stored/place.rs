@@ -1,4 +1,4 @@
-//! Where the bytes of an image are: in a file, or in memory of this process.
+//! Place of an image's bytes: a file, or memory of this process.
 
 use std::fs::File;
 use std::io;
@@ -10,48 +10,49 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-/// Bytes of memory that are had at once, and locked together.
+/// Bytes of memory that are allocated at once, and locked together.
 const EXTENT: usize = 2 << 20;
 
 /// Bytes of memory that count as a hole if all are zeros.
 const BLOCK: u64 = 4 << 10;
 
-/// The bytes of an image. Any number of threads may read while one writes; who reads what is being
-/// written may find some of the new bytes.
+/// The bytes of an image. Any number of threads may read while one writes; a reader of bytes that
+/// are being written may see some of the new bytes.
 #[derive(Debug)]
 pub enum Place {
     /// A file.
     File(File),
-    /// Memory, which is gone with the process.
+    /// Memory, which lasts until the process ends.
     Memory(Memory),
 }
 
-/// Zeros at first. Memory of the system is taken with the first write to an extent, and kept: the
-/// drive is about to fill it again, and to give pages back and get others would cost more than all
-/// else of a write.
+/// Memory that is zeros at first. The first write to an extent allocates its memory, and the extent
+/// keeps it. The drive will soon fill it again, and to return pages to the system and get new ones
+/// would cost more than the rest of a write.
 #[derive(Debug)]
 pub struct Memory {
     length: u64,
-    /// Empty where nothing was written.
+    /// An extent is empty if nothing was written to it.
     extents: Box<[RwLock<Vec<u8>>]>,
 }
 
-/// What of a range of bytes lies within an extent.
+/// The part of a range of bytes in one extent.
 struct Part<'a> {
     extent: &'a RwLock<Vec<u8>>,
     inside: Range<usize>,
-    /// Where in the range it is.
+    /// Position of the part in the range.
     of: Range<usize>,
 }
 
 impl Place {
-    /// So many bytes of memory.
+    /// Makes a place of `length` bytes of memory.
     pub fn memory(length: u64) -> Self {
         let extents = (0..length.div_ceil(EXTENT as u64)).map(|_| RwLock::default()).collect();
         Self::Memory(Memory { length, extents })
     }
 
-    /// Holds it for its owner alone, or with others that only read; false if others hold it.
+    /// Locks the place for this process alone, or shared with other readers. False if another
+    /// process has a lock that excludes this one.
     pub(super) fn lock(&self, read_only: bool) -> io::Result<bool> {
         let Self::File(file) = self else { return Ok(true) };
         let lock = match read_only {
@@ -65,10 +66,10 @@ impl Place {
         }
     }
 
-    /// How many bytes there are.
+    /// Number of bytes.
     ///
     /// # Errors
-    /// As the system says.
+    /// An error of the operating system.
     pub fn length(&self) -> io::Result<u64> {
         match self {
             Self::File(file) => Ok(file.metadata()?.len()),
@@ -79,7 +80,7 @@ impl Place {
     /// Fills `into` with the bytes from `at` on.
     ///
     /// # Errors
-    /// If there are not as many, or the system refuses.
+    /// If the place has fewer bytes, or the operating system refuses.
     pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         match self {
             Self::File(file) => file.read_exact_at(into, at),
@@ -94,7 +95,7 @@ impl Place {
         }
     }
 
-    /// All that was written is where it is to be when this returns.
+    /// Puts everything written on the disk before it returns; memory needs no sync.
     pub(super) fn sync(&self) -> io::Result<()> {
         match self {
             Self::File(file) => file.sync_data(),
@@ -102,8 +103,8 @@ impl Place {
         }
     }
 
-    /// Gives a range back, which reads as zeros then; false if that is not possible, and nothing
-    /// is done.
+    /// Returns a range to the file system; the range then reads as zeros. False if the place cannot
+    /// do that; then nothing has changed.
     pub(super) fn punch(&self, range: &Range<u64>) -> io::Result<bool> {
         match self {
             Self::File(file) => punch(file, range),
@@ -111,10 +112,10 @@ impl Place {
         }
     }
 
-    /// The first part of `range` in which something may be stored; empty if there is nothing.
+    /// Returns the first part of `range` that may hold stored data; empty if there is none.
     ///
     /// # Errors
-    /// As the system says.
+    /// An error of the operating system.
     pub fn next_stored(&self, range: Range<u64>) -> io::Result<Range<u64>> {
         match self {
             Self::File(file) => next_stored(file, range),
@@ -124,7 +125,7 @@ impl Place {
 }
 
 impl Memory {
-    /// The parts of a range of bytes.
+    /// Splits a range of bytes into its parts by extent.
     fn parts(&self, at: u64, length: usize) -> io::Result<impl Iterator<Item = Part<'_>>> {
         let end = at.checked_add(length as u64).filter(|&end| end <= self.length);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -172,14 +173,14 @@ impl Memory {
         start..end
     }
 
-    /// Where the next block begins, or the next extent if there is nothing in this one.
+    /// Returns the start of the next block, or of the next extent if this extent is empty.
     fn after(&self, at: u64) -> u64 {
         let is_empty = shared(&self.extents[(at / EXTENT as u64) as usize]).is_empty();
         let step = if is_empty { EXTENT as u64 } else { BLOCK };
         (at / step + 1) * step
     }
 
-    /// Whether the block around a byte is all zeros.
+    /// Returns whether the block around a byte is all zeros.
     fn is_hole(&self, at: u64) -> bool {
         let extent = shared(&self.extents[(at / EXTENT as u64) as usize]);
         let block = (at % EXTENT as u64 / BLOCK * BLOCK) as usize;
@@ -191,7 +192,7 @@ fn shared(extent: &RwLock<Vec<u8>>) -> RwLockReadGuard<'_, Vec<u8>> {
     extent.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an error says that the file system knows no holes.
+/// Returns whether an error means that the file system does not support holes.
 #[cfg(target_os = "linux")]
 fn is_unsupported(error: Errno) -> bool {
     [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL].contains(&error)
@@ -226,7 +227,7 @@ fn next_stored(file: &File, range: Range<u64>) -> io::Result<Range<u64>> {
     if start == range.end {
         return Ok(start..start);
     }
-    // Beyond the last data there is the hole at the end of the file.
+    // The end of the file counts as a hole, so this finds one after the last data.
     let end = seek(file, SeekFrom::Hole(start))?;
     Ok(start..end.clamp(start + 1, range.end))
 }
@@ -242,7 +243,7 @@ mod tests {
 
     use super::*;
 
-    /// Three extents, the last of which is a part.
+    /// Three extents, the last of them partial.
     const LENGTH: u64 = 2 * EXTENT as u64 + 3 * BLOCK + 7;
 
     fn offset() -> impl Strategy<Value = u64> {

@@ -1,4 +1,4 @@
-//! The sync point: what was synced, as the file says.
+//! The sync point: it states which pages were synced.
 
 use std::ops::Range;
 
@@ -11,44 +11,45 @@ use super::tally::Tally;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Erase {
     pub unit: Unit,
-    /// Pages that were in the unit before have lower serial numbers, and no page since has.
+    /// Pages from before the erase have lower serial numbers, and pages programmed since do not.
     pub serial: u64,
 }
 
-/// What was synced, as the file says. It lies in one sector, which is written as a whole.
+/// States which pages were synced. It lies in one sector, which is written as a whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SyncPoint {
-    /// Pages with lower serial numbers were synced,
+    /// Pages with lower serial numbers were synced, except pages of the units in `erasing`.
     pub serial: u64,
-    /// but for those of units of which an erase may not have been: of the last two at most.
+    /// The last erases that may not have been synced, two at most.
     pub erasing: [Option<Erase>; 2],
-    /// The pages that were synced.
+    /// Tally of the synced pages.
     pub synced: Tally,
-    /// Whether the drive was shut down in order, and nothing was programmed or erased since: there
-    /// are no torn pages then but those that are marked.
+    /// Whether the drive was shut down, and nothing was programmed or erased since. The only torn
+    /// pages are then those marked as torn.
     pub is_closed: bool,
 }
 
-/// The parts of a sync point, each with its checksum behind it: the serial number, the erases, and
-/// what older images do not have.
+/// Ranges of the parts of a sync point, each followed by its checksum: the serial number, the
+/// erases, and the counts, which older images lack.
 const PARTS: [Range<usize>; 3] = [0..8, 12..36, 40..60];
-/// How a damaged part is reported.
+/// Messages for the damaged parts.
 const NAMES: [&str; 3] =
     ["the sync point is damaged", "the erases are damaged", "the count of synced pages is damaged"];
 
 impl SyncPoint {
-    /// Bytes of it.
+    /// Bytes of a sync point.
     pub const BYTES: usize = 64;
 
-    /// Bytes of it in an image of the versions that had no count of pages.
+    /// Bytes of a sync point in images of the versions without a count of pages.
     pub const OLD_BYTES: usize = 40;
 
-    /// Whether a page of a unit, with such a serial number, was synced and not erased since.
+    /// Returns whether a page of `unit` with this serial number was synced, and its unit not erased
+    /// since.
     pub fn covers(&self, unit: Unit, serial: u64) -> bool {
         serial < self.serial && !self.erasing.iter().flatten().any(|erase| erase.unit == unit)
     }
 
-    /// Three parts, each with its checksum.
+    /// Encodes the three parts, each with its checksum.
     pub fn encode(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         put(&mut bytes, 0, &self.serial.to_le_bytes());
@@ -67,9 +68,9 @@ impl SyncPoint {
         bytes
     }
 
-    /// Reads a sync point, with all its parts or as an older image has it, and names the parts that
-    /// are damaged. A damaged sync point is 0, which is always safe, and a damaged erase is none.
-    /// Images had neither at first, but zeros.
+    /// Decodes a sync point, complete or from an older image, and names its damaged parts. A
+    /// damaged sync point becomes 0, which is always safe, and damaged erases become none. The
+    /// oldest images have zeros in place of both.
     pub fn decode(bytes: &[u8]) -> (Self, Vec<&'static str>) {
         let is_old = bytes.len() == Self::OLD_BYTES;
         let is_damaged = |part: &Range<usize>| {

@@ -1,4 +1,4 @@
-//! Reads of the host that are only looked up, and reads that are made to fail.
+//! Host reads that only locate their pages, and host reads that are made to fail.
 
 use std::sync::{Arc, RwLock};
 
@@ -8,18 +8,18 @@ use floatgate_ftl::rng::Rng;
 use super::format::Record;
 use super::{Place, Plug, Stored};
 
-/// Where the bytes of a page are in the image.
+/// Location of a page's bytes in the image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Located {
-    /// The first of them.
+    /// Offset of the first byte.
     pub at: u64,
-    /// How many.
+    /// Number of bytes.
     pub length: u32,
-    /// Their CRC-32.
+    /// CRC-32 of the bytes.
     pub checksum: u32,
 }
 
-/// Reads that fail by chance, as those of worn flash do.
+/// Reads that fail at random, as on worn flash.
 #[derive(Debug)]
 pub(super) struct Failing {
     share: f64,
@@ -33,28 +33,29 @@ impl Default for Failing {
 }
 
 impl Failing {
-    /// Whether this read fails.
+    /// Draws whether this read fails.
     pub fn draw(&mut self) -> bool {
         self.share > 0.0 && self.rng.unit() < self.share
     }
 }
 
 impl Stored {
-    /// A request is next whose pages go into the register when the host reads them, or are only
-    /// found.
+    /// Prepares for the next request. With `locates`, host reads only locate their pages. Without
+    /// it, they read their pages into the register.
     pub fn locate_reads(&mut self, locates: bool) {
         self.locates = locates;
         self.found.clear();
         self.saved.clear();
     }
 
-    /// Pages that the request in hand has found in units that it then had erased, and their bytes:
-    /// a read may load the map, for which room has to be made.
+    /// Takes the pages that the current request located in units that were then erased, with their
+    /// bytes. A read can cause an erase, because it may load map entries and must make room for
+    /// them.
     pub fn take_saved(&mut self) -> Vec<(Located, Vec<u8>)> {
         std::mem::take(&mut self.saved)
     }
 
-    /// Before a unit is erased, of so many pages.
+    /// Saves the located pages of a unit before its erase.
     pub(super) fn save_found(&mut self, first: u32, pages: u32) -> Option<()> {
         let unit = self.layout.data(first, pages);
         for at in 0..self.found.len() {
@@ -68,17 +69,17 @@ impl Stored {
         Some(())
     }
 
-    /// Where the page is that the host read last, if it was only found and is in the image.
+    /// Location of the page that the host read last, if it was only located and is in the image.
     pub fn located(&self) -> Option<Located> {
         self.located
     }
 
-    /// The bytes, and the lock under which pages stay where they were found.
+    /// The place of the bytes, and the lock that keeps located pages where they are.
     pub fn shared(&self) -> (Arc<Place>, Arc<RwLock<()>>) {
         (Arc::clone(self.image.place()), Arc::clone(self.image.erases()))
     }
 
-    /// Pages programmed in all the life of the drive, copies included.
+    /// Pages programmed over the drive's whole life, copies included.
     pub fn programs_ever(&self) -> u64 {
         self.next_point
     }
@@ -88,12 +89,13 @@ impl Stored {
         self.image.plug().clone()
     }
 
-    /// This share of the host's page reads fails, from 0 to 1, drawn with a seed.
+    /// Makes this share of the host's page reads fail, from 0 to 1, at random with a seed.
     pub fn fail_reads(&mut self, share: f64, seed: u64) {
         self.failing = Failing { share, rng: Rng::new(seed) };
     }
 
-    /// Where a page is that is to be found only: it may wait for its row, or be nowhere.
+    /// Returns the location of a page if reads only locate pages. None for a page without stored
+    /// data, or one that waits in memory for its row.
     pub(super) fn locate(&self, ppn: Ppn, record: &Record) -> Option<Located> {
         if !self.locates || !record.is_stored() || self.waiting(ppn.get()).is_some() {
             return None;

@@ -1,9 +1,10 @@
-//! Rows of pages that are programmed at once, where a loss of power takes those that are not full.
+//! Rows of pages that are programmed at once.
 //!
-//! Such a row is in memory until it is full, or filled with padding, and goes to the file in one
-//! piece: so the file holds what is on flash, and a process that ends takes with it what waited in
-//! the controller's memory. With that memory protected every page goes to the file at once, as on a
-//! drive that programs page by page.
+//! If a loss of power takes rows that are not full, such a row is in memory until it is full, or
+//! filled with padding. It then goes to the file in one piece. The file thus holds exactly the
+//! contents of the flash, and a process that ends loses the pages that waited in the controller's
+//! memory. If that memory is protected, every page goes to the file at once, as on a drive that
+//! programs page by page.
 
 use std::ops::Range;
 
@@ -18,14 +19,15 @@ use super::tally::Tally;
 #[derive(Debug, Default)]
 pub(super) struct Row {
     pages: Vec<Found>,
-    /// The data of each, padded to a page.
+    /// Data of the pages, each padded to a page.
     data: Vec<u8>,
-    /// All pages that were programmed before its first page, without the erased ones.
+    /// Tally of all pages programmed before the row's first page, without erased ones.
     pub before: Tally,
 }
 
 impl Row {
-    /// The serial number of its first page. None if that is padding: the row is full then.
+    /// The serial number of the row's first page. None if the first page is padding: the row is
+    /// then full.
     pub fn first(&self) -> Option<u64> {
         match self.pages.first() {
             Some(Found::Programmed(record)) => Some(record.tag.serial),
@@ -34,12 +36,12 @@ impl Row {
     }
 }
 
-/// Pages of a unit that are torn together, if one of them is: a row, or each by itself.
+/// Number of pages of a unit that are torn together: the pages of a row, or 1.
 pub(super) fn lost_together(medium: &Geometry, modes: &Modes, unit: Unit) -> u32 {
     if medium.loses_pages() { modes.of(unit).program_unit() } else { 1 }
 }
 
-/// Where pages lie side by side that have data.
+/// Returns the ranges of adjacent pages with stored data.
 pub(super) fn stored(pages: &[Found]) -> impl Iterator<Item = Range<usize>> {
     let mut end = 0;
     pages.chunk_by(|a, b| a.is_stored() == b.is_stored()).filter_map(move |run| {
@@ -50,7 +52,7 @@ pub(super) fn stored(pages: &[Found]) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl Stored {
-    /// Programs pages that lie side by side; `data` has a page for each, the last may be shorter.
+    /// Programs adjacent pages. `data` has a page for each; the last page may be shorter.
     pub(super) fn put(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
         if !self.header.medium.loses_pages() {
             self.write_pages(first, pages, data)?;
@@ -64,7 +66,7 @@ impl Stored {
         Some(())
     }
 
-    /// Pages that lie side by side are in the file from now on; `data` has a page for each.
+    /// Writes adjacent pages to the file. `data` has a page for each.
     fn write_pages(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
         self.is_changed = true;
         let at = self.layout.data(first.get(), pages.len() as u32).start;
@@ -96,14 +98,14 @@ impl Stored {
         self.write_pages(Ppn::new(first), &pages, &data)
     }
 
-    /// A page that is in memory, and its data.
+    /// Returns a page that waits in memory, with its data.
     pub(super) fn waiting(&self, ppn: u32) -> Option<(&Found, &[u8])> {
         let (first, row) = self.begun.range(..=ppn).next_back()?;
         let at = (ppn - first) as usize;
         Some((row.pages.get(at)?, row.data.chunks(self.page_bytes()).nth(at)?))
     }
 
-    /// The data of pages that lie side by side; of the last there may be less than a page.
+    /// Reads the data of adjacent pages. The last page may be read in part.
     pub(super) fn read_data(&self, first: u32, data: &mut [u8]) -> Option<()> {
         self.image.read(self.layout.data(first, 1).start, data)?;
         if !self.begun.is_empty() {
@@ -116,7 +118,8 @@ impl Stored {
         Some(())
     }
 
-    /// Pages with lower serial numbers than this are in the file, and these are all of them.
+    /// Returns a serial number and the tally of all pages in the file: every page with a lower
+    /// number is in the file.
     pub(super) fn written(&self) -> (u64, Tally) {
         let waiting = self.begun.values().filter_map(|row| Some((row.first()?, row.before)));
         waiting.min_by_key(|&(first, _)| first).unwrap_or((self.next_point, self.tally))

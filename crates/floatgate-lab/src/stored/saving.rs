@@ -1,4 +1,4 @@
-//! Moving an image from memory to a new file, which has its name only when it is complete.
+//! Moves an image from memory to a new file, which gets its name only when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,15 +9,15 @@ use std::process;
 use super::error::{ImageError, Problem};
 use super::{Place, Stored};
 
-/// Bytes that are copied in one piece.
+/// Bytes copied in one piece.
 const COPIED_AT_ONCE: usize = 1 << 20;
 
 impl Stored {
-    /// Writes the image to a new file and stays there, for this process alone.
+    /// Writes the image to a new file, and continues in that file, locked for this process alone.
     ///
     /// # Errors
-    /// If the file exists or the system refuses; then the image stays where it is, and there is no
-    /// file that was not there before.
+    /// If the file exists or the system refuses. The image then stays where it is, and no new file
+    /// remains.
     pub fn save_to(&mut self, path: &Path) -> Result<(), ImageError> {
         self.try_save_to(path).map_err(|problem| problem.of(path))
     }
@@ -52,14 +52,14 @@ fn copy(from: &Place, to: &File) -> io::Result<()> {
     to.sync_all()
 }
 
-/// A file that has no name yet; where the file system gives all files names, one that is hidden.
+/// A file without a name, or with a hidden name if the file system has no files without names.
 struct NewFile {
     file: File,
     hidden: Option<PathBuf>,
 }
 
 impl NewFile {
-    /// Creates it for its owner alone, in the folder of `path`.
+    /// Creates the file for its owner alone, in the folder of `path`.
     fn create(path: &Path) -> io::Result<Self> {
         match unnamed(folder(path)) {
             Ok(file) => Ok(Self { file, hidden: None }),
@@ -74,7 +74,7 @@ impl NewFile {
         }
     }
 
-    /// Gives it its name, which nothing else may have.
+    /// Gives the file its name; fails if another file has that name.
     fn publish(&self, path: &Path) -> Result<(), Problem> {
         let named = match &self.hidden {
             Some(hidden) => fs::hard_link(hidden, path),
@@ -84,7 +84,8 @@ impl NewFile {
             io::ErrorKind::AlreadyExists => Problem::Exists,
             _ => Problem::io("named")(error),
         })?;
-        // The name is to survive a crash as well as the file, where folders can be synced.
+        // Syncs the folder where that is possible, so that the name survives a crash as well as the
+        // file does.
         let _ = File::open(folder(path)).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -93,7 +94,7 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(hidden) = &self.hidden {
-            // The image has its own name by now, or there is none.
+            // The image has its final name by now, or saving has failed.
             let _ = fs::remove_file(hidden);
         }
     }
@@ -132,7 +133,7 @@ fn name(_: &File, _: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Where the file system has no files without a name, the image has a hidden one until it is
+    /// If the file system has no files without names, the image has a hidden name until it is
     /// complete.
     #[test]
     fn a_hidden_file_gets_its_name_or_goes() {

@@ -1,5 +1,5 @@
-//! What an image is asked once, when it is opened: how far every unit is programmed, and whether
-//! what was written last is there.
+//! Scan of an image when it is opened: how far every unit is programmed, and whether the pages
+//! written last are complete.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -14,32 +14,32 @@ use super::point::{Erase, SyncPoint};
 use super::rows::lost_together;
 use super::tally::Tally;
 
-/// Records read at once: about 1 MiB of them.
+/// Bytes of records read at once.
 const CHUNK: u64 = 1 << 20;
 
 type Bytes = [u8; RECORD_BYTES];
 
-/// What was found.
+/// Result of a scan.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// The page after the last one programmed, by unit.
+    /// For each unit, the page after the last one programmed.
     pub programmed: Vec<u32>,
-    /// How units are programmed.
+    /// Modes of the units.
     pub modes: Modes,
-    /// Pages of which record or data is not what was programmed, and was never synced.
+    /// Unsynced pages whose record or data is not as it was programmed.
     pub torn: BTreeSet<u32>,
-    /// Pages of the unit in hand that have no sound record, and none of a synced page behind them;
-    /// and what can be read of the pages that are programmed with them.
+    /// Rows of the current unit with an unsound record, and no later synced row in the unit; each
+    /// with a tally of the unsynced pages of the row that can be read.
     suspects: Vec<(Range<u32>, Tally)>,
-    /// The pages that are there and that the sync point does not vouch for.
+    /// Tally of the present pages that the sync point does not cover.
     pub uncovered: Tally,
-    /// Above all serial numbers whose data is known to be there.
+    /// Larger than the serial number of every valid record.
     pub point: u64,
-    /// Bytes read of the out-of-band area.
+    /// Bytes read from the out-of-band area.
     pub bytes: u64,
 }
 
-/// Reads the records that are not in a hole. Pages that were not synced have their data read, too.
+/// Reads the records that are not in a hole. For unsynced pages it reads the data, too.
 pub(super) fn scan(
     image: &Image,
     layout: &Layout,
@@ -65,7 +65,8 @@ pub(super) fn scan(
         if stored.is_empty() {
             break;
         }
-        // A hole ends where a block does, which may be inside a record, or a row of them.
+        // A hole ends at the end of a block, which may be inside a record, or inside a row of
+        // records.
         let row = RECORD_BYTES as u64 * u64::from(medium.program_unit());
         at = at.max(oob.start + (stored.start - oob.start) / row * row);
         let end = oob.start + (stored.end - oob.start).next_multiple_of(row);
@@ -87,13 +88,13 @@ pub(super) fn scan(
     Some(scan)
 }
 
-/// What is scanned.
+/// The image to scan.
 struct Source<'a> {
     image: &'a Image,
     layout: &'a Layout,
     medium: &'a Geometry,
     point: SyncPoint,
-    /// Erases since which pages of the unit were programmed.
+    /// Erases of units that were programmed again since.
     reused: Vec<Erase>,
 }
 
@@ -107,8 +108,8 @@ impl Source<'_> {
             || !matches!(Record::decode(record, ppn, self.medium), Found::Erased | Found::Torn)
     }
 
-    /// Whether a page of the unit was programmed since. If so, what is to be there instead of those
-    /// before had been synced.
+    /// Returns whether a page of the unit was programmed after the erase. If so, the replacements
+    /// of the unit's older pages were synced.
     fn is_reused(&self, erase: &Erase) -> Option<bool> {
         let (first, pages) = (self.medium.page(erase.unit, 0).get(), self.medium.pages_per_unit());
         let mut bytes = vec![0; pages as usize * RECORD_BYTES];
@@ -120,13 +121,14 @@ impl Source<'_> {
         }))
     }
 
-    /// Whether a page is what a crash has left of a unit that was erased, and programmed since.
+    /// Returns whether a page is left over from before an erase that a crash has undone, in a unit
+    /// that was programmed since.
     fn is_left_over(&self, ppn: u32, serial: u64) -> bool {
         let unit = self.medium.unit(Ppn::new(ppn));
         self.reused.iter().any(|erase| erase.unit == unit && serial < erase.serial)
     }
 
-    /// Whether the data of a page is there.
+    /// Returns whether the data of a page is complete.
     fn has_data(&self, ppn: u32, found: &Found) -> Option<bool> {
         let Found::Programmed(record) = found else { return Some(true) };
         let mut data = vec![0; if record.is_stored() { record.length as usize } else { 0 }];
@@ -136,7 +138,7 @@ impl Source<'_> {
 }
 
 impl Scan {
-    /// Looks at as many pages as are programmed at once by a unit in native mode.
+    /// Examines the pages that a unit in native mode programs at once.
     fn look_at(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let unit = file.medium.unit(Ppn::new(first));
         if file.medium.has_slc_mode() {
@@ -157,15 +159,16 @@ impl Scan {
         })
     }
 
-    /// Pages of a unit are not erased.
+    /// Marks pages of a unit as programmed.
     fn extend(&mut self, file: &Source<'_>, pages: Range<u32>) {
         let (unit, last) = file.medium.place(Ppn::new(pages.end - 1));
         self.programmed[unit.index()] = last + 1;
     }
 
-    /// A record of which only a part was written is torn, like its page, and all that was to be
-    /// programmed with that. It is damage if all others of these pages were synced, or all of those
-    /// that are programmed together behind them in their unit, for then so was this one.
+    /// Decides whether a row is sound, torn or damaged. A partially written record is torn, like
+    /// its page and all pages of its row. It is damaged instead if all other valid records of the
+    /// row were synced, or all valid records of a later row of the unit. This record was then
+    /// synced, too.
     fn judge(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let pages = first..first + row.len() as u32;
         let unit = |ppn: u32| file.medium.unit(Ppn::new(ppn));
@@ -201,7 +204,8 @@ impl Scan {
         }
     }
 
-    /// After a shutdown no program can have been cut short: the suspects are damaged, not torn.
+    /// Tears the remaining suspects. After a shutdown no program can have been cut short: the
+    /// suspects are then damaged and not torn.
     fn tear_suspects(&mut self, file: &Source<'_>) -> Option<()> {
         if file.point.is_closed {
             self.keep_suspects();
@@ -210,7 +214,7 @@ impl Scan {
         suspects.into_iter().try_for_each(|(pages, _)| self.tear(file, pages))
     }
 
-    /// Nothing can be read from pages any more, and later sessions see why.
+    /// Marks pages as torn, in the file as well, so that later sessions find them torn.
     fn tear(&mut self, file: &Source<'_>, pages: Range<u32>) -> Option<()> {
         self.torn.extend(pages.clone());
         if file.image.is_read_only() {
@@ -220,7 +224,8 @@ impl Scan {
         file.image.write(file.layout.records(pages.start, pages.len() as u32).start, &records)
     }
 
-    /// What is left of a row that was begun was padded by the controller, which had power for that.
+    /// Counts the missing pages of a partial row as padding: the controller had power to program
+    /// them.
     fn fill_rows(&mut self, medium: &Geometry) {
         for unit in (0..medium.units()).map(Unit) {
             let geometry = self.modes.of(unit);

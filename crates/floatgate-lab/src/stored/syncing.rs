@@ -1,4 +1,4 @@
-//! What the file says was synced, before and after it is changed.
+//! Keeps the sync point true before and after changes of the file.
 
 use std::ops::Range;
 
@@ -10,18 +10,18 @@ use super::point::SyncPoint;
 use super::tally::Tally;
 
 impl Stored {
-    /// All that was done so far is on the disk when this returns, unless there is a fault.
+    /// Puts everything done so far on the disk before it returns, unless there is a fault.
     pub fn sync(&mut self) {
         let _ = self.try_sync();
     }
 
-    /// Syncs, and notes that the drive was shut down. The note stands until something is changed.
+    /// Syncs, and notes that the drive was shut down. The note stands until the next change.
     pub fn close(&mut self) {
         let _ = self.try_close();
     }
 }
 
-/// The work. None if there was a fault, now or before.
+/// Implementation of the operations. They return None after a fault, now or earlier.
 impl Stored {
     fn try_sync(&mut self) -> Option<()> {
         if self.image.is_read_only() {
@@ -32,7 +32,8 @@ impl Stored {
             self.image.sync()?;
             self.is_changed = false;
         }
-        // It may reach the disk whenever it does: the pages that it speaks of are there.
+        // The sync point may reach the disk at any time, because the pages that it covers are there
+        // already.
         let (serial, synced) = self.written();
         self.set_point(SyncPoint { serial, synced, erasing: [None; 2], ..self.point })
     }
@@ -43,7 +44,7 @@ impl Stored {
         self.image.sync()
     }
 
-    /// Before anything is programmed or erased.
+    /// Removes the note of a shutdown, before anything is programmed or erased.
     pub(super) fn begin_changes(&mut self) -> Option<()> {
         if self.point.is_closed {
             self.set_point(SyncPoint { is_closed: false, ..self.point })?;
@@ -60,12 +61,12 @@ impl Stored {
         Some(())
     }
 
-    /// Before pages with serial numbers of this range are programmed.
+    /// Prepares for programs of pages with serial numbers in this range.
     pub(super) fn announce(&mut self, serials: Range<u64>) -> Option<()> {
         self.begin_changes()?;
         if serials.start < self.point.serial {
-            // The numbers began anew, as after the erase of the page with the highest. The sync
-            // point must not vouch for pages that are yet to come.
+            // The numbers started again at a lower number, for example after an erase of the page
+            // with the highest one. The sync point must not cover pages that are yet to come.
             self.set_point(SyncPoint { serial: serials.start, ..self.point })?;
             self.image.sync()?;
             self.set_point(SyncPoint { synced: self.tally, erasing: [None; 2], ..self.point })?;
@@ -75,7 +76,8 @@ impl Stored {
         Some(())
     }
 
-    /// Counts the pages of a unit no longer. The answer is the synced pages of the other units.
+    /// Removes the pages of a unit from the tallies. Returns the tally of the synced pages of the
+    /// other units.
     pub(super) fn forget(&mut self, unit: Unit, pages: &[Found]) -> Tally {
         let mut synced = self.point.synced;
         for page in pages {

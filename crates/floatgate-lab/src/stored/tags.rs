@@ -1,4 +1,4 @@
-//! What recovery reads of an image: the tags of its pages.
+//! Access of recovery to an image: the tags of its pages.
 
 use floatgate_ftl::addr::{Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Mode};
@@ -45,7 +45,7 @@ impl Tagged for Stored {
         if programmed > 0 {
             let found = self.records(geometry.page(unit, 0).get(), programmed);
             tags.extend(found.into_iter().flatten().map(tag_of));
-            // A fault leaves nothing that can be read.
+            // After a fault no tag can be read.
             tags.resize(programmed as usize, None);
         }
     }

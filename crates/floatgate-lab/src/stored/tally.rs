@@ -1,10 +1,9 @@
-//! How many pages there are, and which: enough to notice that some of them are missing.
+//! Tally of pages: enough to notice that some of them are missing.
 
 use super::format::Found;
 
-/// A set of programmed pages, padding left out: how many, and the sum of their serial numbers. A
-/// page that is missing lowers the first number, and a page that is set back to an older one the
-/// second.
+/// Tally of programmed pages without padding: their number, and the sum of their serial numbers. A
+/// missing page lowers the number, and a page that was set back to an older one lowers the sum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tally {
     pub pages: u64,
@@ -13,7 +12,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts a page, if it holds one.
+    /// Adds a page, if it is programmed.
     pub fn add(&mut self, found: &Found) {
         if let Found::Programmed(record) = found {
             self.pages = self.pages.wrapping_add(1);
@@ -21,7 +20,7 @@ impl Tally {
         }
     }
 
-    /// Takes a page back that was counted.
+    /// Removes a page that was added.
     pub fn remove(&mut self, found: &Found) {
         if let Found::Programmed(record) = found {
             self.pages = self.pages.wrapping_sub(1);
@@ -29,7 +28,7 @@ impl Tally {
         }
     }
 
-    /// The pages of two sets that have none in common.
+    /// Adds up two tallies of disjoint sets of pages.
     pub fn with(self, other: Self) -> Self {
         Self {
             pages: self.pages.wrapping_add(other.pages),

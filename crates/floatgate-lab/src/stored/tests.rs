@@ -1,8 +1,9 @@
-//! Live drives whose process is killed, or whose machine crashes, at every change of the file.
+//! Tests of live drives whose process is killed, or whose machine crashes, at every change of the
+//! file.
 //!
-//! A kill leaves what was changed before it, and a part of the change that was under way. A crash
-//! of the machine leaves what was synced, and of the later changes any sectors. From each such file
-//! a drive is found, and every page is one that it may be.
+//! After a kill the file has all changes before it, and a part of the current change. After a crash
+//! of the machine the file has everything synced, and any sectors of the later changes. From each
+//! such file recovery must find the drive, with an allowed version in every page.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,7 +33,7 @@ const TINY: Sets<'_> = &[
     ("mapping.cache", "1KiB"),
 ];
 
-/// Two flash pages on each of two planes at once: 8 pages of the map.
+/// Two flash pages on each of two planes at once: 8 map units.
 const ROWS: Sets<'_> = &[
     ("flash.page", "1KiB"),
     ("mapping.unit", "512B"),
@@ -43,25 +44,25 @@ const ROWS: Sets<'_> = &[
 
 const PROTECTED: Sets<'_> = &[("controller.power_protected", "true")];
 
-/// Static and dynamic, folded when it is full or when units are short.
+/// A static and a dynamic SLC cache, folded when it is full or when units are short.
 const CACHE: Sets<'_> =
     &[("slc.static", "8KiB"), ("slc.dynamic", "8KiB"), ("slc.when_full", "fold")];
 
-/// A page in the version that is this number; 0 is zeros.
+/// Returns a page filled with a version number; version 0 is zeros.
 fn page(version: u16) -> [u8; PAGE] {
     let mut page = [0; PAGE];
     page.as_chunks_mut().0.fill(version.to_le_bytes());
     page
 }
 
-/// What the host did: pages `first..end` are of this version from then on, or all is flushed.
+/// A step of the host: a write that gives pages `first..end` this version, or a flush.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Write { first: usize, end: usize, version: u16 },
     Flush,
 }
 
-/// A request, and the changes of the file before it and when it was acknowledged.
+/// A step, with the number of changes of the file before it, and when it was acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     act: Act,
@@ -69,7 +70,7 @@ struct Request {
     done: usize,
 }
 
-/// A life of a drive.
+/// The life of a drive.
 struct Life {
     /// The file when the drive was opened.
     before: Vec<u8>,
@@ -121,8 +122,8 @@ impl Life {
         self.requests.push(Request { act, begun, done: changes(drive) });
     }
 
-    /// The versions of a page that may be found after so many changes. If writes are durable when
-    /// they are acknowledged, `is_durable`, each is for good; else each is that is flushed.
+    /// Returns the versions that a page may have after `changes` changes of the file. With
+    /// `is_durable` an acknowledged write is durable; otherwise only a flushed write is.
     fn possible(&self, number: usize, changes: usize, is_durable: bool) -> BTreeSet<u16> {
         let (mut possible, mut last) = (BTreeSet::from([0]), 0);
         for request in self.requests.iter().filter(|request| request.begun <= changes) {
@@ -142,11 +143,11 @@ impl Life {
         possible
     }
 
-    /// The file when the process is killed in the middle of a change.
+    /// Returns the file after a kill of the process in the middle of a change.
     fn killed(&self, at: usize, rng: &mut Rng) -> Vec<u8> {
         let mut file = self.before.clone();
         self.changes[..at].iter().for_each(|change| apply(&mut file, change));
-        // The parts in front of the records lie in a sector each, which is written as a whole.
+        // Each section in front of the records lies in one sector, which is written as a whole.
         let whole = LIFE_AT + SECTOR as u64;
         if let Some(Change::Write(to, bytes)) = self.changes.get(at)
             && *to >= whole
@@ -157,7 +158,8 @@ impl Life {
         file
     }
 
-    /// The file when the machine crashes: of what was not synced any sectors are there.
+    /// Returns the file after a crash of the machine: any sectors of the unsynced changes are
+    /// there.
     fn crashed(&self, at: usize, rng: &mut Rng) -> Vec<u8> {
         let synced = self.changes[..at].iter().rposition(|change| matches!(change, Change::Sync));
         let (sure, open) = self.changes[..at].split_at(synced.unwrap_or(0));
@@ -174,7 +176,7 @@ impl Life {
         file
     }
 
-    /// Finds the drive of such a file.
+    /// Opens the drive in such a file, and checks every page.
     fn find(&self, path: &Path, file: &[u8], (at, is_durable): (usize, bool), goes_on: bool) {
         fs::write(path, file).unwrap();
         let mut drive = open(path).unwrap();
@@ -212,12 +214,12 @@ fn apply(file: &mut [u8], change: &Change) {
     }
 }
 
-/// Ends a drive at every `step`th change. `is_durable`: what was acknowledged outlives a kill.
+/// Ends a drive at every `step`th change. `is_durable`: acknowledged writes survive a kill.
 fn end_everywhere(sets: &[Sets<'_>], seed: u64, is_durable: bool, step: usize) {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
     let folder = tempfile::tempdir_in(folder).unwrap();
-    // A trim is durable when it is flushed only.
+    // A trim is durable only after a flush.
     let life = Life::new(folder.path(), sets, seed, 150, !is_durable);
     let (path, mut rng) = (folder.path().join("found.img"), Rng::new(seed));
     for at in (seed as usize % step..=life.changes.len()).step_by(step) {

@@ -1,4 +1,4 @@
-//! Whether the file of an image is still there, whole, under its name.
+//! Checks that the file of an image is still there, complete, under its name.
 
 use std::fs;
 use std::io;
@@ -8,12 +8,12 @@ use std::path::Path;
 use super::{Place, Stored};
 
 impl Stored {
-    /// Stops the medium: the file has failed elsewhere than in an operation of the flash.
+    /// Stops the medium, because the file has failed outside an operation of the flash.
     pub fn stop(&mut self, error: io::Error) {
         self.image.stop(error);
     }
 
-    /// Stops the medium if its file has become shorter: pages are gone.
+    /// Stops the medium if its file has become shorter, because pages are then lost.
     pub fn look_at_length(&mut self) {
         let expected = self.layout.end();
         let shorter = self.image.place().length().map(|found| (found < expected).then_some(found));
@@ -27,7 +27,8 @@ impl Stored {
         }
     }
 
-    /// Whether `path` names the file of this image. Memory has no name.
+    /// Returns whether `path` names the file of this image. Memory has no name; the answer is then
+    /// true.
     pub fn is_at(&self, path: &Path) -> bool {
         let Place::File(file) = &**self.image.place() else { return true };
         let (Ok(ours), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };

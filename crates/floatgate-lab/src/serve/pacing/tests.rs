@@ -1,4 +1,4 @@
-//! Who waits for what, and what is measured of it.
+//! Tests of the waits of clients, and of their measurement.
 
 use super::super::test_drive::{BYTES, PAGE, SHRD, served};
 use super::*;
@@ -15,7 +15,7 @@ fn end_of(waiter: &Waiter) -> (u64, Option<ServeError>) {
     lock(&waiter.end).clone()
 }
 
-/// A write that waits to be packed, and who waits for it.
+/// Adds a write that waits to be packed, and returns its waiter.
 fn waiting(served: &Served, offset: u64) -> Arc<Waiter> {
     let waiter = Waiter::new(entered(), 1);
     let (bytes, stream) = (vec![1; PAGE], 0);
@@ -51,7 +51,7 @@ fn a_damaged_page_ends_nothing_and_a_failure_ends_all() {
     assert_eq!(end_of(&waiter), (3, Some(ServeError::PowerOff)));
 }
 
-/// Who ends a request wakes the thread that waits for it, and only then.
+/// The last completion wakes the waiting thread, and no earlier one does.
 #[test]
 fn the_last_completion_wakes_who_waits() {
     let waiter = Waiter::new(entered(), 2);
@@ -68,7 +68,7 @@ fn the_last_completion_wakes_who_waits() {
     assert!(waiter.entered.at.elapsed() >= Duration::from_millis(30));
 }
 
-/// What is packed with others covers whole pages: at its beginning and at its end.
+/// Only writes that begin and end at page boundaries are packed with others.
 #[test]
 fn only_whole_pages_wait_to_be_packed() {
     let served = served(SHRD, Timekeeping::None);
@@ -88,7 +88,7 @@ fn only_whole_pages_wait_to_be_packed() {
     assert!(is_begun(&other));
 }
 
-/// A drive that packs nothing begins each write by itself.
+/// A drive that packs nothing begins each write alone.
 #[test]
 fn without_packing_nothing_waits_for_others() {
     let served = served(&[], Timekeeping::None);
@@ -109,7 +109,7 @@ fn a_write_ends_at_the_end_of_the_drive_at_most() {
     }
 }
 
-/// The reason that one write of several is refused for is that of all.
+/// If one of several packed writes is refused, all fail for the same reason.
 #[test]
 fn a_drive_that_is_read_only_refuses_all_that_change_it() {
     for sets in [&[][..], SHRD] {
@@ -170,7 +170,7 @@ fn nothing_is_begun_in_a_pause() {
     }
 }
 
-/// A pause begins when what is under way has ended.
+/// A pause begins when the requests in progress have completed.
 #[test]
 fn a_pause_waits_for_what_is_under_way() {
     let served = served(&[("flash.program", "30ms")], Timekeeping::Simulated);
@@ -186,8 +186,8 @@ fn a_pause_waits_for_what_is_under_way() {
     });
 }
 
-/// One place in the queue: the second is begun when the first has ended, and each is answered
-/// when the drive has done it, not sooner.
+/// The queue has one slot: each request begins when the one before it has completed, and no answer
+/// comes before the drive has done the request.
 #[test]
 fn replies_are_held_as_long_as_the_drive_takes() {
     let sets = [("flash.program", "20ms"), ("queue.depth", "1")];
@@ -207,7 +207,7 @@ fn replies_are_held_as_long_as_the_drive_takes() {
     assert!(served.locked().is_idle() && !served.locked().leads);
 }
 
-/// Without a clock there is nothing to hold.
+/// Without a clock replies are not held.
 #[test]
 fn without_a_clock_nothing_is_held() {
     let served = served(&[("flash.program", "10s")], Timekeeping::None);
@@ -216,7 +216,7 @@ fn without_a_clock_nothing_is_held() {
     assert_eq!(served.gauges.total().holding.held().error_us.count, 0);
 }
 
-/// It came 100 ms ago, and the drive had done it 30 ms ago: 70 ms were due.
+/// The request arrived 100 ms ago, and the drive completed it 30 ms ago: 70 ms were due.
 #[test]
 fn what_a_reply_missed_its_time_by_is_measured() {
     let served = served(&[], Timekeeping::Simulated);
@@ -240,7 +240,7 @@ fn what_a_reply_missed_its_time_by_is_measured() {
     assert!(held.mean_excess.is_some_and(|excess| excess >= 30.0 / 70.0 - 0.01), "{held:?}");
 }
 
-/// Who leads has looked when something happens next: only what comes before is news.
+/// The leader knows the next event already: only an earlier event may wake it.
 #[test]
 fn who_leads_hears_of_what_comes_earlier() {
     let served = served(&[("flash.program", "10s")], Timekeeping::Simulated);
@@ -264,7 +264,7 @@ fn who_leads_hears_of_what_comes_earlier() {
     }
 }
 
-/// Who waits for the lock, and who has it, are measured apart.
+/// The wait for the lock and the time that it is held are measured separately.
 #[test]
 fn the_lock_is_measured() {
     let served = served(&[], Timekeeping::None);
@@ -280,7 +280,7 @@ fn the_lock_is_measured() {
     assert_eq!((wait.count, had.count), (2, 2));
     assert!(had.max >= Some(29_700.0), "{had:?}");
     served.gauges.reset();
-    // What is waited for with the lock let go is neither.
+    // A wait on a condition releases the lock, and counts as neither.
     let mut state = served.locked();
     state.wait(&served.room, Duration::from_millis(600));
     drop(state);

@@ -1,5 +1,5 @@
-//! The bound on mapping caches in whole runs: told the future of a workload, it has at least the
-//! hits of every mapping that loads one entry at a time, on drives that hold themselves to account.
+//! The Belady bound on map caches in whole runs, on drives that verify every operation. With the
+//! workload's future, it has at least as many hits as every mapping that loads one entry at a time.
 
 use floatgate_lab::config::{Config, ConfigError};
 use floatgate_lab::result::Facts;
@@ -12,7 +12,7 @@ fn config(sets: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::load(None, None, &sets)
 }
 
-/// Hits of a mapping with these settings, and the whole result.
+/// Returns the hits of a mapping with these settings, and the whole result.
 fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> (u64, Value) {
     let small =
         [("flash.page", "512B"), ("flash.pages_per_block", "16"), ("mapping.cache", "4KiB")];

@@ -1,5 +1,5 @@
-//! Write buffers and forms of the queue in whole runs that check themselves: what was written is
-//! read, and the counts agree, over every translation layer.
+//! Write buffers and kinds of queue in whole, verified runs over every translation layer: each read
+//! returns the last written data, and the counts agree.
 
 use floatgate_lab::config::{Config, ConfigError};
 use floatgate_lab::result::Facts;
@@ -39,7 +39,7 @@ const LAYERS: [&[(&str, &str)]; 4] = [
     &[("ftl.scheme", "bast")],
     &[("ftl.scheme", "fast")],
 ];
-/// Reads, trims, flushes, parts of pages.
+/// Reads, trims, flushes, and writes of partial pages.
 const ANYTHING: &str = "hotcold:span=512KiB,r=0.8,f=0.2,requests=3k,size=1536,aligned=false,\
                         reads=0.3,trim=0.02,flush=0.01";
 

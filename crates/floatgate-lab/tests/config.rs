@@ -1,4 +1,4 @@
-//! Configs: what loads, what does not and with which words, and what they print.
+//! Configs: which of them load, the errors of the others, and their printed form.
 
 use floatgate_ftl::parameters::{Value as ParameterValue, names};
 use floatgate_ftl::rng::Rng;
@@ -99,7 +99,8 @@ fn wrong_settings_are_named() {
     );
 }
 
-/// Bounds are told of requests in the order in which the host sends them.
+/// A bound needs the requests in the order in which the host sends them, so settings that reorder
+/// requests are refused.
 #[test]
 fn what_is_foretold_must_happen_as_it_was_foretold() {
     for (key, value, beside, why) in [
@@ -240,7 +241,7 @@ fn presets_load_and_print_what_they_are() {
         assert_eq!(Config::load(None, Some(&printed), &[]), Ok(config.clone()), "{printed}");
         let json = serde_json::to_value(&config).unwrap();
         assert_eq!(serde_json::from_value::<Config>(json).unwrap(), config);
-        // A preset's own text is a file that loads, table [about] and all.
+        // A preset's own text is a file that loads, including its table [about].
         assert_eq!(Config::load(None, Some(preset.toml), &[]), Ok(config));
     }
 }
@@ -413,7 +414,7 @@ fn what_units_print_they_read() {
         assert_eq!(Size::parse(&size.to_string()), Ok(size));
         assert_eq!(Time::parse(&time.to_string()), Ok(time));
         assert_eq!(Rate::parse(&rate.to_string()), Ok(rate));
-        // Canonical: reading and printing once more changes nothing.
+        // Canonical: parsing and printing again changes nothing.
         assert_eq!(Size::parse(&size.to_string()).unwrap().to_string(), size.to_string());
     }
     assert_eq!(Size(0).to_string(), "0B");

@@ -1,5 +1,5 @@
-//! The power fails after every program and erase, in the middle of it, and in the recovery, on
-//! every engine with every policy. `floatgate crash` does the same for a user's workload.
+//! Power failures after every program and erase, in the middle of it, and in the recovery, on every
+//! engine with every policy. `floatgate crash` does the same for a user's workload.
 
 #[path = "crash/rows.rs"]
 mod rows;
@@ -24,7 +24,7 @@ use floatgate_lab::workload::generator;
 
 type Sets = Vec<(&'static str, String)>;
 
-/// A drive of some 60 pages of data, with few more units than it needs.
+/// Drive of about 60 pages of data, with few more units than it needs.
 const TINY: [(&str, &str); 6] = [
     ("flash.page", "1KiB"),
     ("flash.pages_per_block", "4"),
@@ -56,7 +56,7 @@ fn try_report(
     explore(&config, workload.as_mut(), options, &Control::default())
 }
 
-/// Explores a drive; the command does it again.
+/// Explores a drive. Also returns the command that repeats the exploration.
 fn report(sets: &[(&str, String)], requests: u32, options: Options) -> (String, CrashReport) {
     let mut pairs: Vec<(String, String)> =
         TINY.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -71,7 +71,7 @@ fn report(sets: &[(&str, String)], requests: u32, options: Options) -> (String, 
     (command, report)
 }
 
-/// Explores a drive, and says how to do it again if anything is lost.
+/// Explores a drive, and prints the command that repeats the exploration if a page is lost.
 fn run(sets: &[(&str, String)], requests: u32, seed: u64, again: u64) -> CrashReport {
     let (command, report) = report(sets, requests, Options { again, ..options(seed) });
     assert_eq!(report.lost, 0, "{:?}\n{command}", report.first_loss);
@@ -82,8 +82,8 @@ fn needs_no_future(name: &str) -> bool {
     !["oracle", "belady"].contains(&name)
 }
 
-/// Every mapping, placement, victim policy, buffer, form of the queue and scheme of log blocks,
-/// each with the other axes in turn.
+/// Returns drives with every mapping, placement, victim policy, buffer, kind of queue and log-block
+/// scheme. Each is combined with the policies of the other axes in turn.
 fn drives(turn: usize) -> Vec<Sets> {
     let victim = |n: usize| ("cleaning.victim", VICTIMS[n % VICTIMS.len()].name.to_owned());
     let placements: Vec<&str> = names(PLACEMENTS).filter(|name| needs_no_future(name)).collect();
@@ -144,7 +144,7 @@ fn drives(turn: usize) -> Vec<Sets> {
     drives
 }
 
-/// Explores drives, each on its own seed.
+/// Explores drives, each with its own seed.
 fn explore_all(drives: &[Sets], requests: u32, turn: u64, again: u64) -> CrashReport {
     let mut all = CrashReport::default();
     for (at, sets) in drives.iter().enumerate() {
@@ -163,13 +163,14 @@ fn nothing_durable_is_lost_wherever_power_fails() {
 
 /// How a bug shows.
 enum Shows {
-    /// Pages are not what they may be.
+    /// Pages have impossible versions.
     Lost,
-    /// A rule of flash or of the drive is broken, in these words.
+    /// An assertion about flash or the drive fails, with this message.
     Broken(&'static str),
 }
 
-/// A drive with a bug loses data, and the exploration says so; or it breaks a rule first.
+/// A drive with a bug loses data, and the exploration reports the loss. Or the bug first makes an
+/// assertion fail.
 #[test]
 fn each_bug_is_found() {
     let mut wrong = vec![];
@@ -179,14 +180,14 @@ fn each_bug_is_found() {
             Bug::NoScan => Shows::Broken("belongs to another, as None says"),
             Bug::TornPageBelieved => Shows::Lost,
             Bug::WrongOwner => Shows::Broken("belongs to another, as Some(Tag"),
-            // What the checkpoint knows of was trimmed since, and erased.
+            // The drive has trimmed, and erased, pages that the checkpoint refers to.
             Bug::ForgottenTrims => Shows::Broken("belongs to another, as None says"),
             Bug::EarlyAcknowledge => Shows::Lost,
             Bug::IgnoredFlush => Shows::Lost,
         };
         let is_about_buffers = [Bug::EarlyAcknowledge, Bug::IgnoredFlush].contains(&bug);
         let buffer = if is_about_buffers { "page_lru" } else { "none" };
-        // An ignored flush must be found in the workload, not in what the drive was filled with.
+        // An ignored flush must be found in the workload, not in the fill.
         let fill = set("start.fill", if is_about_buffers { "none" } else { "sequential" });
         let buffer = [set("buffer.scheme", buffer), set("buffer.capacity", "16KiB"), fill];
         let found = std::panic::catch_unwind(|| {
@@ -212,7 +213,7 @@ fn each_bug_is_found() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What a drive was filled with is demanded from the first moment on.
+/// The exploration requires the data of the fill from the first moment on.
 #[test]
 fn the_start_state_is_durable() {
     let mut pairs = TINY.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
@@ -220,18 +221,19 @@ fn the_start_state_is_durable() {
         [("start.fill", "sequential"), ("buffer.scheme", "page_lru"), ("buffer.capacity", "16KiB")];
     pairs.extend(buffered.map(|(key, value)| (key.to_owned(), value.to_owned())));
     let of = |bug| {
-        // Without a flush of its own.
+        // The workload itself has no flush.
         let text = "uniform:span=60KiB,size=2KiB,requests=30";
         let report = try_report(&pairs, text, Options { bug, ..options(1) });
         report.unwrap_or_else(|error| panic!("{error:?}"))
     };
     assert_eq!(of(None).lost, 0);
-    // The last pages of it were in the buffer only, and none may be missing.
+    // Without the flush, the last pages of the fill are only in the buffer. A missing page must be
+    // reported.
     let loss = of(Some(Bug::IgnoredFlush)).first_loss.expect("it is found");
     assert_eq!((loss.point, loss.found, loss.possible.len()), (0, None, 1));
 }
 
-/// What may be found in a page, from the promise alone: what was durable, or any version since.
+/// The ledger allows exactly the durable version of a page, and any version since.
 #[test]
 fn the_ledger_demands_what_is_durable_and_no_more() {
     let (a, b, c) = (Lpn::new(0), Lpn::new(1), Lpn::new(2));
@@ -248,7 +250,7 @@ fn the_ledger_demands_what_is_durable_and_no_more() {
     ledger.forget(b);
     ledger.accept(c);
     assert_eq!(of(&ledger), [vec![Some(3)], vec![Some(2), None], vec![None, Some(4)]]);
-    // Without a write-back buffer a write is durable, and a trim is not before a flush.
+    // Without a write-back buffer a write is durable at once, and a trim only after a flush.
     ledger.written();
     assert_eq!(of(&ledger), [vec![Some(3)], vec![Some(2), None], vec![Some(4)]]);
     ledger.flushed();
@@ -259,8 +261,8 @@ fn the_ledger_demands_what_is_durable_and_no_more() {
     assert_eq!(ledger.wrong_reads, 0);
 }
 
-/// Each operation takes its time and its command's; reads and programs take a transfer, too.
-/// A page that is moved is a read and a program.
+/// Each operation takes its own time and the time of its command. Reads and programs also take a
+/// transfer. A moved page takes a read and a program.
 #[test]
 fn a_mount_takes_the_time_of_its_operations_spread_over_the_dies() {
     let sets = [
@@ -290,7 +292,7 @@ fn a_mount_takes_the_time_of_its_operations_spread_over_the_dies() {
     assert_eq!(us(all), 1000.0 * (7.0 * read + 12.0 * program + 16.0 * erase));
 }
 
-/// The same flash in more dies: the same recoveries, in less time.
+/// The same flash in more dies needs the same recoveries, in less time.
 #[test]
 fn a_mount_is_spread_over_the_dies() {
     let of = |dies: &str, program: &str| {
@@ -307,7 +309,7 @@ fn a_mount_is_spread_over_the_dies() {
     close(slow.mount_us_mean - four.mount_us_mean, 100.0 * one.programs_mean / 4.0);
 }
 
-/// What is left out is counted, and what is explored is spread over all there is.
+/// Unexplored moments are counted, and the explored ones are spread over all moments.
 #[test]
 fn fewer_moments_are_explored_where_there_are_too_many() {
     let of = |options: Options| {
@@ -318,7 +320,8 @@ fn fewer_moments_are_explored_where_there_are_too_many() {
     let all = of(Options { again: 10, ..options(3) });
     let firsts = |report: &CrashReport| report.points - report.second_cuts;
     assert_eq!((firsts(&all), all.every), (all.moments, Some(1)));
-    // Each tenth recovery is cut everywhere: about a tenth of all moments of recoveries.
+    // Every tenth recovery is cut at all its moments, which are about a tenth of all moments of
+    // recoveries.
     let share = all.second_cuts as f64 / all.recovery_moments as f64;
     assert!((0.08..0.12).contains(&share), "{share} of the moments of recoveries");
 
@@ -327,13 +330,13 @@ fn fewer_moments_are_explored_where_there_are_too_many() {
     assert_eq!(few.moments, all.moments);
     let every = all.moments.div_ceil(100);
     assert_eq!((few.every, firsts(&few)), (Some(every), all.moments.div_ceil(every)));
-    // Of the recoveries every tenth is cut, each as often as the others.
+    // Every tenth recovery is cut, and each at the same number of moments.
     let cut = firsts(&few) / 10;
     assert!((cut..=37).contains(&few.second_cuts), "{few:?}");
     assert_eq!(few.recoveries, few.points);
     assert!(few.recovery_moments > few.second_cuts);
 
-    // Where fewer moments are wanted than every tenth recovery, fewer recoveries are cut.
+    // If the limit allows fewer moments than one in every tenth recovery, fewer recoveries are cut.
     let fewer = of(Options { again: 1, again_most: 7, ..options(3) });
     assert!((1..=7).contains(&fewer.second_cuts), "{fewer:?}");
 
@@ -357,7 +360,7 @@ fn a_moment_that_there_is_not_is_refused() {
     }
 }
 
-/// What is read is what was written since the last checkpoint, not the drive.
+/// A mount reads the pages written since the last checkpoint, not the whole drive.
 #[test]
 fn a_mount_reads_less_where_checkpoints_are_taken_more_often() {
     let reads = |every: &str| {

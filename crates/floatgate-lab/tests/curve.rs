@@ -1,5 +1,5 @@
-//! The curve of the mapping cache: exact against naive caches and whole runs, sampled against
-//! exact.
+//! The curve of the map cache: exact curves compared with naive caches and whole runs, and sampled
+//! curves with exact ones.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -25,7 +25,7 @@ fn generated(spec: &str, sample: Option<f64>) -> MapCurve {
     curve_of(&mut *generator(spec, 1).expect(spec), PAGE, sample)
 }
 
-/// A recording of requests given as operation, first byte and bytes.
+/// Makes a recording of requests given as operation, first byte and bytes.
 fn recorded(requests: impl IntoIterator<Item = (Op, u64, u64)>) -> Recorded {
     let mut recorded = Recorded::new("test", 1, 1.0).unwrap();
     let request = |(op, offset, length)| Request { at_ns: 0, op, offset, length, stream: 0 };
@@ -37,7 +37,8 @@ fn page_reads(pages: impl IntoIterator<Item = u64>) -> Recorded {
     recorded(pages.into_iter().map(|page| (Op::Read, page * PAGE, PAGE)))
 }
 
-/// The hits of one LRU cache, entry by entry: pages by time of use, and times by page.
+/// Returns the hits of an LRU cache that is simulated entry by entry: pages by time of use, and
+/// times by page.
 fn lru_hits(pages: &[u64], entries: usize) -> u64 {
     let (mut times, mut order, mut hits) = (BTreeMap::new(), BTreeMap::new(), 0);
     for (now, &page) in pages.iter().enumerate() {
@@ -82,7 +83,7 @@ fn every_size_has_the_hits_of_an_lru_cache() {
     }
 }
 
-/// Hits and misses of the mapping in a whole run with `entries` cached.
+/// Returns hits and misses of the mapping in a whole run with `entries` cached entries.
 fn run_hits(spec: &str, entries: u64, page: &str) -> (u64, u64) {
     let cache = (8 * entries).to_string();
     let sets = [
@@ -175,7 +176,7 @@ fn points_are_few_and_have_all_powers_of_two() {
     }
 }
 
-/// Mean absolute error over the points of the sampled curve.
+/// Returns the mean absolute error over the points of the sampled curve.
 fn measured_error(exact: &MapCurve, sampled: &MapCurve) -> f64 {
     let points = sampled.points();
     let errors = points.iter().map(|&entries| {
@@ -186,7 +187,7 @@ fn measured_error(exact: &MapCurve, sampled: &MapCurve) -> f64 {
 
 #[test]
 fn samples_are_within_their_stated_error() {
-    // Workload, rate, and what the error may be at most for the sample to be of use.
+    // Workload, sampling rate, and maximum error of a useful sample.
     for (spec, rate, useful) in [
         ("zipf:span=4GiB,theta=0.99,requests=3M", 0.01, 0.02),
         ("zipf:span=4GiB,theta=0.8,requests=3M", 0.01, 0.02),
@@ -223,7 +224,7 @@ fn a_sample_of_everything_is_exact() {
 
 #[test]
 fn a_sampled_curve_rises_and_stays_a_ratio() {
-    // All different: whatever is in the sample, there is nothing to hit.
+    // All pages differ, so no sample may show a hit.
     for spec in ["sequential:span=256MiB,requests=65536", "zipf:span=64MiB,requests=300k"] {
         let curve = generated(spec, Some(0.02));
         let ratios: Vec<_> =
@@ -264,7 +265,7 @@ fn wrong_options_are_named() {
     );
 }
 
-/// A workload that looks at the control as it gives requests, and cancels before the last.
+/// Workload that watches the control while it gives requests, and cancels before the last request.
 struct Watched<'a> {
     control: &'a Control,
     given: u64,

@@ -1,4 +1,4 @@
-//! Sizes of drives: the number that an error names works, and one less does not.
+//! Sizes of drives: the size that an error suggests works, and one unit less does not.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -21,7 +21,7 @@ fn refusal(sets: &[(String, String)], blocks: u64, span: u64) -> Option<String> 
     Plan::new(&config(sets, blocks), span).err().map(|error| error.to_string())
 }
 
-/// The number of blocks that an error names.
+/// Returns the number of blocks in an error.
 fn named(error: &str) -> Option<u64> {
     let rest = error.split("expected flash.blocks = ").nth(1)?;
     rest.split(' ').next()?.parse().ok()
@@ -31,7 +31,7 @@ fn pairs(sets: &[(&str, &str)]) -> Sets {
     sets.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect()
 }
 
-/// Translation layers that need different units beside the logical pages.
+/// Translation layers that need different numbers of units in addition to the logical pages.
 const SCHEMES: [&[(&str, &str)]; 8] = [
     &[],
     &[("placement.scheme", "dac")],
@@ -48,7 +48,7 @@ fn drawn(rng: &mut Rng) -> Sets {
     let mut sets = pairs(scheme);
     let spare = 10f64.powf(-0.1 - rng.below(250) as f64 / 100.0);
     sets.push(("capacity.spare_factor".to_owned(), spare.to_string()));
-    // SHRD has map pages that a unit holds in whole.
+    // SHRD needs map pages that fit in one unit.
     let pages = [4, 16, 64, 200][rng.below(4) as usize].max(if scheme.len() == 3 { 64 } else { 1 });
     let superblock = [1, 2, 4][rng.below(3) as usize];
     for (key, value) in [("flash.pages_per_block", pages), ("flash.superblock", superblock)] {

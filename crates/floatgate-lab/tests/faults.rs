@@ -1,6 +1,7 @@
-//! Flash that breaks: no wrong data, and drives that wear out are read-only with all data readable.
+//! Flash that fails: reads never return wrong data, and worn-out drives are read-only with all data
+//! readable.
 //!
-//! Every run is verified: each read is held against what the host wrote last, unless it fails.
+//! Every run is verified: each read is compared with the host's last write, unless it fails.
 
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::mapping::MAPPINGS;
@@ -26,7 +27,7 @@ fn config(sets: &[(&str, &str)]) -> Config {
     Config::load(None, None, &pairs).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The result's faults, and the rest.
+/// Returns the faults in the result, and the rest of the result.
 fn play(config: &Config, text: &str, seed: u64) -> (Value, Value) {
     let mut workload = generator(text, seed).unwrap_or_else(|error| panic!("{error}"));
     let (span_bytes, facts) = (workload.span_bytes(), Facts::default());
@@ -54,7 +55,7 @@ fn number(faults: &Value, key: &str) -> u64 {
 
 type Sets = Vec<(&'static str, &'static str)>;
 
-/// A row of a table that needs not to know the future.
+/// Returns a policy of a table that does not need the future.
 fn row(table: &[Row], seed: u64) -> &'static str {
     let names: Vec<_> = names(table).filter(|name| !["belady", "oracle"].contains(name)).collect();
     names[seed as usize % names.len()]
@@ -71,7 +72,7 @@ fn engine(seed: u64) -> Sets {
     }
 }
 
-/// What stands before the engine: nothing, a buffer, or SHRD where there is a map to be changed.
+/// Returns the layer in front of the engine: none, a buffer, or SHRD if the engine has a page map.
 fn front(seed: u64) -> Sets {
     let buffer = ("buffer.scheme", row(BUFFERS, seed / 4));
     let log = [("host.log", "40KiB"), ("host.threshold", "4KiB"), ("shrd.twrite_entries", "6")];
@@ -83,8 +84,8 @@ fn front(seed: u64) -> Sets {
     }
 }
 
-/// How the flash is laid out: a block, two planes of two dies, or rows, with parity and SLC units.
-/// Log blocks are programmed page by page.
+/// Returns the layout of the flash: a block, two planes of two dies, or rows with parity and SLC
+/// units. Log blocks are programmed page by page.
 fn layout(seed: u64) -> Sets {
     let planes = [
         ("flash.channels", "2"),
@@ -109,15 +110,14 @@ fn layout(seed: u64) -> Sets {
         (0, _) => vec![],
         (1, _) | (_, ..2) => planes.to_vec(),
         (2, _) => rows,
-        // A cache knows no log of a host.
+        // An SLC cache cannot be combined with a log of the host.
         (3, _) => [&rows[..], &parity].concat(),
-        // It knows no log of a host.
         _ if seed / 4 % 4 == 3 => [&rows[..], &parity].concat(),
         _ => [&rows[..], &parity, &cache].concat(),
     }
 }
 
-/// Random operations on flash of which everything fails at times; the engines take turns.
+/// Runs random operations on flash where every kind of fault occurs. The engines take turns.
 fn many_seeds(seeds: std::ops::Range<u64>) {
     let mut sums = [0u64; 7];
     let keys = [
@@ -163,7 +163,7 @@ fn a_worn_drive_is_read_only_and_all_its_data_are_there() {
         let worn =
             [("faults.wear_out", "true"), ("flash.endurance", "30"), ("faults.spare_units", "6")];
         let sets = [&worn[..], &more].concat();
-        // Half of the requests are reads, each held against what was written.
+        // Half of the requests are reads, and each is compared with the written data.
         let text = "uniform:span=128KiB,size=2KiB,reads=0.5,requests=40000";
         let (faults, document) = play(&config(&sets), text, 3);
         assert_eq!(faults["read_only"], true, "{more:?}: {faults}");
@@ -182,7 +182,7 @@ fn what_fails_is_moved_and_counted() {
     let (faults, document) = play(&broken, text, 5);
     let programs = &document["flash"]["programs"];
     let failures = number(&faults, "program_failures");
-    // A thousandth of all programs, within four standard deviations.
+    // One thousandth of all programs fails, within four standard deviations.
     let all = ["host", "gc", "map", "gc_map"].map(|cause| programs[cause].as_u64().unwrap_or(0));
     let expected = all.iter().sum::<u64>() as f64 / 1000.0;
     assert!((failures as f64 - expected).abs() < 4.0 * expected.sqrt(), "{failures}, {expected}");
@@ -191,7 +191,7 @@ fn what_fails_is_moved_and_counted() {
     assert_eq!(number(&faults, "rewritten_pages"), failures);
     assert_eq!(programs["retire"].as_u64(), Some(moved + failures));
     assert_eq!(document["flash"]["reads"]["retire"].as_u64(), Some(moved));
-    // Any page of a unit is as likely to fail: half a unit is moved on average.
+    // Each page of a unit is equally likely to fail, so on average half a unit is moved.
     assert!((moved as f64 / failures as f64 - 3.5).abs() < 1.5, "{moved} of {failures}");
 }
 

@@ -1,4 +1,4 @@
-//! One reading of a workload for several runs, and recordings that are read as they are played.
+//! One reading of a workload for several runs, and recordings that are read during the run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 const SPEC: &str = "hotcold:span=4MiB,r=0.9,f=0.1,requests=700k,reads=0.3,flush=0.01";
 
-/// All requests, asked for so many at a time.
+/// Returns all requests of a workload, taken in batches of `size`.
 fn all(workload: &mut dyn Workload, size: usize) -> Result<Vec<Request>, Broken> {
     let mut found = Vec::new();
     loop {
@@ -63,7 +63,7 @@ fn a_fork_of_a_seat_is_the_whole_workload() {
     assert!(all(fork.as_mut(), 999).unwrap() == all(&mut seats[0], 1024).unwrap());
 }
 
-/// A workload that counts what it has given.
+/// Workload that counts the requests that it has given.
 struct Counted(Box<dyn Workload + Send>, Arc<AtomicUsize>);
 
 impl Workload for Counted {
@@ -115,7 +115,7 @@ fn a_stop_ends_who_waits() {
     drop(idle);
 }
 
-/// Chunks in memory, as if they were read; `broken` is what the end of a reading is.
+/// Recording in memory, in chunks. A reading ends with `broken`.
 struct Chunks(Vec<Vec<Request>>, Option<Broken>);
 
 struct ChunkReader(Vec<Vec<Request>>, Option<Broken>);

@@ -1,4 +1,4 @@
-//! Stand-ins: what they are made to have, measured.
+//! Stand-ins: measured properties compared with the row that they imitate.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -26,7 +26,7 @@ fn row(document: &Value) -> [f64; 5] {
         .map(|name| document["means"][name].as_f64().unwrap())
 }
 
-/// A text that writes `gbs` GB, of the row's own size.
+/// Returns a text that writes `gbs` GB of the row's own size.
 fn spec(name: &str, row: [f64; 5], gbs: f64) -> String {
     format!("fitted:row={name},writes={}", (gbs * (row[2] + row[3]) / row[4]).round())
 }
@@ -38,7 +38,8 @@ fn every_row_is_met_on_its_own_gb() {
         let document = measure(&spec(name, expected, 8.5), gb).document();
         assert!(document["sequences"].as_u64().unwrap() >= 8, "{name}");
         for (found, expected) in row(&document).into_iter().zip(expected) {
-            // Of SW1, whose hot pages are written 4.6 times, up to 2 % are now and then cold.
+            // The hot pages of SW1 have 4.6 writes, so up to 2 % of them are cold in some
+            // sequences.
             let tolerance = if name == "SW1" { 0.02 } else { 0.01 };
             assert!((found / expected - 1.0).abs() < tolerance, "{name}: {found} not {expected}");
         }
@@ -60,8 +61,9 @@ fn every_sequence_is_like_any_other() {
     }
 }
 
-/// A GB of 10^9 bytes is up to 15 % more than a row's own, and so are all columns but the hot pages
-/// and the length: the number of writes cannot be 10^9 bytes' and the row's at once.
+/// A GB of 10^9 bytes has up to 15 % more page writes than a row. Cold pages and the writes to both
+/// classes grow by the same factor; the hot pages and the length stay. A sequence cannot have both
+/// 10^9 bytes and the row's number of writes.
 #[test]
 fn a_gb_of_a_billion_bytes_has_what_it_has_more_writes() {
     for (name, expected) in TABLE {
@@ -87,7 +89,7 @@ fn hot_pages_lie_in_the_extents_asked_for() {
         let merged = |k: usize| document["extents"][k]["extents"].as_f64().unwrap();
         assert_eq!(merged(0), extents, "{text}");
         assert!(merged(10) <= (extents / 3.0).max(1.0), "{text}");
-        // The text of the paper: half of the extents, and less than 5 % of the cold writes.
+        // The paper states: half of the extents, and less than 5 % of the cold writes.
         let half = (0..11).find(|&k| merged(k) <= extents / 2.0);
         let share = half.map(|k| document["extents"][k]["cold_writes_share"].as_f64().unwrap());
         assert!(share.is_none_or(|share| share < 0.05), "{text}: {share:?}");
@@ -98,7 +100,7 @@ fn hot_pages_lie_in_the_extents_asked_for() {
 fn cold_data_move_on_and_hot_extents_drift() {
     let text = "fitted:row=src2_0,writes=1M";
     let written = |text: &str| measure(text, 871_628_800).document()["written_pages"].clone();
-    // 8.9 GB of 29,300 cold pages are 262,000, of which some come round again.
+    // 8.9 GB with 29,300 cold pages each are 262,000 pages, and some of them recur.
     let pages = written(text).as_f64().unwrap();
     assert!((190_000.0..250_000.0).contains(&pages), "{pages}");
     let narrow = written(&format!("{text},span=1GB")).as_f64().unwrap();
@@ -118,18 +120,18 @@ fn cold_data_move_on_and_hot_extents_drift() {
         begin.intersection(&end).count() as f64 / begin.len() as f64
     };
     assert_eq!(first(text), 1.0);
-    // Eight GB later, 0.9^8 = 43 % are where they were.
+    // Eight GB later, 0.9^8 = 43 % of the extents are at their first place.
     let stayed = first(&format!("{text},drift=0.1"));
     assert!((0.36..0.50).contains(&stayed), "{stayed}");
 }
 
-/// What a row says holds however its writes beyond that are spread.
+/// The row is met for every distribution of the writes beyond it.
 #[test]
 fn a_row_is_met_with_skew_and_streams() {
     for (name, expected) in TABLE {
         let gb = (expected[2] + expected[3]) as u64 * 4096;
-        // Few extents have most of the writes, and their length; a GB of proj_0 has some sixty
-        // streams, which are written again as one.
+        // A few extents have most of the writes and determine their length. A GB of proj_0 has
+        // about sixty streams, each written again as a whole.
         for more in ["skew=1.2", "skew=0.5,cold_stream=64"] {
             let text = format!("{},{more}", spec(name, expected, 4.5));
             for (n, expected) in row(&measure(&text, gb).document()).into_iter().zip(expected) {
@@ -139,15 +141,15 @@ fn a_row_is_met_with_skew_and_streams() {
     }
 }
 
-/// The pages of the writes, in order.
+/// Returns the pages of the writes, in order.
 fn writes(text: &str) -> Vec<std::ops::Range<u64>> {
     let (mut requests, mut workload) = (Vec::new(), generator(text, 1).unwrap());
     workload.next_batch(&mut requests, usize::MAX).unwrap();
     requests.iter().map(|r| r.offset / 4096..(r.offset + r.length) / 4096).collect()
 }
 
-/// A hundred hot pages, each an extent: five writes of a GB each, and of the other 9,500 the share
-/// 1 / (k^s H) for the k-th, H being the sum of j^-s.
+/// A hundred hot pages, each an extent. Each page has five writes in a GB. The k-th page has the
+/// share 1 / (k^s H) of the other 9,500 writes, where H is the sum of j^-s.
 #[test]
 fn hot_extents_are_written_by_zipfs_law() {
     let row = "hot_pages=100,cold_pages=1000,hot_writes=10k,cold_writes=1000,length=1";
@@ -169,8 +171,8 @@ fn hot_extents_are_written_by_zipfs_law() {
     }
 }
 
-/// Nearly all is cold and written once: of so many requests each, one begins a stream. The longer
-/// streams are, the more of them end early, as an eighth of the span is taken by others.
+/// Nearly all pages are cold and written once. One of `cold_stream` requests begins a stream. The
+/// longer the streams are, the more of them end early, because others occupy an eighth of the span.
 #[test]
 fn cold_requests_follow_one_another() {
     for (more, streams) in [("", 1.0), (",cold_stream=8", 8.0), (",cold_stream=64", 64.0)] {
@@ -182,7 +184,7 @@ fn cold_requests_follow_one_another() {
     }
 }
 
-/// Streams are written again in their order.
+/// The runs of a stream are written again in their order.
 #[test]
 fn what_follows_is_written_again_as_it_was() {
     let text = "fitted:hot_pages=10,cold_pages=10k,hot_writes=50,cold_writes=20k,length=2,\
@@ -192,7 +194,7 @@ fn what_follows_is_written_again_as_it_was() {
     let mut latest = Vec::new();
     let mut follow = 0;
     for pages in &requests {
-        // Streams of two times, and of a few waits, go on side by side.
+        // Streams written twice or three times, with different waits, are interleaved.
         follow += usize::from(latest.contains(&pages.start));
         latest.push(pages.end);
         latest = latest.split_off(latest.len().saturating_sub(16));
@@ -224,7 +226,7 @@ fn it_says_what_it_stands_for() {
     assert_eq!(of("uniform:span=1MiB,writes=1"), None);
 }
 
-/// Rows of one's own, to the edges of what is taken.
+/// The user's own rows are met, up to the limits of valid values.
 #[test]
 fn own_rows_are_met_too() {
     for (expected, more) in [
@@ -247,7 +249,7 @@ fn own_rows_are_met_too() {
     }
 }
 
-/// The requests, pinned: they must be these on any machine, in batches of any size.
+/// The requests are pinned: they must be the same on any machine, and in batches of any size.
 #[test]
 fn a_stream_is_the_same_everywhere() {
     let text = "fitted:row=usr_0,drift=0.5,writes=60k,reads=0.2,seed=7";

@@ -1,4 +1,4 @@
-//! Generators and recordings: what they give is what their text says.
+//! Generators and recordings: the requests match their text.
 
 #[path = "generators/orders.rs"]
 mod orders;
@@ -24,7 +24,7 @@ fn make(spec: &str, seed: u64) -> Vec<Request> {
     all(&mut *generator(spec, seed).expect(spec), 4096)
 }
 
-/// One text of every generator, with every common key.
+/// Returns a text for every generator, with every common key.
 fn specs() -> Vec<String> {
     let own = [
         ("uniform", "aligned=false"),
@@ -36,7 +36,7 @@ fn specs() -> Vec<String> {
         ("iometer", "random=0.3"),
         ("tenants", "tenants=3,random=1"),
     ];
-    // Those of `fitted`, whose requests have no one size, are in a file of their own.
+    // Texts of `fitted`, whose requests vary in size, are in another test file.
     assert_eq!(GENERATORS.len(), own.len() + 1);
     let common = "span=1000000,writes=5k,size=1536,reads=0.3,trim=0.05,flush=0.01,\
                   arrivals=exponential,interarrival=20us";
@@ -55,14 +55,14 @@ fn examples_run() {
     }
 }
 
-/// Each of the keys that a help text shows is read, and has the default that it shows.
+/// A generator reads each key that a help text shows, and the key has the default shown.
 #[test]
 fn keys_are_as_shown() {
     for row in GENERATORS {
         for key in row.keys() {
             let given = format!(",{}=", key.name);
             assert!(key.doc.ends_with('.') && key.doc.len() > 10, "{} {}", row.name, key.name);
-            // Some defaults are a number, some say in words what they follow from.
+            // Some defaults are numbers. Others are words that state what the default follows from.
             let in_words = key.default.is_empty() || key.default == "row";
             if in_words || key.default.contains(' ') || row.example.contains(&given) {
                 continue;
@@ -118,7 +118,8 @@ fn requests_are_what_the_text_says() {
             assert!(r.offset.is_multiple_of(step), "{spec}");
         }
         assert!(requests.windows(2).all(|w| w[0].at_ns <= w[1].at_ns));
-        // A sum of n exponential gaps has a standard deviation of its mean over the root of n.
+        // The mean of n exponential gaps has a standard deviation of the mean gap divided by the
+        // root of n.
         let mean = requests.last().unwrap().at_ns as f64 / 7812.0;
         assert!((mean - 20_000.0).abs() < 5.0 * 20_000.0 / 7812f64.sqrt(), "{mean}");
         let at_512 = requests.iter().any(|r| !r.offset.is_multiple_of(1536));
@@ -152,7 +153,7 @@ fn arrivals() {
     assert_eq!(said, alone);
 }
 
-/// How often each of `places` places of 4 KiB is hit.
+/// Returns the relative frequency of each of `places` places of 4 KiB.
 fn frequencies(spec: &str, places: usize) -> Vec<f64> {
     let mut counts = vec![0.0; places];
     for request in make(spec, 11) {
@@ -161,12 +162,13 @@ fn frequencies(spec: &str, places: usize) -> Vec<f64> {
     counts
 }
 
-/// The sum of squared deviations over expectations; its mean is the number of classes less 1.
+/// Returns the sum of squared deviations divided by expectations. Its mean is the number of classes
+/// less 1.
 fn chi_square(counts: &[f64], expected: impl Fn(usize) -> f64) -> f64 {
     counts.iter().enumerate().map(|(k, n)| (n - expected(k)).powi(2) / expected(k)).sum()
 }
 
-/// The mean of chi-square and six of its standard deviations.
+/// Returns the mean of chi-square plus six standard deviations.
 fn bound(classes: usize) -> f64 {
     let freedom = (classes - 1) as f64;
     freedom + 6.0 * (2.0 * freedom).sqrt()
@@ -188,7 +190,7 @@ fn hotcold_is_even_in_each_class() {
     assert!((hot - 90_000.0).abs() < 5.0 * 95.0, "{hot}");
 }
 
-/// Scattered hot places are as many and as hot, and lie in no piece.
+/// Scattered hot places have the same number and frequency, and do not lie in one piece.
 #[test]
 fn hotcold_scatters_its_hot_places() {
     let counts = frequencies("hotcold:span=400KiB,r=0.9,f=0.1,scatter=true,writes=100k", 100);
@@ -207,7 +209,7 @@ fn zipf_has_the_exact_probabilities() {
         let mut counts = frequencies(&spec, n);
         counts.sort_by(|a, b| b.total_cmp(a));
         if theta == 0.0 {
-            // Of equals, sorting says nothing about the rank.
+            // If all places are equally popular, sorting tells nothing about the rank.
             assert!(chi_square(&counts, |_| 200_000.0 / n as f64) < bound(n));
             continue;
         }
@@ -239,13 +241,13 @@ fn iometer_jumps_as_often_as_it_says() {
 #[test]
 fn iometer_aligns_as_it_says() {
     let offsets = |spec: &str| -> Vec<u64> { make(spec, 1).iter().map(|r| r.offset).collect() };
-    // Records on smaller boundaries, at every one of them.
+    // Smaller boundaries than the record: requests begin at every boundary.
     let at = offsets("iometer:span=64KiB,size=16KiB,align=4KiB,writes=2k");
     let mut places = at.clone();
     places.sort_unstable();
     places.dedup();
     assert!(places.iter().copied().eq((0..=48).step_by(4).map(|kib| kib << 10)));
-    // And on larger ones: of those that follow, each begins at the next.
+    // Larger boundaries than the record: each sequential request begins at the next boundary.
     let at = offsets("iometer:span=64KiB,size=4KiB,align=16KiB,random=0,writes=6");
     assert_eq!(at, [0, 16, 32, 48, 0, 16].map(|kib| kib << 10));
     let own = "iometer:span=1MiB,size=8KiB,random=0.5,writes=1k";
@@ -255,7 +257,7 @@ fn iometer_aligns_as_it_says() {
     assert_eq!(text.as_deref(), Some("iometer: align has no meaning with aligned=false"));
 }
 
-/// Workload 1 of the paper on write buffers and command queues, in its own numbers.
+/// Workload 1 of the paper on write buffers and command queues, with the paper's numbers.
 #[test]
 fn iometer_makes_the_workloads_of_the_queue_paper() {
     let spec = "iometer:span=256MiB,size=256KiB,random=1,reads=0,requests=20k";
@@ -387,7 +389,7 @@ fn wrong_texts_are_named() {
     );
 }
 
-/// The requests of every generator, pinned: they must be these on any machine. A change here
+/// The requests of every generator are pinned: they must be the same on any machine. A change here
 /// changes every published result.
 #[test]
 fn streams_are_the_same_everywhere() {

@@ -1,5 +1,5 @@
-//! Policies from outside, written in Rust: behind the seam they decide as those of the tables do,
-//! are told of every request, and end the run if they fail.
+//! External policies, written in Rust. They decide like the built-in policies, see every request,
+//! and end the run when they fail.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -21,23 +21,23 @@ use floatgate_lab::run::{Control, Options, RunError, run_with};
 use floatgate_lab::workload::generator;
 use serde_json::{Value, json};
 
-/// What the guests of a run were told, and when they are to fail.
+/// Record of the calls to the external policies of a run, and the call at which they fail.
 #[derive(Default)]
 struct Seen {
-    /// Requests that are announced and not begun.
+    /// Requests that were announced and have not begun.
     upcoming: Vec<Request>,
-    /// Those that were begun since the start state was reached, and in all.
+    /// Requests that began after the start state. `in_all` includes earlier requests.
     begun: u64,
     in_all: u64,
     starts: u32,
-    /// Questions to the policies.
+    /// Number of calls to the policies.
     asked: u64,
     fails_at: Option<u64>,
-    /// The request that the drive had been given last when one failed.
+    /// Number of the latest request when a policy failed.
     failed: Option<u64>,
 }
 
-/// What they share: where the run is, and how to end it.
+/// State that all external policies share: the record of calls, and the control that ends the run.
 #[derive(Clone, Default)]
 struct Border {
     seen: Arc<Mutex<Seen>>,
@@ -45,7 +45,7 @@ struct Border {
 }
 
 impl Border {
-    /// A policy is asked: it may fail, and then ends the run by its control.
+    /// Records a call to a policy. The policy may fail, and then ends the run through its control.
     fn ask(&self) {
         let mut seen = self.seen.lock().expect("one thread");
         seen.asked += 1;
@@ -56,10 +56,11 @@ impl Border {
     }
 }
 
-/// As `host`: a stream for each handle; with `shared` the first is for what cleaning moves.
+/// Like `host`: a stream for each handle. With `shared`, the first stream has the pages that
+/// cleaning moves.
 struct ByHandle {
     shared: bool,
-    /// Whether what is moved goes where it would be written.
+    /// Whether moved pages go to the stream of a new write.
     anew: bool,
     border: Border,
 }
@@ -88,7 +89,7 @@ impl GuestPlacement for ByHandle {
     fn reclaimed(&mut self, _: Reclaimed) {}
 }
 
-/// As `greedy`.
+/// Like `greedy`.
 struct Emptiest(Border);
 
 impl Victim for Emptiest {
@@ -98,7 +99,7 @@ impl Victim for Emptiest {
     }
 }
 
-/// As `dftl` with plain LRU: entries in a list, the one used last behind.
+/// Like `dftl` with plain LRU: entries in a list, with the most recently used entry at the end.
 struct Entries {
     geometry: Geometry,
     room: usize,
@@ -170,7 +171,7 @@ impl Mapping for Entries {
     }
 }
 
-/// As `lru`: blocks in the order of their uses.
+/// Like `lru`: blocks in the order of their uses.
 struct LastUsed {
     used: Vec<u32>,
     border: Border,
@@ -194,7 +195,7 @@ impl GuestBuffer for LastUsed {
     }
 }
 
-/// Our own policies, each where it is called "python:ours".
+/// External policies for the axes that name "python:ours".
 struct Ours {
     shared: bool,
     anew: bool,
@@ -285,14 +286,14 @@ fn play(
     run_with(&config, guests, &mut *workload, Facts::default(), options, control)
 }
 
-/// All of a result but what says which policy it was, and how long it took.
+/// Returns a result without the names of policies and the elapsed time.
 fn counted(result: &RunResult) -> Value {
     let mut document = json!(result);
     let table = document.as_object_mut().expect("a table");
     table.remove("config");
     table.remove("engine");
     for section in ["placement", "buffer"] {
-        // What a guest takes is not known.
+        // The memory of an external policy is unknown.
         table[section].as_object_mut().expect("a table").remove("memory_bytes");
     }
     document
@@ -304,7 +305,7 @@ fn ours(axes: &[&'static str], shared: bool, anew: bool) -> (Border, Box<dyn Gue
     (border, Box::new(guests))
 }
 
-/// `sets`, with our own policies on these axes.
+/// Returns `sets`, with external policies on these axes.
 fn named<'a>(sets: &[(&'a str, &'a str)], axes: &[&'a str], streams: &'a str) -> Sets<'a> {
     let mut sets = sets.to_vec();
     sets.extend(axes.iter().map(|&axis| (axis, "python:ours")));
@@ -312,7 +313,8 @@ fn named<'a>(sets: &[(&'a str, &'a str)], axes: &[&'a str], streams: &'a str) ->
     sets
 }
 
-/// Holds runs with our own policies on `axes` against `sets`, which name those of the tables.
+/// Compares runs with external policies on `axes` with runs of `sets`, which name built-in
+/// policies.
 fn assert_equal(sets: &[(&str, &str)], axes: &[&'static str], shared: bool, anew: bool) -> Value {
     let theirs = play(TENANTS, sets, None, &Control::default()).expect("a result");
     let (border, guests) = ours(axes, shared, anew);
@@ -367,7 +369,7 @@ fn a_placement_from_outside_has_the_handles_that_host_has() {
     }
 }
 
-/// Each request is announced, and begun under its number, from 0 again after the fill.
+/// Each request is announced, and begins under its number. Numbers restart at 0 after the fill.
 #[test]
 fn guests_are_told_of_every_request() {
     let (border, guests) = ours(&[VICTIM], false, false);
@@ -379,8 +381,8 @@ fn guests_are_told_of_every_request() {
     assert_eq!((seen.starts, seen.upcoming.len(), seen.failed), (1, 0, None));
 }
 
-/// The request at which the policy on `axis` fails when it is asked for the `nth` time, and whether
-/// that is one of the workload's.
+/// Returns the request at which the policy on `axis` fails in its `nth` call, and whether this
+/// request belongs to the workload.
 fn failure(axis: &'static str, nth: u64, fill: &'static str) -> (bool, u64) {
     let (border, guests) = ours(&[axis], false, false);
     border.seen.lock().expect("one thread").fails_at = Some(nth);
@@ -396,18 +398,20 @@ fn failure(axis: &'static str, nth: u64, fill: &'static str) -> (bool, u64) {
 
 #[test]
 fn a_guest_that_fails_ends_the_run_and_it_is_known_at_which_request() {
-    // A page each: a look-up and a program.
+    // One call for each page: a look-up and a program.
     assert_eq!(failure(PLACEMENT, 700, "none"), (true, 700));
     assert_eq!(failure(MAPPING, 3000, "none"), (true, 3000));
-    // 5632 logical pages, of 6400, are filled before.
+    // The fill writes 5632 logical pages (of 6400 physical ones) before the workload.
     assert_eq!(failure(PLACEMENT, 700, "sequential"), (false, 700));
     assert_eq!(failure(PLACEMENT, 5632, "sequential"), (false, 5632));
     assert_eq!(failure(PLACEMENT, 5632 + 700, "sequential"), (true, 700));
-    // Blocks of 4 pages in a buffer of 64: the first one leaves for page 65, the next for 69.
+    // Blocks of 4 pages in a buffer of 64 pages: page 65 evicts the first block, and page 69 the
+    // next.
     assert_eq!(failure(BUFFER, 1, "none"), (true, 65));
     assert_eq!(failure(BUFFER, 3, "none"), (true, 73));
-    // 400 units of 16 pages, and those of the reserve but the ones that stay free: page 6401 needs
-    // a unit more. Units that were written in order are empty: cleaning one gives room for 16.
+    // There are 400 units of 16 pages. Of the reserve units some are usable, and the rest stay
+    // free: page 6401 needs one more unit. Units written in order are empty when they are cleaned,
+    // so each clean frees 16 pages.
     for nth in 1..20 {
         assert_eq!(failure(VICTIM, nth, "none"), (true, 6401 + 16 * (nth - 1)));
     }

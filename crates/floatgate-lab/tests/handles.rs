@@ -1,4 +1,5 @@
-//! Placement handles: what the host keeps apart stays apart, and what that is worth.
+//! Placement handles: the drive keeps the host's handles separate, and this reduces write
+//! amplification.
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;
@@ -8,7 +9,7 @@ use floatgate_lab::workload::{Recorded, Workload, generator};
 
 const PAGE: u64 = 512;
 
-/// The result of a drive of 384 units of 16 pages with a tenth of spare space.
+/// Returns the result of a drive of 384 units of 16 pages with a tenth of spare space.
 fn result(workload: &mut dyn Workload, sets: &[(&str, &str)]) -> RunResult {
     let small = [
         ("flash.page", "512B"),
@@ -53,15 +54,15 @@ fn tenants_that_write_in_order_cost_no_copy_if_each_has_a_handle() {
             assert_eq!(amplification(&apart), 1.0, "{keys} {sets:?}");
             assert!(apart.flash.erases.gc > 1000, "{}", apart.flash.erases.gc);
         }
-        // At one rate what was written together is overwritten together, whoever wrote it.
+        // At one rate, data written together is overwritten together, also with several tenants.
         let mixed = amplification(&tenants(&keys, &[]));
         assert!(if ratio == "1" { mixed == 1.0 } else { mixed > 1.1 }, "{keys}: {mixed}");
     }
 }
 
-/// Each of them is kept apart, or shares a handle with the one that writes at random. Victims are
-/// chosen by cost and benefit: the fewest valid pages are those of the oldest unit of a tenant in
-/// order, just before it is empty by itself.
+/// Tenants have their own handles, or share one with the tenant that writes at random. Victims are
+/// chosen by cost and benefit. Otherwise the victim with the fewest valid pages would be the oldest
+/// unit of a sequential tenant, just before the tenant empties it.
 #[test]
 fn a_noisy_neighbour_in_the_same_handle_spoils_it() {
     let keys = "tenants=4,random=1,ratio=1";
@@ -72,7 +73,7 @@ fn a_noisy_neighbour_in_the_same_handle_spoils_it() {
         stream.gc_pages as f64 / stream.host_pages as f64
     };
     assert!((0..3).all(|quiet| 3.0 * copies(quiet) < copies(3)), "{:?}", apart.placement.streams);
-    // Tenants 1 and 3 share one, then all do.
+    // Tenants 1 and 3 share a handle, then all tenants do.
     let two = tenants(&format!("{keys},handles=2"), &sets);
     let one = tenants(&format!("{keys},handles=1"), &sets);
     let [apart, two, one] = [&apart, &two, &one].map(amplification);
@@ -93,7 +94,7 @@ fn what_cleaning_moves_is_in_a_stream_of_its_own_or_with_its_handle() {
     assert!(gc(&apart).iter().all(|&pages| pages > 0), "{:?}", gc(&apart));
 }
 
-/// All that is counted but what is named beside it.
+/// Returns all counts of a result, except of sections that the setting changes.
 fn counted(result: &RunResult) -> String {
     format!("{:?} {:?} {:?}", result.flash, result.placement.streams, result.wear)
 }
@@ -109,7 +110,7 @@ fn a_drive_with_one_handle_is_one_without() {
     }
 }
 
-/// Writes of one page, with handles.
+/// Returns writes of one page, with handles.
 fn writes(handles: impl Iterator<Item = u16>) -> Recorded {
     let mut recorded = Recorded::new("handles", 1, 1.0).expect("once");
     let requests: Vec<_> = handles
@@ -138,7 +139,7 @@ fn a_page_keeps_its_handle_in_the_buffer() {
     let sets = [&APART[..], &buffer].concat();
     let through = [&sets[..], &[("buffer.acknowledge", "write_through")]].concat();
     assert_eq!(host(&result(&mut all(), &through)), [6667, 6667, 6666, 0]);
-    // What is not programmed is still in the buffer, as much of each handle.
+    // Pages that are not programmed are still in the buffer, equally many of each handle.
     let back = result(&mut all(), &sets);
     let held = host(&straight).into_iter().zip(host(&back)).map(|(all, out)| all - out);
     let held: Vec<u64> = held.collect();
@@ -159,7 +160,7 @@ fn a_handle_that_the_drive_does_not_have_is_counted_and_warned_of() {
     assert!(warned(&none, "separates nothing"), "{:?}", none.warnings);
     let right = result(&mut writes((0..6000).map(|at| at % 2)), &APART);
     assert!(!warned(&right, "placement handle"), "{:?}", right.warnings);
-    // A drive that does not look at them says nothing.
+    // A drive that ignores handles has no warning about them.
     let single = result(&mut writes(all()), &[]);
     assert!(!warned(&single, "placement handle") && single.placement.unknown_handles == 0);
 }
@@ -177,7 +178,7 @@ fn recordings_keep_handles_and_differ_by_them() {
     assert_eq!(digest(&with), digest(&writes(handles(80_000))));
 }
 
-/// A tenant in order visits its part place by place, and each has its share of the writes.
+/// A sequential tenant visits its part place by place, and each tenant has its share of the writes.
 #[test]
 fn tenants_write_their_parts_at_their_rates() {
     let spec = "tenants:span=400KiB,size=4KiB,tenants=4,random=1,ratio=2,handles=3,writes=150k";

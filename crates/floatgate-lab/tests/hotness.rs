@@ -1,4 +1,4 @@
-//! Hot and cold data of a workload, against a naive count of everything.
+//! Hot and cold data of a workload, compared with a naive count.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -26,7 +26,7 @@ fn measure(requests: &[Request], options: Options) -> Hotness {
     hotness(&mut recorded(requests), options, &Control::default()).unwrap()
 }
 
-/// The pages that a write counts for.
+/// Returns the pages that a write counts for.
 fn pages(request: &Request, rounding: Rounding) -> std::ops::Range<u64> {
     let first = request.offset / PAGE;
     match rounding {
@@ -35,8 +35,8 @@ fn pages(request: &Request, rounding: Rounding) -> std::ops::Range<u64> {
     }
 }
 
-/// Hot pages, cold pages, hot writes, cold writes, extents and merged writes for each k: page by
-/// page of the address space.
+/// Returns hot pages, cold pages, hot writes, cold writes, and extents and merged writes for each
+/// k. It visits the address space page by page.
 fn naive(writes: &[&Request], options: Options) -> (Vec<u64>, Vec<(u64, u64)>) {
     let mut counts = BTreeMap::<u64, u64>::new();
     for page in writes.iter().flat_map(|request| pages(request, options.rounding)) {
@@ -47,7 +47,8 @@ fn naive(writes: &[&Request], options: Options) -> (Vec<u64>, Vec<(u64, u64)>) {
     let sum = |of: &[(&u64, &u64)]| of.iter().map(|count| *count.1).sum::<u64>();
     let row = vec![hot.len() as u64, cold.len() as u64, sum(&hot), sum(&cold)];
     let merged = GAPS.map(|k| {
-        // A cold page is inside if a hot one is less than k + 1 pages apart around it.
+        // A cold page is inside an extent if the hot pages around it are less than k + 1 pages
+        // apart.
         let end = counts.keys().last().map_or(0, |last| last + 1);
         let (mut extents, mut inside, mut at) = (0, 0, 0);
         while at < end {

@@ -1,5 +1,5 @@
-//! What it takes to find a large drive: reads of its flash, and memory. On its own, for the memory
-//! is that of the process. Times are printed only: they are the machine's.
+//! Cost of mounting a large drive: flash reads and memory. It is a separate test program, because
+//! the memory is measured for the whole process. Times depend on the machine and are only printed.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
@@ -14,10 +14,10 @@ use floatgate_lab::drive::live::{Live, create, open};
 
 const PAGE: u64 = 4096;
 const PAGES: u64 = (64 << 30) / PAGE;
-/// Pages of a checkpoint, which has four bytes for each logical page, and of what is beside it.
+/// Pages of a checkpoint, with four bytes for each logical page, and its other pages.
 const CHECKPOINT_PAGES: u64 = PAGES * 4 / PAGE + 64;
 
-/// The most memory that this process has had since it was asked last, in bytes.
+/// Returns the peak memory of this process in bytes since the previous call.
 fn peak_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -26,14 +26,14 @@ fn peak_bytes() -> u64 {
     kib << 10
 }
 
-/// Time that this thread was on a processor: what the clock says on a machine that does nothing
-/// else.
+/// Returns the processor time of this thread. It equals the elapsed time on a machine without other
+/// work.
 fn on_processor() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     Duration::from_nanos(text.split_whitespace().next().unwrap().parse().unwrap())
 }
 
-/// Opens the drive: it, the time, and bytes of memory for each page of its flash.
+/// Opens the drive. Returns the drive, the time, and bytes of memory for each page of its flash.
 fn mount(path: &Path) -> (Box<dyn Live>, Duration, f64) {
     peak_bytes();
     let before = peak_bytes();
@@ -46,7 +46,8 @@ fn mount(path: &Path) -> (Box<dyn Live>, Duration, f64) {
     (drive, took, bytes as f64 / f64::from(pages))
 }
 
-/// Random writes: of eight runs of 64 one has bytes, the others are zeros, which take no space.
+/// Makes random writes. One of eight runs of 64 writes has data. The others are zeros, which take
+/// no space.
 fn write(drive: &mut dyn Live, rng: &mut Rng, count: u64) {
     for number in 0..count {
         let fill = if number / 64 % 8 == 0 { 1 + (number % 255) as u8 } else { 0 };
@@ -88,7 +89,7 @@ fn a_sparse_image_of_64_gib_is_found_soon() {
         };
         report("empty", 0, 300_000, true);
         report("after a clean stop", 0, 240_000, false);
-        // A page of the map with each page of data, at most.
+        // At most one map page for each page of data.
         report("after a crash", 2 * 240_000, 0, true);
         report("after a clean stop", 0, 0, false);
     }

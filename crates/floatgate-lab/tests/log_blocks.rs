@@ -1,5 +1,5 @@
-//! Whole runs on block-mapped drives: how large they are, what the result says of their merges, and
-//! what is refused.
+//! Whole runs on block-mapped drives: their sizes, their merges in the result, and refused
+//! settings.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -18,7 +18,7 @@ fn config(sets: &[(&str, &str)]) -> Result<Config, ConfigError> {
     Config::load(None, None, &sets)
 }
 
-/// The result of a run that holds itself to account, or the text of the error.
+/// Returns the result of a verified run, or the text of the error.
 fn result(spec: &str, sets: &[(&str, &str)]) -> Result<Value, String> {
     let mut workload = generator(spec, 1).unwrap();
     let config = config(sets).map_err(|error| error.to_string())?;
@@ -53,7 +53,8 @@ fn a_run_counts_its_merges() {
         assert_eq!(count("shared_logs") > 0, scheme == "fast", "{merges}");
         assert!(result["latency"]["blame_us"]["merge"].as_f64().unwrap() > 0.0);
         assert_eq!(result["latency"]["blame_us"]["gc"], 0.0);
-        // T units in service, and one for a merge; the map is of blocks and of log pages.
+        // T units in service, and one for a merge. The map has entries for blocks and for log
+        // pages.
         let drive = &result["drive"];
         assert_eq!(drive["reserve_units"], 1);
         let units = drive["units"].as_u64().unwrap();
@@ -109,7 +110,8 @@ fn a_page_mapped_drive_merges_nothing() {
 
 #[test]
 fn the_log_blocks_asked_for_are_there_or_it_is_said() {
-    // 2,048 pages fill 128 units; 7 % more are in service, and the others are added.
+    // 2,048 pages fill 128 units. 7 % more units are in service, and the other log blocks are
+    // added.
     let asked = [("ftl.scheme", "bast"), ("bast.log_blocks", "20")];
     let result_of = |sets: &[(&str, &str)]| result(UNIFORM, sets);
     let roomy = result_of(&asked).unwrap();

@@ -1,4 +1,4 @@
-//! Placements in whole runs, on drives that hold themselves to account.
+//! Placements in whole, verified runs.
 
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
@@ -8,7 +8,7 @@ use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::{Recorded, Workload, generator};
 use serde_json::Value;
 
-/// The result of a small drive with these settings over a preset's.
+/// Returns the result of a small drive with these settings over a preset's settings.
 fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str)]) -> Value {
     let small = [("flash.page", "512B"), ("flash.pages_per_block", "16")];
     let sets = [&small, sets].concat();
@@ -24,13 +24,13 @@ fn result(workload: &mut dyn Workload, preset: Option<&str>, sets: &[(&str, &str
     }
 }
 
-/// Pages that the flash programmed, for any cause.
+/// Returns the pages that the flash programmed, for any cause.
 fn programs(result: &Value) -> u64 {
     let causes = result["flash"]["programs"].as_object().expect("counts by cause");
     causes.values().filter_map(Value::as_u64).sum()
 }
 
-/// Requests that start and end anywhere, and trims, five times over.
+/// Returns requests that start and end anywhere, with trims, five times over.
 fn recording() -> Recorded {
     let mut requests = Vec::new();
     let spec = "zipf:span=2MiB,requests=8k,size=1KiB,reads=0.1,trim=0.02,flush=0.01,\
@@ -75,7 +75,7 @@ fn asa_as_a_whole() {
     let count = |result: &Value, key: &str| result["placement"][key].as_u64().expect("a count");
     let (asa, sampled) = (with(&[]), with(&[("asa.sample_source", "random_lpn")]));
     assert_eq!(asa["placement"]["streams"].as_array().map(Vec::len), Some(3));
-    // Samples and criteria; the ages are in the map's entries.
+    // Samples and criteria. The ages are in the map entries.
     assert_eq!(count(&asa, "memory_bytes"), 4008);
     let logical = asa["drive"]["logical_pages"].as_u64().expect("a count");
     assert_eq!(asa["drive"]["translation_pages"], logical.div_ceil(64));
@@ -87,7 +87,7 @@ fn asa_as_a_whole() {
         ("mapping.entry_bytes", "8"),
         ("placement.scheme", "single"),
     ]);
-    // With as many entries cached and on flash, only the separation differs.
+    // With the same number of entries in the cache and on flash, only the separation differs.
     assert_eq!(asa["mapping"]["misses"], dftl["mapping"]["misses"]);
     let moved = |result: &Value| result["flash"]["programs"]["gc"].as_u64().expect("a count");
     assert!(moved(&asa) < moved(&dftl), "{} of {}", moved(&asa), moved(&dftl));

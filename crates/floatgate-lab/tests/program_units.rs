@@ -1,5 +1,5 @@
-//! Flash pages larger than what a map entry stands for, and rows of them that are programmed at
-//! once: what is counted, and how long it takes, against what can be computed by hand.
+//! Flash pages larger than a map unit, and rows of flash pages that are programmed at once: counts
+//! and times compared with hand calculations.
 
 #[path = "program_units/parity.rs"]
 mod parity;
@@ -14,8 +14,8 @@ use floatgate_lab::run::{Control, Options, RunError, run};
 use floatgate_lab::workload::generator;
 use serde_json::Value;
 
-/// One die of two planes: 16 KiB pages of four map entries, three levels; a row is 24 pages of the
-/// map, 96 KiB. 4 KiB go over the channel in 4 us.
+/// One die of two planes: 16 KiB pages of four map entries, three levels. A row is 24 map units, 96
+/// KiB. The channel transfers 4 KiB in 4 us.
 const TLC: [(&str, &str); 14] = [
     ("flash.page", "16KiB"),
     ("mapping.unit", "4KiB"),
@@ -70,7 +70,7 @@ fn programs_are_rows_and_padding_is_for_flushes() {
                 [("controller.power_protected", protected), ("capacity.spare_factor", "0.3")];
             let result = result(text, &sets);
             let rows = number(&result, "/flash/program_operations") * ROW;
-            // The one stream had begun a row at the start, or has at the end.
+            // The one stream may have a partial row at the start or at the end.
             let begun = programs(&result).abs_diff(rows);
             assert!(begun < ROW, "{begun} pages are in no row");
             let padded = number(&result, "/flash/programs/pad");
@@ -86,7 +86,8 @@ fn programs_are_rows_and_padding_is_for_flushes() {
     }
 }
 
-/// Written in order, read by whole flash pages: each is sensed once, and all of it transferred.
+/// The drive is written in order and read by whole flash pages. Each is sensed once and fully
+/// transferred.
 #[test]
 fn a_flash_page_is_read_once_for_all_that_a_command_wants_of_it() {
     let sets = [("start.fill", "sequential")];
@@ -96,7 +97,7 @@ fn a_flash_page_is_read_once_for_all_that_a_command_wants_of_it() {
         let senses = number(&result, "/flash/senses");
         assert_eq!(number(&result, "/flash/reads/host"), 90 * pages);
         assert_eq!(senses, 90 * pages.div_ceil(4), "{bytes}");
-        // Flash pages on both planes are one after the other: a die does one thing at a time.
+        // Flash pages on both planes are read one after the other: a die does one thing at a time.
         let (whole, left) = (pages / 4, pages % 4);
         let us = whole * (50 + 16) + if left > 0 { 50 + 4 * left } else { 0 };
         assert_eq!(result["latency"]["read"]["mean_us"].as_f64(), Some(us as f64), "{bytes}");
@@ -119,7 +120,7 @@ fn a_write_waits_for_memory_and_nothing_else() {
     assert!(many["latency"]["blame_us"]["buffer"].as_f64().expect("a part") > 0.0);
 }
 
-/// What is in the controller's memory is read from there, at once.
+/// A page in the controller's memory is read from there, without delay.
 #[test]
 fn a_page_that_is_not_programmed_is_read_from_memory() {
     let text = "hotcold:span=6MiB,r=0.5,f=0.002,reads=0.5,requests=8k";
@@ -131,7 +132,7 @@ fn a_page_that_is_not_programmed_is_read_from_memory() {
     assert_eq!(result["latency"]["read"]["min_us"].as_f64().unwrap_or(0.0), 0.0);
 }
 
-/// The same drive does the same with times and without.
+/// A drive has the same counts with and without simulated time.
 #[test]
 fn counts_do_not_depend_on_time() {
     let text = "uniform:span=8MiB,requests=20k,reads=0.2,flush=0.01";
@@ -142,7 +143,8 @@ fn counts_do_not_depend_on_time() {
     assert_eq!(timed, counted);
 }
 
-/// Units larger than a flash page: a row holds three of 64 KiB; a write of 4 KiB reads the rest.
+/// Map units larger than a flash page: a row holds three units of 64 KiB. A write of 4 KiB reads
+/// the rest of its unit.
 #[test]
 fn a_unit_may_be_larger_than_a_flash_page() {
     let sets = [

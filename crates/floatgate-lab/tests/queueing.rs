@@ -1,4 +1,4 @@
-//! Waiting times against queueing theory: one die that serves reads in a constant time.
+//! Waiting times compared with queueing theory: one die that serves reads in a constant time.
 
 use floatgate_lab::config::Config;
 use floatgate_lab::result::Facts;
@@ -61,7 +61,8 @@ fn one_outstanding_request_never_waits() {
 
 #[test]
 fn a_full_queue_is_waited_for_outside() {
-    // Depth 4, one at a time: each waits for the three before it in the device, and none outside.
+    // Depth 4, one at a time: each request waits for the three before it in the device, and none
+    // outside.
     let workload = "uniform:span=16MiB,reads=1,requests=10k";
     let result = result(workload, &[("queue.depth", "4"), ("queue.arrivals", "closed")]);
     assert!((mean_us(&result) - 4.0 * SERVICE_US).abs() < 0.1);

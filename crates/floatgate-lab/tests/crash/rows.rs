@@ -1,8 +1,9 @@
-//! Rows of pages that are programmed at once, and an SLC cache of such rows.
+//! Power failures on drives that program rows of pages at once, and on drives with an SLC cache of
+//! such rows.
 
 use super::*;
 
-/// Drives that program rows of 2 levels on 2 planes, with half pages: 8 pages of the map at once.
+/// Drives that program rows of 2 levels on 2 planes, with half pages: 8 map units at once.
 fn with_rows(is_protected: bool, mapping: &str, placement: &str) -> Sets {
     vec![
         set("flash.page", "2KiB"),
@@ -16,8 +17,8 @@ fn with_rows(is_protected: bool, mapping: &str, placement: &str) -> Sets {
     ]
 }
 
-/// What is acknowledged is durable if the controller's memory is protected, and else what was
-/// flushed. Padding is programmed for that, and nothing is lost.
+/// Acknowledged data is durable if the controller's memory is protected, and flushed data
+/// otherwise. A flush may have to program padding. No page is lost.
 #[test]
 fn rows_that_are_programmed_at_once_lose_nothing() {
     for (at, placement) in names(PLACEMENTS).filter(|name| needs_no_future(name)).enumerate() {
@@ -29,7 +30,7 @@ fn rows_that_are_programmed_at_once_lose_nothing() {
     }
 }
 
-/// The same over three dies, of which one holds the parity of the others.
+/// Drives with rows over three dies. One die holds the parity of the others.
 fn with_parity(is_protected: bool, mapping: &str, placement: &str) -> Sets {
     let mut sets = with_rows(is_protected, mapping, placement);
     let shape = [("flash.channels", "3"), ("flash.superblock", "6"), ("flash.parity", "3")];
@@ -48,8 +49,8 @@ fn parity_over_dies_loses_nothing() {
     }
 }
 
-/// Rows with an SLC cache of four units of 8 pages and up to four more, which is folded when it
-/// is full, or when units are short.
+/// Drives with rows and an SLC cache of four units of 8 pages and up to four more. The cache is
+/// folded when it is full, or when units are short.
 fn with_cache(is_protected: bool, at: usize, when_full: &str) -> Sets {
     let placement = ["single", "dac", "sepbit", "mbf", "eti"][at % 5];
     let cache = [("slc.static", "32KiB"), ("slc.dynamic", "32KiB"), ("slc.when_full", when_full)];
@@ -71,7 +72,7 @@ fn an_slc_cache_loses_nothing() {
     }
 }
 
-/// A million and more for each: padding, folding, and parity.
+/// A million explored moments and more for each: padding, folding, and parity.
 #[test]
 #[ignore = "long: make test-long"]
 fn rows_and_caches_lose_nothing_in_millions_of_places() {
@@ -99,7 +100,7 @@ fn rows_and_caches_lose_nothing_in_millions_of_places() {
     }
 }
 
-/// A drive that acknowledges before it programs, and forgets that a FLUSH has to wait, is found.
+/// Finds a drive that acknowledges before it programs, and whose FLUSH does not wait.
 #[test]
 fn a_flush_that_leaves_rows_unprogrammed_is_found() {
     let bug = Some(Bug::EarlyAcknowledge);

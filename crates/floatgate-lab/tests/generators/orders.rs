@@ -16,14 +16,14 @@ fn zipf_without_scatter_lies_in_the_order_of_popularity() {
     assert!(counts.is_sorted_by(|a, b| a > b), "{counts:?}");
 }
 
-/// Of three zones of four places that are written at a time, each goes on where it was; a new one
-/// begins at its start, is no other that is being written, and each of the others as often.
+/// Three zones of four places are written at a time, and each continues at its last place. A new
+/// zone begins at its start and is not active already. All zones are equally frequent.
 #[test]
 fn zones_are_written_from_their_start_to_their_end() {
     let (zone, active, zones) = (4u64, 3, 16);
     let mut open: Vec<(u64, u64)> = Vec::new();
     let mut begun = vec![0.0; zones];
-    // What is left of the span behind the last whole zone is not written.
+    // The remainder of the span after the last whole zone is not written.
     for request in make("zones:span=260KiB,zone=16KiB,active=3,writes=100k", 1) {
         let place = request.offset / 4096;
         let (number, within) = (place / zone, place % zone);

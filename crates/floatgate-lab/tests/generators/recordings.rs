@@ -1,4 +1,4 @@
-//! Workloads that were recorded.
+//! Recorded workloads.
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn repeats_follow_after_a_mean_gap() {
     let summary = recorded.summary();
     assert_eq!((summary.span_bytes, summary.requests), (612, 9));
     let requests = all(&mut recorded, 2);
-    // Scaled: 10, 12, 18; a duration of 8, a mean gap of 4.
+    // Scaled times: 10, 12, 18. The duration is 8, and the mean gap 4.
     let times: Vec<u64> = requests.iter().map(|r| r.at_ns).collect();
     assert_eq!(times, [10, 12, 18, 22, 24, 30, 34, 36, 42]);
     assert_eq!(requests[2], Request { at_ns: 18, op: Op::Flush, offset: 0, length: 0, stream: 0 });

@@ -1,11 +1,11 @@
-//! Each defect of an image is named where it is, and nothing else is; what only looks like one is
-//! not.
+//! `check` names each defect of an image at its position and reports no others. Sound states that
+//! resemble defects are not reported.
 
 use floatgate_lab::image::FoundPages;
 
 use super::forge::{At, Forge, HOST, LOST, NOTE, Page, ZEROS, data, journal, map};
 
-/// What the checkpoint of a sound image knows.
+/// Table in the checkpoint of a sound image.
 const TABLE: &[(u32, At)] = &[
     (0, (2, 2)),
     (1, (0, 1)),
@@ -17,44 +17,45 @@ const TABLE: &[(u32, At)] = &[
     (11, (7, 3)),
 ];
 
-/// The checkpoint was taken behind the page with this serial number.
+/// The checkpoint was taken after the page with this serial number.
 const TAKEN: u64 = 100;
 
-/// An image without a defect that has one of all that is none. Units from 8 on are erased.
+/// Makes an image without a defect that has all states that resemble one. Units from 8 on are
+/// erased.
 fn sound() -> Forge {
     let forge = Forge::new(&[("mapping.scheme", "dftl")]);
     (0..4).for_each(|n| forge.put((0, n), data(n, 1 + u64::from(n), 10 + u64::from(n))));
-    // An old page of the map, and the newest.
+    // An old page of the map, and the newest one.
     forge.put((1, 0), map(0, 20));
     forge.put((1, 1), map(0, 21));
-    // A page left out between two, the second a newer version of logical page 0.
+    // A skipped page between two others. The second of them is a newer version of logical page 0.
     forge.put((2, 0), data(4, 7, 30));
     forge.put((2, 2), data(0, 8, 31));
-    // Trimmed before the checkpoint: the second is the last page before it.
+    // Pages trimmed before the checkpoint. The second is the last page before it.
     forge.put((5, 0), data(7, 20, 95));
     forge.put((5, 1), data(8, 21, TAKEN));
-    // A clean that was cut short: a copy, younger by its serial number only.
+    // An interrupted clean: a copy that differs only by its larger serial number.
     forge.put((6, 0), data(9, 60, 60));
     forge.put((7, 0), data(9, 60, 61));
-    // A page that waits to be remapped.
+    // A page that waits for its remap.
     forge.put((7, 1), Page { original: Some(10), ..data(20, 62, 62) });
-    // Data that was lost before it was moved, and was written again.
+    // Data that was lost before it was moved, and was then written again.
     forge.put((7, 2), Page { content: LOST, ..data(11, 63, 63) });
     forge.put((7, 3), Page { content: HOST, ..data(11, 64, 64) });
     forge.checkpoint(TAKEN, TABLE);
-    // Since: a new page, a new version, and a program that was cut short.
+    // After the checkpoint: a new page, a new version, and an interrupted program.
     forge.put((3, 0), data(5, 101, 110));
     forge.put((3, 1), data(1, 102, 111));
     forge.tear((3, 2));
-    // Written and trimmed.
+    // A page written and trimmed.
     forge.put((4, 0), data(6, 103, 112));
     forge.trims(113, &[(6, 1, 104)]);
-    // In the other area of the journal what is left of an older checkpoint.
+    // The remains of an older checkpoint, in the other area of the journal.
     forge.put((forge.units + 3, 1), journal(5, 5));
     forge
 }
 
-/// A sound image with a table that says more.
+/// Makes a sound image with more entries in its table.
 fn with_table(more: &[(u32, At)]) -> Forge {
     let forge = sound();
     forge.checkpoint(TAKEN, &[TABLE, more].concat());
@@ -75,7 +76,7 @@ fn a_sound_image_has_no_problem_and_each_page_is_counted_once() {
         // (0, 0), (0, 1), (1, 0), both of unit 5, (4, 0), (7, 0), (7, 2), and an old journal page.
         stale: 9,
         torn: 1,
-        // (2, 1), and the page before that of the old journal.
+        // (2, 1), and the page in front of the old journal page.
         skipped: 2,
         padding: 0,
         trimmed: 3,
@@ -94,7 +95,7 @@ fn serial_numbers_ascend_in_a_unit() {
     forge.expect(&[]);
     forge.put((8, 1), data(13, 201, 199));
     forge.expect(&[(Some((8, 1)), "logical page 13: serial number 199 comes after 200")]);
-    // The page before it is the last that has a record.
+    // The page before the torn one is the last that has a record.
     forge.put((8, 3), data(13, 201, 198));
     forge.tear((8, 1));
     forge.expect(&[(Some((8, 3)), "logical page 13: serial number 198 comes after 200")]);
@@ -112,7 +113,7 @@ fn a_serial_number_is_of_one_page() {
         (Some((8, 1)), "logical page 13: serial number 200 comes after 200"),
         (None, "serial number 200 is on two pages"),
     ]);
-    // One of the journal, and one that is no longer valid.
+    // A page with a serial number of the journal, and a page that is no longer valid.
     let forge = sound();
     forge.put((8, 0), data(12, 200, 113));
     forge.put((9, 0), data(12, 201, 201));
@@ -142,13 +143,13 @@ fn a_page_is_one_that_there_can_be() {
     let nobody = "the drive has no such page";
     let forge = sound();
     let old = "and no longer valid";
-    // This drive has one page of map.
+    // This drive has one map page.
     forge.put((8, 0), map(1, 200));
     forge.expect(&[(Some((8, 0)), &format!("page 1 of the map, {old}: {nobody}"))]);
 
     let forge = sound();
     let first = forge.units;
-    // Data among the journal, that is none by its content either, or by its owner alone.
+    // Data in the journal's units: invalid by its content as well, or by its owner alone.
     forge.put((first + 2, 0), data(12, 200, 200));
     let whose = format!("logical page 12, {old}");
     let content = format!("{whose}: Zeros is not valid content of such a page");
@@ -163,7 +164,7 @@ fn a_page_is_one_that_there_can_be() {
 fn a_page_of_the_journal_is_at_its_place() {
     let forge = sound();
     let first = forge.units;
-    // By area, unit of the area, page; an area is of two units of four pages.
+    // By area, unit of the area, page. An area has two units of four pages.
     let places = [((first + 1, 0), 4, 200, ""), ((first + 2, 1), 1, 201, ", and no longer valid")];
     for (at, number, serial, old) in places {
         forge.put(at, journal(number, serial));
@@ -177,7 +178,7 @@ fn a_page_of_the_journal_is_at_its_place() {
     }
 }
 
-/// Areas of three units of two pages: which unit of its area one is, is not told by its number.
+/// Areas of three units of two pages: a unit's number alone does not give its place in the area.
 #[test]
 fn a_page_of_a_longer_journal_is_at_its_place() {
     let forge = Forge::new(&[("flash.pages_per_block", "2")]);
@@ -185,7 +186,7 @@ fn a_page_of_a_longer_journal_is_at_its_place() {
     assert_eq!(forge.check().units, forge.units + 6);
     assert_ne!(forge.units % 3, 0, "another number of units would tell more");
     let other_area = forge.units + 3;
-    // Without its commit record, which is page 2, it is no checkpoint.
+    // Without its commit record, page 2, it is no checkpoint.
     for index in [0, 1, 3, 4, 5] {
         forge.put((other_area + index / 2, index % 2), journal(index, 200 + u64::from(index)));
     }
@@ -219,7 +220,7 @@ fn damaged_data_is_found_wanted_or_not() {
     forge.expect(&[(Some((8, 0)), "logical page 12: its data is damaged")]);
     forge.put((8, 1), data(12, 201, 201));
     forge.expect(&[(Some((8, 0)), "logical page 12, and no longer valid: its data is damaged")]);
-    // What trims there were is not known then: none is believed.
+    // Its trims are then unknown, and no trims are applied.
     let forge = sound();
     forge.damage_data((forge.units, 3));
     forge.expect(&[(Some((forge.units, 3)), "page 3 of the journal: its data is damaged")]);
@@ -266,7 +267,7 @@ fn a_mapped_page_is_where_its_record_names_it() {
     ]);
 }
 
-/// A page that waits to be remapped names two logical pages, and holds one.
+/// A page that waits for its remap names two logical pages, but holds only one.
 #[test]
 fn no_page_is_that_of_two() {
     let both = Page { original: Some(22), ..data(21, 90, 90) };
@@ -282,7 +283,7 @@ fn no_page_is_that_of_two() {
     forge.expect(&[(None, lost)]);
 }
 
-/// The checkpoint knows an older version of a page than there is, and a newer.
+/// The checkpoint refers to an older version of a page than the newest, or to a newer one.
 #[test]
 fn the_checkpoint_knows_the_newest_pages() {
     let pages = |forge: &Forge| {
@@ -297,7 +298,8 @@ fn the_checkpoint_knows_the_newest_pages() {
     forge.expect(&[]);
 }
 
-/// A page that is out of order hides those before it from whoever reads a unit from its end.
+/// A page out of order hides the earlier pages of its unit from a reader that starts at the end of
+/// the unit.
 #[test]
 fn a_page_that_is_not_found_was_trimmed_or_is_a_problem() {
     let order = (Some((8, 1)), "logical page 13: serial number 90 comes after 200");
@@ -311,11 +313,11 @@ fn a_page_that_is_not_found_was_trimmed_or_is_a_problem() {
         assert_eq!(forge.check().pages.trimmed, trimmed, "{trims:?}");
     };
     case(&[], &[order, hidden], 3);
-    // From the first page that is trimmed to the last.
+    // From the first trimmed page to the last.
     case(&[(30, 1, 201)], &[order], 4);
     case(&[(28, 3, 201)], &[order], 4);
     case(&[(28, 2, 201), (31, 5, 201)], &[order, hidden], 3);
-    // What was written before, not after.
+    // A trim covers earlier writes, not later ones.
     case(&[(30, 1, 200)], &[order, hidden], 3);
     case(&[(30, 1, 199)], &[order, hidden], 3);
 }
@@ -327,7 +329,7 @@ fn a_checkpoint_that_cannot_be_read_is_missing() {
     forge.expect(&[(None, "no checkpoint can be read")]);
     let report = forge.check();
     assert_eq!(report.checkpoint_serial, None);
-    // All pages are valid of which there is no newer one, those that were trimmed too.
+    // Every page without a newer version is valid, including trimmed ones.
     assert_eq!((report.pages.data, report.pages.trimmed, report.pages.journal), (12, 0, 0));
 }
 
@@ -338,7 +340,7 @@ fn all_problems_are_counted_and_a_thousand_told() {
         forge.put((0, page), data(page % 32, 1, u64::from(2000 - page)));
     }
     let report = forge.check();
-    // Each but the first is out of order, and there is no checkpoint.
+    // Each page but the first is out of order, and there is no checkpoint.
     assert_eq!((report.problem_count, report.problems.len()), (1004, 1000));
     assert!(report.problems[999].what.ends_with("serial number 1000 comes after 1001"));
 }

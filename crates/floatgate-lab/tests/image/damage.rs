@@ -1,7 +1,7 @@
-//! Whatever happens to the records of an image, no page is silently an older one.
+//! Damage to the records of an image never makes a read return an older version silently.
 //!
-//! Each record is changed by itself, and each sector of records is lost. Either `check` reports it,
-//! or all that is read is right.
+//! Each record is changed on its own, and each sector of records is lost. Either `check` reports
+//! the damage, or all reads are right.
 
 use floatgate_ftl::rng::Rng;
 
@@ -13,19 +13,19 @@ const LIFE_AT: usize = POINT_AT + 512;
 const OOB_AT: usize = 20 << 10;
 const RECORD: usize = 40;
 const SECTOR: usize = 512;
-/// Bytes of the sync point with the erases and the count behind it, and of the life.
+/// Bytes of the sync point with the erases and the count after it, and of the drive's life.
 const FRONT: [(usize, usize); 2] = [(POINT_AT, 64), (LIFE_AT, 56)];
 
-/// How a drive ends.
+/// How a drive stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
     ShutDown,
-    /// Its process is killed when all is flushed, or later.
+    /// The process is killed: right after a flush (`Flushed`), or later (`Working`).
     Flushed,
     Working,
 }
 
-/// An image that nobody has open, and what is on it.
+/// Image that no process has open, with its contents.
 struct Ended {
     place: Place,
     sound: Vec<u8>,
@@ -33,7 +33,7 @@ struct Ended {
     end: End,
     pages: usize,
     name: String,
-    /// Whether it has units of which a part of the pages is never used.
+    /// Whether it has units with pages that are never used.
     is_slc: bool,
 }
 
@@ -63,7 +63,7 @@ impl Ended {
         &self.sound[OOB_AT + page * RECORD..][..RECORD]
     }
 
-    /// Whether a page has a record that the sync point vouches for: of data, or of the map.
+    /// Whether a page has a record of data or of the map that the sync point covers.
     fn is_synced(&self, page: usize) -> bool {
         let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap());
         let record = self.record(page);
@@ -79,8 +79,8 @@ impl Ended {
         fs::write(self.place.image(), bytes).unwrap();
     }
 
-    /// The damage is reported, or all that is read is right. Damage to a synced page is reported,
-    /// also after a drive was opened.
+    /// Checks that the damage is reported, or that all reads are right. Damage to a synced page
+    /// must be reported, also after a drive was opened.
     fn expect(&self, what: &str, is_synced: bool) {
         let path = self.place.image();
         let is_reported = || check(&path).unwrap().problem_count > 0;
@@ -93,7 +93,8 @@ impl Ended {
         }
         assert!(!is_synced, "{name}: {what} is not reported");
         if self.end == End::Working {
-            // A page that was not flushed may be an older one: its program may be cut short.
+            // An unflushed page may have an older version, because its program may have been
+            // interrupted.
             return;
         }
         let mut bytes = vec![1; BYTES];
@@ -102,7 +103,7 @@ impl Ended {
         }
     }
 
-    /// Flips a bit of some bytes of a record, and has it look erased, or marked as torn.
+    /// Flips a bit in each of some bytes of a record, and makes the record look erased or torn.
     fn damage_record(&self, page: usize, bytes: &[usize]) {
         let at = OOB_AT + page * RECORD;
         let is_synced = self.is_synced(page);
@@ -132,7 +133,7 @@ impl Ended {
         }
     }
 
-    /// The sync point, the erases, the count, and the life of the drive.
+    /// Damages the sync point, the erases, the count, and the life of the drive.
     fn damage_front(&self, step: usize) {
         let path = self.place.image();
         for (at, length) in FRONT {

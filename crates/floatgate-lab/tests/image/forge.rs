@@ -1,5 +1,5 @@
-//! Images made by hand, record by record, from what docs/images.md and the head of `journal.rs`
-//! say.
+//! Images made by hand, record by record, from the format in docs/images.md and in the header of
+//! `journal.rs`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -19,42 +19,42 @@ pub const HOST: u8 = 2;
 pub const NOTE: u8 = 3;
 pub const LOST: u8 = 4;
 
-/// An erase unit, and a page of it.
+/// Erase unit, and a page of it.
 pub type At = (u32, u32);
 
-/// What the record of a page says.
+/// Contents of a page's record.
 #[derive(Clone, Copy)]
 pub struct Page {
-    /// 1 a page of data, 2 one of the map or of the journal.
+    /// 1 for a page of data, 2 for a page of the map or of the journal.
     pub kind: u8,
     pub number: u32,
-    /// The page that it will be once it is remapped.
+    /// Logical page that the page will belong to after its remap.
     pub original: Option<u32>,
     pub sequence: u64,
     pub serial: u64,
     pub content: u8,
 }
 
-/// A page of data, of which nothing is stored.
+/// Returns a page of data without stored bytes.
 pub fn data(number: u32, sequence: u64, serial: u64) -> Page {
     Page { kind: 1, number, original: None, sequence, serial, content: ZEROS }
 }
 
-/// A page of the map, of which nothing is stored.
+/// Returns a map page without stored bytes.
 pub fn map(number: u32, serial: u64) -> Page {
     Page { kind: 2, ..data(number, serial, serial) }
 }
 
-/// A page of the journal.
+/// Returns a page of the journal.
 pub fn journal(number: u32, serial: u64) -> Page {
     Page { content: NOTE, ..map(number, serial) }
 }
 
-/// An image of which every record is written here.
+/// Image whose records are all written by the test.
 pub struct Forge {
     place: Place,
     file: File,
-    /// Erase units of the drive: the journal's first is behind them.
+    /// Erase units of the drive. The journal's first unit is after them.
     pub units: u32,
     pages_per_unit: u32,
     pages: u64,
@@ -62,7 +62,7 @@ pub struct Forge {
 }
 
 impl Forge {
-    /// The image of an erased drive without a journal, all of which is synced.
+    /// Makes the image of an erased drive without a journal. All its pages are synced.
     pub fn new(sets: super::Sets<'_>) -> Self {
         let place = Place::new();
         create(&place.image(), &config(sets), BYTES as u64, 7).unwrap();
@@ -82,13 +82,13 @@ impl Forge {
         forge
     }
 
-    /// Writes bytes, and their checksum behind them.
+    /// Writes bytes, and their checksum after them.
     fn seal(&self, at: u64, bytes: &[u8]) {
         let sealed = [bytes, &crc32fast::hash(bytes).to_le_bytes()].concat();
         self.file.write_all_at(&sealed, at).unwrap();
     }
 
-    /// Counts all sound records as synced pages. The drive is not shut down.
+    /// Counts all sound records as synced pages. The drive counts as not shut down.
     fn count_pages(&self) {
         let mut records = vec![0; (RECORD * self.pages) as usize];
         self.file.read_exact_at(&mut records, OOB_AT).unwrap();
@@ -121,7 +121,7 @@ impl Forge {
         self.file.write_all_at(record, OOB_AT + RECORD * u64::from(self.ppn(at))).unwrap();
     }
 
-    /// Puts a page with these bytes there, whatever was there before.
+    /// Writes a page with these bytes, over any earlier contents.
     fn put_bytes(&self, at: At, page: Page, bytes: &[u8]) {
         let mut record = vec![];
         record.extend(page.number.to_le_bytes());
@@ -137,7 +137,7 @@ impl Forge {
         self.file.write_all_at(bytes, self.data_at(at)).unwrap();
     }
 
-    /// Puts a page there, with some bytes if its kind of data has any.
+    /// Writes a page, with bytes if its kind of content has any.
     pub fn put(&self, at: At, page: Page) {
         let bytes: &[u8] = match page.content {
             HOST => &[0x5a; PAGE],
@@ -151,30 +151,30 @@ impl Forge {
         self.overwrite_record(at, &[0; RECORD as usize]);
     }
 
-    /// A program that was cut short.
+    /// Makes a page look like an interrupted program.
     pub fn tear(&self, at: At) {
         self.overwrite_record(at, &[0xff; RECORD as usize]);
     }
 
-    /// A record that is none.
+    /// Replaces a record by invalid bytes.
     pub fn damage_record(&self, at: At) {
         self.overwrite_record(at, &[0x5a; RECORD as usize]);
     }
 
-    /// Flips a bit of what is stored of a page.
+    /// Flips a bit of a page's stored data.
     pub fn damage_data(&self, at: At) {
         let mut byte = [0];
         self.file.read_exact_at(&mut byte, self.data_at(at)).unwrap();
         self.file.write_all_at(&[byte[0] ^ 1], self.data_at(at)).unwrap();
     }
 
-    /// A page of the first area of the journal.
+    /// Returns the position of a page in the first area of the journal.
     fn journal_page(&self, index: u32) -> At {
         (self.units + index / self.pages_per_unit, index % self.pages_per_unit)
     }
 
-    /// A checkpoint that was taken behind the page with serial number `serial`: where each logical
-    /// page is, the erase units, and the commit record, a page each.
+    /// Writes a checkpoint taken after the page with the serial number `serial`. Its pages are the
+    /// place of each logical page, the erase units, and the commit record.
     pub fn checkpoint(&self, serial: u64, table: &[(u32, At)]) {
         let mut places = vec![0u32; self.logical_pages as usize];
         for &(lpn, at) in table {
@@ -190,7 +190,7 @@ impl Forge {
         }
     }
 
-    /// A page of trims behind the checkpoint: first page, pages, sequence number.
+    /// Writes a page of trims after the checkpoint: first page, number of pages, sequence number.
     pub fn trims(&self, serial: u64, trims: &[(u32, u32, u64)]) {
         let mut bytes = vec![];
         for (first, pages, sequence) in trims {
@@ -206,7 +206,7 @@ impl Forge {
         check(&self.path()).unwrap()
     }
 
-    /// Exactly these problems are named, each at its page.
+    /// Checks that exactly these problems are reported, each at its page.
     #[track_caller]
     pub fn expect(&self, expected: &[(Option<At>, &str)]) {
         let report = self.check();

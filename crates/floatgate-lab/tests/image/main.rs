@@ -1,5 +1,5 @@
-//! Live drives on images against a plain array of bytes: through requests of any bytes, through
-//! shutting down, and through ending without a word. And what is said of an image from outside.
+//! Live drives on images, compared with a plain array of bytes: requests of any bytes, shut-downs,
+//! and ends without a shut-down. Also the reports of commands that inspect an image.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -24,7 +24,7 @@ const PAGE: usize = 512;
 /// Not a whole number of pages.
 const BYTES: usize = 60 * PAGE + 100;
 
-/// A drive of some 60 pages of data, with few more units than it needs.
+/// Drive of about 60 pages of data, with few more units than it needs.
 const TINY: &[(&str, &str)] = &[
     ("flash.page", "512B"),
     ("flash.pages_per_block", "4"),
@@ -41,7 +41,7 @@ fn config(sets: Sets<'_>) -> Config {
     Config::load(None, None, &pairs.collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A folder for an image.
+/// Directory for an image.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -64,7 +64,7 @@ impl Place {
         report
     }
 
-    /// All of it, read from outside.
+    /// Reads the whole drive from its image file.
     fn read(&self) -> Vec<u8> {
         let mut bytes = vec![1; BYTES];
         Reader::open(&self.image()).unwrap().read(0, &mut bytes).unwrap();
@@ -72,10 +72,11 @@ impl Place {
     }
 }
 
-/// What the host knows.
+/// The host's view of the drive.
 struct Model {
     bytes: Vec<u8>,
-    /// What each page changed since the last flush may hold when the drive ends without a word.
+    /// Possible contents of each page changed since the last flush, after an end without a
+    /// shut-down.
     possible: BTreeMap<usize, Vec<Vec<u8>>>,
 }
 
@@ -101,7 +102,8 @@ impl Model {
         }
     }
 
-    /// After the drive ended without a word: each page is a version that it may be.
+    /// Checks each page after an end without a shut-down: it must have a possible version, which
+    /// the model then adopts.
     fn adopt(&mut self, drive: &mut dyn Live) {
         let mut found = vec![0; BYTES];
         drive.read(0, &mut found).unwrap();
@@ -117,7 +119,7 @@ impl Model {
     }
 }
 
-/// One request; of a write the bytes are random, seldom zeros.
+/// Sends one random request. The bytes of a write are random, and rarely zeros.
 fn request(drive: &mut dyn Live, model: &mut Model, rng: &mut Rng) {
     let mut below = |limit: usize| (rng.bits() % limit as u64) as usize;
     let length = if below(4) == 0 { below(12 * PAGE) } else { below(3 * PAGE) };
@@ -149,7 +151,7 @@ fn request(drive: &mut dyn Live, model: &mut Model, rng: &mut Rng) {
     }
 }
 
-/// A drive through `lives` lives, every other one ended without a word.
+/// Runs a drive through `lives` lives. Every other life ends without a shut-down.
 fn live(sets: Sets<'_>, lives: u64, requests: u64) {
     let place = Place::new();
     let (mut model, mut rng) = (Model::new(), Rng::new(3));
@@ -240,7 +242,7 @@ fn requests_beyond_the_drive_are_refused() {
     drive.read(BYTES as u64, &mut []).unwrap();
 }
 
-/// Flips a bit of the data of the live page of a logical page, in a file that nobody has open.
+/// Flips a data bit in the live page of a logical page, in a file that no process has open.
 fn damage(path: &Path, lpn: u32) {
     let (mut at, mut geometry) = (None, Value::Null);
     dump(path, Selection::Lpn(lpn), |rows| {
@@ -295,7 +297,7 @@ fn a_damaged_page_is_an_error_of_its_own() {
         }
         assert_eq!(drive.write(5 * PAGE as u64 + 1, &[1]), Err(LiveError::Damaged));
         assert_eq!(drive.read(5 * PAGE as u64, &mut page), Err(LiveError::Damaged));
-        // Its neighbours are written in full, in part, and with padding.
+        // Writes the neighbouring pages in full, in part, and with padding.
         drive.write(4 * PAGE as u64, &[9; PAGE]).unwrap();
         drive.write(6 * PAGE as u64 + 3, &[9]).unwrap();
         drive.flush().unwrap();
@@ -346,7 +348,7 @@ fn any_bytes_are_read_from_outside() {
     (0..200).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));
     drive.shut_down().unwrap();
     drop(drive);
-    // Two look at it at once.
+    // Two readers look at the image at the same time.
     let mut readers = [(); 2].map(|()| Reader::open(&place.image()).unwrap());
     assert_eq!(readers[0].bytes(), BYTES as u64);
     for round in 0..300 {
@@ -398,7 +400,7 @@ fn looking_changes_nothing() {
     assert!(fs::read(place.image()).unwrap() == before);
 }
 
-/// Whatever is done to the bytes: an error, or a drive that agrees with itself.
+/// Any change to the bytes gives an error or a consistent drive.
 #[test]
 fn no_image_makes_a_panic() {
     let place = Place::new();

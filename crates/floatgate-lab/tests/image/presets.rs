@@ -3,7 +3,7 @@
 use floatgate_lab::config::{Config, presets};
 use floatgate_lab::drive::live::live_config;
 
-/// The journal keeps a unit: a config of as few free units as it can do with has one more.
+/// The journal keeps one unit free, so a config with the least number of free units gets one more.
 #[test]
 fn every_preset_makes_a_live_drive() {
     let mut raised = vec![];
@@ -18,7 +18,7 @@ fn every_preset_makes_a_live_drive() {
     }
     raised.sort_unstable();
     assert_eq!(raised, ["asa14", "dftl09", "flashsim", "tlllp17"]);
-    // Who has the journal in the config has counted it.
+    // A config that enables the journal already counts this unit.
     let sets = [("ftl.journal", "true"), ("cleaning.low_water", "3")];
     let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let config = Config::load(Some("dftl09"), None, &sets).unwrap();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A drive of which a die programs 8 pages at once: two flash pages on each of two planes.
+/// Drive with dies that program 8 pages at once: two flash pages on each of two planes.
 fn with_rows(is_protected: bool) -> Vec<(&'static str, &'static str)> {
     vec![
         ("flash.page", "1KiB"),
@@ -14,19 +14,19 @@ fn with_rows(is_protected: bool) -> Vec<(&'static str, &'static str)> {
     ]
 }
 
-/// The same with an SLC cache of two units, and up to two more.
+/// Drive with rows and an SLC cache of two units, and up to two more.
 fn with_cache(is_protected: bool, when_full: &'static str) -> Vec<(&'static str, &'static str)> {
     let cache = [("slc.static", "8KiB"), ("slc.dynamic", "8KiB"), ("slc.when_full", when_full)];
     [&with_rows(is_protected)[..], &cache].concat()
 }
 
-/// The same over two dies, of which one holds the parity of the other.
+/// Drive with rows over two dies. One die holds the parity of the other.
 fn with_parity(is_protected: bool) -> Vec<(&'static str, &'static str)> {
     let parity = [("flash.dies", "2"), ("flash.superblock", "4"), ("flash.parity", "2")];
     [&with_rows(is_protected)[..], &parity].concat()
 }
 
-/// Every way in which such a drive keeps what it has not programmed yet.
+/// Returns all kinds of such drives that differ in how they keep unprogrammed data.
 pub fn drives_with_rows() -> impl Iterator<Item = Vec<(&'static str, &'static str)>> {
     [false, true].into_iter().flat_map(|is_protected| {
         let caches = ["direct", "fold"].map(|when_full| with_cache(is_protected, when_full));
@@ -44,8 +44,8 @@ fn bytes_survive_with_rows_and_an_slc_cache() {
     }
 }
 
-/// What waits in the controller's memory is in the image if that is protected, and else with the
-/// process.
+/// Data in the controller's memory is in the image if the memory is protected. Otherwise it is lost
+/// with the process.
 #[test]
 fn what_waits_in_memory_is_lost_without_protection() {
     for (is_protected, found) in [(true, [1; PAGE]), (false, [0; PAGE])] {
@@ -60,7 +60,7 @@ fn what_waits_in_memory_is_lost_without_protection() {
         let mut drive = open(&place.image()).unwrap();
         drive.read(0, &mut page).unwrap();
         assert_eq!(page, found);
-        // A FLUSH is for good either way.
+        // A FLUSH makes data durable in both cases.
         drive.write(0, &[2; PAGE]).unwrap();
         drive.flush().unwrap();
         drop(drive);

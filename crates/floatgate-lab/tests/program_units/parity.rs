@@ -1,10 +1,10 @@
-//! Parity over dies: how much of it is programmed, when, and what it leaves as it was.
+//! Parity over dies: its amount and its time, and the behaviour that it leaves unchanged.
 
 use super::*;
 
 const PARITY: &str = "/flash/programs/parity";
 
-/// Dies on a channel of their own each, all in one erase unit.
+/// Dies on separate channels, all in one erase unit.
 fn dies<'a>(
     count: &'a str,
     planes: &'a str,
@@ -14,7 +14,7 @@ fn dies<'a>(
     shape.iter().chain(sets).copied().collect()
 }
 
-/// An erase unit of eight rows: 24 pages of the map on each of 4 dies.
+/// An erase unit has eight rows: 24 map units on each of 4 dies.
 #[test]
 fn every_stripe_that_is_full_has_a_row_of_parity() {
     for (parity, data) in [("2", 1), ("4", 3)] {
@@ -32,7 +32,8 @@ fn every_stripe_that_is_full_has_a_row_of_parity() {
     }
 }
 
-/// A drive of 4 dies of which one holds parity is, for all that chooses and moves pages, one of 3.
+/// A drive with 4 dies, one of them for parity, chooses victims and moves pages like a drive with 3
+/// dies.
 #[test]
 fn cleaning_is_that_of_a_drive_with_as_many_dies_of_data() {
     let text = "hotcold:span=24MiB,requests=30k,reads=0.2,trim=0.02,flush=0.01";
@@ -58,7 +59,7 @@ fn cleaning_is_that_of_a_drive_with_as_many_dies_of_data() {
             }
             assert_eq!(striped["drive"]["units"], plain["drive"]["units"]);
             assert_eq!(striped["drive"]["spare_factor"], plain["drive"]["spare_factor"]);
-            // Of each stripe that was begun before it was counted, or is not full, there is some.
+            // Each stream may have a stripe that began before the measurement or is incomplete.
             let data = programs(&striped) - number(&striped, PARITY);
             let streams = 8;
             let parity = number(&striped, PARITY);
@@ -73,8 +74,8 @@ fn shares(result: &Value, of: &str) -> Vec<f64> {
     shares.iter().map(|share| share.as_f64().expect("a share")).collect()
 }
 
-/// Four dies, each on a channel of its own, work at the same time: three rows of data and one of
-/// parity in the time of four of data, and all dies alike.
+/// Four dies on separate channels work at the same time. Three rows of data and one of parity take
+/// the time of four rows of data, and all dies are equally busy.
 #[test]
 fn a_row_of_parity_takes_its_die_as_long_as_one_of_data() {
     let rate = |parity: &[(&'static str, &'static str)]| {
@@ -86,9 +87,9 @@ fn a_row_of_parity_takes_its_die_as_long_as_one_of_data() {
         (12_000.0 / seconds, shares(&result, "program"))
     };
     let ((striped, busy), (plain, busy_plain)) = (rate(&[("flash.parity", "4")]), rate(&[]));
-    // The memory holds 8 rows of 500 at the end: two columns, or nearly three.
+    // At the end the memory holds 8 of 500 rows: two columns, or nearly three.
     assert!((striped / plain - 0.75).abs() < 0.75 * 0.02, "{striped} of {plain} pages/s");
-    // A row takes six transfers of 16 us and 1,200 us.
+    // A row takes six transfers of 16 us and a program of 1,200 us.
     for share in busy.into_iter().chain(busy_plain) {
         assert!((share - 1200.0 / 1296.0).abs() < 0.02, "a die programs {share} of the time");
     }
@@ -118,7 +119,7 @@ fn a_stripe_that_does_not_fit_is_refused() {
     refused(&dies("4", "8", &[("flash.parity", "1")]), "flash.parity");
 }
 
-/// Parity does not need rows of several pages.
+/// Parity works without rows of several pages.
 #[test]
 fn a_drive_of_single_pages_can_have_parity() {
     let pages = [
@@ -134,7 +135,8 @@ fn a_drive_of_single_pages_can_have_parity() {
     assert_eq!(number(&result, "/flash/program_operations"), 42);
 }
 
-/// From what is sold to all flash there is, by hand: units of 144 pages for data and 48 of parity.
+/// The space account adds up from the advertised capacity to all flash, by hand: units of 144 pages
+/// for data and 48 for parity.
 #[test]
 fn all_flash_is_accounted_for() {
     let sets = [
@@ -159,7 +161,7 @@ fn all_flash_is_accounted_for() {
     assert_eq!(space("spare"), 100 * unit - user - space("map"));
     assert_eq!(space("cleaning"), drive("reserve_units") * unit);
     assert!(space("cleaning") > 0 && space("journal") > 0 && space("journal") % unit == 0);
-    // 3 MiB with one bit a cell of three.
+    // 3 MiB in SLC mode, which uses one bit of three.
     assert_eq!(space("slc"), (9_u64 << 20).div_ceil(unit) * unit);
     assert_eq!(space("fault"), 0);
     let used = 100 * unit + space("cleaning") + space("slc") + space("journal");

@@ -1,9 +1,10 @@
-//! Reads of a part of what a map entry stands for: the flash reads all of it, and what is asked for
-//! goes over the channel, in sectors of 4 KiB.
+//! Reads of part of a map unit: the flash reads the whole unit, and the channel transfers only the
+//! requested part, in sectors of 4 KiB.
 
 use super::*;
 
-/// What every request takes, in us, on a drive that was filled in order; as many pages are read.
+/// Checks that every request takes `us` microseconds and reads `pages` pages, on a drive that was
+/// filled in order.
 #[track_caller]
 fn takes(text: &str, sets: &[(&str, &str)], us: u64, pages: u64) {
     let result = result(text, &[sets, &[("start.fill", "sequential")]].concat());
@@ -28,12 +29,12 @@ fn of_a_large_unit_what_is_asked_for_is_transferred() {
         let text = format!("uniform:span=6MiB,size={size},reads=1,requests=100");
         takes(&text, &LARGE_UNITS, 50 + 4 * sectors, 1);
     }
-    // One unit and a half, in either order, on one die.
+    // One and a half units, in either order, on one die.
     let text = "sequential:span=6MiB,size=96KiB,reads=1,requests=60";
     takes(text, &LARGE_UNITS, 50 + 64 + 50 + 32, 2);
 }
 
-/// Pages that are programmed one by one.
+/// Drives with pages that are programmed one by one.
 const LARGE_PAGES: [(&str, &str); 5] = [
     ("flash.program_pages", "1"),
     ("mapping.unit", "16KiB"),
@@ -50,31 +51,33 @@ fn of_a_large_page_what_is_asked_for_is_transferred() {
     }
 }
 
-/// What a write leaves of a page is read with the rest of it, and all of it is written.
+/// A partial write reads the rest of its page and programs the whole page.
 #[test]
 fn a_write_of_a_part_moves_the_whole_page() {
     let text = "uniform:span=6MiB,size=4KiB,requests=50";
     takes(text, &LARGE_PAGES, 50 + 16 + 16 + 1200, 1);
 }
 
-/// Parts of pages that share a flash page are read and transferred together.
+/// Parts of map units in one flash page are read and transferred together.
 #[test]
 fn parts_at_both_ends_of_a_flash_page_are_one_transfer() {
-    // Units of 8 KiB, two in a flash page; 8 KiB from the middle of one to the middle of the other.
+    // Units of 8 KiB, two in a flash page. A request has 8 KiB from the middle of one unit to the
+    // middle of the next.
     let trace = [("mapping.unit", "8KiB"), ("start.fill", "sequential")];
     let result = result("sequential:span=3MiB,size=12KiB,reads=1,requests=64", &trace);
-    // Of four requests, 48 KiB or three flash pages, the first lies in one flash page (3 sectors),
-    // the others at 12, 24 and 36 KiB, of which the second and third go from one into the next.
+    // Four requests cover 48 KiB, or three flash pages. The first lies in one flash page (3
+    // sectors). The others begin at 12, 24 and 36 KiB, and the second and third cross into the next
+    // flash page.
     let us = [50 + 12, 50 + 4 + 50 + 8, 50 + 8 + 50 + 4, 50 + 12];
     let mean = us.iter().sum::<u64>() as f64 / 4.0;
     assert_eq!(result["latency"]["read"]["mean_us"].as_f64(), Some(mean));
     assert_eq!(number(&result, "/flash/senses"), 64 / 4 * 6);
 }
 
-/// What one command has read of a flash page does not stand in its register for the next.
+/// The register does not keep a flash page that one command has read for the next command.
 #[test]
 fn a_command_reads_anew() {
-    // One flash page of four units; every command is of a half of one, and no row is full.
+    // One flash page of four units. Every command covers half a unit, and no row is full.
     for buffer in [&[][..], &[("buffer.scheme", "lru"), ("buffer.capacity", "4KiB")]] {
         let sets = [&[("start.fill", "sequential"), ("buffer.block_pages", "1")][..], buffer];
         let sets = if buffer.is_empty() { sets[0][..1].to_vec() } else { sets.concat() };

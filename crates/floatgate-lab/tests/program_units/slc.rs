@@ -1,5 +1,5 @@
-//! The SLC cache: what goes into it and out of it, and how long that takes. A unit of 192 pages of
-//! the map holds 64 in SLC mode, in program units of 8.
+//! The SLC cache: pages written to it and folded out of it, and their times. A unit of 192 map
+//! units holds 64 in SLC mode, in program units of 8.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const CACHED: &str = "/slc/cached_pages";
 const DIRECT: &str = "/slc/direct_pages";
 const FOLDED: &str = "/flash/programs/fold";
 
-/// Four units of a cache, over an empty drive.
+/// Returns the settings of a cache of four units, over an empty drive.
 fn cache<'a>(sets: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let cache = [("start.fill", "none"), ("slc.static", "1MiB"), ("slc.program", "200us")];
     cache.iter().chain(sets).copied().collect()
@@ -23,12 +23,13 @@ fn what_finds_no_room_goes_past_the_cache() {
     assert_eq!(number(&result, "/slc/units"), 4);
     assert_eq!(number(&result, "/slc/valid_pages"), 256);
     assert_eq!(number(&result, "/slc/folds"), 0);
-    // Of the 44 one row is full.
+    // One row of the 44 is full.
     assert_eq!(number(&result, "/flash/program_operations"), 32 + 1);
 }
 
-/// A row of 8 pages takes two transfers of 16 us and 200 us, one of 24 pages six and 1,200 us. The
-/// last write is taken in when all is programmed but the 48 pages for which there is memory.
+/// A row of 8 pages takes two transfers of 16 us and a program of 200 us. A row of 24 pages takes
+/// six transfers and 1,200 us. The last write is accepted when all but 48 pages, the size of the
+/// memory, are programmed.
 #[test]
 fn slc_mode_is_as_much_faster_as_it_is_said_to_be() {
     let seconds = |writes, sets: &[(&str, &str)]| {
@@ -49,15 +50,15 @@ fn a_read_of_a_cached_page_takes_the_time_of_slc_mode() {
         let result = result("uniform:span=512KiB,requests=100,reads=1", &sets);
         result["latency"]["read"]["mean_us"].as_f64()
     };
-    // 16 us of transfer of the whole flash page are not needed: 4 us for the page that is read.
+    // Transferring the whole flash page would take 16 us. The requested page takes 4 us.
     assert_eq!(reads(&[]), Some(24.0));
     assert_eq!(reads(&[("slc.static", "0B")]), Some(54.0));
 }
 
-/// 16 units are opened and 4 of them stay.
+/// 16 units are opened, and 4 of them remain.
 #[test]
 fn a_full_cache_is_folded_before_it_is_written() {
-    // Else units are erased when they are opened again.
+    // Without protection, units are erased only when they are opened again.
     let protected = ("controller.power_protected", "true");
     let sets = cache(&[("slc.when_full", "fold"), protected]);
     let result = result("sequential:span=4MiB,writes=1024", &sets);
@@ -81,7 +82,7 @@ fn what_was_overwritten_in_the_cache_is_not_folded() {
     let result = result("uniform:span=256KiB,writes=20k", &sets);
     assert_eq!(number(&result, CACHED), 20_000);
     assert_eq!(number(&result, "/slc/folds"), 20_000_u64.div_ceil(64) - 4);
-    // A page survives the three units' time with a chance of (1 - 1/64)^192 = 0.05.
+    // A page survives the time of three units with a probability of (1 - 1/64)^192 = 0.05.
     let survive = number(&result, FOLDED) as f64 / 20_000.0;
     assert!((0.02..0.06).contains(&survive), "{survive}");
 }
@@ -97,12 +98,12 @@ fn an_idle_host_finds_the_cache_empty() {
     assert_eq!(number(&folding, "/cleaning/idle"), 0);
     let lazy = result(text, &cache(&idle[..1]));
     assert_eq!(number(&lazy, DIRECT), 1024 - 256);
-    // Idle for so long that nothing of the start state is in it.
+    // After this idle time the cache holds nothing of the start state.
     let started = cache(&[&idle[..], &[("start.fill", "sequential")]].concat());
     assert_eq!(number(&result("sequential:span=4MiB,writes=128", &started), DIRECT), 0);
 }
 
-/// An empty drive lends its free units; a full one has few to lend.
+/// An empty drive lends many free units to the cache, and a full drive few.
 #[test]
 fn a_dynamic_cache_shrinks_as_the_drive_fills() {
     let drive = [("flash.blocks", "116"), ("capacity.spare_factor", "0.1")];
@@ -140,14 +141,14 @@ fn nothing_is_lost_between_cache_and_flash() {
                 ("cleaning.copies_per_write", "2"),
             ];
             let result = result(loads[at % 2], &sets);
-            // Past a full cache nothing is folded: the start state has filled it.
+            // Writes that bypass a full cache fold nothing: the start state has filled it.
             let is_folded = number(&result, FOLDED) > 0 && number(&result, CACHED) > 0;
             assert_eq!(is_folded, when_full == "fold", "{placement}");
         }
     }
 }
 
-/// A row that is padded for a FLUSH is a third as large.
+/// A row that is padded for a FLUSH has a third of the size.
 #[test]
 fn a_flush_pads_less_in_slc_mode() {
     let text = "sequential:span=512KiB,writes=32,flush=0.5";

@@ -1,4 +1,4 @@
-//! A run, what its host asked by a naive model, and its drive played again request by request.
+//! A run, the host's requests in a naive model, and a replay of the drive request by request.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,11 +16,11 @@ use serde_json::Value;
 pub(crate) const PAGE: u64 = 512;
 pub(crate) const UNIT_PAGES: u64 = 16;
 pub(crate) const SPAN: u64 = 1 << 20;
-/// No multiple of the 256 intervals of the timeline, which have 16 requests each; the last has 5.
+/// Not a multiple of the timeline's 256 intervals. Each has 16 requests, and the last has 5.
 pub(crate) const REQUESTS: u64 = 4005;
 pub(crate) const INTERVAL: usize = 16;
 
-/// A small drive with these settings, over a preset's.
+/// Returns the config of a small drive with these settings, over a preset's settings.
 pub(crate) fn config(preset: Option<&str>, sets: &[(&str, &str)]) -> Config {
     let small = [
         ("flash.page", "512B"),
@@ -33,7 +33,7 @@ pub(crate) fn config(preset: Option<&str>, sets: &[(&str, &str)]) -> Config {
     Config::load(preset, None, &sets).unwrap()
 }
 
-/// Reads, writes, trims and flushes of up to 8 pages, anywhere, in bursts and after pauses.
+/// Returns reads, writes, trims and flushes of up to 8 pages, anywhere, in bursts and after pauses.
 pub(crate) fn requests() -> Vec<Request> {
     let (mut rng, mut at_ns) = (Rng::new(7), 50_000);
     let mut draw = |_| {
@@ -53,19 +53,19 @@ pub(crate) fn requests() -> Vec<Request> {
     (0..REQUESTS).map(&mut draw).collect()
 }
 
-/// The pages that a request touches.
+/// Returns the pages that a request touches.
 pub(crate) fn touched(request: &Request) -> Range<u64> {
     request.offset / PAGE..(request.offset + request.length).div_ceil(PAGE)
 }
 
-/// What the host asks of a drive that is full at first.
+/// Counts of the host's requests to a drive that is full at first.
 #[derive(Default)]
 pub(crate) struct Host {
     pub(crate) requests: [u64; 4],
     pub(crate) read_pages: u64,
     pub(crate) empty_reads: u64,
     pub(crate) write_pages: u64,
-    /// Of writes of up to four pages.
+    /// Pages of writes of up to four pages.
     pub(crate) short_pages: u64,
     pub(crate) partial_page_reads: u64,
     pub(crate) trimmed_pages: u64,
@@ -110,11 +110,11 @@ impl Host {
     }
 }
 
-/// A drive that was asked request by request.
+/// Drive that served the requests one by one.
 pub(crate) struct Played {
     pub(crate) plan: Plan,
     pub(crate) done: Vec<Completion>,
-    /// When each request has begun.
+    /// Counters at the start of each request.
     pub(crate) counters: Vec<Counters>,
     pub(crate) wear: Vec<u32>,
     pub(crate) valid: Vec<u32>,
@@ -122,7 +122,7 @@ pub(crate) struct Played {
     pub(crate) stream_moves: Vec<u64>,
 }
 
-/// Fills a drive in order, and then asks it for the requests one by one.
+/// Fills a drive in order, and then sends the requests one by one.
 pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
     let plan = Plan::new(config, SPAN).unwrap();
     let mut device = build(config, &plan, 5, false).unwrap();
@@ -153,7 +153,7 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
     }
 }
 
-/// The document of a run that holds itself to account.
+/// Returns the document of a verified run.
 pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u64) -> Value {
     let options = Options { span_bytes, seed: 5, verify: true, start_cache: None };
     let [device, name] = ["a device", "a name"].map(String::from);
@@ -171,7 +171,7 @@ pub(crate) fn result(config: &Config, workload: &mut dyn Workload, span_bytes: u
     }
 }
 
-/// A run, what its host asked, and its drive played again.
+/// A run, the host's requests, and the replay of its drive.
 pub(crate) struct Case {
     pub(crate) config: Config,
     pub(crate) requests: Vec<Request>,
@@ -192,7 +192,7 @@ impl Case {
         Self { config, requests, result, host, played, last }
     }
 
-    /// First arrival and last completion.
+    /// Returns first arrival and last completion.
     pub(crate) fn span_ns(&self) -> (u64, u64) {
         let begin = self.played.done.iter().map(|done| done.arrival_ns).min().unwrap();
         (begin, self.played.done.iter().map(|done| done.done_ns).max().unwrap())
@@ -203,7 +203,7 @@ impl Case {
         (end - begin) as f64 / 1e9
     }
 
-    /// Latencies of these requests, ascending, in nanoseconds.
+    /// Returns the latencies of these requests in ascending order, in nanoseconds.
     pub(crate) fn latencies(&self, range: Range<usize>, ops: &[Op]) -> Vec<u64> {
         let served = self.requests.iter().zip(&self.played.done);
         let chosen = served.skip(range.start).take(range.len());

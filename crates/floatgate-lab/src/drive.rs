@@ -252,7 +252,7 @@ fn make<T: Make>(
 /// true map. `seed` seeds the random choices of victim policies.
 ///
 /// # Errors
-/// An unknown name of a policy.
+/// An unknown policy name.
 pub fn build(
     config: &Config,
     plan: &Plan,

@@ -231,7 +231,7 @@ impl Make for Maker<'_> {
 /// back. `ledger` is its host's record of writes.
 ///
 /// # Errors
-/// An unknown name of a policy.
+/// An unknown policy name.
 pub fn cuttable(
     config: &Config,
     plan: &Plan,

@@ -1,8 +1,8 @@
 //! A live drive: the same translation layers, queues and buffers, on the flash of an image.
 //!
 //! The header of the image identifies the drive: it holds the config, the size and the seed. The
-//! map is stored on the flash alone. Opening an image therefore means to recover the drive, as
-//! after a loss of power; recovery is only faster after a shutdown.
+//! map is stored on the flash alone. Opening an image therefore recovers the drive, as after a loss
+//! of power; after a shutdown recovery is only faster.
 //!
 //! All data acknowledged before a flush is on the disk when the flush returns. A page that cannot
 //! be read causes an I/O error of the requests that need it. A file that cannot be written stops

@@ -1,7 +1,7 @@
 //! Drives with log blocks.
 //!
-//! Of the T units in service, the data blocks are as many as the logical pages fill; the rest can
-//! be log blocks. The reserve on top of T is one more unit, to which a merge copies.
+//! Some of the T units in service are data blocks: the number that the logical pages fill. The rest
+//! can be log blocks. The reserve on top of T is one more unit, to which a merge copies.
 
 use floatgate_ftl::log_block;
 use floatgate_ftl::log_blocks;

@@ -43,7 +43,7 @@ pub struct BlameTimes {
     pub gc: Option<f64>,
     /// Transfers of the request itself, and waiting for transfers of other requests.
     pub bus: Option<f64>,
-    /// Flash operations of the request itself and of other requests.
+    /// Flash operations of the request itself and of other host requests.
     pub die: Option<f64>,
     /// Merges of log blocks.
     pub merge: Option<f64>,

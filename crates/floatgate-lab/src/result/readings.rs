@@ -14,7 +14,7 @@ pub(super) struct Readings {
     pub wear: Vec<u32>,
     /// Valid pages in each erase unit.
     pub valid_pages: Vec<u32>,
-    /// The recorded window of time, and the request at its centre.
+    /// The recorded window of time, and the request that it shows.
     pub recorded: Option<(Recorded, Option<Request>)>,
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::latency::BlameTimes;
 
-/// Activity of each die and each channel in a window of the run, and the request at its centre.
-/// Empty if no window was requested, or if the run ended before the window.
+/// Activity of each die and each channel in a window of the run, and the request that the window
+/// shows. Empty if no window was requested, or if the run ended before the window.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LanesResult {
     /// Start of the window, in nanoseconds of simulated time from the start of the run.
@@ -18,7 +18,7 @@ pub struct LanesResult {
     /// Nanoseconds by which the window was shortened, because it would have had more than
     /// `lanes.spans` spans.
     pub left_out_ns: u64,
-    /// The request at the centre of the window.
+    /// The request that the window shows.
     pub request: LookedAtResult,
     /// Activity of dies and channels.
     pub spans: SpansResult,

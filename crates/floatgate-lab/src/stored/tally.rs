@@ -7,7 +7,7 @@ use super::format::Found;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Tally {
     pub pages: u64,
-    /// Modulo 2^64.
+    /// Sum of the serial numbers, modulo 2^64.
     pub serials: u64,
 }
 

@@ -103,7 +103,7 @@ impl Description {
     }
 
     /// Adds one to the free units that the config sets, because the journal takes one unit. None if
-    /// the plan then still fails: the config has another error.
+    /// the config sets no number of free units, or if the plan still fails.
     fn raise_marks(&mut self) -> Option<Plan> {
         let marks = &mut self.config.cleaning;
         marks.low_water = Some(marks.low_water?.checked_add(1)?);
@@ -128,8 +128,8 @@ impl Description {
     }
 }
 
-/// Returns the config of a live drive of `bytes` bytes: with a journal and, if cleaning could not
-/// work without them, with the free units that the journal takes.
+/// Returns the config of a live drive of `bytes` bytes: with a journal, and with one more free unit
+/// for it if cleaning could not work otherwise.
 ///
 /// # Errors
 /// A config that makes no live drive.

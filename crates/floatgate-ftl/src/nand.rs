@@ -108,7 +108,7 @@ impl Cause {
         (Self::Parity, "parity"),
     ];
 
-    /// Returns the latency component that a request is charged for waiting on this cause.
+    /// Returns the component that operations of this cause, and waits for them, count as.
     #[inline(always)]
     const fn part(self) -> Part {
         match self {

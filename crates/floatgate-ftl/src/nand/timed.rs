@@ -1,19 +1,22 @@
 //! The medium with a clock: a graph of operations, and a scheduler that plays it.
 //!
-//! What the translation layer asks for is done at once, and its time comes after: each operation
-//! becomes a node of a graph, behind the chain that it belongs to, and dies and channels play the
-//! graph in the order of time. An operation waits for its chain, for its die, and for its channel.
+//! The medium below carries out each operation at once; its time is simulated afterwards. Each
+//! operation becomes a node of a graph, after the chain that it belongs to, and dies and channels
+//! play the graph in the order of time. An operation waits for its chain, for its die, and for its
+//! channel.
 //!
-//! A read holds its die until the page is transferred, and a program from before the transfer on,
-//! unless there is a cache register. Pages of one row of a unit on several planes of a die that
-//! stand before the die one behind the other form one multi-plane operation. A copy goes through
-//! the controller, over the channel both ways, because that is where the error correction is.
+//! A read occupies its die until the page is transferred, and a program occupies its die from
+//! before the transfer on, unless there is a cache register. Consecutive operations in a die's
+//! queue form one multi-plane operation if their pages are in one row of a unit, on different
+//! planes of the die. A copy goes through the controller, over the channel both ways, because that
+//! is where the error correction is.
 //!
-//! A request is told what its time went into: its own operations by their cause, and a wait by what
-//! the die or the channel did meanwhile. A die that waits for its channel passes on what that did.
+//! The clock splits a request's time into components: the request's own operations by their cause,
+//! and each wait by the activity of the die or the channel. A die that waits for its channel passes
+//! on the activity of the channel.
 //!
 //! Two simplifications: command cycles delay an operation but leave the channel free, and an
-//! operation that stands before its die can not be joined by a page that comes once it has begun.
+//! operation that has begun can not be joined by a page that enters the queue later.
 
 mod account;
 mod alone;
@@ -53,19 +56,19 @@ use crate::saved::{Carrier, State, carry};
 /// Durations in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// Cells to register.
+    /// Time from the cells to the register.
     pub read_ns: u64,
-    /// Register to cells.
+    /// Time from the register to the cells.
     pub program_ns: u64,
     /// Erase of a block, or of one block in every plane of a die.
     pub erase_ns: u64,
     /// Transfer of one page over the channel.
     pub transfer_ns: u64,
-    /// Command cycles, per operation.
+    /// Command cycles of one operation.
     pub command_ns: u64,
 }
 
-/// A clock around another medium.
+/// Adds a clock to another medium.
 #[derive(Clone, Debug)]
 pub struct Timed<N> {
     inner: N,
@@ -73,35 +76,35 @@ pub struct Timed<N> {
     modes: Modes,
     scheduler: Scheduler,
     planes: Vec<Plane>,
-    /// The most dies that a unit lies on.
+    /// Largest number of dies that a unit lies on.
     dies_of_unit: u32,
-    /// Operations of these causes take no time, by cause.
+    /// By cause: whether operations of the cause take no time.
     free: [bool; Cause::ALL.len()],
     /// Program units that are being filled: at most one for each stream.
     open_units: Vec<OpenUnit>,
-    /// The parity of stripes that are being filled: likewise.
+    /// Open parity of stripes that are being filled: at most one for each stream.
     open_stripes: Vec<OpenProgram>,
-    /// By cause, the read that the next page can join if it is in the same flash page.
+    /// By cause: the read that the next page can join if it is in the same flash page.
     open_reads: [Option<Chain>; Cause::ALL.len()],
-    /// Pages of reads that were found in the controller's memory, as their programs were under way,
-    /// by cause; and the flash pages that were not read for that.
+    /// By cause: reads whose page was in the controller's memory, because its program was under
+    /// way; and the number of flash pages that were therefore not read.
     memory_reads: [u64; Cause::ALL.len()],
     senses_saved: u64,
 }
 
-/// Where a plane is. A table of them, so that no operation has to divide.
+/// Location of a plane. Kept in a table, so that no operation has to divide.
 #[derive(Clone, Copy, Debug)]
 struct Plane {
     die: u16,
-    /// That die among those of a unit that has this plane.
+    /// Number of the die, among the dies of the unit that lies on this plane.
     die_of_unit: u16,
-    /// The plane among those of its die.
+    /// Number of the plane within its die.
     number: u8,
 }
 
-/// Where the columns of units are: those of the units on the first planes, and so on. A unit lies
-/// on consecutive planes; its columns go over them as the stripe has it. A program unit is on all
-/// planes of a die, which stay together.
+/// Returns the location of each column: first the columns of units on the first planes, and so on.
+/// A unit lies on consecutive planes, and `stripe` orders its columns over these planes. A program
+/// unit spans all planes of a die, so these planes stay together.
 fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
     let mut planes: Vec<u32> = (0..shape.channels * shape.dies * shape.planes).collect();
     let key = |&plane: &u32| {
@@ -123,12 +126,12 @@ fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
 }
 
 impl<N> Timed<N> {
-    /// An idle drive, whose dies do one thing after the other.
+    /// Creates an idle drive whose dies do one thing after the other.
     pub fn new(inner: N, geometry: Geometry, timing: Timing) -> Self {
         Self::with_schedule(inner, geometry, timing, Schedule::default())
     }
 
-    /// An idle drive.
+    /// Creates an idle drive.
     pub fn with_schedule(inner: N, geometry: Geometry, timing: Timing, schedule: Schedule) -> Self {
         let shape = geometry.shape();
         Self {
@@ -147,24 +150,24 @@ impl<N> Timed<N> {
         }
     }
 
-    /// The medium below.
+    /// Returns the medium below.
     pub fn inner(&self) -> &N {
         &self.inner
     }
 
-    /// The medium below.
+    /// Returns the medium below.
     pub fn inner_mut(&mut self) -> &mut N {
         &mut self.inner
     }
 
-    /// The same drive, where operations of some causes take no time: what if there were no
-    /// cleaning?
+    /// Makes operations of some causes take no time, to answer questions such as: what if there
+    /// were no cleaning?
     pub fn with_free(mut self, causes: &[Cause]) -> Self {
         causes.iter().for_each(|&cause| self.free[cause as usize] = true);
         self
     }
 
-    /// The number of a unit and one of its dies.
+    /// Returns the index of a unit and one of its dies.
     #[inline(always)]
     fn slot(&self, unit: Unit, die_of_unit: u16) -> u32 {
         unit.0 * self.dies_of_unit + u32::from(die_of_unit)
@@ -182,8 +185,8 @@ impl<N> Timed<N> {
         self.scheduler.issue(operation, unit, cause.part(), chain);
     }
 
-    /// What does not depend on each other: all of it begins now, the chain goes on after what ends
-    /// last.
+    /// Issues independent operations, which all begin now. The chain continues after the operation
+    /// that ends last.
     #[inline(always)]
     fn issue_all<T>(
         &mut self,
@@ -200,7 +203,7 @@ impl<N> Timed<N> {
         *chain = fork.end();
     }
 
-    /// All pages are read, and then all of them are programmed.
+    /// Issues all reads of a copy, and then all its programs.
     #[inline(always)]
     fn issue_copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) {
         if moves.len() == 1 {
@@ -214,7 +217,7 @@ impl<N> Timed<N> {
         });
     }
 
-    /// The same row by row.
+    /// Issues a copy row by row.
     #[inline(always)]
     fn issue_rows(&mut self, mut moves: impl Moves, cause: Cause, chain: &mut Chain) {
         let width = self.geometry.row_pages();
@@ -234,7 +237,7 @@ impl<N> Timed<N> {
         self.issue_page(Kind::Program, step.to, cause, chain);
     }
 
-    /// One erase per die of the unit, all dies at once.
+    /// Issues one erase per die of the unit, on all dies at once.
     fn issue_erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) {
         self.drop_open(unit);
         if self.free[cause as usize] {
@@ -255,13 +258,13 @@ impl<N> Timed<N> {
         *chain = fork.end();
     }
 
-    /// Operations and delays that are not complete.
+    /// Returns the number of operations and delays that are not complete.
     pub fn outstanding(&self) -> usize {
         self.scheduler.core.graph.outstanding()
     }
 }
 
-/// What is under way is not saved: nothing is, with the counters at zero.
+/// Saves no outstanding work: when the counters have just been reset, no work is outstanding.
 impl<N: Nand> State for Timed<N> {
     fn carry(&mut self, by: &mut Carrier<'_>) {
         carry(self.inner.state(), by);
@@ -331,7 +334,7 @@ impl<N: Nand> Nand for Timed<N> {
     #[inline(always)]
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.scheduler.stands_still {
-            // Nothing to do but count.
+            // A frozen clock only counts.
         } else if self.geometry.has_program_units() {
             self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
         } else {
@@ -408,7 +411,7 @@ impl<N: Nand> Nand for Timed<N> {
         flash.senses -= self.senses_saved;
     }
 
-    /// What is not complete will never be. A clock that stands still goes on standing still.
+    /// Drops outstanding work. A frozen clock stays frozen.
     fn reset_counters(&mut self) {
         self.inner.reset_counters();
         let Scheduler { core: Core { timing, schedule, .. }, stands_still, .. } = self.scheduler;

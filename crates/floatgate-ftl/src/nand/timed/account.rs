@@ -1,28 +1,29 @@
-//! What the time of a chain went into.
+//! Account of a chain's time, by component.
 //!
-//! A chain that somebody will be told of takes one account with it from node to node. The others
-//! have none: most of the work of a drive that cleans is of that kind.
+//! A chain whose time is reported takes one account with it from node to node. Other chains have no
+//! account: most of the work of a cleaning drive belongs to such chains.
 
 use crate::clock::{Blame, Part};
 
-/// What the time since a chain began went into.
+/// Time since a chain began, by component.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
-    /// While the chain waits for what a lane does, the account of that is taken off here, to be
-    /// added when it waits no more.
+    /// The time so far. While the chain waits for a die or a channel, the account of that die or
+    /// channel at the begin of the wait is subtracted here. Its account at the end of the wait is
+    /// added, so the difference remains.
     pub(super) blame: Blame,
-    /// When the chain came to the node where it is; when it began to wait there.
+    /// When the chain came to its present node, or began to wait there.
     pub(super) time: u64,
-    /// All of the account of the die when the node was held back.
+    /// Total of the die's account when a hazard began to block the node.
     total: u64,
-    /// What the node waited for last before it was ready, and what that would be if it was held
-    /// back.
+    /// The component that the node waited for last before it was ready, and the component that its
+    /// wait counts as if a hazard blocked it.
     pub(super) kept_by: Part,
     pub(super) held_by: Part,
 }
 
 impl Account {
-    /// A chain begins.
+    /// Creates the account of a chain that begins now.
     #[inline(always)]
     pub(super) fn new(now: u64, part: Part) -> Self {
         Self { blame: Blame::default(), time: now, total: 0, kept_by: part, held_by: part }
@@ -34,7 +35,8 @@ impl Account {
         self.blame.take_all(of);
     }
 
-    /// The node is held back no more. While its die was idle it waited for what held it back.
+    /// Ends the time for which a hazard blocked the node. While the die was idle, the wait counts
+    /// as the component that blocked the node.
     pub(super) fn was_held(&mut self, now: u64, die: &Blame) {
         let waited = now - self.time;
         if waited > 0 {
@@ -43,9 +45,9 @@ impl Account {
         }
     }
 
-    /// Work as a whole has ended that the node waits for. For some of that time the work itself
-    /// waited for operations of the host, and is told as such: it would have passed without the
-    /// work, too.
+    /// Adds a wait for work as a whole, which has ended. For `of_host` the work itself waited for
+    /// host operations. That time counts as [`Part::Die`]: it would have passed without the work,
+    /// too. The rest counts as `part`.
     pub(super) fn waited_for_work(&mut self, now: u64, part: Part, of_host: u64) {
         if now > self.time {
             let waited = now - self.time;

@@ -1,8 +1,9 @@
-//! An operation that nothing can come between.
+//! Operations that nothing can come between.
 //!
-//! When one die is all that can begin something, and all else that goes on ends later than what it
-//! begins, the ends of cells and transfers decide nothing: the operation is done in one step. So it
-//! is wherever the drive does one thing after the other, as when it cleans a unit page by page.
+//! Often one die is all that can begin something, and all other work under way ends later than the
+//! operation that this die begins. The ends of cells and transfers then decide nothing, and the
+//! scheduler does the operation in one step. This holds wherever the drive does one thing after
+//! another, as when it cleans a unit page by page.
 
 use super::flash::Post;
 use super::lanes::node_of;
@@ -10,7 +11,7 @@ use super::node::Kind;
 use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part, Use};
 
-/// What an operation will take, from its command to its end.
+/// Durations of an operation, and its end.
 struct Times {
     cells_ns: u64,
     transfers_ns: u64,
@@ -18,8 +19,8 @@ struct Times {
 }
 
 impl Scheduler {
-    /// Does all of an operation that begins now and ends at `until` or before, if nothing can come
-    /// between. The answer is whether there was such a one.
+    /// Does one operation in a single step, if it begins now, ends at `until` or before, and
+    /// nothing can come between. Returns whether there was such an operation.
     #[inline(always)]
     pub(super) fn play_alone(&mut self, until: u64) -> bool {
         let [die] = self.core.dirty_dies[..] else { return false };
@@ -38,21 +39,23 @@ impl Scheduler {
 }
 
 impl Post<'_> {
-    /// The next operation of the die, if nothing can come between: it ends now.
+    /// Does the die's next operation, if nothing can come between. Returns its node, which ends
+    /// now.
     #[inline(always)]
     fn do_alone(&mut self, until: u64) -> Option<u32> {
         if self.die.is_busy() || self.channel.current != NONE {
             return None;
         }
         let queue = self.die.head(self.core.now, &self.core.schedule)?;
-        // Others that stand before the die may be done beside the first, or with it.
+        // Other operations in the die's queues may overlap the first one, or join it.
         let may_join = self.core.planes > 1 || self.core.schedule.overlaps();
         if may_join && self.die.standing() > 1 {
             return None;
         }
         let at = node_of(self.die.queues[queue].first()?.entry);
         let times = self.times(at);
-        // Cells that take no time end in another round of an instant, which `until` may cut off.
+        // Cells that take no time end in a later round of the same instant, and `until` may fall
+        // between the rounds.
         if times.cells_ns == 0 || times.end > until || times.end >= self.core.events.first() {
             return None;
         }
@@ -63,7 +66,7 @@ impl Post<'_> {
         Some(at)
     }
 
-    /// What an operation takes that begins now.
+    /// Returns the times of an operation that begins now.
     #[inline(always)]
     fn times(&self, at: u32) -> Times {
         let operation = self.core.graph.operation(at);
@@ -80,7 +83,8 @@ impl Post<'_> {
         Times { cells_ns, transfers_ns, end }
     }
 
-    /// All that an operation takes is told, to it and to those who wait for its die.
+    /// Enters the whole operation into its own account, and into the accounts of its channel and
+    /// its die.
     #[inline(always)]
     fn account_at_once(&mut self, at: u32, times: &Times) {
         let &Times { cells_ns, transfers_ns, end } = times;

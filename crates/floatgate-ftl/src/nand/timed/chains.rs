@@ -1,4 +1,4 @@
-//! What the layers above ask of the clock: chains that join, wait, take time and are watched.
+//! The [`Clock`] that the layers above use: chains join, wait, take time and are watched.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -13,15 +13,16 @@ use crate::clock::{
 };
 
 impl Scheduler {
-    /// A chain goes on behind a node.
+    /// Extends a chain by a node.
     fn extend(&mut self, chain: &mut Chain, work: Work, part: Part) -> u32 {
         let at = self.core.graph.add(work, part, *chain, self.core.now);
         *chain = self.core.graph.chain(at, *chain);
         at
     }
 
-    /// A chain is about to wait for what others have to do first, and that may need the core that
-    /// it holds: who else fills a program unit has still to translate.
+    /// Gives back the core of a chain that is about to wait for other chains, because these may
+    /// need the core: with program units, another chain that fills the unit may still have to
+    /// translate.
     pub(super) fn give_back_early(&mut self, chain: Chain) {
         if chain.core != NO_CORE && self.core.has_program_units() {
             let at = self.extend(&mut chain.work(), Work::Release, Part::Controller);

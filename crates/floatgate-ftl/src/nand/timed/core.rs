@@ -1,4 +1,4 @@
-//! What every die and channel works with.
+//! State that all dies and channels share.
 
 use alloc::vec::Vec;
 
@@ -9,38 +9,40 @@ use super::node::{IS_PART, Kind, Operation, is_slc};
 use super::schedule::Schedule;
 use crate::clock::Share;
 
-/// Times and options, the graph and its events, and the time.
+/// Durations and options, the graph, its events, and the present time.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     pub(super) timing: Timing,
     pub(super) schedule: Schedule,
-    /// Planes of a die that pages can be read from or programmed to at once if they stand before
-    /// it: 1 with program units, which are of all planes.
+    /// Planes of a die that can be read or programmed together, if their operations are in the
+    /// die's queue together: 1 with program units, which span all planes.
     pub(super) planes: u32,
-    /// Transfers of a program unit, and how many pages of the map each is of; none without.
+    /// Transfers of a program unit, and the map units in each transfer; `None` without program
+    /// units.
     pub(super) unit_transfers: Option<(u32, u32)>,
-    /// Flash pages on each plane of a program unit; one of them is programmed in SLC mode.
+    /// Flash pages on each plane of a program unit; SLC mode programs only one of them.
     pub(super) levels: u32,
     pub(super) graph: Graph,
     pub(super) events: Events,
     pub(super) now: u64,
-    /// Operations that a die or a channel has just done.
+    /// Operations that a die or a channel has just completed.
     pub(super) completed: Vec<u32>,
     /// Dies and channels that may be able to begin something.
     pub(super) dirty_dies: Vec<u32>,
     pub(super) dirty_channels: Vec<u32>,
-    /// By how much the transfer of a read is shorter, by node; only where [`IS_PART`] says so.
+    /// By node: nanoseconds that a read saves, because it transfers only a share of its pages.
+    /// Valid for nodes with the flag [`IS_PART`].
     pub(super) spared: Vec<u64>,
 }
 
 impl Core {
-    /// Whether pages are programmed several at once.
+    /// Returns whether a die programs several pages at once.
     #[inline(always)]
     pub(super) fn has_program_units(&self) -> bool {
         self.unit_transfers.is_some()
     }
 
-    /// How many transfers an operation takes.
+    /// Returns the number of transfers of an operation.
     #[inline(always)]
     pub(super) fn transfers(&self, kind: Kind, row: u32) -> u32 {
         match self.unit_transfers {
@@ -55,7 +57,7 @@ impl Core {
         }
     }
 
-    /// Pages of the map in one transfer of an operation.
+    /// Returns the map units in one transfer of an operation.
     #[inline(always)]
     pub(super) fn pages_of_transfer(&self, operation: &Operation) -> u32 {
         match self.unit_transfers {
@@ -65,7 +67,7 @@ impl Core {
         }
     }
 
-    /// Not all of what an operation reads is transferred.
+    /// Shortens the transfer of a read, which sends only a share of a page.
     pub(super) fn spare(&mut self, at: u32, share: Share) {
         let page_ns = self.timing.transfer_ns;
         let spared_ns = page_ns - share.transfer_ns(page_ns);
@@ -79,13 +81,14 @@ impl Core {
         self.spared[at] += spared_ns;
     }
 
-    /// By how much the transfer of an operation is shorter than that of its pages.
+    /// Returns the nanoseconds that an operation saves in transfers.
     #[inline(always)]
     pub(super) fn spared_ns(&self, at: u32) -> u64 {
         if self.graph.node(at).flags & IS_PART == 0 { 0 } else { self.spared[at as usize] }
     }
 
-    /// The run that a transfer is of, of so many pages without so much time.
+    /// Returns the run of a transfer of `pages` pages that is `spared_ns` shorter than usual;
+    /// `None` if its duration is not fixed.
     #[inline(always)]
     pub(super) fn run_of_transfer(&self, pages: u32, spared_ns: u64) -> Option<Run> {
         match self.unit_transfers {

@@ -1,14 +1,14 @@
-//! When what happens next.
+//! Future events, in the order of time.
 
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
 use super::schedule::PAGE_TYPES;
 
-/// No time at all.
+/// Time of an event that never happens.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// What happens.
+/// Event of a die, a channel, a node or a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// The cells of this die are done, unless they were interrupted.
@@ -19,70 +19,70 @@ pub(super) enum Event {
     Complete(u32),
     /// A command has been sent to this die.
     Commanded(u32),
-    /// This die may be able to do something that it could not do before.
+    /// This die may be able to begin something new.
     Wake(u32),
-    /// This server takes the next.
+    /// This server can take the next chain.
     Free(u32),
 }
 
-/// What always takes the same time, and so ends in the order in which it begins.
+/// Class of events with a fixed delay: they end in the order in which they begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run(u8);
 
-/// Where the events are that are of no run.
+/// Index of the events that belong to no run.
 const OTHERS: usize = 0;
 
-/// Where the runs begin that are of types of pages.
+/// Index of the first run for page types.
 const OF_TYPES: usize = 5;
 
-/// Types of pages that have runs of their own, that of SLC mode the last.
+/// Page types with runs of their own. The type of SLC mode is the last one.
 const RUNS_OF_TYPES: usize = PAGE_TYPES + 1;
 
-/// How many runs there are, and the others; and how many if all pages are of one type.
+/// Number of runs, with the index for other events; and the number if all pages are of one type.
 const RUNS: usize = OF_TYPES + 2 * RUNS_OF_TYPES;
 const RUNS_OF_ONE_TYPE: usize = OF_TYPES + 2;
 
 impl Run {
-    /// The type of pages that are programmed in SLC mode.
+    /// Page type of pages in SLC mode.
     pub(super) const SLC: u32 = PAGE_TYPES as u32;
 
     pub(super) const TRANSFER: Self = Self(1);
     pub(super) const COMMAND: Self = Self(2);
     pub(super) const ERASE: Self = Self(3);
-    /// Transfers of a part of a program unit.
+    /// Transfer of one piece of a program unit.
     pub(super) const FLASH_PAGE: Self = Self(4);
 
-    /// Reads of pages of a type.
+    /// Returns the run of reads of a page type.
     #[inline(always)]
     pub(super) fn read(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 2 * page_type as u8)
     }
 
-    /// Programs of pages of a type.
+    /// Returns the run of programs of a page type.
     #[inline(always)]
     pub(super) fn program(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 1 + 2 * page_type as u8)
     }
 }
 
-/// The next events. Almost all are the end of a run, so that the next is the first of one of few
-/// queues; the others are sorted.
+/// Queue of future events. Almost all events belong to a run, so the next event is the head of one
+/// of a few queues. All other events are in a heap.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    /// The smallest of `heads`, and of which run it is.
+    /// The smallest of `heads`, and the run that it belongs to.
     first: u64,
     at: usize,
-    /// The first time of each run, and of the others.
+    /// Time of the first event of each run, and of the other events.
     heads: [u64; RUNS],
     runs: [VecDeque<(u64, Event)>; RUNS],
-    /// How many runs there are with the types of pages that the drive has.
+    /// Number of runs for the page types of the drive.
     used: usize,
-    /// Time, kind and number of each, as one number that is the smaller the sooner it is.
+    /// Time, kind and number of each event as one number, which is smaller for earlier events.
     others: BinaryHeap<Reverse<u128>>,
 }
 
 impl Events {
-    /// None, of a drive with so many types of pages.
+    /// Creates an empty queue for a drive with `page_types` page types.
     pub(super) fn new(page_types: u32) -> Self {
         Self {
             first: NEVER,
@@ -94,13 +94,13 @@ impl Events {
         }
     }
 
-    /// The first time.
+    /// Returns the time of the next event.
     #[inline(always)]
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// The end of one of a run that begins now.
+    /// Adds an event of a run: it begins now and ends at `time`.
     #[inline(always)]
     pub(super) fn push_run(&mut self, Run(at): Run, time: u64, event: Event) {
         let at = usize::from(at);
@@ -112,7 +112,7 @@ impl Events {
         }
     }
 
-    /// Any other event.
+    /// Adds any other event.
     pub(super) fn push(&mut self, time: u64, event: Event) {
         let (kind, number) = match event {
             Event::Cells(die) => (0, die),
@@ -128,7 +128,7 @@ impl Events {
         }
     }
 
-    /// A run has a first event, or an earlier one.
+    /// Notes that a run has a first event, or an earlier one.
     #[inline(always)]
     fn begin_run(&mut self, at: usize, time: u64) {
         self.heads[at] = time;
@@ -137,7 +137,7 @@ impl Events {
         }
     }
 
-    /// The next event, if it is due.
+    /// Removes and returns the next event, if it is due.
     #[inline(always)]
     pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
         if self.first > now {
@@ -152,7 +152,7 @@ impl Events {
             event
         };
         (self.first, self.at) = (self.heads[OTHERS], OTHERS);
-        // Two loops: of the first, which is all that most drives need, the length is known.
+        // Two loops: most drives only need the first one, whose length is a constant.
         for at in 1..RUNS_OF_ONE_TYPE {
             self.begin_run(at, self.heads[at]);
         }

@@ -1,4 +1,4 @@
-//! What dies and channels do with an operation, from its beginning to its end.
+//! How dies and channels carry out an operation, from its beginning to its end.
 
 use super::core::Core;
 use super::events::{Event, NEVER, Run};
@@ -8,7 +8,7 @@ use super::node::{Kind, Operation, is_slc};
 use super::scheduler::Scheduler;
 use crate::clock::{NONE, Part};
 
-/// A die, its channel, and what they work with.
+/// A die, its channel, and the state that they share.
 pub(super) struct Post<'a> {
     pub(super) die: &'a mut Die,
     pub(super) channel: &'a mut Channel,
@@ -16,7 +16,7 @@ pub(super) struct Post<'a> {
 }
 
 impl Scheduler {
-    /// A die, and what it works with.
+    /// Borrows a die, its channel, and the state that they share.
     #[inline(always)]
     pub(super) fn post(&mut self, die: usize) -> Post<'_> {
         self.record_die(die);
@@ -24,13 +24,13 @@ impl Scheduler {
         Post { channel: &mut self.channels[die.channel], die, core: &mut self.core }
     }
 
-    /// A die begins what it can.
+    /// Lets a die begin all operations that it can.
     #[inline(always)]
     pub(super) fn begin_die(&mut self, die: usize) {
         self.post(die).begin_all();
     }
 
-    /// The cells are done, or interrupted.
+    /// Ends the operation in a die's cells, or completes its interruption.
     #[inline(always)]
     pub(super) fn end_cells(&mut self, die: usize) {
         let mut post = self.post(die);
@@ -41,13 +41,13 @@ impl Scheduler {
         }
     }
 
-    /// A command has been sent: the pages follow.
+    /// Ends a command: the pages of the operation follow.
     pub(super) fn commanded(&mut self, die: usize) {
         self.post(die).commanded();
         self.mark_die(die);
     }
 
-    /// A channel takes the page that was ready first.
+    /// Lets a channel take the page that was ready first.
     #[inline(always)]
     pub(super) fn begin_transfer(&mut self, channel: usize) {
         let next = &mut self.channels[channel];
@@ -58,7 +58,7 @@ impl Scheduler {
         self.record_transfer(channel);
     }
 
-    /// A page has gone over a channel.
+    /// Ends the transfer of a page.
     #[inline(always)]
     pub(super) fn end_transfer(&mut self, channel: usize) {
         let at = self.channels[channel].current;
@@ -78,13 +78,13 @@ impl Scheduler {
 }
 
 impl Post<'_> {
-    /// To be called before the die changes.
+    /// Brings the account of the die up to date. Call it before the die changes.
     #[inline(always)]
     pub(super) fn account(&mut self) {
         self.die.account_for(self.core.now, self.channel);
     }
 
-    /// The die does something else now.
+    /// Updates the activity of the die. Call it after the die has changed.
     #[inline(always)]
     pub(super) fn turn(&mut self) {
         self.die.turn(self.core.now, self.channel);
@@ -107,8 +107,8 @@ impl Post<'_> {
         }
     }
 
-    /// A program that is behind urgent reads may be transferred while the cells work as soon as it
-    /// has stood there for long enough.
+    /// Wakes the die when a program has waited long enough behind urgent reads. The program may
+    /// then be transferred while the cells work.
     #[inline(always)]
     fn wake_when_starved(&mut self) {
         if let Some(time) = self.die.starves_at(&self.core.schedule)
@@ -118,8 +118,8 @@ impl Post<'_> {
         }
     }
 
-    /// The first operation of a queue begins, and with it those behind it that can be done by the
-    /// other planes at the same time.
+    /// Begins the first operation of a queue, together with the operations behind it that other
+    /// planes can do at the same time.
     #[inline(always)]
     fn begin(&mut self, queue: usize) {
         self.account();
@@ -151,7 +151,7 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The cells work on an operation from its beginning on.
+    /// Lets the cells work on an operation, from `began` on.
     #[inline(always)]
     fn work(&mut self, batch: Batch, began: u64) {
         let ends = began + batch.ends;
@@ -160,7 +160,7 @@ impl Post<'_> {
         self.core.events.push_run(batch.run, ends, Event::Cells(self.die.number));
     }
 
-    /// Which run an operation is of, and how long the cells take.
+    /// Returns the run of an operation, and the time that the cells take.
     #[inline(always)]
     pub(super) fn cells(&self, kind: Kind, row: u32) -> (Run, u64) {
         if let Some(slc) = self.core.schedule.slc.filter(|_| is_slc(row)) {
@@ -186,7 +186,8 @@ impl Post<'_> {
         }
     }
 
-    /// Those of a queue that are of the same unit and row and of other planes join an operation.
+    /// Adds operations from the head of a queue to an operation, while they are of the same unit
+    /// and row and of other planes.
     fn join_planes(&mut self, queue: usize, batch: &mut Batch, first: Operation) {
         let (mut last, mut planes) = (batch.head, 1_u64 << first.plane());
         while let Some(&Waiting { entry, .. }) = self.die.queues[queue].first()
@@ -204,7 +205,7 @@ impl Post<'_> {
         }
     }
 
-    /// Takes one out of a queue, which has waited for the die.
+    /// Takes the first operation out of a queue. Its wait for the die ends.
     #[inline(always)]
     fn pop(&mut self, queue: usize) -> Option<(Batch, Operation)> {
         let entry = self.die.queues[queue].pop()?.entry;
@@ -220,7 +221,7 @@ impl Post<'_> {
         Some((Batch { began, ends, head, pages, suspensions, kind, part, run, is_told }, first))
     }
 
-    /// What was transferred is programmed.
+    /// Programs the transferred pages.
     #[inline(always)]
     fn load(&mut self) {
         self.account();
@@ -231,7 +232,7 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The cells are done, or interrupted.
+    /// Ends the operation in the cells, or completes its interruption.
     #[inline(always)]
     fn end_cells(&mut self) {
         self.die.due = NEVER;
@@ -251,7 +252,7 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The pages of an operation, one after the other.
+    /// Visits the pages of an operation, one after the other.
     #[inline(always)]
     fn pages(&mut self, head: u32, mut each: impl FnMut(&mut Self, u32)) {
         let mut at = head;
@@ -262,7 +263,7 @@ impl Post<'_> {
         }
     }
 
-    /// Time of all pages of an operation.
+    /// Adds time to the accounts of all pages of an operation.
     #[inline(always)]
     pub(super) fn charge(&mut self, batch: &Batch, part: Part, ns: u64) {
         if batch.is_told {
@@ -274,7 +275,7 @@ impl Post<'_> {
         }
     }
 
-    /// The pages of an operation wait for what their die does.
+    /// Begins the wait of an operation's pages for their die.
     #[inline(always)]
     pub(super) fn wait_for_die(&mut self, head: u32) {
         self.pages(head, |post, at| {
@@ -282,7 +283,7 @@ impl Post<'_> {
         });
     }
 
-    /// The pages of an operation have waited for what their die did.
+    /// Ends the wait of an operation's pages for their die.
     #[inline(always)]
     pub(super) fn waited_for_die(&mut self, head: u32) {
         self.pages(head, |post, at| {
@@ -295,7 +296,7 @@ impl Post<'_> {
         self.pages(head, |post, at| post.core.completed.push(at));
     }
 
-    /// What the cells have read goes to the register, and from there over the channel.
+    /// Moves the pages that the cells have read to the register, and on to the channel.
     #[inline(always)]
     fn read_out(&mut self, batch: Batch) {
         self.charge(&batch, Part::Bus, self.core.now - batch.ends);
@@ -304,7 +305,7 @@ impl Post<'_> {
         self.transfer();
     }
 
-    /// What the cells have kept, as the register was taken, goes there when that is free.
+    /// Moves a read that the cells kept, because the register was occupied, to the free register.
     fn read_out_next(&mut self) {
         let is_read = |batch: &mut Batch| batch.kind == Kind::Read && self.die.due == NEVER;
         if let Some(batch) = self.die.array.take_if(is_read) {
@@ -319,7 +320,7 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The pages in the register are to be transferred.
+    /// Transfers the pages in the register.
     #[inline(always)]
     fn transfer(&mut self) {
         let Some(Batch { head, is_told, .. }) = self.die.register else { return };
@@ -335,7 +336,7 @@ impl Post<'_> {
         });
     }
 
-    /// A page, or a part of a program unit, is to be transferred.
+    /// Queues a page, or a piece of a program unit, for the channel.
     #[inline(always)]
     fn queue_for_channel(&mut self, at: u32) {
         let (since, serial) = (self.core.now, self.core.graph.node(at).serial);
@@ -343,8 +344,9 @@ impl Post<'_> {
         self.channel.mark_if_free(&mut self.core.dirty_channels);
     }
 
-    /// The channel takes a page of the die. Those of whom nobody is told need not be told what they
-    /// waited for: what waits for a channel waits for no cells of the host.
+    /// Lets the channel take a page of the die. A page without an account skips the record of its
+    /// wait. Such a page only counts waits for host operations in the cells, and a wait for a
+    /// channel is none.
     #[inline(always)]
     fn begin_transfer(&mut self, at: u32) {
         let node = self.core.graph.node(at);
@@ -369,7 +371,7 @@ impl Post<'_> {
         }
     }
 
-    /// The page has gone over the channel.
+    /// Ends the transfer of a page.
     #[inline(always)]
     fn end_transfer(&mut self, at: u32) {
         self.account();
@@ -385,8 +387,8 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// A page is where it was to be: a read is complete, a program waits for the other pages of its
-    /// operation, and for the cells.
+    /// Notes that a page has arrived. A read is complete; a program waits for the other pages of
+    /// its operation, and for the cells.
     #[inline(always)]
     fn transferred(&mut self, at: u32) {
         let Some(Batch { kind, is_told, .. }) = self.die.register else { return };
@@ -409,8 +411,8 @@ impl Post<'_> {
         }
     }
 
-    /// All pages of a program are in the register. Cells that are idle take them at once; if that
-    /// takes no time at all it has to wait for its turn.
+    /// Passes on a program whose pages are all in the register. Idle cells take it at once, but a
+    /// program that takes no time has to wait for its turn.
     #[inline(always)]
     fn wait_for_cells(&mut self) {
         let Some(batch) = self.die.register else { return };

@@ -1,6 +1,6 @@
-//! The graph of what is not complete yet: nodes, and who waits for whom.
+//! The graph of outstanding work: nodes, and which node waits for which.
 //!
-//! Its memory is that of the work outstanding: nodes and edges are used again.
+//! Its memory is proportional to the outstanding work, because slots of nodes and edges are reused.
 
 use alloc::vec::Vec;
 
@@ -18,20 +18,20 @@ struct Link {
     edge: Edge,
 }
 
-/// Nodes and edges.
+/// Nodes and edges, with the accounts and the tickets of nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     nodes: Pool<Node>,
     edges: Pool<Link>,
     accounts: Pool<Account>,
     tickets: Pool<u64>,
-    /// By node: the core that its chain holds, if it does.
+    /// By node: the core that the node's chain holds, for nodes with the flag [`HAS_CORE`].
     cores: Vec<u32>,
     serial: u64,
 }
 
 impl Graph {
-    /// A node that follows a chain.
+    /// Adds a node that follows a chain.
     #[inline(always)]
     pub(super) fn add(&mut self, work: Work, part: Part, chain: Chain, now: u64) -> u32 {
         self.serial += 1;
@@ -72,7 +72,7 @@ impl Graph {
         at
     }
 
-    /// `node` waits for a chain.
+    /// Makes `node` wait for a chain.
     #[inline(always)]
     pub(super) fn follow(&mut self, node: u32, chain: Chain, edge: Edge) {
         if self.is_live(chain) {
@@ -80,7 +80,7 @@ impl Graph {
         }
     }
 
-    /// `node` waits for `first`, which is not complete.
+    /// Makes `node` wait for `first`, which is not complete.
     #[inline(always)]
     pub(super) fn link(&mut self, first: u32, node: u32, edge: Edge) {
         let waiting = &mut self.nodes[node];
@@ -91,7 +91,7 @@ impl Graph {
         self.put_edge(first, node, edge);
     }
 
-    /// `node` is one of those that wait for `first`.
+    /// Adds `node` to the nodes that wait for `first`.
     #[inline(always)]
     fn put_edge(&mut self, first: u32, node: u32, edge: Edge) {
         let awaited = &mut self.nodes[first];
@@ -103,19 +103,19 @@ impl Graph {
         }
     }
 
-    /// Whether what a chain ends with is not complete.
+    /// Returns whether the node that a chain ends with is not complete.
     #[inline(always)]
     pub(super) fn is_live(&self, chain: Chain) -> bool {
         chain.node != NONE && self.nodes[chain.node].serial == chain.serial
     }
 
-    /// The chain that ends with a node.
+    /// Returns the chain that ends with a node.
     #[inline(always)]
     pub(super) fn chain(&self, node: u32, before: Chain) -> Chain {
         Chain { node, serial: self.nodes[node].serial, ..before }
     }
 
-    /// A node will be looked at soon.
+    /// Prefetches a node that is needed soon.
     #[inline(always)]
     pub(super) fn prefetch(&self, at: u32) {
         self.nodes.prefetch(at);
@@ -131,7 +131,7 @@ impl Graph {
         &mut self.nodes[at]
     }
 
-    /// The operation of a node that is one of the flash.
+    /// Returns the operation of a node that is a flash operation.
     #[inline(always)]
     pub(super) fn operation(&self, at: u32) -> &Operation {
         self.nodes[at].operation()
@@ -145,26 +145,26 @@ impl Graph {
         }
     }
 
-    /// The core that the chain of a node holds, or [`NO_CORE`].
+    /// Returns the core that the chain of a node holds, or [`NO_CORE`].
     #[inline(always)]
     pub(super) fn core(&self, at: u32) -> u32 {
         if self.nodes[at].flags & HAS_CORE == 0 { NO_CORE } else { self.cores[at as usize] }
     }
 
-    /// The end of a node will be told.
+    /// Watches a node: its end will be reported with the ticket.
     pub(super) fn watch(&mut self, at: u32, ticket: u64) {
         assert_eq!(self.nodes[at].watched, NONE, "a chain is watched once");
         self.nodes[at].watched = self.tickets.put(|| ticket);
     }
 
-    /// What the time of a node went into that its chain has come to, if somebody will be told.
+    /// Returns the account of a node, if its chain is reported and has come to the node.
     #[inline(always)]
     pub(super) fn account(&mut self, at: u32) -> Option<&mut Account> {
         let Node { account, .. } = self.nodes[at];
         if account == NONE { None } else { Some(&mut self.accounts[account]) }
     }
 
-    /// A node begins to wait for what a die or a channel does, of which this is the account.
+    /// Begins a node's wait for a die or a channel, whose account is `of`.
     #[inline(always)]
     pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
@@ -176,7 +176,7 @@ impl Graph {
         node
     }
 
-    /// A node has waited for that.
+    /// Ends a node's wait for a die or a channel, whose account is `of`.
     #[inline(always)]
     pub(super) fn end_wait(&mut self, at: u32, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
@@ -188,7 +188,7 @@ impl Graph {
         node
     }
 
-    /// A node begins an operation that takes `command_ns` to be told the die, for which it waited.
+    /// Begins an operation, whose command takes `command_ns`. Its wait for the die ends.
     #[inline(always)]
     pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
@@ -202,7 +202,7 @@ impl Graph {
         node
     }
 
-    /// A node comes to stand before its die.
+    /// Enters a node into the queue of its die, whose account is `of`.
     #[inline(always)]
     pub(super) fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
@@ -220,8 +220,8 @@ impl Graph {
         node
     }
 
-    /// A node is complete at `now`: it is gone, and those who wait for no chain are `ready`. The
-    /// answer is what is told of it, if anything is.
+    /// Completes a node at `now`: frees its slot, and adds the nodes that wait for no chain any
+    /// more to `ready`. Returns the report of a watched node.
     #[inline(always)]
     pub(super) fn complete(&mut self, at: u32, now: u64, ready: &mut Vec<u32>) -> Option<Ended> {
         let node = &mut self.nodes[at];
@@ -253,7 +253,7 @@ impl Graph {
         ended
     }
 
-    /// The account of a node that is complete is made ready for who goes on.
+    /// Prepares the account of a complete node for the chains that continue.
     #[inline(always)]
     fn close(&mut self, end: &mut End, is_join: bool) {
         let account = &mut self.accounts[end.account];
@@ -265,7 +265,7 @@ impl Graph {
         }
     }
 
-    /// What is told of a node that is complete.
+    /// Creates the report of a complete node.
     fn told(&mut self, watched: u32, end: &End) -> Ended {
         self.tickets.give_back(watched);
         let is_told = end.account != NONE;
@@ -273,7 +273,7 @@ impl Graph {
         Ended { ticket: self.tickets[watched], at_ns: end.now, blame }
     }
 
-    /// One that waits for a node that is complete waits for it no more.
+    /// Ends the wait of the node `to` for a complete node.
     #[inline(always)]
     fn pass_on(&mut self, end: &mut End, to: u32, edge: Edge, ready: &mut Vec<u32>) {
         match edge {
@@ -293,8 +293,8 @@ impl Graph {
         }
     }
 
-    /// A chain goes on with a node. Of several that are joined the last end counts, and of those at
-    /// one time that of the youngest.
+    /// Continues a chain with a node. Of chains that are joined, the one that ends last counts; of
+    /// chains that end at the same time, the youngest.
     #[inline(always)]
     fn go_on(&mut self, end: &mut End, to: u32) {
         let node = &mut self.nodes[to];
@@ -322,20 +322,21 @@ impl Graph {
         }
     }
 
-    /// What a node waited for last before it was ready, as others are told that wait for that.
+    /// Returns the component that a node waited for last before it was ready. The waits of
+    /// operations that the node blocked count as this component.
     #[inline(always)]
     pub(super) fn kept_by(&mut self, at: u32) -> Part {
         let part = self.nodes[at].part;
         self.account(at).map_or(part, |account| account.kept_by)
     }
 
-    /// One thing less that holds an operation back; it was kept by `part`. An erase that waits for
-    /// more than one thing is told so as the host's.
+    /// Removes one hazard of an operation. The operation's wait counts as `part`. An erase can have
+    /// several hazards: its wait counts as [`Part::Die`].
     #[inline(always)]
     pub(super) fn release_held(&mut self, at: u32, part: Part, ready: &mut Vec<u32>) {
         let node = &mut self.nodes[at];
         node.hazards -= 1;
-        // If it is not held back yet it will find that it need not be.
+        // An operation whose chain has not ended is not blocked yet: it will find no hazard then.
         if node.hazards > 0 || node.flags & IS_HELD == 0 {
             return;
         }
@@ -346,18 +347,18 @@ impl Graph {
         }
     }
 
-    /// Nodes that are not complete.
+    /// Returns the number of nodes that are not complete.
     pub(super) fn outstanding(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// What those learn of a node that is complete who wait for it.
+/// Data that a complete node passes to the nodes that wait for it.
 struct End {
     now: u64,
     serial: u64,
     account: u32,
-    /// Whether a chain went on with the account: the next ones get copies.
+    /// Whether a chain has taken over the account: further chains get copies.
     is_taken: bool,
     waited: u64,
     kept_by: Part,

@@ -1,7 +1,8 @@
-//! How an operation joins the graph, and what it has to wait for beside its chain.
+//! How an operation joins the graph, and what it has to wait for in addition to its chain.
 //!
-//! A page is read after it was programmed. A unit is erased after what was to be read from it.
-//! Programs and erases of a unit come to stand before a die in the order in which they were issued.
+//! A page is read after it was programmed. A unit is erased after all reads of it that were issued
+//! before. Programs and erases of a unit enter the queue of a die in the order in which they were
+//! issued.
 
 use super::node::{Edge, Kind, Operation, Work};
 use super::scheduler::{Readers, Scheduler};
@@ -9,7 +10,7 @@ use crate::addr::Unit;
 use crate::clock::{Chain, Clock, NONE, Part};
 
 impl Scheduler {
-    /// An operation on a unit is issued.
+    /// Issues an operation on a unit.
     #[inline(always)]
     pub(super) fn issue(
         &mut self,
@@ -30,7 +31,7 @@ impl Scheduler {
             self.core.spare(at, share);
         }
         match operation.kind {
-            // What is not programmed is read from the controller's memory there.
+            // With program units, pages not programmed yet are read from the controller's memory.
             Kind::Read if self.core.has_program_units() => {}
             Kind::Read => self.read_after_program(at, operation),
             Kind::Program => self.keep_order(at, operation),
@@ -43,8 +44,8 @@ impl Scheduler {
         self.begin_if_ready(at);
     }
 
-    /// A program takes its place among those of its die, but what is to be programmed has still to
-    /// come. The answer is where that comes together, and the chain that ends with the program.
+    /// Gives a program its place in the order of its die while its data is still to come. Returns
+    /// the node where the data comes together, and the chain that ends with the program.
     pub(super) fn issue_open(&mut self, program: Operation, part: Part) -> (u32, Chain) {
         let before = self.changes[program.slot as usize];
         let program = Operation { before, ..program };
@@ -57,19 +58,19 @@ impl Scheduler {
         (data, self.core.graph.chain(at, work))
     }
 
-    /// Data of an open program comes with a chain.
+    /// Adds a chain that brings data to an open program.
     #[inline(always)]
     pub(super) fn feed(&mut self, data: u32, chain: Chain) {
         self.core.graph.follow(data, chain, Edge::Chain);
     }
 
-    /// All that an open program waits for is known.
+    /// Closes an open program: it waits for no further chains.
     pub(super) fn close(&mut self, data: u32) {
         self.core.graph.node_mut(data).follows -= 1;
         self.begin_if_ready(data);
     }
 
-    /// An open program will not be: it is the last change of its unit on its die.
+    /// Cancels an open program. It must be the last change of its unit on its die.
     pub(super) fn cancel(&mut self, data: u32, end: Chain) {
         let &Operation { slot, before, .. } = self.core.graph.operation(end.node);
         self.changes[slot as usize] = before;
@@ -80,7 +81,7 @@ impl Scheduler {
         self.close(data);
     }
 
-    /// Whether what is to be read is in a program that is not complete.
+    /// Returns whether the page of a read belongs to a program that is not complete.
     pub(super) fn is_programming(&self, read: &Operation, levels: u32) -> bool {
         let mut change = self.changes[read.slot as usize];
         while change != NONE {
@@ -93,7 +94,7 @@ impl Scheduler {
         false
     }
 
-    /// One page more is read by a read that has not begun, and the chain goes on when it is.
+    /// Adds a page to a read that has not begun. The chain continues when the read is complete.
     pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
         assert!(self.core.graph.is_live(read), "nothing begins amid a command");
         self.core.graph.operation_mut(read.node).add_page();
@@ -107,7 +108,7 @@ impl Scheduler {
         };
     }
 
-    /// One more reads a unit: the entry of its readers.
+    /// Counts another read of a unit, and returns the entry of the unit's readers.
     #[inline(always)]
     fn reads(&mut self, unit: Unit) -> u32 {
         let readers = &mut self.unit_readers[unit.index()];
@@ -144,7 +145,8 @@ impl Scheduler {
         }
     }
 
-    /// All erases of a unit wait for all who read it: they share a node that does.
+    /// Makes an erase wait for all reads of its unit. The erases of the unit share a node that
+    /// waits for the reads.
     fn erase_after_reads(&mut self, at: u32, unit: Unit) {
         let readers = self.unit_readers[unit.index()];
         if readers == NONE {
@@ -160,12 +162,12 @@ impl Scheduler {
         self.core.graph.link(gate, at, Edge::Hazard);
     }
 
-    /// What is read of a unit from now on is read after its erase.
+    /// Closes the set of reads that the erase of a unit waits for: later reads belong to a new set.
     pub(super) fn end_reading(&mut self, unit: Unit) {
         self.unit_readers[unit.index()] = NONE;
     }
 
-    /// An operation is complete.
+    /// Completes an operation.
     #[inline(always)]
     pub(super) fn complete_flash(&mut self, at: u32) {
         self.end = self.core.now;

@@ -1,4 +1,4 @@
-//! Dies and channels: what they do, what waits for them, and the account of their time.
+//! Dies and channels: their activity, their queues, and the accounts of their time.
 
 use alloc::vec::Vec;
 
@@ -10,55 +10,55 @@ use super::schedule::Schedule;
 use crate::clock::{Blame, NONE, Part, Use};
 use crate::counters::DieUse;
 
-/// What a die does, and what others are told that wait for it.
+/// Activity of a die. It determines the component that waits for the die count as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Activity {
-    /// Nothing.
+    /// The die does nothing.
     Idle,
-    /// Something, for a part.
+    /// The die does something. Waits for the die count as this component.
     Busy(Use, Part),
-    /// It waits for the channel, and passes on what that does.
+    /// The die waits for the channel. Waits for the die count as the activity of the channel.
     Waiting,
 }
 
-/// One operation of a die: a page, the pages of a multi-plane operation, or an erase.
+/// Operation of a die: a page, the pages of a multi-plane operation, or an erase.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Batch {
     /// When the cells began.
     pub(super) began: u64,
-    /// When the cells will end, or have ended; while they do not work on it, how long they still
-    /// will.
+    /// When the cells end, or have ended. While the cells do not work on this operation: the time
+    /// that they still need.
     pub(super) ends: u64,
-    /// The first of its nodes.
+    /// First node of the operation.
     pub(super) head: u32,
-    /// How many pages it is of.
+    /// Number of pages, or of transfers of a program unit.
     pub(super) pages: u32,
-    /// How often it was interrupted.
+    /// Number of interruptions so far.
     pub(super) suspensions: u32,
     pub(super) kind: Kind,
     pub(super) part: Part,
-    /// The run that it is of while it is not interrupted.
+    /// The run of the operation while it is not interrupted.
     pub(super) run: Run,
-    /// Whether somebody will be told what the time of any of its pages went into.
+    /// Whether the time of any of its pages is reported.
     pub(super) is_told: bool,
 }
 
-/// What a die can do next.
+/// Next step of a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// Nothing, for now.
+    /// Do nothing, for now.
     Nothing,
-    /// To begin with the first operation of a queue.
+    /// Begin the first operation of a queue.
     Begin(usize),
-    /// To program what was transferred.
+    /// Program the transferred pages.
     Load,
-    /// To interrupt what the cells do.
+    /// Interrupt the cells.
     Suspend,
-    /// To go on with what was interrupted.
+    /// Resume the interrupted operation.
     Resume,
 }
 
-/// The queues of a die: reads that go first, other reads, programs and erases.
+/// Queues of a die: reads that go first, other reads, programs and erases.
 pub(super) const URGENT: usize = 0;
 pub(super) const READS: usize = 1;
 pub(super) const CHANGES: usize = 2;
@@ -68,9 +68,9 @@ pub(super) struct Die {
     pub(super) number: u32,
     pub(super) channel: usize,
     pub(super) queues: [Line; 3],
-    /// What the cells do.
+    /// Operation in the cells.
     pub(super) array: Option<Batch>,
-    /// What is transferred, waits for that, or waits for the cells.
+    /// Operation that is in transfer, waits for the channel, or waits for the cells.
     pub(super) register: Option<Batch>,
     /// Pages in the register that are still to be transferred.
     pub(super) left: u32,
@@ -86,11 +86,11 @@ pub(super) struct Die {
     pub(super) due: u64,
     activity: Activity,
     pub(super) since: u64,
-    /// What the time so far went into, as others are told that wait for it.
+    /// Account of the die's time, by the component that waits for the die count as.
     account: Blame,
-    /// The account of the channel when the die began to wait for it.
+    /// Account of the channel when the die's wait for it began, or was last accounted for.
     mark: Blame,
-    /// What it went into, by [`Use`].
+    /// Time of the die, by [`Use`].
     used: [u64; 5],
 }
 
@@ -118,7 +118,7 @@ impl Die {
         }
     }
 
-    /// It may be able to begin something.
+    /// Marks the die: it may be able to begin something.
     #[inline(always)]
     pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
         if !self.is_dirty {
@@ -127,7 +127,7 @@ impl Die {
         }
     }
 
-    /// The same, unless it is not free for anything.
+    /// Marks the die, unless it can certainly begin nothing.
     #[inline(always)]
     pub(super) fn mark_if_free(&mut self, core: &mut Core) {
         if self.may_begin(&core.schedule) {
@@ -135,18 +135,19 @@ impl Die {
         }
     }
 
-    /// It has begun what it can.
+    /// Removes the mark: the die has begun all that it can.
     #[inline(always)]
     pub(super) fn unmark(&mut self) {
         self.is_dirty = false;
     }
 
-    /// How many operations stand before it.
+    /// Returns the number of operations in the queues of the die.
     pub(super) fn standing(&self) -> usize {
         self.queues.iter().map(Line::len).sum()
     }
 
-    /// It has done all of an operation of a part since it was accounted for last.
+    /// Accounts for a whole operation of a component, done since the account was last brought up to
+    /// date.
     #[inline(always)]
     pub(super) fn done(&mut self, part: Part, used: [(Use, u64); 3], now: u64) {
         for (doing, ns) in used {
@@ -156,7 +157,7 @@ impl Die {
         self.since = now;
     }
 
-    /// What it does from now on.
+    /// Returns the activity of the die from now on.
     #[inline(always)]
     fn activity(&self, now: u64) -> Activity {
         let working = match (&self.array, &self.register) {
@@ -181,8 +182,8 @@ impl Die {
         }
     }
 
-    /// Brings the account up to date. To be called before the die, or whether its page is on the
-    /// channel, changes.
+    /// Brings the account up to date. Call it before the die changes, and before its page enters or
+    /// leaves the channel.
     #[inline(always)]
     pub(super) fn account_for(&mut self, now: u64, channel: &mut Channel) {
         let ns = now - self.since;
@@ -206,7 +207,7 @@ impl Die {
         }
     }
 
-    /// To be called when it does something else from now on.
+    /// Sets the activity of the die. Call it after the die has changed.
     #[inline(always)]
     pub(super) fn turn(&mut self, now: u64, channel: &mut Channel) {
         self.activity = self.activity(now);
@@ -216,13 +217,13 @@ impl Die {
         }
     }
 
-    /// What its time went into until it was accounted for last.
+    /// Returns the account of the die's time, as it was last brought up to date.
     #[inline(always)]
     pub(super) fn account(&self) -> &Blame {
         &self.account
     }
 
-    /// What it does, for whom.
+    /// Returns the use of the die's time, and the component of its operation.
     pub(super) fn doing(&self) -> Option<(Use, Part)> {
         match self.activity {
             Activity::Idle => None,
@@ -231,12 +232,12 @@ impl Die {
         }
     }
 
-    /// Whether it does anything.
+    /// Returns whether the die does anything.
     pub(super) fn is_busy(&self) -> bool {
         self.activity != Activity::Idle
     }
 
-    /// What its time went into until now.
+    /// Returns the uses of the die's time until now.
     pub(super) fn used(&self, now: u64) -> DieUse {
         let mut used = self.used;
         if let Some((doing, _)) = self.doing() {
@@ -246,7 +247,7 @@ impl Die {
         DieUse { read_ns, program_ns, erase_ns, transfer_ns, wait_ns }
     }
 
-    /// The queue whose first operation is the next.
+    /// Returns the queue whose first operation is next.
     #[inline(always)]
     pub(super) fn head(&self, now: u64, schedule: &Schedule) -> Option<usize> {
         let first =
@@ -264,7 +265,7 @@ impl Die {
         Some(other.filter(|&queue| starves(queue)).unwrap_or(URGENT))
     }
 
-    /// Whether there may be something that it can do.
+    /// Returns whether the die may be able to begin something.
     #[inline(always)]
     pub(super) fn may_begin(&self, schedule: &Schedule) -> bool {
         let works = self.array.is_some() || (self.register.is_some() && self.left > 0);
@@ -276,7 +277,7 @@ impl Die {
         stands | self.register.is_some() | self.suspended.is_some()
     }
 
-    /// What it can do.
+    /// Returns the next step of the die.
     #[inline(always)]
     pub(super) fn next(&self, now: u64, schedule: &Schedule) -> Next {
         match (&self.array, &self.suspended) {
@@ -295,12 +296,12 @@ impl Die {
         }
     }
 
-    /// Whether the first of the changes is an erase, which needs no register.
+    /// Returns whether the first program or erase is an erase, which needs no register.
     fn erases_next(&self) -> bool {
         self.queues[CHANGES].first().is_some_and(|first| first.entry & ERASE != 0)
     }
 
-    /// What it can do while the cells are busy.
+    /// Returns the next step of the die while the cells are busy.
     #[inline(always)]
     fn beside(&self, batch: &Batch, now: u64, schedule: &Schedule) -> Next {
         if self.register.is_some() || self.is_suspending || batch.kind == Kind::Read {
@@ -317,8 +318,8 @@ impl Die {
         }
     }
 
-    /// When a program may be transferred beside what the cells do, although urgent reads stand
-    /// there, if that is before the cells have ended.
+    /// Returns when a program may be transferred while the cells work, although urgent reads wait;
+    /// `None` if the cells end before.
     #[inline(always)]
     pub(super) fn starves_at(&self, schedule: &Schedule) -> Option<u64> {
         let starve_ns = schedule.order.starve_ns()?;
@@ -329,7 +330,8 @@ impl Die {
         since.checked_add(starve_ns).filter(|&time| time < ends)
     }
 
-    /// What it can do while an operation is interrupted: reads go on, but not for ever.
+    /// Returns the next step of the die while an operation is interrupted: reads continue, but not
+    /// for ever.
     fn amid(&self, now: u64, schedule: &Schedule) -> Next {
         if self.register.is_some() && !schedule.cache_register {
             return Next::Nothing;
@@ -340,10 +342,10 @@ impl Die {
     }
 }
 
-/// In the queue of changes: marks a node that erases.
+/// Flag of an entry in the queue of changes: the node erases.
 pub(super) const ERASE: u32 = 1 << 31;
 
-/// The node of an entry.
+/// Returns the node of an entry.
 #[inline(always)]
 pub(super) fn node_of(entry: u32) -> u32 {
     entry & !ERASE
@@ -353,10 +355,10 @@ pub(super) fn node_of(entry: u32) -> u32 {
 pub(super) struct Channel {
     pub(super) number: u32,
     pub(super) queue: Line,
-    /// The page that is transferred, and what others are told that wait for it.
+    /// The page in transfer, and the component that waits for the channel count as.
     pub(super) current: u32,
     pub(super) part: Part,
-    /// How long that takes.
+    /// Duration of the transfer.
     pub(super) transfer_ns: u64,
     is_dirty: bool,
     since: u64,
@@ -377,7 +379,7 @@ impl Channel {
         }
     }
 
-    /// It may be able to begin something, if it is free and a page waits for it.
+    /// Marks the channel if it is free and a page waits for it: it may be able to begin something.
     #[inline(always)]
     pub(super) fn mark_if_free(&mut self, dirty: &mut Vec<u32>) {
         if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {
@@ -386,7 +388,7 @@ impl Channel {
         }
     }
 
-    /// It has begun what it can.
+    /// Removes the mark: the channel has begun all that it can.
     #[inline(always)]
     pub(super) fn unmark(&mut self) {
         self.is_dirty = false;
@@ -401,26 +403,27 @@ impl Channel {
         self.since = now;
     }
 
-    /// What others are told who wait for a page of a part: that it is the host's does not matter.
+    /// Returns the component that waits for the channel count as, during the transfer of a page of
+    /// `part`. Pages of the host count as [`Part::Bus`].
     #[inline(always)]
     pub(super) fn part_of(part: Part) -> Part {
         if part == Part::Die { Part::Bus } else { part }
     }
 
-    /// It was free, and has transferred for so long meanwhile.
+    /// Accounts for a transfer of `ns` that the channel did while it was otherwise free.
     #[inline(always)]
     pub(super) fn transferred(&mut self, part: Part, ns: u64, now: u64) {
         self.account.add(Self::part_of(part), ns);
         self.since = now;
     }
 
-    /// What its time went into until it was accounted for last.
+    /// Returns the account of the channel's time, as it was last brought up to date.
     #[inline(always)]
     pub(super) fn account(&self) -> &Blame {
         &self.account
     }
 
-    /// What its time went into until now.
+    /// Returns the account of the channel's time until now.
     pub(super) fn used(&self, now: u64) -> Blame {
         let mut used = self.account;
         if self.current != NONE {

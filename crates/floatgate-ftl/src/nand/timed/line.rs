@@ -1,17 +1,18 @@
-//! What waits in line: who came first is first, and of those who came together the oldest.
+//! Queue in the order of arrival. Nodes that arrive together are in the order of their age, the
+//! oldest first.
 
 use alloc::collections::VecDeque;
 
-/// A node that waits.
+/// A waiting node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Waiting {
-    /// Since when.
+    /// Time of arrival.
     pub(super) since: u64,
     pub(super) serial: u64,
     pub(super) entry: u32,
 }
 
-/// A line. Most are short, so the first is kept by itself.
+/// Queue of nodes. Most queues are short, so the first node is stored separately.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     first: Option<Waiting>,
@@ -33,7 +34,7 @@ impl Line {
         self.first.as_ref()
     }
 
-    /// One joins the line.
+    /// Adds a node.
     #[inline(always)]
     pub(super) fn push(&mut self, waiting: Waiting) {
         let Some(first) = &self.first else {
@@ -47,8 +48,9 @@ impl Line {
         }
     }
 
-    /// The one that joined last does not come last. It is not handed over: that takes a place in
-    /// memory, which all who join would be written to, and read from at once.
+    /// Moves the node that was added last to its place, which is not the end. The node is not an
+    /// argument: that would take a location in memory, and each push would write the node there and
+    /// read it back at once.
     #[cold]
     fn move_last(&mut self) {
         let Some(waiting) = self.rest.pop_back() else { return };
@@ -61,7 +63,7 @@ impl Line {
         self.first = self.rest.pop_front();
     }
 
-    /// The first leaves the line.
+    /// Removes the first node.
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         let first = self.first.take();

@@ -1,5 +1,5 @@
-//! The controller's memory for what the host writes: a write is acknowledged when its data is
-//! there, and its place is free again when it is programmed.
+//! The controller's memory for host writes. A write is acknowledged when its data is in the memory;
+//! the space is free again when the data is programmed.
 
 use alloc::collections::VecDeque;
 
@@ -9,20 +9,20 @@ use crate::clock::{Chain, Clock, Part};
 /// Memory for data that is not programmed yet.
 #[derive(Clone, Debug)]
 pub(super) struct WriteMemory {
-    /// Pages that it is for. What is in program units that are not full is always taken.
+    /// Capacity in pages. Data of program units that are not full is accepted beyond the capacity.
     pages: u64,
     used: u64,
-    /// Programs that were begun, and how many pages each frees, in the order of their beginning.
+    /// Programs in the order in which they were begun, and the pages that each frees.
     programs: VecDeque<(Chain, u32)>,
 }
 
 impl WriteMemory {
-    /// Memory for so many pages.
+    /// Creates a memory for `pages` pages.
     pub(super) fn new(pages: u64) -> Self {
         Self { pages, used: 0, programs: VecDeque::new() }
     }
 
-    /// The first program that was begun and is in the way of so many pages.
+    /// Removes and returns the oldest program, if the memory lacks room for `pages` pages.
     fn in_the_way(&mut self, pages: u64) -> Option<Chain> {
         if self.used + pages <= self.pages {
             return None;
@@ -30,7 +30,7 @@ impl WriteMemory {
         self.first()
     }
 
-    /// The first program that was begun: what it frees is free.
+    /// Removes and returns the oldest program. Its pages count as free.
     fn first(&mut self) -> Option<Chain> {
         let (program, freed) = self.programs.pop_front()?;
         self.used -= u64::from(freed);
@@ -39,7 +39,8 @@ impl WriteMemory {
 }
 
 impl Scheduler {
-    /// When this program is complete, so many pages of the host are on flash. A FLUSH waits for it.
+    /// Notes a program: when it is complete, `pages` more host pages are on flash. A FLUSH waits
+    /// for it.
     #[inline(always)]
     pub(super) fn frees(&mut self, program: Chain, pages: u32) {
         if let Some(memory) = &mut self.memory {
@@ -47,7 +48,8 @@ impl Scheduler {
         }
     }
 
-    /// A chain goes on when there is memory for so many pages. The answer is whether there is any.
+    /// Makes a chain wait until the memory has room for `pages` pages. Returns whether the drive
+    /// has such a memory.
     pub(super) fn take_write_memory(&mut self, chain: &mut Chain, pages: u64) -> bool {
         let Some(mut memory) = self.memory.take() else { return false };
         while memory.programs.front().is_some_and(|&(first, _)| !self.is_live(first)) {
@@ -61,7 +63,7 @@ impl Scheduler {
         true
     }
 
-    /// A chain goes on when all is on flash whose program was begun.
+    /// Makes a chain wait for all programs that were begun.
     pub(super) fn wait_for_all_programs(&mut self, chain: &mut Chain) {
         let Some(mut memory) = self.memory.take() else { return };
         while let Some(program) = memory.first() {

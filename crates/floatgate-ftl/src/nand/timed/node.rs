@@ -1,38 +1,38 @@
-//! A node of the graph: something to be done.
+//! A node of the graph: a piece of work.
 //!
-//! A superblock that is cleaned is thousands of nodes at once, so each is one line of the
+//! Cleaning a superblock makes thousands of nodes at once, so each node fits one line of the
 //! processor's cache.
 
 use crate::clock::{NONE, Part, Server};
 
-/// Why one node waits for another.
+/// Reason why one node waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Edge {
-    /// It goes on in this chain.
+    /// The node continues the chain.
     Chain,
-    /// It waits for this work as a whole, and is told so as its own part.
+    /// The node waits for this work as a whole, and the wait counts as the node's own component.
     Work,
-    /// Its operation must not be done before.
+    /// The node's operation must come after this operation.
     Hazard,
 }
 
-/// What a node does when nothing is left that it waits for.
+/// Work of a node, which begins when the node waits for nothing any more.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work {
-    /// It is complete. Of the chains that end here the last to end counts: when that was, and the
-    /// serial of its last node.
+    /// The node completes at once. Of the chains that end here, the one that ends last counts:
+    /// `ended` is its time, `last` the serial number of its last node.
     Join { ended: u64, last: u64 },
-    /// It takes its time, of its part.
+    /// The node takes `ns`, which count as the node's component.
     Delay { ns: u64 },
-    /// It waits for its server, for the service of this place.
+    /// The node waits for its server. `service` is the slot of its durations.
     Serve { server: Server, service: u32 },
-    /// It gives back a core, and is complete.
+    /// The node gives back a core, and completes.
     Release,
-    /// It waits for its die.
+    /// The node waits for its die.
     Flash(Operation),
 }
 
-/// Operations of the flash.
+/// Kind of flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Read,
@@ -40,105 +40,106 @@ pub(super) enum Kind {
     Erase,
 }
 
-/// Marks the rows of units that are in SLC mode, whose times are others.
+/// Marks the rows of units in SLC mode, which have times of their own.
 const SLC_ROW: u32 = 1 << 31;
 
-/// A row of a unit in SLC mode.
+/// Returns the row number, marked as a row of a unit in SLC mode.
 pub(super) fn slc_row(row: u32) -> u32 {
     SLC_ROW | row
 }
 
-/// Whether the row of a read or a program is one of a unit in SLC mode.
+/// Returns whether the row of a read or a program is in a unit in SLC mode.
 #[inline(always)]
 pub(super) fn is_slc(row: u32) -> bool {
     row & SLC_ROW != 0
 }
 
-/// An operation of the flash.
+/// Flash operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub(super) kind: Kind,
-    /// The plane among those of the die; on a drive with program units, how many pages of the map
-    /// are read.
+    /// Number of the plane within the die. On a drive with program units: the map units that a read
+    /// reads.
     pub(super) plane_or_pages: u8,
     pub(super) die: u16,
-    /// The number of a unit and one of its dies.
+    /// Index of a unit and one of its dies.
     pub(super) slot: u32,
     pub(super) row: u32,
     /// The next page of a multi-plane operation.
     pub(super) next: u32,
-    /// Of a program or an erase: the one before it of the same unit on the same die. Of a read:
-    /// those who read the same unit.
+    /// For a program or an erase: the previous change of the same unit on the same die. For a read:
+    /// the entry of the readers of the unit.
     pub(super) before: u32,
-    /// The program or erase behind it.
+    /// The next program or erase of the unit on the die.
     pub(super) after: u32,
 }
 
 impl Operation {
-    /// One that is not in the graph yet.
+    /// Creates an operation that is not in the graph yet.
     #[inline(always)]
     pub(super) fn new(kind: Kind, die: u16, plane: u8, slot: u32, row: u32) -> Self {
         let (next, before, after) = (NONE, NONE, NONE);
         Self { kind, plane_or_pages: plane, die, slot, row, next, before, after }
     }
 
-    /// Its plane, on a drive without program units.
+    /// Returns the plane, on a drive without program units.
     #[inline(always)]
     pub(super) fn plane(&self) -> u8 {
         self.plane_or_pages
     }
 
-    /// How many pages it reads, on a drive with program units.
+    /// Returns the number of pages to read, on a drive with program units.
     #[inline(always)]
     pub(super) fn pages(&self) -> u8 {
         self.plane_or_pages
     }
 
-    /// One page more is read with it.
+    /// Adds a page to the read.
     pub(super) fn add_page(&mut self) {
         self.plane_or_pages += 1;
     }
 }
 
-/// Something to be done.
+/// A piece of work.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Node {
-    /// Grows with every node: what is older goes first where times are equal. 0 for none.
+    /// Number that grows with every node: the older node goes first where times are equal. 0 for
+    /// none.
     pub(super) serial: u64,
-    /// If nobody is told of it: how long its chain has waited for operations of the host.
+    /// Without an account: how long the chain of the node has waited for host operations.
     pub(super) waited: u64,
     pub(super) work: Work,
-    /// If somebody is told of it: its account, from when its chain has come to it.
+    /// Slot of the account, if the node's time is reported, from when the chain comes to the node.
     pub(super) account: u32,
-    /// Where the ticket is, if its end is to be told.
+    /// Slot of the ticket, if the end of the node is reported.
     pub(super) watched: u32,
-    /// Chains and work that it waits for.
+    /// Number of chains and work that the node waits for.
     pub(super) follows: u32,
-    /// Who waits for it: the first of them, and those behind.
+    /// Nodes that wait for this node: the first one, and the list of the others.
     pub(super) first: u32,
     pub(super) edges: u32,
     pub(super) first_edge: Edge,
-    /// Operations that have to be before it.
+    /// Number of operations that have to come before.
     pub(super) hazards: u8,
-    /// What another is told that waits for this.
+    /// Component that the waits of other nodes for this node count as.
     pub(super) part: Part,
     pub(super) flags: u8,
 }
 
 const _: () = assert!(size_of::<Node>() == 64);
 
-/// A read of the host waits for it.
+/// A host read waits for the node.
 pub(super) const IS_READ: u8 = 1;
-/// Somebody will be told what its time went into.
+/// The time of the node is reported.
 pub(super) const IS_TOLD: u8 = 2;
-/// It was held back when its chain had ended.
+/// A hazard blocked the node when its chain had ended.
 pub(super) const IS_HELD: u8 = 4;
-/// It has come to stand before its die.
+/// The node has entered the queue of its die.
 pub(super) const HAS_ENTERED: u8 = 8;
-/// Its chain holds a core.
+/// The chain of the node holds a core.
 pub(super) const HAS_CORE: u8 = 16;
-/// Not all that it reads is transferred: [`Core::spared`](super::core::Core) says how much less.
+/// The node transfers less than it reads: [`Core::spared`](super::core::Core) has the saved time.
 pub(super) const IS_PART: u8 = 32;
 
 impl Node {
@@ -157,7 +158,7 @@ impl Node {
         self.flags & HAS_ENTERED != 0
     }
 
-    /// The operation, if it is one of the flash.
+    /// Returns the operation of a node that is a flash operation.
     #[inline(always)]
     pub(super) fn operation(&self) -> &Operation {
         match &self.work {

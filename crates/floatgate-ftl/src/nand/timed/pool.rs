@@ -1,14 +1,14 @@
-//! Things in places that are used again.
+//! Storage of items, whose slots are reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
 use crate::prefetch::prefetch;
 
-/// So many places ahead one is asked for: things often come in bursts, one right after the other.
+/// Distance of the prefetch, in slots: items often come in bursts, one right after the other.
 const AHEAD: usize = 3;
 
-/// Memory for the most things that there were at a time.
+/// Memory for the largest number of items that existed at one time.
 #[derive(Clone, Debug)]
 pub(super) struct Pool<T> {
     places: Vec<T>,
@@ -22,7 +22,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// The place that a thing gets, which is made there.
+    /// Stores an item, which is made in place, and returns its slot.
     #[inline(always)]
     pub(super) fn put(&mut self, make: impl Fn() -> T) -> u32 {
         match self.free.pop() {
@@ -43,19 +43,19 @@ impl<T> Pool<T> {
         self.places.len() as u32 - 1
     }
 
-    /// The thing is there no more. What its place holds stays until that is used again.
+    /// Frees a slot. Its content stays until the slot is reused.
     #[inline(always)]
     pub(super) fn give_back(&mut self, at: u32) {
         self.free.push(at);
     }
 
-    /// Asks the processor for a thing that will be needed soon.
+    /// Asks the processor to prefetch an item.
     #[inline(always)]
     pub(super) fn prefetch(&self, at: u32) {
         prefetch(&self.places, at as usize);
     }
 
-    /// How many things there are.
+    /// Returns the number of items.
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

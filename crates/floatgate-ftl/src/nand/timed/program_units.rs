@@ -1,8 +1,9 @@
 //! Pages that are programmed several at once.
 //!
 //! A page joins the program unit that its stream fills, in the controller's memory, and its chain
-//! goes on: only who fills the unit, and is told nothing of, waits for the program. That begins
-//! when all that was to be in the unit has come. What is not programmed is read from that memory.
+//! continues. Only an unreported chain that completes the unit waits for the program. The program
+//! begins when all pages of the unit have come. A page that is not programmed yet is read from the
+//! controller's memory.
 
 use super::node::{Kind, Operation, slc_row};
 use super::{Plane, Scheduler, Timed};
@@ -11,15 +12,15 @@ use crate::clock::Chain;
 use crate::geometry::{Geometry, Mode};
 use crate::nand::{Cause, Move, Source};
 
-/// A program whose data have not all come.
+/// A program that waits for data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenProgram {
-    /// The first page of the data that it is of.
+    /// First page of the data.
     first: Ppn,
-    /// Where its data come together, and the chain that ends with it.
+    /// The node where the data comes together, and the chain that ends with the program.
     data: u32,
     end: Chain,
-    /// The chain that it was told to wait for last.
+    /// The chain that was last added as a source of data.
     last: Chain,
 }
 
@@ -29,13 +30,13 @@ pub(super) struct OpenUnit {
     program: OpenProgram,
     /// Pages of the host in it.
     host_pages: u32,
-    /// Whether a FLUSH waits for it: it has pages of the host, of the journal, of a unit that
-    /// broke, or padding.
+    /// Whether a FLUSH waits for the unit: it has pages of the host, of the journal or of a retired
+    /// unit, or padding.
     is_flushed: bool,
 }
 
 impl OpenProgram {
-    /// It waits for a chain: data that it is of.
+    /// Makes the program wait for a chain that brings data.
     #[inline(always)]
     fn feed(&mut self, chain: Chain, scheduler: &mut Scheduler) {
         if !self.last.is_at(&chain) {
@@ -46,13 +47,13 @@ impl OpenProgram {
 }
 
 impl<N> Timed<N> {
-    /// The operation on the program unit of a page.
+    /// Returns the operation on the program unit of a page.
     fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
         let unit = self.geometry.unit(ppn);
         self.operation_at(kind, unit, self.modes.of(unit).plane_and_row(ppn))
     }
 
-    /// The operation on the program unit of an erase unit at a place.
+    /// Returns the operation on the program unit at a plane and a row of an erase unit.
     fn operation_at(&self, kind: Kind, unit: Unit, (plane, row): (u32, u32)) -> Operation {
         let row = match self.modes.mode(unit) {
             Mode::Native => row,
@@ -62,7 +63,8 @@ impl<N> Timed<N> {
         Operation::new(kind, die, 1, self.slot(unit, die_of_unit), row)
     }
 
-    /// `pages` pages from `to` on join their program unit: one of data, or what is left of nothing.
+    /// Adds `pages` pages, from `to` on, to their program unit: one page of data, or padding to the
+    /// end of the unit.
     pub(super) fn fill(&mut self, to: Ppn, pages: u32, cause: Cause, chain: &mut Chain) {
         if self.free[cause as usize] {
             return;
@@ -91,7 +93,8 @@ impl<N> Timed<N> {
         }
     }
 
-    /// The first page of a program unit: its operation takes its place among those of its die.
+    /// Opens the program unit that begins with page `first`. Its program gets its place in the
+    /// order of the die.
     fn open_unit(&mut self, first: Ppn, cause: Cause) -> usize {
         let operation = self.unit_operation(Kind::Program, first);
         let program = self.open_program(first, operation, cause);
@@ -104,7 +107,7 @@ impl<N> Timed<N> {
         OpenProgram { first, data, end, last: Chain::START }
     }
 
-    /// The same pages join their parity stripe, whose parity is programmed when all of it has come.
+    /// Adds pages to their parity stripe, whose parity is programmed when all pages have come.
     fn fill_stripe(&mut self, to: Ppn, pages: u32, in_mode: &Geometry, chain: Chain) {
         let Some((first, left)) = in_mode.stripe_of(to) else { return };
         if self.free[Cause::Parity as usize] {
@@ -118,8 +121,8 @@ impl<N> Timed<N> {
         }
     }
 
-    /// A unit is erased. What waits in memory for its program units to be full is of no use any
-    /// more, as the end of a journal that a checkpoint follows.
+    /// Drops the open program units of a unit that is erased. Their pages in memory are of no use
+    /// any more, like the end of a journal that a checkpoint follows.
     pub(super) fn drop_open(&mut self, unit: Unit) {
         let (geometry, scheduler) = (&self.geometry, &mut self.scheduler);
         let mut is_kept = |open: &OpenProgram| {
@@ -138,7 +141,7 @@ impl<N> Timed<N> {
         self.scheduler.close(parity.data);
     }
 
-    /// The stripe of a page gets no more pages.
+    /// Programs the parity of a page's stripe, which gets no more pages.
     pub(super) fn program_parity_early(&mut self, last: Ppn) {
         let stripe = self.modes.of(self.geometry.unit(last)).stripe_of(last);
         let is_it = |open: &OpenProgram| stripe.is_some_and(|(first, _)| open.first == first);
@@ -155,7 +158,7 @@ impl<N> Timed<N> {
         self.open_stripes.len() - 1
     }
 
-    /// Reads a page where it is.
+    /// Reads a page from its source.
     pub(super) fn read_from(&mut self, from: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
         if source == Source::Memory || self.free[cause as usize] {
             return;
@@ -174,8 +177,8 @@ impl<N> Timed<N> {
         }
     }
 
-    /// Whether the page of a read is being programmed, or will be: then the controller's memory
-    /// still has it, and the flash is not asked.
+    /// Returns whether the page of a read is being programmed, or will be. The controller's memory
+    /// still has the page then, so the flash is not read.
     pub(super) fn is_programming(
         &mut self,
         read: &Operation,
@@ -191,8 +194,8 @@ impl<N> Timed<N> {
         is_programming
     }
 
-    /// Moves pages: flash pages are read, each once, and when all have been read what was in them
-    /// joins program units.
+    /// Moves pages: reads each flash page once, and adds the pages to program units when all have
+    /// been read.
     pub(super) fn copy_in_units(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
         self.issue_all(moves.chunk_by(|_, next| next.beside), chain, |timed, group, branch| {
             group.iter().enumerate().for_each(|(at, step)| {

@@ -1,10 +1,12 @@
-//! A recording of a window of time, for who wants to see what dies and channels did in it.
+//! Recording of a window of time: what dies and channels did in it.
 //!
-//! Which request takes longest is known when it is complete, so what was done last is always kept,
-//! as much as the window is long. When a request is complete that took longer than all before it,
-//! recording goes on to the end of the window around it, and what is in the window is put aside.
+//! Which request takes longest is only known when it is complete. The recorder therefore always
+//! keeps the latest spans, one window of them. When a request is complete that took longer than all
+//! before it, the recorder continues to the end of the window around that request, and then saves
+//! the window.
 //!
-//! Spans come from where the account of a die is brought up to date, so that they sum to it.
+//! Spans come from the place where the account of a die is brought up to date, so their sum equals
+//! the account.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -14,55 +16,55 @@ use super::lanes::Die;
 use super::scheduler::Scheduler;
 use crate::clock::{Around, Chain, Recorded, Recording, Served, Span, Use};
 
-/// A part of the time.
+/// Interval of time to record.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     from_ns: u64,
     to_ns: u64,
-    /// What it is around.
+    /// Time that the window is around.
     at_ns: u64,
 }
 
 impl Window {
-    /// `before` of `window_ns` before a time, the rest behind it.
+    /// Creates a window with `before` of `window_ns` before a time, and the rest after it.
     fn around(at_ns: u64, before: u64, window_ns: u64) -> Self {
         let to_ns = at_ns.saturating_add(window_ns - before);
         Self { from_ns: at_ns.saturating_sub(before), to_ns, at_ns }
     }
 
-    /// The share of something that is for what lies behind the time.
+    /// Returns the share of `whole` for the time after `at_ns`.
     fn behind(&self, whole: usize) -> usize {
         let (behind, all) = (self.to_ns - self.at_ns, (self.to_ns - self.from_ns).max(1));
         (whole as u128 * u128::from(behind) / u128::from(all)) as usize
     }
 }
 
-/// Keeps what dies and channels did.
+/// Recorder of the spans of dies and channels.
 #[derive(Clone, Debug)]
 pub(super) struct Recorder {
     asked: Recording,
-    /// What was done, about in the order in which it ended.
+    /// Spans, about in the order of their ends.
     spans: VecDeque<Span>,
-    /// What each lane did last, which may go on.
+    /// The last span of each lane, which may continue.
     last: Vec<Option<Span>>,
-    /// Until then spans are missing that were too many.
+    /// Until this time, spans were dropped because there were too many.
     missing_until: u64,
-    /// The window that has not ended, and the spans since the time that it is around.
+    /// The window that has not ended, and the number of spans after the time that it is around.
     open: Option<Window>,
     behind: usize,
-    /// The window that was put aside.
+    /// The saved window.
     kept: Option<(Window, Recorded)>,
     /// Requests that are not complete, with the dies of their operations.
     dies: BTreeMap<u64, Vec<u32>>,
-    /// Those of them that operations are begun for.
+    /// Requests that operations are being begun for.
     beginning: Range<u64>,
-    /// The request that is looked at, and the dies of its operations.
+    /// The request of the recording, and the dies of its operations.
     served: Option<Served>,
     served_by: Vec<u32>,
 }
 
 impl Recorder {
-    /// So many lanes, of which nothing is known yet.
+    /// Creates a recorder for `lanes` lanes, without spans.
     pub(super) fn new(asked: Recording, lanes: usize) -> Self {
         let window = asked.window_ns;
         Self {
@@ -87,7 +89,7 @@ impl Recorder {
         self.beginning = numbers;
     }
 
-    /// An operation of a request on a die.
+    /// Notes the die of an operation of a request.
     fn issue(&mut self, die: u32) {
         for number in self.beginning.clone() {
             let dies = self.dies.entry(number).or_default();
@@ -97,7 +99,7 @@ impl Recorder {
         }
     }
 
-    /// A request is complete: the answer is whether it is the one that is looked at now.
+    /// Notes that a request is complete. Returns whether the recording is now about this request.
     pub(super) fn end_request(&mut self, served: &Served) -> bool {
         let dies = self.dies.remove(&served.number).unwrap_or_default();
         let longest = self.served.as_ref().map(Served::latency_ns);
@@ -119,7 +121,7 @@ impl Recorder {
         true
     }
 
-    /// Something was done; the same may have been done before it.
+    /// Adds a span, or extends the lane's last span if that continues.
     fn add(&mut self, span: Span) {
         let last = &mut self.last[span.lane as usize];
         match last {
@@ -131,7 +133,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps a span, and none that nobody will ask for any more.
+    /// Keeps a span, and drops the spans that are no longer needed.
     fn push(&mut self, span: Span) {
         let begin = self.open.map_or(span.to_ns.saturating_sub(self.asked.window_ns), |window| {
             self.behind += usize::from(span.to_ns > window.at_ns);
@@ -150,13 +152,14 @@ impl Recorder {
         }
     }
 
-    /// Whether what comes would push out what lies before the time that the window is around.
+    /// Returns whether further spans would push out spans before the time that the window is
+    /// around.
     fn is_full(&self, window: &Window) -> bool {
         let most = self.asked.spans_max;
         self.spans.len() >= most && self.behind > window.behind(most)
     }
 
-    /// Puts the window aside if it has ended.
+    /// Saves the window if it has ended or is full.
     fn close_if_due(&mut self, dies: &[Die], now: u64) {
         if let Some(window) = self.open
             && (now >= window.to_ns || self.is_full(&window))
@@ -166,12 +169,12 @@ impl Recorder {
         }
     }
 
-    /// Whether there is nothing to be recorded any more.
+    /// Returns whether the recording is finished.
     fn is_done(&self) -> bool {
         self.open.is_none() && self.asked.around != Around::Worst
     }
 
-    /// What is in a window until now.
+    /// Returns the spans in a window until now.
     fn cut(&self, window: &Window, dies: &[Die], now: u64) -> Recorded {
         let to_ns = window.to_ns.min(now);
         let from_ns = window.from_ns.max(self.missing_until).min(to_ns);
@@ -190,7 +193,7 @@ impl Recorder {
         Recorded { from_ns, to_ns, spans, ..Recorded::default() }
     }
 
-    /// What was recorded, if the window has begun.
+    /// Returns the recording, if the window has begun.
     pub(super) fn recorded(&self, dies: &[Die], now: u64) -> Option<Recorded> {
         let (window, cut) = match self.open {
             Some(window) => (window, self.cut(&window, dies, now)),
@@ -203,16 +206,16 @@ impl Recorder {
     }
 }
 
-/// What a die has done since its account was brought up to date.
+/// Returns the span of a die since its account was last brought up to date.
 fn doing(die: &Die, lane: u32, now: u64) -> Option<Span> {
     let (doing, part) = die.doing()?;
     let span = Span { lane, doing, part, from_ns: die.since, to_ns: now };
     (die.since < now).then_some(span)
 }
 
-/// Where the scheduler is recorded; nothing of it costs more than a look whether it is.
+/// Hooks for the recorder. Without a recorder each hook costs one check.
 impl Scheduler {
-    /// A die may be about to do something else.
+    /// Records a die before it changes.
     #[inline(always)]
     pub(super) fn record_die(&mut self, die: usize) {
         if self.recorder.is_some() {
@@ -220,8 +223,8 @@ impl Scheduler {
         }
     }
 
-    /// What the die did until now is recorded, and entered into its account, so that it is recorded
-    /// once.
+    /// Records the die's time until now, and brings its account up to date, so that no time is
+    /// recorded twice.
     #[cold]
     fn record_span(&mut self, die: usize) {
         let Some(recorder) = &mut self.recorder else { return };
@@ -235,7 +238,7 @@ impl Scheduler {
         die.account_for(self.core.now, &mut self.channels[die.channel]);
     }
 
-    /// A channel has begun to transfer a page.
+    /// Records a transfer that a channel has begun.
     #[inline(always)]
     pub(super) fn record_transfer(&mut self, channel: usize) {
         if let Some(recorder) = &mut self.recorder
@@ -251,7 +254,7 @@ impl Scheduler {
         }
     }
 
-    /// An operation of a chain joins the graph.
+    /// Records the die of an operation that joins the graph.
     #[inline(always)]
     pub(super) fn record_issue(&mut self, die: u16, chain: Chain) {
         if let Some(recorder) = &mut self.recorder

@@ -1,21 +1,22 @@
-//! How dies choose what to do next, and what they can do at the same time.
+//! How dies choose the next operation, and which operations can overlap.
 
 use super::events::Run;
 use super::lanes::Batch;
 use super::node::Kind;
 
-/// Which of the operations that wait for a die is the next.
+/// Order in which a die takes the operations that wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The one that has waited for longest.
+    /// The operation that has waited longest goes first.
     Fifo,
-    /// Reads that the host waits for, and then the one that has waited for longest; but what has
-    /// waited for `starve_ns`, and for longer than these reads, goes before them.
+    /// Reads that the host waits for go first, and then the operation that has waited longest. An
+    /// operation that has waited for `starve_ns`, and longer than these reads, goes before them.
     ReadFirst {
         /// Nanoseconds.
         starve_ns: u64,
     },
-    /// The same with all reads: those of cleaning take turns with those of the host.
+    /// As [`Order::ReadFirst`], with all reads first: reads of cleaning and reads of the host share
+    /// a queue.
     AllReadsFirst {
         /// Nanoseconds.
         starve_ns: u64,
@@ -23,7 +24,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Whether a read goes before programs, erases and other reads.
+    /// Returns whether a read goes before programs, erases and other reads.
     #[inline(always)]
     pub(super) fn is_urgent(self, is_of_host_read: bool) -> bool {
         match self {
@@ -33,7 +34,8 @@ impl Order {
         }
     }
 
-    /// What has waited for so long goes before younger reads; none where no read goes first.
+    /// Returns the wait after which an operation goes before younger reads; `None` if no read goes
+    /// first.
     #[inline(always)]
     pub(super) fn starve_ns(self) -> Option<u64> {
         match self {
@@ -43,25 +45,26 @@ impl Order {
     }
 }
 
-/// How a program or an erase is interrupted for reads that go first. One that would end before it
-/// is suspended is not.
+/// Interruption of programs and erases for reads that go first. An operation that would end before
+/// it is suspended is not interrupted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspend {
-    /// Until the cells can be read, in nanoseconds.
+    /// Time until the cells can be read, in nanoseconds.
     pub suspend_ns: u64,
-    /// Until the operation goes on, in nanoseconds.
+    /// Time until the operation continues, in nanoseconds.
     pub resume_ns: u64,
-    /// Times that one operation can be interrupted.
+    /// Largest number of interruptions of one operation.
     pub most: u32,
 }
 
-/// Page types that a row's number can name: single, or lower, middle and upper pages, and so on.
+/// Largest number of page types that a row number can distinguish: single, or lower, middle and
+/// upper pages, and so on.
 pub const PAGE_TYPES: usize = 4;
 
 /// Times of the pages of a block, by row: row r is of type r mod `types`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageTimes {
-    /// How many types there are, 1 to [`PAGE_TYPES`].
+    /// Number of types, 1 to [`PAGE_TYPES`].
     pub types: u32,
     /// Cells to register, in nanoseconds.
     pub read_ns: [u64; PAGE_TYPES],
@@ -69,7 +72,7 @@ pub struct PageTimes {
     pub program_ns: [u64; PAGE_TYPES],
 }
 
-/// Times of the pages of units that are in SLC mode.
+/// Times of the pages of units in SLC mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlcTimes {
     /// Cells to register, in nanoseconds.
@@ -78,19 +81,19 @@ pub struct SlcTimes {
     pub program_ns: u64,
 }
 
-/// The controller's cores, and how long tasks occupy one, in nanoseconds.
+/// The controller's cores, the durations of their tasks, and the memory for host writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Controller {
-    /// Cores, at least 1.
+    /// Number of cores, at least 1.
     pub cores: u32,
-    /// By [`Task`](crate::nand::Task).
+    /// Nanoseconds of each task, by [`Task`](crate::nand::Task).
     pub task_ns: [u64; 4],
     /// Whether a core that translates or remaps waits for the flash, and does nothing else.
     pub blocking: bool,
-    /// Pages of the host for which there is memory until they are programmed, at least 1: writes
-    /// are acknowledged when they are there. None: when they are programmed.
+    /// Host pages that the controller's memory holds until they are programmed, at least 1: a write
+    /// is acknowledged when its pages are in the memory. None: when its pages are programmed.
     pub write_pages: Option<u64>,
-    /// Whether that memory outlives a loss of power.
+    /// Whether that memory survives a loss of power.
     pub power_protected: bool,
 }
 
@@ -107,7 +110,7 @@ impl Default for Controller {
 }
 
 crate::choice! {
-    /// Over what consecutive pages of an erase unit go first, and over what then.
+    /// Order in which consecutive pages of an erase unit go over channels, dies and planes.
     pub enum Stripe {
         /// Channels, then dies, then planes.
         ChannelDiePlane = "channel_die_plane",
@@ -125,7 +128,7 @@ crate::choice! {
 }
 
 impl Stripe {
-    /// What is gone over last comes first in the order of pages.
+    /// Returns the sort key of a plane. The dimension that pages go over last comes first.
     pub(super) fn key(self, channel: u32, die: u32, plane: u32) -> [u32; 3] {
         match self {
             Self::ChannelDiePlane => [plane, die, channel],
@@ -138,20 +141,20 @@ impl Stripe {
     }
 }
 
-/// What a drive can do at the same time, and in which order.
+/// Order and overlap of the operations of a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Schedule {
-    /// Over what consecutive pages of a unit go.
+    /// How consecutive pages of a unit go over channels, dies and planes.
     pub stripe: Stripe,
     /// Whether the cells can work while a page of the operation before or after is transferred.
     pub cache_register: bool,
-    /// Which operation is next.
+    /// Order of the operations of a die.
     pub order: Order,
     /// Whether programs and erases can be interrupted.
     pub suspend: Option<Suspend>,
     /// Times by page type; None: all pages are alike.
     pub pages: Option<PageTimes>,
-    /// Times of what is programmed in SLC mode; None: nothing is.
+    /// Times of pages in SLC mode; None: no page is in SLC mode.
     pub slc: Option<SlcTimes>,
     /// The controller's cores.
     pub controller: Controller,
@@ -172,7 +175,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// How many types of pages may take a time of their own.
+    /// Returns the number of page types that may have times of their own.
     pub(super) fn page_types(&self) -> u32 {
         match (self.slc, self.pages) {
             (Some(_), _) => Run::SLC + 1,
@@ -181,13 +184,13 @@ impl Schedule {
         }
     }
 
-    /// Whether a die can begin something while it does something else.
+    /// Returns whether a die can begin something while it does something else.
     #[inline(always)]
     pub(super) fn overlaps(&self) -> bool {
         self.cache_register || self.suspend.is_some()
     }
 
-    /// Whether what the cells do can be interrupted, and should be.
+    /// Returns whether the operation in the cells can be interrupted, and should be.
     #[inline(always)]
     pub(super) fn may_suspend(&self, batch: &Batch, now: u64) -> bool {
         self.suspend.is_some_and(|suspend| {

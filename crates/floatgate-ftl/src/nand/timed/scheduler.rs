@@ -1,8 +1,9 @@
 //! Plays the graph in the order of time.
 //!
-//! At each instant all that ends then has ended before anything begins, and dies begin before
-//! channels do. A die that something waits for is never idle; the channel takes the transfer that
-//! was ready first. Equal times are decided by age: the node that was made first goes first.
+//! At each instant, all work that ends then has ended before any work begins, and dies begin before
+//! channels do. A die is never idle while an operation waits in its queues; the channel takes the
+//! transfer that was ready first. Equal times are decided by age: the node that was made first goes
+//! first.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -23,27 +24,27 @@ use crate::addr::Unit;
 use crate::clock::{Chain, Ended, NO_CORE, NONE, Part, Server, Share};
 use crate::counters::{Counters, DieUse, Occupation};
 
-/// Until when the graph is played.
+/// Condition at which the clock stops.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stop {
-    /// Until a chain has ended that is watched.
+    /// A watched chain has ended.
     Ended,
-    /// Until this chain has ended.
+    /// This chain has ended.
     Complete(Chain),
 }
 
-/// A server is held until it is given back.
+/// Duration of a service whose server stays occupied until it is given back.
 pub(super) const HELD: u64 = u64::MAX;
 
-/// One chain is served: it goes on after `pass_ns`, and the server takes the next one after
-/// `hold_ns`.
+/// Durations of one service: the chain continues after `pass_ns`, and the server takes the next
+/// chain after `hold_ns`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Service {
     pub(super) pass_ns: u64,
     pub(super) hold_ns: u64,
 }
 
-/// What serves one chain after the other.
+/// Server that serves one chain after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Desk {
     free: u32,
@@ -51,7 +52,7 @@ pub(super) struct Desk {
     queue: Line,
 }
 
-/// A unit's readers, as far as they are outstanding, and the erase that waits for them.
+/// Outstanding reads of a unit, and the node that lets its erases wait for them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Readers {
     pub(super) unit: Unit,
@@ -59,7 +60,7 @@ pub(super) struct Readers {
     pub(super) erase: u32,
 }
 
-/// Dies, channels, servers, and what they are to do.
+/// Dies, channels, servers, and their outstanding work.
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     pub(super) core: Core,
@@ -67,27 +68,28 @@ pub struct Scheduler {
     pub(super) channels: Vec<Channel>,
     pub(super) desks: [Desk; 4],
     pub(super) services: Pool<Service>,
-    /// Cores that wait for the flash, by the names that chains have for them; and the last name.
+    /// Cores that wait for the flash, by the numbers that chains have for them; and the last such
+    /// number.
     cores_held: Vec<u32>,
     pub(super) cores_asked: u32,
     /// Nodes that wait for nothing any more.
     pub(super) ready: Vec<u32>,
-    /// Operations that were found held back, and whose chains hold cores.
+    /// Operations that a hazard blocks, and whose chains hold cores.
     held: Vec<u32>,
     desks_dirty: bool,
     pub(super) ended: VecDeque<Ended>,
-    /// When the last operation so far has ended.
+    /// When the last operation so far ended.
     pub(super) end: u64,
-    /// Per unit and die: the last change that is not complete.
+    /// By unit and die: the last program or erase that is not complete.
     pub(super) changes: Vec<u32>,
-    /// Per unit: an entry of `readers`.
+    /// By unit: an entry of `readers`.
     pub(super) unit_readers: Vec<u32>,
     pub(super) readers: Pool<Readers>,
     pub(super) recorder: Option<Box<Recorder>>,
     pub(super) memory: Option<WriteMemory>,
-    /// What is transferred of pages that are read now, if it is not all of them.
+    /// Share of a page that reads transfer now; `None` for the whole page.
     pub(super) share: Option<Share>,
-    /// Nothing takes time.
+    /// Whether operations take no time.
     pub(super) stands_still: bool,
 }
 
@@ -139,7 +141,7 @@ impl Scheduler {
         }
     }
 
-    /// Enters what dies and channels did until now.
+    /// Enters the times of dies and channels until now.
     pub(super) fn report(&self, counters: &mut Counters) {
         counters.dies = self.dies.iter().map(|die| die.used(self.core.now)).collect();
         counters.channels =
@@ -153,7 +155,7 @@ impl Scheduler {
         };
     }
 
-    /// Does what comes of nodes that wait for nothing any more.
+    /// Releases the nodes that wait for nothing any more.
     #[inline(always)]
     pub(super) fn release_ready(&mut self) {
         while let Some(at) = self.ready.pop() {
@@ -164,8 +166,9 @@ impl Scheduler {
         }
     }
 
-    /// What holds an operation back may need the core that waits here; unless it was held back for
-    /// no time at all.
+    /// Gives back the cores of blocked operations, because the operations that block them may need
+    /// these cores. An operation that has entered its queue by now was blocked for no time at all,
+    /// and keeps its core.
     #[cold]
     fn give_back_held(&mut self) {
         while let Some(at) = self.held.pop() {
@@ -175,7 +178,7 @@ impl Scheduler {
         }
     }
 
-    /// A node waits for no chain any more.
+    /// Releases a node that waits for no chain any more.
     #[inline(always)]
     fn release(&mut self, at: u32) {
         let node = self.core.graph.node(at);
@@ -186,7 +189,7 @@ impl Scheduler {
         }
     }
 
-    /// The same for one that is no operation of the flash.
+    /// Releases a node that is not a flash operation.
     fn release_other(&mut self, at: u32) {
         let node = self.core.graph.node(at);
         match &node.work {
@@ -206,7 +209,7 @@ impl Scheduler {
         }
     }
 
-    /// An operation that nothing holds back comes to stand before its die.
+    /// Enters an operation without hazards into the queue of its die.
     #[inline(always)]
     fn enter(&mut self, at: u32, number: u16) {
         let (now, number) = (self.core.now, usize::from(number));
@@ -229,7 +232,7 @@ impl Scheduler {
         }
     }
 
-    /// The chain before an operation has ended, but something holds it back from its die.
+    /// Blocks an operation whose chain has ended, because a hazard remains.
     fn hold(&mut self, at: u32) {
         let die = usize::from(self.core.graph.operation(at).die);
         self.record_die(die);
@@ -242,7 +245,7 @@ impl Scheduler {
         }
     }
 
-    /// A core is free for others, if it is held.
+    /// Frees a core for other chains, if a chain holds it.
     fn give_back(&mut self, core: u32) {
         if let Some(held) = self.cores_held.iter().position(|&held| held == core) {
             self.cores_held.swap_remove(held);
@@ -250,7 +253,7 @@ impl Scheduler {
         }
     }
 
-    /// A node is complete now.
+    /// Completes a node now.
     #[inline(always)]
     pub(super) fn complete(&mut self, at: u32) {
         if let Some(ended) = self.core.graph.complete(at, self.core.now, &mut self.ready) {
@@ -266,21 +269,21 @@ impl Scheduler {
         !self.core.dirty_dies.is_empty() || self.begins_others()
     }
 
-    /// Whether more than dies may be able to begin something.
+    /// Returns whether servers or channels may be able to begin something.
     #[inline(always)]
     pub(super) fn begins_others(&self) -> bool {
         self.desks_dirty || !self.core.dirty_channels.is_empty()
     }
 
-    /// Whoever can begin something does: servers, dies, then channels.
+    /// Lets servers, then dies, then channels begin all that they can.
     #[inline(always)]
     fn begin_all(&mut self) {
         if self.desks_dirty {
             self.desks_dirty = false;
             (0..self.desks.len()).for_each(|desk| self.begin_services(desk));
         }
-        // In the order in which they came to be so, which is mostly that of age: then what they
-        // send over their channel comes to stand there in order.
+        // Dies begin in the order in which they were marked, which is mostly the order of age. So
+        // their pages join the queue of the channel in the order of age.
         let mut next = 0;
         while let Some(&die) = self.core.dirty_dies.get(next) {
             self.begin_die(die as usize);
@@ -302,7 +305,7 @@ impl Scheduler {
             let Service { pass_ns, hold_ns } = self.services[service];
             self.services.give_back(service);
             self.desks[desk].free -= 1;
-            // All of the time, from when it came, is told when the service is done.
+            // The whole time since the chain arrived is accounted for when the service ends.
             self.core.events.push(self.core.now + pass_ns, Event::Complete(at));
             if hold_ns == HELD {
                 self.cores_held.push(self.core.graph.core(at));
@@ -312,7 +315,7 @@ impl Scheduler {
         }
     }
 
-    /// A server can take the next.
+    /// Frees a server for the next chain.
     fn free_server(&mut self, desk: usize) {
         self.desks[desk].free += 1;
         self.desks_dirty = true;
@@ -327,7 +330,7 @@ impl Scheduler {
         }
     }
 
-    /// An event that is none of the flash.
+    /// Handles the events that are not ends of cells or transfers.
     fn fire_other(&mut self, event: Event) {
         match event {
             Event::Cells(_) | Event::Transfer(_) => unreachable!("events of the flash"),
@@ -344,7 +347,7 @@ impl Scheduler {
         }
     }
 
-    /// All that ends at this instant ends.
+    /// Ends all work that ends at this instant.
     #[inline(always)]
     fn end_all(&mut self) {
         while let Some(event) = self.core.events.pop_due(self.core.now) {
@@ -353,7 +356,7 @@ impl Scheduler {
         self.release_ready();
     }
 
-    /// A node has been made: it may wait for nothing.
+    /// Releases a new node if it waits for nothing.
     #[inline(always)]
     pub(super) fn begin_if_ready(&mut self, at: u32) {
         if self.core.graph.node(at).follows == 0 {
@@ -368,7 +371,8 @@ impl Scheduler {
     }
 }
 
-/// The most dies that a unit lies on: units need not begin where a die does.
+/// Returns the largest number of dies that a unit lies on. A unit need not begin at the first plane
+/// of a die.
 pub(super) fn dies_of_unit(shape: &crate::geometry::Shape) -> u32 {
     let die = |plane| plane / shape.planes;
     let firsts = (0..shape.channels * shape.dies * shape.planes).step_by(shape.superblock as usize);
@@ -377,7 +381,7 @@ pub(super) fn dies_of_unit(shape: &crate::geometry::Shape) -> u32 {
 }
 
 impl Scheduler {
-    /// Plays until `until`, or until the end of an instant at which it is to stop.
+    /// Plays until `until`, or until the end of an instant at which `stop` holds.
     pub(super) fn play_until(&mut self, until: u64, stop: Stop) {
         loop {
             if self.core.events.first() <= self.core.now {

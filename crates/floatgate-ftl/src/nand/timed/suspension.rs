@@ -1,11 +1,11 @@
-//! How programs and erases are interrupted for reads, and go on.
+//! How programs and erases are interrupted for reads, and resumed.
 
 use super::events::Event;
 use super::flash::Post;
 use super::lanes::URGENT;
 
 impl Post<'_> {
-    /// What the cells do is interrupted for reads.
+    /// Interrupts the cells for reads.
     pub(super) fn suspend(&mut self) {
         self.account();
         let Some(suspend) = self.core.schedule.suspend else { return };
@@ -21,12 +21,13 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The cells go on where they were interrupted.
+    /// Resumes the interrupted operation.
     pub(super) fn resume(&mut self) {
         self.account();
         let Some(mut batch) = self.die.suspended.take() else { return };
         let resume_ns = self.core.schedule.suspend.map_or(0, |suspend| suspend.resume_ns);
-        // What has been held up for so long that it goes before reads is not interrupted again.
+        // An operation that resumes although urgent reads wait has starved: it is not interrupted
+        // again.
         if !self.die.queues[URGENT].is_empty() {
             batch.suspensions = u32::MAX;
         }
@@ -40,7 +41,8 @@ impl Post<'_> {
         self.turn();
     }
 
-    /// The cells program or erase from then on: reads that stand before the die may interrupt them.
+    /// Wakes the die when the cells begin to program or erase: from then on, waiting reads may
+    /// interrupt them.
     #[inline(always)]
     pub(super) fn work_from(&mut self, began: u64) {
         if self.core.schedule.suspend.is_some() && began > self.core.now {
@@ -48,7 +50,8 @@ impl Post<'_> {
         }
     }
 
-    /// The cells will be done, or interrupted, at another time than usual.
+    /// Sets the time at which the cells are done, or interrupted, if it differs from the usual
+    /// time.
     fn work_until(&mut self, time: u64) {
         self.die.due = time;
         self.core.events.push(time, Event::Cells(self.die.number));

@@ -1,4 +1,4 @@
-//! A medium with a clock is asked what is in its out-of-band areas as the one below is.
+//! The out-of-band areas of a medium with a clock: the medium below provides them.
 
 use alloc::vec::Vec;
 

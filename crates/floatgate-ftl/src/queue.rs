@@ -1,8 +1,8 @@
 //! The command queue: when a request that has arrived is admitted to the drive.
 //!
-//! A drive with one queue (SATA's NCQ) that works on all commands at once needs no more than a
-//! [`Queue`]. With several queues (NVMe), or if commands are begun one by one, an [`Arbiter`] says
-//! which is next.
+//! A drive with one queue (SATA's NCQ) that works on all commands at once needs only a [`Queue`].
+//! With several queues (NVMe), or if the drive begins commands one by one, an [`Arbiter`] chooses
+//! the next command.
 
 mod arbiter;
 
@@ -27,32 +27,34 @@ crate::choice! {
 pub struct Queue {
     arrivals: Arrivals,
     depth: usize,
-    /// Since when each of the places that are free is that, the oldest first.
+    /// Since when each free slot has been free, the oldest first.
     free: VecDeque<u64>,
 }
 
 impl Queue {
-    /// A queue of `depth` places, at least 1.
+    /// Creates a queue of `depth` slots, at least 1.
     pub fn new(depth: usize, arrivals: Arrivals) -> Self {
         assert!(depth > 0, "a queue has a place");
         Self { arrivals, depth, free: core::iter::repeat_n(0, depth).collect() }
     }
 
-    /// Places.
+    /// Returns the number of slots.
     pub fn depth(&self) -> usize {
         self.depth
     }
 
-    /// When the next request, of the workload's time `at_ns`, is admitted, if it is `now`; beside
-    /// `begun` requests that were not admitted one by one. None: when a place is free again.
+    /// Returns the earliest time, from `now` on, at which the next request is admitted; `None` if
+    /// no slot is free. The request's time in the workload is `at_ns`. In addition, `begun`
+    /// requests occupy slots that were not taken with [`Queue::admit`].
     #[inline(always)]
     pub fn admission(&self, at_ns: u64, now: u64, begun: usize) -> Option<u64> {
         let has_room = begun < self.free.len();
         has_room.then(|| if self.arrivals == Arrivals::Open { now.max(at_ns) } else { now })
     }
 
-    /// When the next request, of the workload's time `at_ns`, has arrived, for which there is room
-    /// beside `begun` requests that were not admitted one by one.
+    /// Returns when the next request, whose time in the workload is `at_ns`, has arrived. The queue
+    /// must have a free slot for it, in addition to `begun` slots that were not taken with
+    /// [`Queue::admit`].
     #[inline(always)]
     pub fn arrival(&self, at_ns: u64, begun: usize) -> u64 {
         match self.arrivals {
@@ -62,30 +64,31 @@ impl Queue {
         }
     }
 
-    /// Whether a request of the workload's time `at_ns` has arrived by `now`.
+    /// Returns whether a request whose time in the workload is `at_ns` has arrived by `now`.
     #[inline]
     pub fn has_arrived(&self, at_ns: u64, now: u64) -> bool {
         self.arrivals != Arrivals::Open || at_ns <= now
     }
 
-    /// A request takes a place.
+    /// Gives a slot to a request.
     #[inline(always)]
     pub fn admit(&mut self) {
         self.free.pop_front();
     }
 
-    /// A request is complete at `now`.
+    /// Frees the slot of a request that is complete at `now`.
     #[inline(always)]
     pub fn complete(&mut self, now: u64) {
         self.free.push_back(now);
     }
 
-    /// All requests that were sent are complete, and the host sends none before `now`.
+    /// Notes that all requests are complete, and that the host sends no further request before
+    /// `now`.
     pub fn rest(&mut self, now: u64) {
         self.free.iter_mut().for_each(|since| *since = now);
     }
 
-    /// An empty queue at time zero.
+    /// Empties the queue, at time zero.
     pub fn reset_counters(&mut self) {
         self.free.clear();
         self.free.resize(self.depth, 0);

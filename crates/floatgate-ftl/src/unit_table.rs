@@ -1,10 +1,11 @@
-//! The state of every erase unit: the sole owner of validity, page owners, wear and age.
+//! The state of every erase unit. The table is the only owner of validity, page owners, wear and
+//! age.
 //!
-//! Sealed units (all pages programmed) stand in lists by stream and by their number of valid pages.
-//! A unit moves to the tail of the next lower list whenever it loses a page, so each list is in
-//! order of the time of the last change: the fewest-valid unit, oldest first among equals, is the
-//! head of the lowest list that is not empty. A second list holds the units of a stream in the
-//! order of sealing.
+//! Sealed units (all pages programmed) are in lists by stream and number of valid pages. A unit
+//! moves to the tail of the next lower list when it loses a page. Each list is therefore in order
+//! of the last change, and the head of the lowest list that is not empty has the fewest valid
+//! pages, and is the oldest among equals. A second list holds the units of a stream in the order of
+//! sealing.
 //!
 //! ```text
 //!   a stream:  valid = 0   1   2   ...  b
@@ -14,11 +15,11 @@
 //!                         u9
 //! ```
 //!
-//! Time is counted in pages that the host has written. A victim policy with an order of its own
-//! can ask for the units that have changed since it last asked.
+//! Time counts the pages that the host has written. A victim policy with its own order can ask for
+//! the units that have changed since its last call.
 //!
-//! A unit with pages of a log that are not remapped yet is pinned: it is sealed when it is fully
-//! programmed and the last of them is remapped or given up, and until then it is in no list.
+//! A unit with log pages that are not remapped yet is pinned. It is sealed when it is fully
+//! programmed and its last log page is remapped or invalidated; until then it is in no list.
 
 mod check;
 mod found;
@@ -39,24 +40,24 @@ use free::Free;
 use sealed::Sealed;
 use valid::ValidPages;
 
-/// Which free unit is opened next.
+/// Order in which free units are opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FreeOrder {
-    /// The one that has been free for longest: no wear levelling.
+    /// Opens the unit that has been free longest: no wear levelling.
     First,
-    /// The least worn: dynamic wear levelling, as the C FlashSim does.
+    /// Opens the least worn unit: dynamic wear levelling, as the C FlashSim does.
     LeastWorn,
 }
 
-/// Where a unit is in its life.
+/// Stage in the life of a unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// Erased.
     Free,
     /// Being programmed.
     Open,
-    /// Fully programmed, and not to be cleaned: some pages are of a log and not remapped yet, or it
-    /// is a unit of the SLC cache.
+    /// Fully programmed, and not to be cleaned: it has log pages that are not remapped yet, or
+    /// belongs to the SLC cache.
     Pinned,
     /// Fully programmed.
     Sealed,
@@ -66,17 +67,17 @@ pub enum State {
 
 crate::state!(State = Free | Open | Pinned | Sealed | Victim);
 
-/// Which units a victim is chosen from.
+/// Set of units from which a victim is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pool {
-    /// All sealed ones.
+    /// All sealed units.
     All,
-    /// The sealed ones of a stream.
+    /// The sealed units of a stream.
     Stream(u8),
 }
 
-/// What changes with every page that is given up; the rest of what is known of a unit is in vectors
-/// of its own, that more units fit into the processor's cache.
+/// Values of a unit that change with every page that it loses. The other values are in separate
+/// vectors, so that more units fit into the processor's cache.
 #[derive(Clone, Copy, Debug)]
 struct Info {
     /// When it was sealed or lost a page, whichever came last.
@@ -84,9 +85,9 @@ struct Info {
     valid: u32,
     state: State,
     stream: u8,
-    /// How it is programmed.
+    /// Programming mode of the unit's cells.
     mode: Mode,
-    /// Whether it is among the changed ones.
+    /// Whether the unit is in the list of changed units.
     changed: bool,
 }
 
@@ -98,22 +99,22 @@ pub struct UnitTable {
     geometry: Geometry,
     /// Pages that a unit holds in SLC mode.
     slc_capacity: u32,
-    /// Whom each page belongs to, or did when it was valid last.
+    /// Owner of each valid page; for other pages, the last owner.
     owners: Vec<OwnerSlot>,
     valid: ValidPages,
     units: Vec<Info>,
     /// Programmed pages, by unit.
     written: Vec<u32>,
-    /// Erases, by unit, since wear is counted.
+    /// Erases, by unit, since wear was last reset.
     erases: Vec<u32>,
     sealed: Sealed,
-    /// Pages of a log that are not remapped, by unit; 1 for one of the SLC cache.
+    /// By unit: log pages that are not remapped; 1 for a unit of the SLC cache.
     pins: Vec<u32>,
-    /// When each unit was opened and when it was sealed, and how many had been sealed before.
+    /// By unit: when it was opened; when it was sealed, and how many units had been sealed before.
     opened: Vec<u64>,
     sealed_at: Vec<(u64, u64)>,
     seals: u64,
-    /// Erases of each unit in all its life.
+    /// Erases of each unit in its whole life.
     lifetime_erases: Vec<u32>,
     free: Free,
     now: u64,
@@ -142,7 +143,7 @@ crate::state!(
 );
 
 impl UnitTable {
-    /// An erased drive that is written in so many streams.
+    /// Creates the table of an erased drive that is written in `streams` streams.
     pub fn new(geometry: Geometry, free_order: FreeOrder, streams: u8) -> Self {
         let units = geometry.units() as usize;
         let fresh = Info {
@@ -176,25 +177,25 @@ impl UnitTable {
         }
     }
 
-    /// Pages that the host has written: the clock.
+    /// Returns the number of pages that the host has written: the clock.
     #[inline(always)]
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// The host writes a page.
+    /// Advances the clock by a page that the host writes.
     #[inline(always)]
     pub fn tick(&mut self) {
         self.now += 1;
     }
 
-    /// Notes, from now on, which units change.
+    /// Starts to note which units change.
     pub fn track_changes(&mut self) {
         self.notes_changes = true;
     }
 
-    /// Moves to `changed` the units that were sealed, lost a page or were taken to be cleaned since
-    /// the last call, each one once.
+    /// Moves the changed units to `changed`: those that were sealed, lost a page or became victims
+    /// since the last call, each one once.
     pub fn take_changed(&mut self, changed: &mut Vec<Unit>) {
         self.changed.iter().for_each(|unit| self.units[unit.index()].changed = false);
         changed.append(&mut self.changed);
@@ -209,28 +210,28 @@ impl UnitTable {
         }
     }
 
-    /// Units that are erased and not open.
+    /// Returns the number of units that are erased and not open.
     #[inline(always)]
     pub fn free_units(&self) -> u32 {
         self.free.len()
     }
 
-    /// Valid pages of a unit.
+    /// Returns the valid pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
     }
 
-    /// Programmed pages of a unit.
+    /// Returns the programmed pages of a unit.
     pub fn written(&self, unit: Unit) -> u32 {
         self.written[unit.index()]
     }
 
-    /// The stream that a unit was opened for.
+    /// Returns the stream that a unit was opened for.
     pub fn stream(&self, unit: Unit) -> u8 {
         self.units[unit.index()].stream
     }
 
-    /// Pages that a unit can hold as it is programmed.
+    /// Returns the pages that a unit can hold in its mode.
     #[inline(always)]
     pub fn capacity(&self, unit: Unit) -> u32 {
         match self.units[unit.index()].mode {
@@ -239,52 +240,52 @@ impl UnitTable {
         }
     }
 
-    /// Pages of a unit.
+    /// Returns the pages of a unit in native mode.
     pub fn pages_per_unit(&self) -> u32 {
         self.geometry.pages_per_unit()
     }
 
-    /// When a unit was sealed or lost a page, whichever came last.
+    /// Returns when a unit was sealed or lost a page, whichever came last.
     pub fn modified(&self, unit: Unit) -> u64 {
         self.units[unit.index()].modified
     }
 
-    /// When a unit was opened.
+    /// Returns when a unit was opened.
     pub fn opened(&self, unit: Unit) -> u64 {
         self.opened[unit.index()]
     }
 
-    /// When a unit was sealed.
+    /// Returns when a unit was sealed.
     pub fn sealed_at(&self, unit: Unit) -> u64 {
         self.sealed_at[unit.index()].0
     }
 
-    /// Erases of a unit, since [`UnitTable::reset_wear`].
+    /// Returns the erases of a unit since [`UnitTable::reset_wear`].
     pub fn erases(&self, unit: Unit) -> u32 {
         self.erases[unit.index()]
     }
 
-    /// How many units had been sealed before this one was: the order of [`UnitTable::oldest`].
+    /// Returns how many units had been sealed before this unit: the order of [`UnitTable::oldest`].
     pub fn sealed_after(&self, unit: Unit) -> u64 {
         self.sealed_at[unit.index()].1
     }
 
-    /// Erases of a unit in all its life, wherever wear is counted from.
+    /// Returns the erases of a unit in its whole life, unaffected by [`UnitTable::reset_wear`].
     pub fn lifetime_erases(&self, unit: Unit) -> u32 {
         self.lifetime_erases[unit.index()]
     }
 
-    /// Whether a unit is fully programmed and not being cleaned.
+    /// Returns whether a unit is fully programmed, not pinned and not being cleaned.
     pub fn is_sealed(&self, unit: Unit) -> bool {
         self.units[unit.index()].state == State::Sealed
     }
 
-    /// Erases of every unit, since [`UnitTable::reset_wear`].
+    /// Returns the erases of every unit since [`UnitTable::reset_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
         self.erases.iter().copied()
     }
 
-    /// Valid pages of every unit.
+    /// Returns the valid pages of every unit.
     pub fn valid_pages(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.valid)
     }
@@ -295,7 +296,7 @@ impl UnitTable {
         self.free.reset_counters();
     }
 
-    /// The streams of a pool.
+    /// Returns the streams of a pool.
     pub fn streams(&self, pool: Pool) -> Range<u8> {
         match pool {
             Pool::All => 0..self.sealed.streams(),
@@ -303,24 +304,25 @@ impl UnitTable {
         }
     }
 
-    /// How many units of a pool are sealed.
+    /// Returns the number of sealed units in a pool.
     pub fn sealed_units(&self, pool: Pool) -> u32 {
         self.streams(pool).map(|stream| self.sealed.count(stream)).sum()
     }
 
-    /// The sealed unit of a stream with the fewest valid pages, the one longest without a change
-    /// among equals.
+    /// Returns the sealed unit of a stream with the fewest valid pages; among equals, the one
+    /// unchanged for longest.
     pub fn fewest_valid(&self, stream: u8) -> Option<Unit> {
         self.sealed.fewest_valid(stream)
     }
 
-    /// The unit of a pool that was sealed first.
+    /// Returns the unit of a pool that was sealed first.
     pub fn oldest(&self, pool: Pool) -> Option<Unit> {
         let heads = self.streams(pool).filter_map(|stream| self.sealed.oldest(stream));
         heads.min_by_key(|&unit| self.sealed_at[unit.index()].1)
     }
 
-    /// All sealed units of a pool, in each stream those with the fewest valid pages first.
+    /// Returns all sealed units of a pool; in each stream, the units with the fewest valid pages
+    /// come first.
     pub fn sealed(&self, pool: Pool) -> impl Iterator<Item = Unit> {
         self.streams(pool).flat_map(|stream| self.sealed.iter(stream))
     }
@@ -363,7 +365,7 @@ impl UnitTable {
         self.track_change(unit);
     }
 
-    /// Takes a sealed unit out of the lists, to be cleaned.
+    /// Takes a sealed unit out of the lists, because it is cleaned next.
     pub fn begin_cleaning(&mut self, unit: Unit) {
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Sealed, "only a sealed unit is cleaned");
@@ -403,7 +405,7 @@ impl UnitTable {
         self.lifetime_erases[unit.index()] += 1;
     }
 
-    /// A unit will be judged soon.
+    /// Prefetches a unit that a victim policy is about to rate.
     #[inline(always)]
     pub(crate) fn prefetch_unit(&self, unit: Unit) {
         crate::prefetch::prefetch(&self.units, unit.index());

@@ -1,10 +1,11 @@
-//! Which command the drive begins next, of those in its queues.
+//! Choice of the next command, among the commands in a drive's queues.
 //!
-//! Several queues are several hosts, each with an equal share of the drive and a queue of its own
-//! (NVMe); the drive takes commands from one after the other, round robin. Requests of a queue stay
-//! in order, those of different queues overtake each other. A serial drive begins a command when
-//! the one before is done, and until then sees the others wait. What is known of the workload
-//! reaches `queues x depth` requests from the oldest that is not begun.
+//! Several queues belong to several hosts. Each host has an equal share of the drive and its own
+//! queue (NVMe), and the drive takes commands from the queues in turn, round robin. Requests of one
+//! queue stay in order; requests of different queues overtake each other. A serial drive begins a
+//! command when the command before it is complete, and sees the other commands wait until then. The
+//! arbiter sees `queues x depth` requests of the workload, from the oldest request that has not
+//! begun.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -16,9 +17,9 @@ use crate::request::Request;
 crate::choice! {
     /// When the device begins a command that is in its queue.
     pub enum Dispatch {
-        /// At once: all commands in the queue are worked on, and share the flash.
+        /// At once: the device works on all commands in the queue, and they share the flash.
         Parallel = "parallel",
-        /// When the one before is done.
+        /// When the command before it is complete.
         Serial = "serial",
     }
 }
@@ -26,17 +27,17 @@ crate::choice! {
 /// A command that the drive begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// Where it stands among the requests that the arbiter was shown.
+    /// Index of the command among the requests shown to the arbiter.
     pub at: usize,
-    /// Its number, counted from the first request ever shown.
+    /// Number of the command, counted from the first request ever shown.
     pub number: u64,
-    /// When it arrived.
+    /// Time of arrival.
     pub arrival: u64,
-    /// The queue that it leaves.
+    /// The queue that the command leaves.
     pub queue: usize,
 }
 
-/// What the drive can do at some time.
+/// Next step of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// Begin a command.
@@ -47,24 +48,24 @@ pub enum Choice {
     Done,
 }
 
-/// The queues, and which requests wait for the drive.
+/// The queues, and the requests that wait for the drive.
 #[derive(Clone, Debug)]
 pub struct Arbiter {
     dispatch: Dispatch,
     queues: Vec<Queue>,
-    /// By queue: requests that are not begun, counted from the first ever shown, and how many of
-    /// them are known to stand in the queue.
+    /// By queue: the requests that have not begun, counted from the first request ever shown; and
+    /// how many of them have entered the queue so far.
     waiting: Vec<(VecDeque<u64>, usize)>,
-    /// The queue to be asked first.
+    /// The first queue to try.
     turn: usize,
-    /// Bytes of the drive that a queue's host has.
+    /// Bytes of the drive for each queue's host.
     share: u64,
-    /// The first request that is shown, and the next one to be sorted into a queue.
+    /// Numbers of the first request that is shown, and of the next request to sort into a queue.
     base: u64,
     seen: u64,
-    /// Which of the requests from `base` to `seen` are begun.
+    /// By request from `base` to `seen`: whether it has begun.
     begun: VecDeque<bool>,
-    /// How many of the first of these are.
+    /// Number of requests from `base` on that have all begun.
     begun_ahead: usize,
     /// Commands in the drive.
     running: usize,
@@ -72,7 +73,7 @@ pub struct Arbiter {
 }
 
 impl Arbiter {
-    /// `queues` queues of `depth` places each, for a drive of `bytes`.
+    /// Creates `queues` queues of `depth` slots each, for a drive of `bytes`.
     pub fn new(
         queues: usize,
         depth: usize,
@@ -96,13 +97,14 @@ impl Arbiter {
         }
     }
 
-    /// How many requests from the oldest on it looks at.
+    /// Returns the number of requests that the arbiter looks at, from the oldest on.
     pub fn window(&self) -> usize {
         self.queues.len() * self.queues[0].depth()
     }
 
-    /// What the drive can do `now`: a command to begin, unless the first `count` requests are all
-    /// begun. `requests[0]` is the oldest that has not been [passed](Self::pass).
+    /// Returns the next step of the drive at `now`: a command to begin, unless the first `count`
+    /// requests have all begun. `requests[0]` is the oldest request that has not been
+    /// [passed](Self::pass).
     pub fn next(&mut self, requests: &[Request], count: usize, now: u64) -> Choice {
         while self.begun.get(self.begun_ahead).is_some_and(|&begun| begun) {
             self.begun_ahead += 1;
@@ -146,14 +148,15 @@ impl Arbiter {
         self.seen += 1;
     }
 
-    /// Where the first request that waits in a queue stands, and when it is admitted, if it is
-    /// known.
+    /// Returns the index of the first request that waits in a queue, and when it is admitted, if a
+    /// slot is free for it.
     fn head(&self, queue: usize, requests: &[Request], now: u64) -> Option<(usize, u64)> {
         let at = (self.waiting[queue].0.front()? - self.base) as usize;
         Some((at, self.queues[queue].admission(requests[at].at_ns, now, 0)?))
     }
 
-    /// When the next command is begun, whichever it is; never, if one must be complete before.
+    /// Returns when the next command begins, whichever it is; never, if another command must be
+    /// complete before.
     fn begin(&self, requests: &[Request], now: u64) -> u64 {
         if self.dispatch == Dispatch::Serial && self.running > 0 {
             return u64::MAX;
@@ -162,7 +165,7 @@ impl Arbiter {
         heads.map(|(_, admitted)| admitted).min().unwrap_or(u64::MAX)
     }
 
-    /// Finds out which requests have come to stand in a queue by `now`.
+    /// Collects the requests that have entered a queue by `now`.
     fn enter(&mut self, requests: &[Request], now: u64) {
         self.entered.clear();
         for (queue, (waiting, entered)) in self.queues.iter().zip(&mut self.waiting) {
@@ -177,30 +180,31 @@ impl Arbiter {
         }
     }
 
-    /// The requests that have come to stand in a queue since the turn before the last one.
+    /// Returns the requests that entered a queue between the beginnings of the last two commands.
     pub fn entered(&self) -> &[usize] {
         &self.entered
     }
 
-    /// A command that left this queue is complete at `now`.
+    /// Notes that a command from this queue is complete at `now`.
     pub fn complete(&mut self, queue: usize, now: u64) {
         self.queues[queue].complete(now);
         self.running -= 1;
     }
 
-    /// All commands that were sent are complete, and the hosts send none before `now`.
+    /// Notes that all commands are complete, and that the hosts send no further command before
+    /// `now`.
     pub fn rest(&mut self, now: u64) {
         self.queues.iter_mut().for_each(|queue| queue.rest(now));
     }
 
-    /// The first `count` requests, which are begun, are not shown again.
+    /// Passes the first `count` requests, which have begun: they are not shown again.
     pub fn pass(&mut self, count: usize) {
         self.begun.drain(..count);
         self.base += count as u64;
         self.begun_ahead -= count;
     }
 
-    /// Empty queues. Nothing may be begun that was not passed.
+    /// Empties the queues. Every request that has begun must have been passed.
     pub fn reset_counters(&mut self) {
         assert!(self.begun.iter().all(|begun| !begun), "commands are under way");
         self.queues.iter_mut().for_each(Queue::reset_counters);

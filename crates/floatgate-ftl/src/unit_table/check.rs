@@ -1,4 +1,4 @@
-//! What the state of the units must be, recomputed.
+//! Consistency check of the unit table.
 
 use super::{Pool, State, UnitTable};
 use crate::addr::Unit;

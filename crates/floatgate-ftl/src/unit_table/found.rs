@@ -1,4 +1,4 @@
-//! The state of units that are found after a loss of power.
+//! State of the units after a loss of power.
 
 use alloc::vec::Vec;
 
@@ -6,23 +6,22 @@ use super::{State, UnitTable};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 use crate::geometry::Mode;
 
-/// A unit that is found in use after a loss of power.
+/// A unit that is in use after a loss of power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct InUse {
     /// The unit.
     pub unit: Unit,
-    /// The stream that it is of.
+    /// Stream of the unit.
     pub stream: u8,
-    /// How it is programmed.
+    /// Programming mode of the unit's cells.
     pub mode: Mode,
-    /// Pages that are programmed, or will not be.
+    /// Pages that are programmed, or skipped for good.
     pub written: u32,
 }
 
 impl UnitTable {
-    /// Enters what is found after a loss of power on a drive that was taken for erased: the units
-    /// in use, in the order in which they were sealed, the valid pages, and how often each unit has
-    /// been erased.
+    /// Enters the state after a loss of power into the table of an erased drive: the units in use,
+    /// in the order in which they were sealed, the valid pages, and the erases of each unit.
     pub fn restore(
         &mut self,
         units: &[InUse],

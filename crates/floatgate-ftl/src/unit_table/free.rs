@@ -8,7 +8,7 @@ use crate::addr::Unit;
 /// Units that are erased and not open.
 #[derive(Clone, Debug)]
 pub(super) struct Free {
-    /// By wear or 0, and order of becoming free.
+    /// By wear (0 for [`FreeOrder::First`]), and order of becoming free.
     units: BTreeSet<(u32, u64, u32)>,
     order: FreeOrder,
     freed: u64,
@@ -25,7 +25,7 @@ impl Free {
         self.units.len() as u32
     }
 
-    /// A unit that has been erased so often becomes free.
+    /// Adds a unit that has been erased `erases` times.
     pub(super) fn add(&mut self, unit: Unit, erases: u32) {
         let wear = match self.order {
             FreeOrder::First => 0,
@@ -35,19 +35,19 @@ impl Free {
         self.freed += 1;
     }
 
-    /// Takes the unit that is to be opened next.
+    /// Takes the unit to open next.
     pub(super) fn take(&mut self) -> Option<Unit> {
         self.units.pop_first().map(|(_, _, unit)| Unit(unit))
     }
 
-    /// Takes the one with the most erases, the last in order among equals.
+    /// Takes the unit with the most erases; of equals, the last in order.
     pub(super) fn take_most_worn(&mut self, erases: impl Fn(Unit) -> u32) -> Option<Unit> {
         let &entry = self.units.iter().max_by_key(|&&(_, _, unit)| erases(Unit(unit)))?;
         self.units.remove(&entry);
         Some(Unit(entry.2))
     }
 
-    /// Wear is counted from here on; the order stays as it is.
+    /// Starts to count wear anew. The order stays as it is.
     pub(super) fn reset_counters(&mut self) {
         for (_, _, unit) in core::mem::take(&mut self.units) {
             self.add(Unit(unit), 0);

@@ -1,16 +1,16 @@
-//! Whom the pages of units belong to.
+//! Owners of the pages of units.
 
 use super::{State, UnitTable};
 use crate::addr::{Owner, OwnerSlot, Ppn, Unit};
 
 impl UnitTable {
-    /// Whom a physical page's content belongs to, if it is still valid.
+    /// Returns the owner of a physical page, if the page is valid.
     #[inline(always)]
     pub fn owner(&self, ppn: Ppn) -> Option<Owner> {
         if self.valid.holds(ppn) { self.owners[ppn.index()].get() } else { None }
     }
 
-    /// The valid pages of a unit and whom they belong to, in ascending order.
+    /// Visits the valid pages of a unit and their owners, in ascending order.
     #[inline(always)]
     pub fn for_each_valid(&self, unit: Unit, mut tell: impl FnMut(Ppn, Owner)) {
         let first = self.geometry.page(unit, 0).get();
@@ -27,7 +27,7 @@ impl UnitTable {
         self.programmed(ppn, 1);
     }
 
-    /// Pages from the next one of an open unit on were programmed with what is valid.
+    /// Notes that the next pages of an open unit, from `first` on, were programmed with valid data.
     #[inline(always)]
     fn programmed(&mut self, first: Ppn, pages: u32) {
         let (unit, page) = self.geometry.place(first);
@@ -36,7 +36,7 @@ impl UnitTable {
         self.fill(unit, pages);
     }
 
-    /// The next pages of an open unit were programmed, be it with nothing.
+    /// Notes that the next pages of an open unit were programmed, with data or with padding.
     #[inline(always)]
     pub fn fill(&mut self, unit: Unit, pages: u32) {
         let written = &mut self.written[unit.index()];
@@ -46,7 +46,7 @@ impl UnitTable {
         }
     }
 
-    /// As [`UnitTable::validate`], where pages may be left out: nothing will be programmed there.
+    /// As [`UnitTable::validate`], but the layer may skip pages, which are then never programmed.
     pub fn validate_after_gap(&mut self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         let written = &mut self.written[unit.index()];
@@ -58,7 +58,8 @@ impl UnitTable {
     /// Notes that `owner` has no more use for a page.
     #[inline(always)]
     pub fn invalidate(&mut self, ppn: Ppn, owner: Owner) {
-        // Whose it was is not in the processor's cache, and was checked when it was written down.
+        // The owner is not in the processor's cache, so release builds do not check it: it was
+        // checked when the page was written.
         debug_assert_eq!(self.owner(ppn), Some(owner), "{ppn:?} is not {owner:?}'s to give up");
         self.valid.remove(ppn);
         let unit = self.geometry.unit(ppn);
@@ -71,7 +72,8 @@ impl UnitTable {
         }
     }
 
-    /// Valid pages of a unit that is cleaned were copied, to the next pages of an open unit.
+    /// Notes that valid pages of a victim were copied to the next pages of an open unit, from `to`
+    /// on.
     pub fn relocate(&mut self, pages: &[(Ppn, Owner)], to: Ppn) {
         let Some(&(first, _)) = pages.first() else { return };
         self.valid.remove_all(pages.iter().map(|&(from, _)| from));
@@ -86,13 +88,13 @@ impl UnitTable {
         self.programmed(to, count);
     }
 
-    /// A page belongs to another from now on. Nothing is programmed.
+    /// Gives a page to another owner. Nothing is programmed.
     pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
         assert_eq!(self.owner(ppn), Some(from), "{ppn:?} is not {from:?}'s to hand over");
         self.owners[ppn.index()] = OwnerSlot::of(to);
     }
 
-    /// Asks the processor for what [`UnitTable::invalidate`] will touch.
+    /// Prefetches the memory that [`UnitTable::invalidate`] will touch.
     #[inline(always)]
     pub(crate) fn prefetch(&self, ppn: Ppn) {
         let unit = self.geometry.unit(ppn);

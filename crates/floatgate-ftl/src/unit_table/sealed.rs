@@ -9,9 +9,9 @@ use crate::lru::{Links, List};
 /// The sealed units of a stream.
 #[derive(Clone, Debug)]
 struct Lists {
-    /// By valid count.
+    /// By number of valid pages.
     bins: Vec<List>,
-    /// No unit has fewer valid pages.
+    /// No unit has fewer valid pages than this.
     lowest: usize,
     /// In order of sealing.
     by_age: List,
@@ -30,7 +30,7 @@ pub(super) struct Sealed {
 crate::state!(Sealed { streams, by_valid, by_age });
 
 impl Sealed {
-    /// None of so many units, of so many pages each, is sealed.
+    /// Creates empty lists for `units` units of `pages` pages each.
     pub(super) fn new(streams: u8, units: usize, pages: u32) -> Self {
         let lowest = pages as usize;
         let lists = Lists { bins: vec![List::EMPTY; lowest + 1], lowest, by_age: List::EMPTY };
@@ -45,7 +45,7 @@ impl Sealed {
         self.streams.len() as u8
     }
 
-    /// A unit of a stream is sealed.
+    /// Adds a unit that has just been sealed.
     pub(super) fn add(&mut self, unit: Unit, stream: u8, valid: u32) {
         let lists = &mut self.streams[usize::from(stream)];
         self.by_valid.push_back(&mut lists.bins[valid as usize], unit.0);
@@ -53,7 +53,7 @@ impl Sealed {
         lists.lowest = lists.lowest.min(valid as usize);
     }
 
-    /// A unit has lost a page, and has so many left.
+    /// Moves a unit that has lost a page and has `left` valid pages.
     #[inline(always)]
     pub(super) fn lose(&mut self, unit: Unit, stream: u8, left: u32) {
         let (lists, left) = (&mut self.streams[usize::from(stream)], left as usize);
@@ -62,13 +62,13 @@ impl Sealed {
         lists.lowest = lists.lowest.min(left);
     }
 
-    /// Asks the processor for what [`Sealed::lose`] will touch.
+    /// Prefetches the memory that [`Sealed::lose`] will touch.
     #[inline(always)]
     pub(super) fn prefetch(&self, unit: Unit) {
         self.by_valid.prefetch(unit.0);
     }
 
-    /// A unit is about to be cleaned.
+    /// Removes a unit that is cleaned next.
     pub(super) fn remove(&mut self, unit: Unit, stream: u8, valid: u32) {
         let lists = &mut self.streams[usize::from(stream)];
         self.by_valid.remove(&mut lists.bins[valid as usize], unit.0);
@@ -78,31 +78,31 @@ impl Sealed {
         }
     }
 
-    /// How many there are of a stream.
+    /// Returns the number of sealed units of a stream.
     pub(super) fn count(&self, stream: u8) -> u32 {
         self.streams[usize::from(stream)].by_age.len()
     }
 
-    /// The one of a stream with the fewest valid pages, the one longest without a change among
-    /// equals.
+    /// Returns the unit of a stream with the fewest valid pages; among equals, the one unchanged
+    /// for longest.
     pub(super) fn fewest_valid(&self, stream: u8) -> Option<Unit> {
         let lists = &self.streams[usize::from(stream)];
         lists.bins[lists.lowest].front().map(Unit)
     }
 
-    /// The one of a stream that was sealed first.
+    /// Returns the unit of a stream that was sealed first.
     pub(super) fn oldest(&self, stream: u8) -> Option<Unit> {
         self.streams[usize::from(stream)].by_age.front().map(Unit)
     }
 
-    /// All of a stream, those with the fewest valid pages first.
+    /// Returns all units of a stream, those with the fewest valid pages first.
     pub(super) fn iter(&self, stream: u8) -> impl Iterator<Item = Unit> {
         let bins = &self.streams[usize::from(stream)].bins;
         bins.iter().flat_map(|bin| self.by_valid.iter(bin)).map(Unit)
     }
 
-    /// Each unit is in both orders, in the list of its stream and of its valid pages, which `of`
-    /// tells.
+    /// Checks that each unit is in both orders, in the lists of its stream and its number of valid
+    /// pages. `of` returns both.
     pub(super) fn check(&self, of: impl Fn(Unit) -> (u8, u32)) {
         for (stream, lists) in self.streams.iter().enumerate() {
             assert_eq!(lists.bins.iter().map(List::len).sum::<u32>(), lists.by_age.len());

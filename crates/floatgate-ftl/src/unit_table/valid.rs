@@ -1,8 +1,8 @@
-//! Which pages are valid, a bit for each.
+//! Validity of pages, one bit each.
 //!
-//! All bits are a thirty-second of the owners, and stay in the processor's cache where those do
-//! not: a page is given up without a look at whose it was, and what is valid of a unit is found
-//! word by word.
+//! All bits together are a thirty-second of the owners in size, and stay in the processor's cache
+//! where the owners do not. A page is therefore invalidated without a look at its owner, and the
+//! valid pages of a unit are found word by word.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,19 +11,19 @@ use core::ops::Range;
 use crate::addr::Ppn;
 use crate::prefetch::prefetch;
 
-/// The bits of all pages of a drive.
+/// Validity bits of all pages of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct ValidPages(Vec<u64>);
 
 crate::state!(ValidPages(_));
 
-/// Where the bit of a page is, and that bit alone.
+/// Returns the index of the word with a page's bit, and the bit within it.
 #[inline(always)]
 fn bit(ppn: Ppn) -> (usize, u64) {
     ((ppn.get() / u64::BITS) as usize, 1 << (ppn.get() % u64::BITS))
 }
 
-/// The words of consecutive pages: which, and which bits of it are theirs.
+/// Returns the words of consecutive pages: the index of each word, and the bits of the pages.
 #[inline(always)]
 fn words(pages: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
     let Range { start, end } = pages;
@@ -36,7 +36,7 @@ fn words(pages: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
 }
 
 impl ValidPages {
-    /// Of so many pages none is valid.
+    /// Creates the bits of `pages` pages that are not valid.
     pub(super) fn new(pages: u32) -> Self {
         Self(vec![0; pages.div_ceil(u64::BITS) as usize])
     }
@@ -47,27 +47,27 @@ impl ValidPages {
         self.0[word] & bit != 0
     }
 
-    /// A page becomes valid.
+    /// Makes a page valid.
     #[inline(always)]
     pub(super) fn add(&mut self, ppn: Ppn) {
         let (word, bit) = bit(ppn);
         self.0[word] |= bit;
     }
 
-    /// Consecutive pages become valid.
+    /// Makes consecutive pages valid.
     #[inline(always)]
     pub(super) fn add_all(&mut self, pages: Range<u32>) {
         words(pages).for_each(|(word, bits)| self.0[word as usize] |= bits);
     }
 
-    /// A valid page is that no more.
+    /// Makes a valid page invalid.
     #[inline(always)]
     pub(super) fn remove(&mut self, ppn: Ppn) {
         let (word, bit) = bit(ppn);
         self.remove_bits(word, bit);
     }
 
-    /// The same with pages in ascending order.
+    /// Makes valid pages invalid. The pages must be in ascending order.
     #[inline(always)]
     pub(super) fn remove_all(&mut self, pages: impl Iterator<Item = Ppn>) {
         let (mut at, mut bits) = (0, 0);
@@ -89,7 +89,7 @@ impl ValidPages {
         *word ^= bits;
     }
 
-    /// The valid ones of consecutive pages, in ascending order.
+    /// Visits the valid pages among consecutive pages, in ascending order.
     #[inline(always)]
     pub(super) fn for_each(&self, pages: Range<u32>, mut tell: impl FnMut(Ppn)) {
         for (word, bits) in words(pages) {
@@ -101,7 +101,7 @@ impl ValidPages {
         }
     }
 
-    /// Asks the processor for a page's bit.
+    /// Prefetches a page's bit.
     #[inline(always)]
     pub(super) fn prefetch(&self, ppn: Ppn) {
         prefetch(&self.0, bit(ppn).0);

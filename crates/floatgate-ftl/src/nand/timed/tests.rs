@@ -1,4 +1,4 @@
-//! The clock by worked examples. `tests/clock_graphs.rs` holds it against a naive one.
+//! The clock by worked examples. `tests/clock_graphs.rs` compares it with a naive clock.
 
 mod graphs;
 mod recordings;
@@ -23,9 +23,9 @@ const SERIAL: Shape = Shape {
     entry_bytes: 4,
     program_unit: None,
 };
-/// Two channels of two dies of two planes: pages 0 and 1 of a row on the first die, and so on.
+/// Two channels of two dies of two planes: pages 0 and 1 of a row are on the first die, and so on.
 const WIDE: Shape = Shape { superblock: 8, channels: 2, dies: 2, planes: 2, ..SERIAL };
-/// Two dies on one channel: even units on the first, odd ones on the second.
+/// Two dies on one channel: even units are on the first die, odd units on the second.
 const SHARED: Shape = Shape { dies: 2, ..SERIAL };
 const TIMING: Timing =
     Timing { read_ns: 25, program_ns: 200, erase_ns: 1500, transfer_ns: 10, command_ns: 1 };
@@ -33,14 +33,14 @@ const READ: u64 = 36;
 const PROGRAM: u64 = 211;
 const ERASE: u64 = 1501;
 
-/// A drive, and what it has told.
+/// A drive, and its reports of ended chains.
 struct Drive {
     nand: Timed<Counted>,
     watched: u64,
     ended: Vec<Ended>,
 }
 
-/// When a chain ended, and what its time went into.
+/// End of a chain, and the components of its time.
 type Told = (u64, Blame);
 
 fn told(at_ns: u64, parts: &[(Part, u64)]) -> Told {
@@ -64,7 +64,7 @@ impl Drive {
         self.nand.clock_mut()
     }
 
-    /// Plays until then.
+    /// Plays until `time`.
     fn at(&mut self, time: u64) -> &mut Self {
         while self.clock().now() < time {
             self.clock().play(time);
@@ -75,7 +75,7 @@ impl Drive {
         self
     }
 
-    /// The end of a chain will be told: as which.
+    /// Watches a chain, and returns the ticket of its report.
     fn watch(&mut self, chain: Chain) -> u64 {
         let ticket = self.watched;
         self.clock().watch(chain, ticket);
@@ -83,7 +83,7 @@ impl Drive {
         ticket
     }
 
-    /// Plays until these have ended.
+    /// Plays until these chains have ended.
     fn ends<const N: usize>(&mut self, tickets: [u64; N]) -> [Told; N] {
         tickets.map(|ticket| {
             loop {
@@ -101,7 +101,7 @@ impl Drive {
         self.ends([ticket])[0]
     }
 
-    /// When they end.
+    /// Returns the times at which these chains end.
     fn times<const N: usize>(&mut self, tickets: [u64; N]) -> [u64; N] {
         self.ends(tickets).map(|(at_ns, _)| at_ns)
     }
@@ -129,7 +129,7 @@ impl Drive {
         self.nand.copy(pages.iter().map(step), cause, chain).unwrap();
     }
 
-    // Operations that begin now, each in a chain of its own.
+    // The following operations begin now, each in its own chain.
 
     fn read(&mut self, page: u32, cause: Cause) -> u64 {
         let mut chain = Chain::START;
@@ -137,7 +137,7 @@ impl Drive {
         self.watch(chain)
     }
 
-    /// A read that goes first, where any does.
+    /// Issues a read that goes first, if the schedule lets any read go first.
     fn urgent(&mut self, page: u32) -> u64 {
         let mut chain = Chain::new(true);
         self.read_in(page, Cause::Host, &mut chain);
@@ -164,7 +164,7 @@ fn the_serial_device_adds_up() {
     let second = drive.program(1, Cause::Host);
     let expected = told(PROGRAM, &[(Part::Bus, 11), (Part::Die, 200)]);
     assert_eq!(drive.end(first), expected);
-    // It stood before the die while that was at work for the host, transfer and all.
+    // The second program waited while the die worked for the host, transfer included.
     let expected = told(422, &[(Part::Die, 211), (Part::Bus, 11), (Part::Die, 200)]);
     assert_eq!(drive.end(second), expected);
     let mut chain = Chain::START;
@@ -199,10 +199,10 @@ fn a_die_that_waits_for_its_channel_passes_on_what_that_does() {
     drive.program(0, Cause::Gc);
     let map = drive.program(4, Cause::Map);
     let read = drive.read(12, Cause::Host);
-    // The channel has the page of cleaning from 1 to 11, and then that of the map.
+    // The channel has the page of cleaning from 1 to 11, and then the page of the map.
     let own = [(Part::Bus, 1), (Part::Gc, 10), (Part::Bus, 10), (Part::Map, 200)];
     assert_eq!(drive.end(map), told(221, &own));
-    // Its die: a command, ten of waiting, a transfer, and the cells.
+    // The die of the map's page: a command, a wait of ten, a transfer, and the cells.
     let waits = [(Part::Map, 1), (Part::Gc, 10), (Part::Map, 10 + 200)];
     let own = [(Part::Bus, 11), (Part::Die, 25)];
     assert_eq!(drive.end(read), told(257, &[&waits[..], &own].concat()));
@@ -215,7 +215,8 @@ fn planes_of_a_row_are_programmed_together() {
     let [other_die, other_channel, next_row] =
         [2, 4, 8].map(|page| drive.program(page, Cause::Host));
     let late = drive.at(34).program(3, Cause::Host);
-    // One waits for the other's transfer, after its own or before it; then both are programmed.
+    // Each page waits for the transfer of the other one, after its own transfer or before it; then
+    // both are programmed.
     let both = told(221, &[(Part::Bus, 21), (Part::Die, 200)]);
     assert_eq!(drive.ends([first, second]), [both, both]);
     // The other die of the channel waits for the channel only; the other channel is idle.
@@ -224,7 +225,8 @@ fn planes_of_a_row_are_programmed_together() {
     // The next row has to wait for the die.
     let expected = told(221 + PROGRAM, &[(Part::Die, 221), (Part::Bus, 11), (Part::Die, 200)]);
     assert_eq!(drive.end(next_row), expected);
-    // Too late to join: the cells of page 2 began at 31; and page 8 has the channel until 232.
+    // Page 3 comes too late to join: the cells of page 2 began at 31. Page 8 has the channel until
+    // 232.
     let waits = [(Part::Die, 231 - 34), (Part::Bus, 11), (Part::Die, 200)];
     assert_eq!(drive.end(late), told(231 + PROGRAM, &waits));
 }
@@ -235,18 +237,18 @@ fn planes_of_a_row_are_read_together() {
     let reads = [0, 1, 2, 4, 8].map(|page| drive.read(page, Cause::Host));
     let [first, second, other_die, other_channel, next_row] = drive.ends(reads);
     assert_eq!(first, told(36, &[(Part::Bus, 11), (Part::Die, 25)]));
-    // The sibling plane was read at the same time; only its transfer comes after.
+    // The other plane was read at the same time; only its transfer comes later.
     assert_eq!(second, told(46, &[(Part::Bus, 21), (Part::Die, 25)]));
     // The other die of the channel reads meanwhile.
     assert_eq!(other_die, told(56, &[(Part::Bus, 31), (Part::Die, 25)]));
     assert_eq!(other_channel, first);
-    // The die is held until the last page has been transferred.
+    // The die is occupied until the last page has been transferred.
     let waits = [(Part::Die, 46), (Part::Bus, 11), (Part::Die, 25)];
     assert_eq!(next_row, told(46 + READ, &waits));
 }
 
-/// Pages of other units, of other rows, of the same plane, and of both kinds are operations of
-/// their own; so is what stands behind one of these.
+/// Pages of other units, of other rows, of the same plane, and of both kinds of operations must not
+/// join. Neither may a page whose predecessor in the queue does not join.
 #[test]
 fn only_planes_of_a_row_of_a_unit_go_together() {
     let pairs = Shape { superblock: 1, planes: 2, ..SERIAL };
@@ -268,9 +270,9 @@ fn a_transfer_goes_before_one_that_is_ready_later() {
     let mut drive = drive(WIDE);
     let read = drive.read(0, Cause::Host);
     let program = drive.program(2, Cause::Host);
-    // The channel is idle until the cells have been read, and after.
+    // The channel is idle until the cells have been read, and again after that.
     assert_eq!(drive.times([read, program]), [READ, PROGRAM]);
-    // Ready at the same time: what was issued first.
+    // Of transfers that are ready at the same time, the one issued first goes first.
     let mut drive = self::drive(SHARED);
     let reads = [4, 0].map(|page| drive.read(page, Cause::Host));
     assert_eq!(drive.times(reads), [READ, READ + 10]);
@@ -308,10 +310,10 @@ fn an_erase_is_blamed_on_its_cause_and_its_wait_on_what_holds_the_die() {
     let read = drive.at(3000).read(0, Cause::Host);
     let journal = drive.at(3002).erase(2, Cause::Journal);
     assert_eq!(drive.end(merge), told(1501, &[(Part::Bus, 1), (Part::Merge, 1500)]));
-    // From 100 on it waits for the merge, and then is an erase of its own.
+    // From 100 on, the erase of cleaning waits for the merge; then it begins.
     let expected = [(Part::Merge, 1401), (Part::Bus, 1), (Part::Gc, 1500)];
     assert_eq!(drive.end(gc), told(3002, &expected));
-    // A read of the host waits for it, and an erase for the read.
+    // A host read waits for that erase, and the next erase waits for the read.
     let expected = [(Part::Gc, 2), (Part::Bus, 11), (Part::Die, 25)];
     assert_eq!(drive.end(read), told(3038, &expected));
     let expected = [(Part::Die, 36), (Part::Bus, 1), (Part::Map, 1500)];
@@ -339,7 +341,7 @@ fn every_cause_has_its_part() {
     }
 }
 
-/// The dies of a unit wait for reads of four causes, and end at the same time.
+/// A unit's erases wait for reads of four causes on its dies, and end at the same time.
 #[test]
 fn of_dies_that_end_together_the_last_is_blamed() {
     let four = Shape { superblock: 4, channels: 4, ..SERIAL };
@@ -350,7 +352,7 @@ fn of_dies_that_end_together_the_last_is_blamed() {
     let erased = drive.erase(0, Cause::Wear);
     let expected = [(Part::Merge, 36), (Part::Bus, 1), (Part::Gc, 1500)];
     assert_eq!(drive.end(erased), told(READ + ERASE, &expected));
-    // Not if another ends later.
+    // If another erase ends later, its wait counts instead.
     let mut drive = self::drive(four);
     for (page, cause) in [(16, Cause::Gc), (17, Cause::Host), (21, Cause::Remap), (18, Cause::Map)]
     {
@@ -367,7 +369,7 @@ fn command_cycles_leave_the_channel_free() {
     let mut drive = scheduled(SHARED, timing, Schedule::default());
     let first = drive.program(0, Cause::Host);
     let second = drive.at(20).program(4, Cause::Host);
-    // The first page is transferred from 30 to 40, amid the command of the second.
+    // The first page is transferred from 30 to 40, during the command of the second page.
     assert_eq!(drive.end(first), told(240, &[(Part::Bus, 40), (Part::Die, 200)]));
     assert_eq!(drive.end(second), told(260, &[(Part::Bus, 40), (Part::Die, 200)]));
 }

@@ -7,8 +7,8 @@ fn request(at_ns: u64, offset: u64) -> Request {
     Request { at_ns, op: Op::Write, offset, length: 1, stream: 0 }
 }
 
-/// A drive that takes 100 for each command: which requests it begins, when they had arrived, when
-/// they are begun, and what has come to stand in the queues.
+/// A drive that takes 100 for each command. It notes the requests that it begins, when they arrived
+/// and when they begin, and which requests have entered the queues.
 #[derive(Default)]
 struct Drive {
     now: u64,
@@ -68,11 +68,12 @@ fn queues_take_turns_and_requests_overtake() {
 
 #[test]
 fn each_queue_has_its_own_places() {
-    // Parallel, one place each: the first host's second request waits, the other host's does not.
+    // Parallel, with one slot for each host: the second request of the first host waits, the
+    // request of the other host does not.
     let mut arbiter = Arbiter::new(2, 1, Arrivals::Open, Dispatch::Parallel, 100);
     let requests = [request(1, 0), request(2, 0), request(3, 60)];
     let mut drive = Drive::default();
-    // The window is two requests: the third is seen when the first is passed.
+    // The window covers two requests: the third is visible once the first has been passed.
     assert_eq!(drive.run(&mut arbiter, &requests, 1).turns(), [(0, 1)]);
     arbiter.pass(1);
     drive.begun.clear();
@@ -85,12 +86,13 @@ fn the_drive_sees_what_waits() {
     let requests: Vec<_> = [10, 20, 30, 40, 400].map(|at| request(at, 0)).to_vec();
     let mut drive = Drive::default();
     drive.run(&mut arbiter, &requests, 5);
-    // Begun at 10, 110, 210, 310 and 410; three places, one of them that of the command begun.
+    // The commands begin at 10, 110, 210, 310 and 410. One of the three slots belongs to the
+    // command that has begun.
     assert_eq!(drive.entered, [vec![0], vec![1, 2, 3], vec![], vec![], vec![4]]);
 }
 
-/// A host that waits for a place sends its next command when one is complete, however long that
-/// then stands in the queue.
+/// A host that waits for a slot sends its next command when a command is complete, no matter how
+/// long the new command then waits in the queue.
 #[test]
 fn a_closed_queue_is_always_full() {
     let mut arbiter = Arbiter::new(1, 3, Arrivals::Closed, Dispatch::Serial, 100);

@@ -1,10 +1,10 @@
-//! Who waits for whom: chains, hazards, servers, joins; and the memory that takes.
+//! Which node waits for which: chains, hazards, servers, joins; and the memory of the graph.
 
 use super::*;
 use crate::nand::Server;
 
 impl Drive {
-    /// A chain that goes on after so long.
+    /// Returns a chain that ends after a delay of `ns`.
     fn delayed(&mut self, ns: u64) -> Chain {
         let mut chain = Chain::START;
         self.clock().delay(&mut chain, ns, Part::Buffer);
@@ -18,12 +18,12 @@ fn a_page_is_read_after_it_was_programmed() {
     drive.erase(7, Cause::Merge);
     drive.program(0, Cause::Gc);
     let [same, other] = [0, 1].map(|page| drive.read(page, Cause::Host));
-    // What is in the way of a page that is there is the die.
+    // A page that is already programmed only waits for the die.
     let waits = [(Part::Merge, ERASE), (Part::Gc, PROGRAM)];
     let own = [(Part::Bus, 11), (Part::Die, 25)];
     let programmed = ERASE + PROGRAM;
     assert_eq!(drive.end(other), told(programmed + READ, &[waits, own].concat()));
-    // The other one waits for its program, and only then comes to stand before the die.
+    // The other page waits for its program, and only then enters the queue of the die.
     let waits = [&waits[..], &[(Part::Die, READ)], &own].concat();
     assert_eq!(drive.end(same), told(programmed + 2 * READ, &waits));
 }
@@ -36,10 +36,11 @@ fn pages_of_a_unit_are_programmed_in_the_order_in_which_they_were_issued() {
     let late = drive.watch(late);
     let next = drive.program(1, Cause::Host);
     let erased = drive.erase(0, Cause::Gc);
-    // Another unit is not concerned.
+    // A program of another unit does not wait.
     let other = drive.program(4, Cause::Host);
     assert_eq!(drive.times([other, late]), [PROGRAM, 500 + PROGRAM]);
-    // Until 500 it was kept by what the page before it waited for; its die was busy at first.
+    // Until 500 the page before it blocked the program, so the wait counts as that page's delay. At
+    // first the die was busy.
     let waits = [(Part::Die, PROGRAM), (Part::Buffer, 500 - PROGRAM), (Part::Gc, PROGRAM)];
     let expected = [&waits[..], &[(Part::Bus, 11), (Part::Die, 200)]].concat();
     assert_eq!(drive.end(next), told(500 + 2 * PROGRAM, &expected));
@@ -48,7 +49,7 @@ fn pages_of_a_unit_are_programmed_in_the_order_in_which_they_were_issued() {
     assert_eq!(drive.end(erased), told(500 + 2 * PROGRAM + ERASE, &expected));
 }
 
-/// All dies of a unit wait for its readers, wherever these read.
+/// An erase on any die of the unit must wait for all reads of the unit, whatever die they read.
 #[test]
 fn a_unit_is_erased_after_what_was_to_be_read_from_it() {
     let mut drive = drive(WIDE);
@@ -56,7 +57,7 @@ fn a_unit_is_erased_after_what_was_to_be_read_from_it() {
     drive.read_in(6, Cause::Host, &mut late);
     let late = drive.watch(late);
     let erased = drive.erase(0, Cause::Gc);
-    // Not what is read of it afterwards.
+    // Later reads of the unit do not delay the erase.
     let mut later = drive.delayed(5000);
     drive.read_in(6, Cause::Host, &mut later);
     let later = drive.watch(later);
@@ -105,7 +106,7 @@ fn a_server_takes_one_after_the_other() {
         (Server::LinkOut, Part::Link),
     ] {
         let mut drive = drive(SERIAL);
-        // The second comes at 50, the third has nothing to wait for.
+        // The second chain comes at 50; the third has nothing to wait for.
         let served = [0, 50, 3000].map(|at| {
             let mut chain = Chain::START;
             drive.at(at).clock().serve(&mut chain, server, 700, 1000);
@@ -137,7 +138,7 @@ fn of_chains_that_are_joined_the_last_to_end_counts() {
         ([10, 30, 20], Part::Gc),
         ([30, 10, 20], Part::Map),
         ([10, 20, 30], Part::Link),
-        // Of equals the one that was made last.
+        // Of equals, the chain that was made last counts.
         ([30, 30, 30], Part::Link),
         ([30, 30, 20], Part::Gc),
     ] {
@@ -147,7 +148,7 @@ fn of_chains_that_are_joined_the_last_to_end_counts() {
             let mut branch = fork.branch();
             drive.clock().delay(&mut branch, ns, part);
             fork.join(branch, drive.clock());
-            // A branch in which nothing is done changes nothing.
+            // A branch without work changes nothing.
             fork.join(fork.branch(), drive.clock());
         }
         let end = drive.watch(fork.end());
@@ -156,7 +157,7 @@ fn of_chains_that_are_joined_the_last_to_end_counts() {
     assert_eq!(Fork::new(Chain::START).end(), Chain::START);
 }
 
-/// In detail it would be a merge, a command and cleaning.
+/// In detail the wait is a merge, a command and cleaning.
 #[test]
 fn a_wait_for_work_as_a_whole_is_of_one_part() {
     let mut drive = drive(SERIAL);
@@ -181,7 +182,7 @@ fn who_comes_after_the_work_does_not_wait() {
     drive.clock().wait(&mut chain, work, Part::Gc);
     let end = drive.watch(chain);
     assert_eq!(drive.end(end), told(5000, &[(Part::Buffer, 5000)]));
-    // Work that has ended, and none at all.
+    // Neither work that has ended nor empty work makes the chain wait.
     for work in [work, Chain::START] {
         let mut chain = Chain::START;
         drive.clock().wait(&mut chain, work, Part::Gc);
@@ -189,7 +190,7 @@ fn who_comes_after_the_work_does_not_wait() {
     }
 }
 
-/// Its account begins anew, as that of a chain that nothing was done in.
+/// The account of the chain begins anew, as for a chain without work.
 #[test]
 fn a_chain_the_work_of_which_has_ended_goes_on_at_once() {
     let mut drive = drive(SERIAL);
@@ -224,7 +225,7 @@ fn time_passes_until_a_chain_ends_or_until_it_is_told() {
     assert_eq!((clock.play(u64::MAX), clock.now()), (false, 5000), "nothing is left");
 }
 
-/// The memory is that of the work outstanding, which is nothing when all has ended.
+/// The memory holds only outstanding work, and there is none when all chains have ended.
 #[test]
 fn what_is_complete_is_forgotten() {
     let mut drive = drive(WIDE);
@@ -242,8 +243,8 @@ fn what_is_complete_is_forgotten() {
         drive.copy_in(&[(0, 32), (1, 33), (5, 37)], Cause::Gc, &mut work);
         drive.erase_in(0, Cause::Gc, &mut work);
         drive.clock().wait(&mut chain, work, Part::Gc);
-        // 8 pages of 3, the join, 3 of 2 and a join each, 4 erases, their join and what they wait
-        // for, the wait.
+        // 8 pages with 3 nodes each, the join, 3 moves with 2 nodes and a join each, 4 erases,
+        // their join, the node that waits for the reads, and the wait.
         let all = 8 * 3 + 1 + 2 * (3 + 1) + 4 + 1 + 1 + 1;
         assert_eq!(drive.nand.outstanding(), all);
         let (node, _) = chain.node().unwrap();
@@ -255,8 +256,9 @@ fn what_is_complete_is_forgotten() {
     }
 }
 
-/// The chains before two programs of a unit end at the same instant, in either order: the younger
-/// stands before the die then, and its core is held until it is complete.
+/// The chains before two programs of a unit end at the same instant, in either order. The younger
+/// program then enters the queue of the die, and its chain keeps the core until the program is
+/// complete.
 #[test]
 fn what_is_held_back_for_no_time_keeps_its_core() {
     let controller = Controller { task_ns: [7, 50, 0, 0], blocking: true, ..Controller::default() };

@@ -1,11 +1,11 @@
-//! What is recorded of a window, by hand; `tests/recordings.rs` holds it against the totals.
+//! Recordings of a window, worked out by hand; `tests/recordings.rs` compares them with the totals.
 
 use super::*;
 use crate::clock::{Around, Recorded, Recording, Served, Span, Use};
 
 const ALL: Recording = Recording { window_ns: 1 << 40, around: Around::Time(0), spans_max: 1000 };
 
-/// Lane, what it did, for what, from when, until when.
+/// Lane, use, component, begin, and end.
 type Told = (u32, Use, Part, u64, u64);
 
 fn tuple(span: &Span) -> Told {
@@ -23,7 +23,7 @@ impl Drive {
         self.clock().recorded().unwrap()
     }
 
-    /// What the first lanes did.
+    /// Returns the spans of the first lanes.
     fn spans(&mut self, lanes: u32) -> Vec<Told> {
         let recorded = self.recording();
         recorded.spans.iter().map(tuple).filter(|&(lane, ..)| lane < lanes).collect()
@@ -75,7 +75,7 @@ fn pages_of_a_multi_plane_operation_are_transferred_one_by_one() {
         (0, Use::Transfer, Part::Map, 247, 267),
     ];
     assert_eq!(drive.spans(1), die);
-    // Neighbours that are equal are one.
+    // Equal neighbours are one span.
     let spans = drive.recording().spans;
     let channel: Vec<_> = spans.iter().filter(|span| span.lane == 4).map(tuple).collect();
     let writes = (4, Use::Transfer, Part::Bus, 1, 21);
@@ -131,12 +131,12 @@ fn a_page_in_the_cache_register_is_of_the_channel() {
     assert_eq!(drive.spans(2)[2..], pages);
 }
 
-/// A request that is complete.
+/// A complete request.
 fn served(number: u64, arrival_ns: u64, done_ns: u64) -> Served {
     Served { number, arrival_ns, done_ns, blame: Blame::default() }
 }
 
-/// A drive that programs a page after the other, each a request; the answer is what is recorded.
+/// Programs one page after another on a drive, each as a request, and returns the recording.
 fn programs(recording: Recording, arrivals: &[u64]) -> Recorded {
     let mut drive = drive(Shape { pages_per_block: 64, ..SERIAL });
     drive.clock().record(recording);
@@ -152,8 +152,8 @@ fn programs(recording: Recording, arrivals: &[u64]) -> Recorded {
 #[test]
 fn the_window_is_around_the_request_that_took_longest() {
     let recording = Recording { window_ns: 400, around: Around::Worst, spans_max: 100 };
-    // Each ends 211 after the one before it; the third took longest, and the last as long. Of
-    // equally long requests the first is recorded.
+    // Each request ends 211 after the one before it. The third one took longest, and the last one
+    // equally long: the first of equals is recorded.
     let found = programs(recording, &[0, 211, 133, 633, 844, 766]);
     assert_eq!(found.served, Some(served(2, 133, 633)));
     assert_eq!((found.from_ns, found.to_ns, found.left_out_ns), (333, 733, 0));
@@ -198,7 +198,7 @@ fn a_window_of_too_many_spans_is_made_shorter_and_says_so() {
     assert!(found.spans.len() <= 12 + 2 + 1, "{} spans", found.spans.len());
     assert_eq!(found.left_out_ns, 4000 - (found.to_ns - found.from_ns));
     assert!(found.from_ns < 2000 && 2000 < found.to_ns, "{} {}", found.from_ns, found.to_ns);
-    // What is left is complete.
+    // The recording has all spans of the time that it covers.
     let part = whole.spans.iter().filter_map(|span| span.within(found.from_ns, found.to_ns));
     assert_eq!(found.spans, part.collect::<Vec<_>>());
 }

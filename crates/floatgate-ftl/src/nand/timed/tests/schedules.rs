@@ -1,4 +1,4 @@
-//! What a die does next, and at the same time: priority, suspension, cache register, page types.
+//! The next operation of a die, and overlap: priority, suspension, cache register, page types.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn reads_of_the_host_go_first_where_they_may() {
     let [first, second, gc, _] = in_turn.map(|end| end + READ);
     // A read of cleaning waits its turn.
     assert_eq!(ends(read_first(500)), [first, second, gc, READ]);
-    // Unless all reads go first: then they take turns.
+    // With all reads first, this read and the host's read take turns.
     let all = Schedule { order: Order::AllReadsFirst { starve_ns: 500 }, ..Schedule::default() };
     assert_eq!(ends(all), [first + READ, second + READ, READ, 2 * READ]);
 }
@@ -44,16 +44,17 @@ fn what_has_stood_there_for_long_goes_before_younger_reads() {
         let reads = [50, 60].map(|at| drive.at(at).urgent(20));
         drive.times([program, reads[0], reads[1]])
     };
-    // When the erase ends the program has stood there for 1500.
+    // The program has waited for 1500 when the erase ends.
     let at_once = [ERASE + PROGRAM, ERASE + PROGRAM + READ, ERASE + PROGRAM + 2 * READ];
     assert_eq!(ends(1500), at_once);
-    // Else after one read; and if that is not long, after both.
+    // With a limit above that, the program goes after one read; with a limit that it has not
+    // reached by then, after both.
     let after_one = [ERASE + READ + PROGRAM, ERASE + READ, ERASE + 2 * READ + PROGRAM];
     assert_eq!(ends(1501), after_one);
     assert_eq!(ends(1500 + READ), after_one);
     let after_both = [ERASE + 2 * READ + PROGRAM, ERASE + READ, ERASE + 2 * READ];
     assert_eq!(ends(1501 + READ), after_both);
-    // Older reads go before it, for however long it has stood there.
+    // Older reads go before the program, no matter how long the program has waited.
     let mut drive = scheduled(SERIAL, TIMING, read_first(0));
     drive.erase(7, Cause::Gc);
     let read = drive.at(1).urgent(20);
@@ -61,7 +62,8 @@ fn what_has_stood_there_for_long_goes_before_younger_reads() {
     assert_eq!(drive.times([read, program]), [ERASE + READ, ERASE + READ + PROGRAM]);
 }
 
-/// Nothing begins at the time until which is played: who comes then may go first.
+/// Nothing begins at the time up to which the clock plays, so a read that arrives then may go
+/// first.
 #[test]
 fn who_comes_at_an_instant_is_there_when_the_die_chooses() {
     let mut drive = scheduled(SERIAL, TIMING, read_first(10_000));
@@ -81,7 +83,7 @@ fn an_erase_is_interrupted_for_a_read() {
     // The cells are free at 120.
     let expected = [(Part::Gc, 20), (Part::Bus, 11), (Part::Die, 25)];
     assert_eq!(drive.end(read), told(120 + READ, &expected));
-    // They go on at 156, work from 161 on, and have 1401 to go.
+    // The erase resumes at 156, works from 161 on, and has 1401 to go.
     let expected = [(Part::Bus, 1), (Part::Gc, 1500 + 20 + 5), (Part::Die, READ)];
     assert_eq!(drive.end(erase), told(161 + 1401, &expected));
 }
@@ -94,7 +96,7 @@ fn an_operation_is_interrupted_so_many_times() {
     let end = ERASE + 2 * (20 + READ + 5);
     assert_eq!(drive.times(reads), [120 + READ, 220 + READ, end + READ]);
     assert_eq!(drive.times([erase]), [end]);
-    // A program is, too.
+    // A program is interrupted, too.
     let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 1));
     let program = drive.program(4, Cause::Host);
     let reads = [100, 200].map(|at| drive.at(at).urgent(0));
@@ -123,14 +125,14 @@ fn what_is_interrupted_goes_on_before_it_starves() {
         let reads = [0, 1, 2].map(|page| drive.urgent(page));
         drive.times([erase, reads[0], reads[1], reads[2]])
     };
-    // Interrupted at 100; reads end at 156, 192 and 228.
+    // The erase is interrupted at 100; the reads end at 156, 192 and 228.
     let [first, second, third] = [1, 2, 3].map(|reads| 120 + reads * READ);
     assert_eq!(ends(129), [third + 5 + 1401, first, second, third]);
     let goes_on = second + 5 + 1401;
     assert_eq!(ends(92), [goes_on, first, second, goes_on + READ]);
 }
 
-/// Not amid its command cycles, but as soon as these are over.
+/// The erase is not interrupted during its command cycles, but as soon as they are over.
 #[test]
 fn a_command_is_sent_before_it_is_interrupted() {
     let timing = Timing { command_ns: 50, ..TIMING };
@@ -149,7 +151,7 @@ fn with_a_cache_register_the_cells_read_while_a_page_is_transferred() {
     let own = [(Part::Bus, 11), (Part::Die, 25)];
     let after = |wait: u64| told(wait + READ, &[&[(Part::Die, wait)], &own[..]].concat());
     assert_eq!(drive.ends(reads), [after(0), after(26), after(52)]);
-    // The register is taken until 66: what was read by 52 stays in the cells.
+    // The register is occupied until 66: the page that was read by 52 stays in the cells.
     let mut drive = cached(40);
     let reads = [0, 1, 2].map(|page| drive.read(page, Cause::Host));
     let waits = |wait: u64| [(Part::Die, wait + 25), (Part::Bus, 1 + 14 + 40)];
@@ -163,7 +165,7 @@ fn with_a_cache_register_the_next_page_is_loaded_while_the_cells_program() {
     let programs = [0, 1, 2].map(|page| drive.program(page, Cause::Host));
     let [first, second, third] = drive.ends(programs);
     assert_eq!(first, told(211, &[(Part::Bus, 11), (Part::Die, 200)]));
-    // It waits for the die until 11, and in the register from 22 to 211.
+    // The second program waits for the die until 11, and in the register from 22 to 211.
     assert_eq!(second, told(411, &[(Part::Die, 11 + 189 + 200), (Part::Bus, 11)]));
     let expected = [(Part::Die, 211 + 189 + 200), (Part::Bus, 11)];
     assert_eq!(third, told(611, &expected));
@@ -175,14 +177,14 @@ fn what_waits_in_the_register_goes_before_all_others() {
     drive.erase(7, Cause::Gc);
     let program = drive.at(100).program(0, Cause::Host);
     let read = drive.at(105).read(20, Cause::Host);
-    // In the register from 111 on.
+    // The program is in the register from 111 on.
     let expected = [(Part::Bus, 11), (Part::Gc, ERASE - 111), (Part::Die, 200)];
     assert_eq!(drive.end(program), told(ERASE + 200, &expected));
     let expected = [(Part::Gc, ERASE - 105), (Part::Die, 200), (Part::Bus, 11), (Part::Die, 25)];
     assert_eq!(drive.end(read), told(ERASE + 200 + READ, &expected));
 }
 
-/// While a page that was read is transferred an erase may begin, and a program may not.
+/// During the transfer of a page that was read, an erase may begin, but a program may not.
 #[test]
 fn a_program_needs_the_register() {
     let mut drive = cached(10);
@@ -193,7 +195,7 @@ fn a_program_needs_the_register() {
     assert_eq!(drive.times([read, program]), [READ, READ + PROGRAM]);
 }
 
-/// A program that is in the register keeps the erase that the cells do from being interrupted.
+/// While a program is in the register, the erase in the cells must not be interrupted.
 #[test]
 fn what_would_have_to_wait_in_the_register_is_not_interrupted() {
     let schedule = Schedule { cache_register: true, ..interrupted(10_000, 9) };
@@ -201,9 +203,9 @@ fn what_would_have_to_wait_in_the_register_is_not_interrupted() {
     drive.erase(7, Cause::Gc);
     let program = drive.at(100).program(0, Cause::Host);
     let read = drive.at(200).urgent(20);
-    // Then the program is interrupted at once.
+    // The program itself is then interrupted at once.
     let free = ERASE + 20;
-    // The cells go on while the page that was read is transferred.
+    // The cells resume while the page that was read is transferred.
     let expected = [free + 26 + 5 + 200, free + READ];
     assert_eq!(drive.times([program, read]), expected);
 }

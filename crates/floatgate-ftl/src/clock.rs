@@ -167,7 +167,7 @@ impl Fork {
         self.start
     }
 
-    /// Adds a complete branch to the fork.
+    /// Adds a branch to the fork. The branch must get no more work.
     #[inline(always)]
     pub fn join(&mut self, branch: Chain, clock: &mut impl Clock) {
         if branch.is_at(&self.start) || !clock.is_live(branch) {

@@ -38,7 +38,7 @@ impl Use {
 pub struct Span {
     /// Number of the lane: first the dies, in the order of channels, and then the channels.
     pub lane: u32,
-    /// What the lane did; a channel only transfers.
+    /// Use of the time; a channel only transfers.
     pub doing: Use,
     /// The cause of the operation, as a component. For the host: [`Part::Die`] on a die,
     /// [`Part::Bus`] on a channel.

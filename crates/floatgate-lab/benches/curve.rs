@@ -1,7 +1,7 @@
-//! The curve of the mapping cache: page accesses per second, exact and sampled, of one recording.
+//! The curve of the map cache: page accesses per second, exact and sampled, for one recording.
 //!
-//! `cargo bench -p floatgate-lab --bench curve` takes 10 M Zipf accesses over 16 Mi pages;
-//! `FLOATGATE_BENCH_ACCESSES=100M` takes as many as it says, at 25 bytes of memory each.
+//! `cargo bench -p floatgate-lab --bench curve` takes 10 M Zipf accesses over 16 Mi pages.
+//! `FLOATGATE_BENCH_ACCESSES=100M` sets another number, at 25 bytes of memory for each access.
 
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ fn main() {
     println!("error     {error:.4} on average, {stated:.4} stated, at a rate of {RATE}");
 }
 
-/// The requests in memory, so that what is measured is not the generator.
+/// Stores the requests in memory, so that the benchmark does not measure the generator.
 fn record(spec: &str) -> Recorded {
     let mut recording = Recorded::new(spec, 1, 1.0).expect("once, at its own speed");
     let mut workload = generator(spec, 1).expect("the text names a generator");

@@ -1,4 +1,4 @@
-//! SHRD from a config: what loads, what does not, and what a result says.
+//! SHRD from a config: valid settings, invalid settings, and its numbers in a result.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -20,7 +20,7 @@ fn load(pairs: &[(&str, &str)]) -> Result<Config, String> {
     Config::load(Some("shrd17"), None, &sets).map_err(|error| error.to_string())
 }
 
-/// A small drive, with a log of 4 MiB.
+/// Small drive with a log of 4 MiB.
 const SMALL: &[(&str, &str)] = &[
     ("host.log", "4MiB"),
     ("flash.superblock", "8"),
@@ -65,7 +65,8 @@ fn the_spare_covers_the_log() {
         let config = load(&[("flash.blocks", blocks), ("capacity.spare_factor", spare)]).unwrap();
         Plan::new(&config, 1 << 30)
     };
-    // 64 MiB are 2 units of 32 MiB; with the streams and two more the spare must be 8 and the map.
+    // 64 MiB are 2 units of 32 MiB. With the streams and two more units, the spare space must be 8
+    // units and the map.
     let error = given("6400", "0.05").unwrap_err().to_string();
     assert!(error.contains("no room to clean") && error.contains("the host's log"), "{error}");
     let plan = given("6400", "0.2").unwrap();
@@ -108,7 +109,7 @@ fn every_option_runs_and_is_verified() {
     }
 }
 
-/// A write that has at most `low_packing` requests waits for the next request, as often as
+/// A packed write with at most `low_packing` requests waits for the next request, as often as
 /// `low_packing_retries` allows. Requests arrive one by one here, so each of them is waited for.
 #[test]
 fn a_write_of_few_requests_waits_for_more() {
@@ -140,7 +141,7 @@ fn commands_cost_what_the_config_says() {
     assert!(mean(&[&ideal[..], &free].concat()) > 15_000.0);
 }
 
-/// Pages that are logged first are ticks of the clock that a placement does not see.
+/// A placement's clock does not advance with the first write of a page to the log.
 #[test]
 fn every_placement_that_knows_no_future_stands_behind_shrd() {
     for placement in names(PLACEMENTS).filter(|&name| name != "oracle") {
@@ -151,7 +152,7 @@ fn every_placement_that_knows_no_future_stands_behind_shrd() {
     }
 }
 
-/// A page that is trimmed while it is in the log has no place to be put back to.
+/// A page that is trimmed while it is in the log is not remapped.
 #[test]
 fn a_pattern_has_no_remaps_of_trimmed_pages() {
     let config = load(SMALL).unwrap();

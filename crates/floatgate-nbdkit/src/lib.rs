@@ -1,8 +1,8 @@
-//! A live drive as a plugin of nbdkit, which speaks the NBD protocol and has sockets, TLS and
+//! A live drive as a plugin of nbdkit, which speaks the NBD protocol and provides sockets, TLS and
 //! filters.
 //!
-//! Thin: parameters come in, requests go to [`Backend`], errors become codes. nbdkit serves the
-//! requests of a connection, and connections, in threads of its own.
+//! The plugin is thin: it reads parameters, passes requests to [`Backend`], and converts errors to
+//! codes. nbdkit serves connections, and the requests of a connection, in its own threads.
 
 #![cfg(target_os = "linux")]
 // nbdkit's macro makes the one public function, without a doc.
@@ -32,32 +32,33 @@ use rustix::process::{Resource, Signal, getrlimit};
 
 use parameters::Parameters;
 
-/// How exactly threads are to wake up, in nanoseconds.
+/// Timer slack of threads, in nanoseconds: the precision of their wake-ups.
 const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
 
-/// How often a drive is asked whether something is wrong with it.
+/// Interval between two checks of a drive for trouble.
 const TROUBLE_EVERY: Duration = Duration::from_secs(1);
 
-/// How often the progress of filling a drive is reported.
+/// Interval between two progress reports while a drive is filled.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether the parent is still there.
+/// Interval between two checks that the parent process still exists.
 const PARENT_EVERY: Duration = Duration::from_millis(500);
 
-/// Open files of this process with which it takes no further connection. An idle connection has
-/// one, a working one three.
+/// Maximum number of open files in this process at which it accepts another connection. An idle
+/// connection has one open file, and a working one three.
 const FILES_MAX: u64 = 896;
 
-/// Files that connections leave to the drive and its control socket, where fewer are allowed.
+/// Files reserved for the drive and its control socket, if the system allows fewer than the
+/// maximum.
 const FILES_LEFT: u64 = 128;
 
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
 static SERVING: Mutex<Option<Serving>> = Mutex::new(None);
 
-/// What is served, once it is.
+/// The drive in service.
 struct Serving {
     drive: Arc<Served>,
-    /// Who looks inside.
+    /// Listener of the control socket.
     _control: Option<Listener>,
 }
 
@@ -65,7 +66,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A connection, and the placement handle that all its writes have.
+/// A connection, with the placement handle of all its writes.
 struct Connection {
     drive: Client,
     handle: Stream,
@@ -83,15 +84,15 @@ impl Drop for Connection {
     }
 }
 
-/// The placement handle in the name of an export, `handle-N`; that of any other is 0. NBD has no
-/// other word for it.
+/// Returns the placement handle in the name of an export, `handle-N`, or 0 for any other name. NBD
+/// has no other way to state a handle.
 fn handle(export: &str) -> Result<Stream> {
     let Some(number) = export.strip_prefix("handle-") else { return Ok(0) };
     let expected = || format!("export {export}: expected handle- and a number from 0 to 65535");
     number.parse().map_err(|_| wrong(expected()))
 }
 
-/// What the client is told.
+/// Returns the error for the client.
 fn refused(error: ServeError) -> Error {
     let code = match &error {
         ServeError::Drive(LiveError::Beyond { .. }) => libc::EINVAL,
@@ -107,14 +108,15 @@ fn wrong(text: impl ToString) -> Error {
     Error::new(libc::EINVAL, text.to_string())
 }
 
-/// Open files of this process, and as many as there may be before a connection is refused.
+/// Returns the number of open files in this process, and the maximum at which a connection is
+/// accepted.
 fn files() -> (u64, u64) {
     let open = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     (open, allowed.saturating_sub(FILES_LEFT).min(FILES_MAX))
 }
 
-/// Once it is shut down by whoever was first, there is nothing to do.
+/// Shuts the drive down. Does nothing if another thread has already shut it down.
 fn shut_down(drive: &Served) {
     match drive.shut_down() {
         Ok(()) | Err(ServeError::PowerOff) => {}
@@ -122,7 +124,7 @@ fn shut_down(drive: &Served) {
     }
 }
 
-/// Says what is wrong with a drive when that begins or changes, until the drive is gone.
+/// Reports trouble of a drive when it begins or changes, until the drive is gone.
 fn report_trouble(drive: &Arc<Served>) {
     let drive = Arc::downgrade(drive);
     thread::spawn(move || {
@@ -139,7 +141,7 @@ fn report_trouble(drive: &Arc<Served>) {
     });
 }
 
-/// Opens the drive; while it is brought to its start state, its progress is reported.
+/// Opens the drive. Reports progress while the drive is brought to its start state.
 fn open(setup: Setup, is_quiet: bool) -> Result<Arc<Served>> {
     let control = &Control::default();
     let (done, end) = mpsc::channel::<()>();
@@ -165,10 +167,10 @@ fn report_progress(control: &Control) {
     }
 }
 
-/// Shuts the drive down and ends this process when it has another parent.
+/// Shuts the drive down and ends this process when its parent has exited.
 ///
-/// With `--exit-with-parent` nbdkit ends by itself, but waits for clients to leave: as long as a
-/// file system is mounted, that is for ever.
+/// With `--exit-with-parent` nbdkit also ends by itself, but first waits for its clients to
+/// disconnect. A mounted file system never does.
 fn end_with(parent: u32, drive: &Arc<Served>) {
     let drive = Arc::downgrade(drive);
     thread::spawn(move || {
@@ -178,7 +180,7 @@ fn end_with(parent: u32, drive: &Arc<Served>) {
         if let Some(drive) = drive.upgrade() {
             shut_down(&drive);
         }
-        // What nbdkit would do at the end is not for a thread beside its own.
+        // A thread outside nbdkit cannot run nbdkit's own exit steps.
         let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
     });
 }
@@ -212,9 +214,9 @@ impl Server for Connection {
         Ok(ThreadModel::Parallel)
     }
 
-    /// From here on there may be threads.
+    /// Threads are allowed from here on.
     fn after_fork() -> Result<()> {
-        // Without it replies that are held come up to 50 us late; the system may refuse.
+        // Without this, held replies are up to 50 us late. The system may refuse.
         let _ = rustix::thread::set_current_timer_slack(TIMER_SLACK);
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
         let (control, parent) = (parameters.control.clone(), parameters.parent);
@@ -233,15 +235,15 @@ impl Server for Connection {
         Ok(())
     }
 
-    /// Clients are gone.
+    /// Shuts down the drive. All clients are gone.
     fn unload() {
         if let Some(Serving { drive, .. }) = lock(&SERVING).take() {
             shut_down(&drive);
         }
     }
 
-    /// Before a client has said a word. Strangers that keep connections open never take the files
-    /// that the drive needs.
+    /// Refuses a connection before its handshake if too many files are open. Idle connections of
+    /// strangers thus never take the files that the drive needs.
     fn preconnect(_: bool) -> Result<()> {
         match files() {
             (open, most) if open > most => {
@@ -276,7 +278,7 @@ impl Server for Connection {
         Ok(FuaFlags::Native)
     }
 
-    /// A flush on one connection is one for all.
+    /// A flush on one connection covers the writes of all connections.
     fn can_multi_conn(&self) -> Result<bool> {
         Ok(true)
     }

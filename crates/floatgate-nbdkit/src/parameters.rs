@@ -1,4 +1,4 @@
-//! What is said on nbdkit's command line.
+//! Parameters on nbdkit's command line.
 
 use std::fs;
 use std::path::{PathBuf, absolute};
@@ -8,7 +8,7 @@ use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
 use floatgate_lab::serve::{Place, Setup};
 
-/// What nbdkit shows with `--help`.
+/// Help text of the plugin, for nbdkit's `--help`.
 pub const HELP: &str = "\
 image=<FILE>            The image of the drive, made by `floatgate image create`; or:
 memory=<BYTES>          a new drive in memory,
@@ -26,7 +26,7 @@ record=<FILE>           A file to make, with all that is asked for.
 also=<NAME>=<FILE>      A drive (JSON, resolved) that is asked for the same; may be repeated.
 parent=<PID>            Shuts the drive down and ends when this process is no longer the parent.";
 
-/// What was said so far.
+/// Parameters so far.
 #[derive(Debug, Default)]
 pub struct Parameters {
     image: Option<PathBuf>,
@@ -34,26 +34,26 @@ pub struct Parameters {
     config: Option<PathBuf>,
     seed: Option<u64>,
     aged: bool,
-    /// Whether the progress of filling a drive is not reported.
+    /// Whether progress reports during the fill are suppressed.
     pub is_quiet: bool,
     name: Option<String>,
     time: Timekeeping,
     transport: Duration,
-    /// The socket of who looks inside.
+    /// Path of the control socket.
     pub control: Option<PathBuf>,
     record: Option<PathBuf>,
     also: Vec<(String, PathBuf)>,
-    /// The process without which nothing is served.
+    /// Parent process: the plugin ends when it exits.
     pub parent: Option<u32>,
 }
 
 impl Parameters {
-    /// Takes in a parameter.
+    /// Sets a parameter.
     ///
     /// # Errors
-    /// One that is not known, or has no such value: what was given, and what was expected.
+    /// An unknown parameter, or an invalid value: the given text, and the expected one.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        // nbdkit may go to another folder before they are used.
+        // nbdkit may change its directory before the paths are used.
         let path = || absolute(value).map_err(|error| format!("{key}={value}: {error}"));
         let number = || value.parse().map_err(|_| format!("{key}={value}: expected a number"));
         match key {
@@ -90,10 +90,10 @@ impl Parameters {
         Ok(())
     }
 
-    /// Whether they name one drive.
+    /// Checks that the parameters name exactly one drive.
     ///
     /// # Errors
-    /// None, or two.
+    /// They name no drive, or two.
     pub fn check(&self) -> Result<(), String> {
         match (&self.image, self.memory, &self.config, self.aged) {
             (Some(_), None, None, false) | (None, Some(_), Some(_), _) => Ok(()),
@@ -102,7 +102,7 @@ impl Parameters {
         }
     }
 
-    /// What is to be served.
+    /// Returns the drive to serve and its settings.
     ///
     /// # Errors
     /// A config that cannot be read.

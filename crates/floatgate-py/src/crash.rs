@@ -1,4 +1,4 @@
-//! The exploration of losses of power as a function of the module.
+//! The exploration of power failures as a function of the module.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::workload::Workload;
 use crate::{Control, config_error, parse, run_error, text};
 
-/// Every n-th recovery is cut if nothing is said.
+/// Every n-th recovery is cut by default.
 const SECOND: u64 = 50;
 
 #[pyfunction]
@@ -38,9 +38,9 @@ pub fn crash(
         (None, Some(every)) => Moments::Every(every),
         (None, None) => Moments::AtMost(most),
     };
-    // One that is explored by itself is cut again, too.
+    // A single explored moment has its recovery cut, too.
     let again = if point.is_some() { 1 } else { second.unwrap_or(SECOND) };
-    // Who says which recoveries are cut has said all of it.
+    // An explicit `second` disables the automatic limit.
     let again_most = if second.is_some() { u64::MAX } else { most };
     let options = Options { span_bytes, seed, moments, again, again_most, bug: None };
     let report = py.detach(|| explore(&config, requests.as_mut(), options, &control));

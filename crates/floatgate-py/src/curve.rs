@@ -1,4 +1,4 @@
-//! The curve of the mapping cache as a function of the module.
+//! The curve of the map cache as a function of the module.
 
 use std::sync::Arc;
 

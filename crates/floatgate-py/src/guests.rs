@@ -1,8 +1,9 @@
-//! Policies in Python as guests of the engine.
+//! Policies in Python as external policies of the engine.
 //!
-//! `floatgate.guests.calls` stands on the other side: it has checked the policies, and makes arrays
-//! of the bytes that it is given. What a policy raises is kept here until the run has ended, which
-//! it is asked to at once; from then on no policy is asked again.
+//! `floatgate.guests.calls` is the Python side: it has checked the policies, and makes arrays of
+//! the bytes that it gets. When a policy raises an exception, this module keeps the exception,
+//! cancels the run at once, and calls no policy again. The exception is raised when the run has
+//! ended.
 
 mod buffer;
 mod mapping;
@@ -33,21 +34,21 @@ use placement::{Ahead, Placed};
 pub(crate) use shapes::{BufferShape, DriveShape, HostWrite, MapShape, Reclaimed};
 use victim::Chosen;
 
-/// A request, and how many there were before.
+/// A request, with the number of requests before it.
 type Numbered = (u64, Request);
 
-/// Where the drive is in the requests of the host.
+/// Position of the drive in the requests of the host.
 #[derive(Clone, Copy)]
 struct At {
-    /// Whether it is being brought to its start state.
+    /// Whether the drive is being brought to its start state.
     is_start: bool,
-    /// The request that it was given last, or the first of a batch that a policy is asked for.
+    /// The latest request of the drive, or the first of a batch that a policy sorts.
     request: Option<Numbered>,
-    /// How many requests there are up to the last of a batch.
+    /// Number of requests up to the last one of a batch.
     until: Option<u64>,
 }
 
-/// What the guests of a run have in common: where the run is, and what went wrong.
+/// State that the external policies of a run share: the position of the run, and the first error.
 pub(crate) struct Border {
     control: Arc<Control>,
     has_failed: AtomicBool,
@@ -56,7 +57,7 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// What a policy says; once one has failed, `instead`.
+    /// Returns the answer of a policy. After an error of any policy, returns `instead`.
     fn ask<T>(&self, instead: T, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> T {
         if self.has_failed.load(Ordering::Relaxed) {
             return instead;
@@ -78,15 +79,15 @@ impl Border {
         self.control.cancel();
     }
 
-    /// As [`Border::fail`], for a request that the drive has not been given yet, or for a batch of
-    /// them from this one `until` so many.
+    /// Fails like [`Border::fail`], for a request that the drive has not received yet, or for a
+    /// batch that begins with it. `until` is the number of requests up to the end of the batch.
     fn fail_ahead(&self, error: PyErr, request: Numbered, until: Option<u64>) {
         let is_start = locked(&self.at).is_start;
         self.fail_at(error, At { is_start, request: Some(request), until });
     }
 
-    /// What a policy has raised, told by `told` with the request that it was asked for; none if all
-    /// went well.
+    /// Returns the exception of a policy, or None if there was none. `told` adds the request that
+    /// the policy was called for.
     pub(crate) fn fault(&self, py: Python<'_>, told: &Py<PyAny>) -> Option<PyErr> {
         let (error, at) = locked(&self.fault).take()?;
         let request = at.request.map(|(number, request)| {
@@ -98,7 +99,8 @@ impl Border {
     }
 }
 
-/// What `run` returns; an assertion that fails is a fault of the guests, which are all that is new.
+/// Returns the result of `run`. A failed assertion is attributed to the external policies, because
+/// they are the only new code.
 pub(crate) fn guarded<T>(
     border: &Border,
     run: impl FnOnce() -> Result<T, RunError>,
@@ -112,17 +114,17 @@ pub(crate) fn guarded<T>(
     })
 }
 
-/// A panic elsewhere has left nothing half-done here.
+/// Locks a mutex. A panic in another thread cannot have left its state half updated.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How an answer is shown in an error.
+/// Returns the text of an answer for an error.
 fn shown(answer: &Bound<'_, PyAny>) -> String {
     answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string())
 }
 
-/// Whole numbers as the bytes of an array of int64.
+/// Returns whole numbers as the bytes of an array of int64.
 fn bytes<'py>(py: Python<'py>, numbers: impl ExactSizeIterator<Item = i64>) -> Bound<'py, PyBytes> {
     let mut bytes = Vec::with_capacity(numbers.len() * size_of::<i64>());
     for number in numbers {
@@ -131,7 +133,8 @@ fn bytes<'py>(py: Python<'py>, numbers: impl ExactSizeIterator<Item = i64>) -> B
     PyBytes::new(py, &bytes)
 }
 
-/// The policies of a run: what `floatgate.guests.calls` has made of each, none for one of a table.
+/// The policies of a run, as prepared by `floatgate.guests.calls`. None stands for a built-in
+/// policy.
 pub(crate) struct PyGuests {
     border: Arc<Border>,
     placement: Option<Py<PyAny>>,
@@ -143,7 +146,7 @@ pub(crate) struct PyGuests {
 }
 
 impl PyGuests {
-    /// From the attributes `placement`, `victim`, `mapping` and `buffer`.
+    /// Takes the policies from the attributes `placement`, `victim`, `mapping` and `buffer`.
     pub(crate) fn new(given: &Bound<'_, PyAny>, control: &Arc<Control>) -> PyResult<Self> {
         let named = |name| {
             let policy = given.getattr(name)?;
@@ -166,12 +169,12 @@ impl PyGuests {
         })
     }
 
-    /// What is to be asked for what went wrong.
+    /// Returns the shared state, which has the first error.
     pub(crate) fn border(&self) -> Arc<Border> {
         Arc::clone(&self.border)
     }
 
-    /// Tells a policy of the drive that it is for.
+    /// Passes the shape of the drive to a policy.
     fn start<S>(&self, policy: &Py<PyAny>, shape: S)
     where
         (S,): for<'py> pyo3::call::PyCallArgs<'py>,

@@ -1,20 +1,20 @@
-//! Large tables on huge pages, where Linux is asked for them.
+//! Large tables on huge pages, if Linux provides them.
 //!
-//! The map and the owners of a drive of 64 Mi pages are half a gigabyte, accessed at random: on
-//! pages of 4 KiB nearly every access misses the processor's translations of addresses, too, and
-//! each page is a fault of its own when it is written first. All other memory is the system's.
+//! The map and the owners of a drive of 64 Mi pages take half a gigabyte, with random accesses. On
+//! pages of 4 KiB nearly every access also misses the processor's address translations (TLB), and
+//! the first write to each page causes a page fault. Smaller allocations are left unchanged.
 
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// What is smaller would gain nothing: two huge pages.
+/// Two huge pages. Smaller allocations would gain nothing.
 const LARGE: usize = 4 << 20;
 
-/// The system's allocator, which advises huge pages for large tables.
+/// The system's allocator, with advice to use huge pages for large tables.
 pub struct HugePages;
 
-// SAFETY: every call goes to the system's allocator as it is; advice changes no content.
+// SAFETY: every call goes unchanged to the system's allocator; advice changes no content.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         advised(unsafe { System.alloc(layout) }, layout.size())
@@ -33,7 +33,7 @@ unsafe impl GlobalAlloc for HugePages {
     }
 }
 
-/// The same memory; if it is large, the pages that are in it as a whole may become huge.
+/// Returns the same memory. If it is large, the whole pages inside it may become huge.
 #[inline]
 fn advised(pointer: *mut u8, bytes: usize) -> *mut u8 {
     #[cfg(target_os = "linux")]
@@ -42,8 +42,8 @@ fn advised(pointer: *mut u8, bytes: usize) -> *mut u8 {
         use rustix::param::page_size;
         let skipped = pointer.align_offset(page_size());
         let pages = (bytes - skipped) / page_size() * page_size();
-        // SAFETY: the range is inside of what was allocated. That the advice is not taken, as where
-        // a system has no huge pages, is no error.
+        // SAFETY: the range is inside the allocation. Ignored advice, as on a system without huge
+        // pages, is no error.
         let _ = unsafe { madvise(pointer.add(skipped).cast(), pages, Advice::LinuxHugepage) };
     }
     #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! Images: made, looked at, checked, shown, read; and the live drive, for tests that end it.
+//! Images: create, inspect, check, dump and read them. Also a live drive, for tests that end it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::{ConfigError, Control, RunError, parse, run_error, text};
 
-/// A wrong config or a file that is no image is a wrong call; what the system refuses is a failed
-/// run.
+/// Returns the exception for an error. A wrong config or a file that is no image is a config error;
+/// an error of the system is a run error.
 fn open_error(error: OpenError) -> PyErr {
     let words = error.to_string();
     let is_run = match &error {
@@ -51,7 +51,7 @@ pub fn image_create(
     py.detach(|| image::create(&path, &config, size, seed)).map_err(open_error)
 }
 
-/// Makes an image with a drive of `size` bytes that is written over as the config's start says.
+/// Makes an image with a drive of `size` bytes that is aged according to the config's start.
 #[pyfunction]
 #[pyo3(signature = (path, config_json, *, size, seed, control))]
 pub fn image_create_aged(
@@ -71,7 +71,7 @@ pub fn image_create_aged(
     })
 }
 
-/// The config that a live drive of `size` bytes has, as JSON text.
+/// Returns the config of a live drive of `size` bytes, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (config_json, *, size))]
 pub fn live_config(config_json: &str, size: u64) -> PyResult<String> {
@@ -79,13 +79,13 @@ pub fn live_config(config_json: &str, size: u64) -> PyResult<String> {
     text(&json!(config.map_err(|error| ConfigError::new_err(error.to_string()))?))
 }
 
-/// What an image is, as JSON text.
+/// Returns a description of an image, as JSON text.
 #[pyfunction]
 pub fn image_info(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     text(&py.detach(|| image::info(&path)).map_err(open_error)?)
 }
 
-/// What is wrong with an image, as JSON text.
+/// Returns the problems of an image, as JSON text.
 #[pyfunction]
 pub fn image_check(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     text(&json!(py.detach(|| image::check(&path)).map_err(open_error)?))
@@ -115,7 +115,7 @@ pub fn image_dump(
     dumped.map_err(open_error)
 }
 
-/// The bytes of an image, for reading; others can look at it meanwhile.
+/// Reader of an image's bytes. Several readers can have the image open.
 #[pyclass(frozen)]
 pub struct Reader(Mutex<image::Reader>);
 
@@ -180,7 +180,7 @@ impl Drive {
         self.with(py, |drive| Ok(drive.bytes()))
     }
 
-    /// What finding the drive has cost: JSON text.
+    /// Returns the cost of mounting the drive, as JSON text.
     fn mount(&self, py: Python<'_>) -> PyResult<String> {
         let mount = self.with(py, |drive| Ok(drive.mount()))?;
         text(&json!({
@@ -213,7 +213,7 @@ impl Drive {
         self.with(py, |drive| drive.flush())
     }
 
-    /// Shuts down, and lets the image go.
+    /// Shuts down, and releases the image.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.with(py, |drive| drive.shut_down())?;
         if let Ok(mut drive) = self.0.lock() {

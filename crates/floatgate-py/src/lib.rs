@@ -1,5 +1,6 @@
-//! The engine as a Python module. A translation layer: Arrow batches in, JSON text out, the
-//! interpreter released while a drive runs. `python/floatgate` is the front that users see.
+//! The engine as a Python module. This module only translates: it takes Arrow batches, returns JSON
+//! text, and releases the interpreter while a drive runs. `python/floatgate` is the front that
+//! users see.
 
 mod crash;
 mod curve;
@@ -51,7 +52,7 @@ pub(crate) fn run_error(error: LabError) -> PyErr {
     }
 }
 
-/// Watches a run, and ends it, from another thread.
+/// Handle to watch and stop a run from another thread.
 #[pyclass(frozen)]
 #[derive(Default)]
 struct Control(Arc<run::Control>);
@@ -82,7 +83,7 @@ fn resolve(
     text(&json!(config))
 }
 
-/// What a preset and a file say, without defaults.
+/// Returns the settings in a preset and a file, without defaults, as JSON text.
 #[pyfunction]
 fn said(preset: Option<&str>, toml: Option<&str>) -> PyResult<String> {
     text(&json!(config::said(preset, toml).map_err(config_error)?))
@@ -133,18 +134,18 @@ fn generators() -> PyResult<String> {
     text(&Value::Array(rows.collect()))
 }
 
-/// The drive that a config gives for a workload of `span_bytes`.
+/// Returns the drive for a config and a workload of `span_bytes`.
 fn plan(config_json: &str, span_bytes: u64) -> PyResult<Plan> {
     Plan::new(&parse(config_json)?, span_bytes).map_err(config_error)
 }
 
-/// Logical bytes of that drive.
+/// Returns the logical bytes of the drive for a config and a workload of `span_bytes`.
 #[pyfunction]
 fn logical_bytes(config_json: &str, span_bytes: u64) -> PyResult<u64> {
     Ok(plan(config_json, span_bytes)?.logical_bytes())
 }
 
-/// What the flash of that drive is used for.
+/// Returns the use of that drive's flash, as JSON text.
 #[pyfunction]
 fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
     text(&json!(SpaceResult::new(&plan(config_json, span_bytes)?)))
@@ -172,7 +173,7 @@ fn simulate(
     reading: Option<&Reading>,
     guests: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    // First of all: it must not stay free if anything fails here, as other runs wait for it.
+    // The seat comes first: if anything fails here, dropping it releases the runs that wait for it.
     let seat = reading.map(Reading::seat).transpose()?;
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
@@ -210,7 +211,8 @@ fn simulate(
         .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
 }
 
-/// Map entries that the writes of a workload change, in order, without SHRD and with it.
+/// Returns the map entries that the writes of a workload change, in order, without SHRD and with
+/// it.
 #[pyfunction]
 #[pyo3(signature = (config_json, workload, *, span_bytes, limit))]
 fn access_pattern(

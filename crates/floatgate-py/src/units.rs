@@ -1,30 +1,30 @@
-//! Texts with units as functions of the module: what the config reads, Python reads alike.
+//! Texts with units as functions of the module. Python thus reads the same texts as the config.
 
 use floatgate_lab::units::{self, Size};
 use pyo3::prelude::*;
 
 use crate::ConfigError;
 
-/// Bytes of a size with a unit, such as "64GiB", that was given as `name`.
+/// Returns the bytes of a size with a unit, such as "64GiB". Errors call it `name`.
 #[pyfunction]
 pub fn parse_size(name: &str, text: &str) -> PyResult<u64> {
     let size = Size::parse_with_unit(text);
     size.map(|size| size.0).map_err(|error| ConfigError::new_err(format!("{name}: {error}")))
 }
 
-/// Bytes of "4KiB" or "4096"; None for a text that is no size.
+/// Returns the bytes of "4KiB" or "4096", or None if the text is no size.
 #[pyfunction]
 pub fn size_bytes(text: &str) -> Option<u64> {
     Size::parse(text).ok().map(|size| size.0)
 }
 
-/// Nanoseconds of "90s" or "1.5h"; None for a text that is no duration.
+/// Returns the nanoseconds of "90s" or "1.5h", or None if the text is no duration.
 #[pyfunction]
 pub fn span_ns(text: &str) -> Option<u64> {
     units::parse_span(text)
 }
 
-/// A config's value as a number in base units; None for a text that is none.
+/// Returns a config value as a number in base units, or None if the text is no such value.
 #[pyfunction]
 pub fn number(text: &str) -> Option<f64> {
     units::parse_number(text)

@@ -1,4 +1,4 @@
-//! Workloads across the border: Arrow batches in, and out again.
+//! Workloads from Python and to Python, as Arrow batches.
 
 use std::sync::{Arc, Mutex};
 
@@ -31,7 +31,8 @@ pub struct Workload {
     source: Source,
     requests: u64,
     span_bytes: u64,
-    /// A generator's text as the user wrote it, and what it stands in for; a recording's name.
+    /// Name: a generator's text as the user wrote it, with the trace that it imitates, or a
+    /// recording's name.
     name: String,
 }
 
@@ -41,7 +42,7 @@ impl Workload {
         Self { source, requests: summary.requests, span_bytes: summary.span_bytes, name }
     }
 
-    /// The requests, from the start.
+    /// Returns the requests, from the start.
     pub fn start(&self) -> Result<Box<dyn Requests + Send>, config::ConfigError> {
         match &self.source {
             Source::Generator { spec, seed } => generator(spec, *seed),
@@ -50,7 +51,7 @@ impl Workload {
         }
     }
 
-    /// What goes into the result.
+    /// Returns the facts for the result.
     pub fn facts(&self) -> Facts {
         Facts { name: self.name.clone(), ..Facts::default() }
     }
@@ -127,7 +128,7 @@ impl Workload {
         self.span_bytes
     }
 
-    /// Whether all requests are in memory; they are read or made as they are played otherwise.
+    /// Whether all requests are in memory. Otherwise they are read or generated during a run.
     #[getter]
     pub fn is_held(&self) -> bool {
         matches!(self.source, Source::Recorded(_))
@@ -142,8 +143,8 @@ impl Workload {
         Ok(format!("{:016x}", digest.map_err(|broken| run_error(broken.into()))?))
     }
 
-    /// The requests as Arrow record batches of `size` rows; with the column stream if there are
-    /// placement handles.
+    /// Returns the requests as Arrow record batches of `size` rows, with the column `stream` if
+    /// there are placement handles.
     fn batches(&self, size: usize) -> PyResult<Batches> {
         let requests = self.start().map_err(config_error)?;
         let schema = batch_schema(requests.has_streams());
@@ -151,7 +152,7 @@ impl Workload {
     }
 }
 
-/// How many runs work at a time.
+/// Limit on the number of runs that work at a time.
 #[pyclass(frozen, name = "Turns")]
 pub struct PyTurns(pub Arc<Turns>);
 
@@ -171,7 +172,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The workload for one of the runs.
+    /// Returns the workload for one of the runs.
     pub fn seat(&self) -> PyResult<Seat> {
         let seat = self.seats.lock().ok().and_then(|mut seats| seats.pop());
         seat.ok_or_else(|| RunError::new_err("more runs than the reading is for"))
@@ -193,7 +194,7 @@ impl Reading {
     }
 }
 
-/// Frames that Python reads: a function that gives an iterator over them, from the first one.
+/// Frames that Python reads: a function that returns an iterator over all frames.
 struct Frames(Py<PyAny>);
 
 impl Rows for Frames {
@@ -228,8 +229,8 @@ fn unreadable(error: PyErr) -> Broken {
     Broken::Unreadable(Python::attach(|py| error.value(py).to_string()))
 }
 
-/// Appends the requests of a batch with the columns at_ns, op, offset and length, and stream if it
-/// has that.
+/// Appends the requests of a batch with the columns at_ns, op, offset and length, and with stream
+/// if the batch has that column.
 fn append(out: &mut Vec<Request>, batch: &RecordBatch) -> PyResult<()> {
     let [at_ns, offset, length] = ["at_ns", "offset", "length"].map(|name| numbers(batch, name));
     let op = column(batch, "op")?.as_primitive_opt::<UInt8Type>();
@@ -276,7 +277,7 @@ fn batch_schema(has_streams: bool) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// An iterator over Arrow record batches.
+/// Iterator over Arrow record batches.
 #[pyclass(frozen)]
 struct Batches {
     requests: Mutex<Box<dyn Requests + Send>>,

@@ -17,7 +17,7 @@ pub(crate) fn assert_close(given: &Value, expected: f64) {
     assert!(off <= 1e-9 * expected.abs(), "{given} is not {expected}");
 }
 
-/// Every key of a table, and nothing else.
+/// Checks that a table has exactly these keys and values.
 #[track_caller]
 pub(crate) fn assert_table(given: &Value, expected: &Value) {
     let (given, expected) = (given.as_object().unwrap(), expected.as_object().unwrap());
@@ -73,7 +73,7 @@ pub(crate) fn workload(case: &Case) {
     assert_eq!(case.result["start"], start);
 }
 
-/// The smallest drive of which 85 % hold the span.
+/// Checks the drive: it is the smallest whose logical capacity, 85 % of its pages, holds the span.
 pub(crate) fn drive(case: &Case, log_blocks: bool) {
     let drive = &case.result["drive"];
     let units = (1..).find(|units| (0.85 * (units * UNIT_PAGES) as f64) as u64 >= SPAN / PAGE);
@@ -105,7 +105,7 @@ pub(crate) fn drive(case: &Case, log_blocks: bool) {
     assert_table(drive, &expected);
 }
 
-/// Sum of a table of operations by cause.
+/// Returns the sum of a table of operations by cause.
 pub(crate) fn total(by_cause: &Value) -> u64 {
     by_cause.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
 }
@@ -143,7 +143,7 @@ pub(crate) fn flash(case: &Case) {
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
     let cached = case.result["slc"].as_object().unwrap();
     assert!(cached.values().all(|count| count == 0), "there is no SLC cache: {cached:?}");
-    // What is valid at the end: all but what is trimmed, and the map.
+    // Valid pages at the end: all logical pages except trimmed ones, and the map.
     let mapped = case.played.plan.user_pages() as usize - host.trimmed.len();
     let valid = mapped + case.played.plan.translation_pages as usize;
     assert_eq!(case.played.valid.iter().map(|&n| n as usize).sum::<usize>(), valid);
@@ -170,7 +170,7 @@ pub(crate) fn amplification(result: &Value) {
     assert_close(&result["data_write_amplification"], data as f64 / written);
 }
 
-/// A percentile is within 0.1 % of the least latency that so many requests did not exceed.
+/// Checks that a percentile is within 0.1 % of the latency at its rank.
 #[track_caller]
 pub(crate) fn assert_percentile(given: &Value, sorted: &[u64], fraction: f64) {
     let rank = (fraction * sorted.len() as f64 - 1e-6).ceil().max(1.0) as usize;
@@ -223,7 +223,8 @@ pub(crate) fn latency(case: &Case) {
     assert_close(&latency["all"]["mean_us"], explained);
 }
 
-/// Planes work one by one here and transfers take no time: a die is busy for each operation once.
+/// Planes work one by one here and transfers take no time, so a die is busy with one operation at a
+/// time.
 pub(crate) fn throughput(case: &Case) {
     let (host, seconds) = (&case.host, case.seconds());
     let [read_bytes, write_bytes] = host.bytes.map(|bytes| bytes as f64 / 1e6);
@@ -257,7 +258,7 @@ pub(crate) fn wear(case: &Case) {
     assert_close(&given["erases_mean"], mean);
     assert_close(&given["erases_stdev"], (squares / units).sqrt());
     assert_eq!(given["histogram"], json!(histogram.collect::<Vec<_>>()));
-    // A unit is a cell of its own.
+    // Each unit is a cell of the map.
     let shares = case.played.valid.iter().map(|&pages| f64::from(pages) / UNIT_PAGES as f64);
     let erases = wear.iter().map(|&n| f64::from(n));
     let map = json!({
@@ -325,7 +326,7 @@ pub(crate) fn timeline(case: &Case) {
     sums(case);
 }
 
-/// What the intervals add up to.
+/// Checks the sums over the intervals.
 pub(crate) fn sums(case: &Case) {
     let (timeline, programs) = (&case.result["timeline"], &case.result["flash"]["programs"]);
     let sum = |key: &str| {
@@ -352,7 +353,8 @@ pub(crate) fn mapping(case: &Case) {
         "cache_bytes": case.played.cache_bytes,
     });
     assert_table(&case.result["mapping"], &expected);
-    // Of pages that are trimmed, those of which the entry is cached or the only one are looked up.
+    // A trim looks up an entry only if it is cached, or if it is the only uncached one of its
+    // translation page.
     let of_trims = map.hits + map.misses - case.host.read_pages - case.host.write_pages;
     assert!((1..=case.host.trimmed_pages).contains(&of_trims), "{of_trims}");
     assert!(map.hits > 0 && 0 < map.dirty_evictions && map.dirty_evictions < map.evictions);
@@ -375,7 +377,7 @@ pub(crate) fn cleaning(case: &Case) {
         "victim_valid_mean": moved as f64 / (erased * UNIT_PAGES) as f64,
     });
     assert_table(&case.result["cleaning"], &expected);
-    // Long writes are cold, and stream 0.
+    // Long writes are cold, and go to stream 0.
     let (short, moves) = (case.host.short_pages, &case.played.stream_moves);
     let streams = json!([
         { "host_pages": case.host.write_pages - short, "gc_pages": moves[0] },
@@ -389,7 +391,7 @@ pub(crate) fn cleaning(case: &Case) {
     assert!(placement["extents"].is_null());
 }
 
-/// What a drive without these parts says of them.
+/// Checks that sections without meaning for a drive have no values.
 pub(crate) fn absent(result: &Value, absent: &[&str]) {
     for section in absent {
         for (key, value) in result[section].as_object().unwrap() {
@@ -427,7 +429,7 @@ pub(crate) fn everywhere(case: &Case) {
     absent(&case.result, &["host", "buffer", "faults"]);
 }
 
-/// Merges copy pages, and empty log blocks; nothing is cleaned.
+/// Checks merges: they copy pages, and empty log blocks. Nothing is cleaned.
 pub(crate) fn merges(case: &Case, shared: bool) {
     let merges = case.last.merges;
     let per_log = merges.shared_merges as f64 / merges.shared_logs as f64;
@@ -443,7 +445,7 @@ pub(crate) fn merges(case: &Case, shared: bool) {
     assert_table(&case.result["merges"], &expected);
     assert!(merges.full > 100);
     assert_eq!(merges.shared_logs > 0, shared);
-    // A log block is of at least one block, and of one a page at most.
+    // A log block has pages of at least one logical block, and at most of one per page.
     assert!(!shared || (1.0 < per_log && per_log <= merges.shared_most as f64));
     assert!(merges.shared_most <= UNIT_PAGES && merges.shared_merges <= merges.full);
     absent(&case.result, &["cleaning"]);

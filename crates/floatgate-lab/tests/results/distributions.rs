@@ -1,4 +1,4 @@
-//! Latencies at full resolution against the list of all of them.
+//! Latencies at full resolution compared with the list of all latencies.
 
 use floatgate_ftl::nand::Part;
 use floatgate_ftl::request::Op;
@@ -10,7 +10,7 @@ use crate::check::{assert_close, number};
 const OPERATIONS: [(&str, &[Op]); 3] =
     [("all", &[Op::Read, Op::Write]), ("read", &[Op::Read]), ("write", &[Op::Write])];
 
-/// The parts of the latency of each request of these operations.
+/// Returns the components of the latency of each request of these operations.
 fn parts(case: &Case, ops: &[Op]) -> Vec<Vec<u64>> {
     let served = case.requests.iter().zip(&case.played.done);
     let served = served.filter(|(request, _)| ops.contains(&request.op));
@@ -21,8 +21,9 @@ fn whole_numbers(column: &Value) -> Vec<u64> {
     column.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
 }
 
-/// A distribution tells of this list how many are 0, the mean, and for each of its times how many
-/// are longer than the time before and no longer than it, none of them shorter by over 0.1 %.
+/// Checks a distribution against a list of times: the number of zeros, the mean, and the buckets.
+/// The count of a bucket is the number of times above the previous bucket's time and up to its own.
+/// A bucket's time exceeds none of its times by more than 0.1 %.
 fn assert_tells(given: &Value, list: &[u64]) {
     let what = format!("{} {}", given["operation"], given["cause"]);
     let count = |from: u64, to: u64| list.iter().filter(|&&ns| from < ns && ns <= to).count();

@@ -1,5 +1,5 @@
-//! Every number of a result, recomputed: from the requests by a naive model of what the host asked,
-//! from the completions of the same drive when it is asked request by request, and from identities.
+//! Recomputes every number of a result from three sources: the requests, by a naive model of the
+//! host; the completions of the same drive that serves the requests one by one; and identities.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use case::{Case, config, result};
 
-/// Maps on flash, two streams, a journal; checkpoints come now and then.
+/// Map on flash, two streams, and a journal with occasional checkpoints.
 const PAGE_MAPPED: &[(&str, &str)] = &[
     ("mapping.scheme", "dftl"),
     ("mapping.cache", "1KiB"),
@@ -23,7 +23,7 @@ const PAGE_MAPPED: &[(&str, &str)] = &[
     ("ftl.journal", "true"),
     ("ftl.checkpoint_every", "500"),
 ];
-/// Latencies are kept at full resolution.
+/// Latencies at full resolution.
 const FULL: (&str, &str) = ("latency.distribution", "full");
 const MANY_DIES: &[(&str, &str)] = &[("flash.channels", "2"), ("flash.dies", "3")];
 
@@ -97,7 +97,7 @@ fn write_amplification_is_all_programs() {
     }
 }
 
-/// Units of 64 KiB, erased at first, of which each write programs one.
+/// Drive with units of 64 KiB, erased at first. Each write programs one unit.
 const LARGE: [(&str, &str); 6] = [
     ("flash.superblock", "4"),
     ("flash.pages_per_block", "64"),
@@ -117,8 +117,9 @@ fn on_large_units(spec: &str, sets: &[(&str, &str)]) -> Value {
     result(&config, &mut *workload, span_bytes)
 }
 
-/// Small writes to a drive with large map pages cost the flash the rest of each page, too: JEDEC
-/// and NVMe compare bytes. In pages the two loads are alike.
+/// Small writes to a drive with large map units make the flash program the rest of each unit, too.
+/// Write amplification in bytes, as in JEDEC and NVMe, shows this cost. In pages the two loads are
+/// alike.
 #[test]
 fn a_write_smaller_than_a_map_page_is_amplified_by_the_rest_of_it() {
     let of = |size: &str| {
@@ -138,7 +139,7 @@ fn a_write_smaller_than_a_map_page_is_amplified_by_the_rest_of_it() {
     }
 }
 
-/// A buffer that joins sixteen writes of 4 KiB into one map page leaves nothing to be completed.
+/// A buffer that joins sixteen writes of 4 KiB into one map unit leaves no partly covered unit.
 #[test]
 fn a_buffer_that_joins_small_writes_leaves_no_partial_page() {
     let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
@@ -162,7 +163,7 @@ fn pages_of_a_buffer_are_accounted_for() {
     assert_eq!(count("read_hits") + count("write_hits"), hits);
     assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]));
     check::assert_close(&buffer["hit_ratio"], hits as f64 / (hits + misses) as f64);
-    // What is written for the first time stays, or leaves for the flash.
+    // A page written for the first time stays in the buffer, or leaves it for the flash.
     let new = check::of(work, &["write_pages"]) - count("write_hits");
     assert_eq!(new, count("flushed_pages") + count("held_pages"));
     assert_eq!(check::of(&result["flash"]["programs"], &["host"]), count("flushed_pages"));
@@ -198,7 +199,8 @@ fn nothing_of_the_start_state_is_counted() {
     }
 }
 
-/// What is known of the start state after so many random volumes at most, and the settings.
+/// Returns the start state in the result and the settings, after at most `volumes_max` random
+/// volumes.
 fn started(volumes_max: usize, tolerance: f64) -> Value {
     let (most, tolerance) = (volumes_max.to_string(), tolerance.to_string());
     let sets = [
@@ -210,8 +212,8 @@ fn started(volumes_max: usize, tolerance: f64) -> Value {
     simulate(None, "uniform:span=128KiB,requests=1,size=512", &sets)["start"].clone()
 }
 
-/// With no tolerance it never settles, and tells the write amplification of one volume after the
-/// other: on these, the rule is applied by hand.
+/// With a tolerance near zero the drive never settles, and each number of volumes gives one write
+/// amplification. The test applies the rule to these by hand.
 #[test]
 fn steady_takes_two_calm_volumes_in_a_row() {
     const MOST: usize = 30;
@@ -221,7 +223,7 @@ fn steady_takes_two_calm_volumes_in_a_row() {
     for tolerance in [0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.5] {
         let calm: Vec<bool> =
             factors.windows(2).map(|two| (two[1] - two[0]).abs() / two[1] <= tolerance).collect();
-        // The change numbered n is seen after n + 2 volumes.
+        // Change number n is visible after n + 2 volumes.
         let found = (1..calm.len()).find(|&n| calm[n] && calm[n - 1]).map(|n| n + 2);
         let first = calm.iter().position(|&calm| calm).map(|n| n + 2);
         single += u32::from(first.is_some_and(|first| found.is_none_or(|found| first + 1 < found)));
@@ -240,8 +242,9 @@ fn steady_takes_two_calm_volumes_in_a_row() {
     assert!((1..9).contains(&settled), "{settled} of 9 tolerances were met");
 }
 
-/// Every page is written once, and trimmed at once. Who is told that knows that it dies before the
-/// next write; to who is not, it lives for ever, as it does if the trim leaves a part of it.
+/// Every page is written once, and trimmed at once. A policy that sees the trims knows that the
+/// page dies before the next write. Without them the page lives for ever, as it does after a trim
+/// of only a part of it.
 #[test]
 fn a_bound_on_placements_is_told_of_trims() {
     for (trimmed, stream) in [(512, 15), (511, 0)] {
@@ -260,7 +263,8 @@ fn a_bound_on_placements_is_told_of_trims() {
     }
 }
 
-/// The warning of a fresh drive foretells what the engine comes to under uniform random writes.
+/// The warning about a fresh drive predicts the engine's write amplification under uniform random
+/// writes.
 #[test]
 fn a_fresh_drive_says_what_it_will_come_to() {
     for victim in ["greedy", "fifo"] {
@@ -295,7 +299,7 @@ fn every_page_is_looked_up_once() {
     }
 }
 
-/// Random writes cost as much before the run as they do in one.
+/// Random writes have the same cost before the run and in the run.
 #[test]
 fn what_a_random_fill_cost_is_told() {
     let page = ("flash.page", "4KiB");
@@ -325,7 +329,7 @@ fn a_fill_is_of_every_page_and_in_order() {
             let result = simulate(preset, spec, &sets);
             assert_eq!(result["workload"]["footprint_pages"], 4096);
             assert_eq!(result["workload"]["unwritten_pages_read"], unwritten, "{fill}");
-            // What a host layer keeps aside is not left from the fill.
+            // Pages that the fill leaves in the host layer's log have no effect on the run.
             assert_eq!(result["host"]["redirected_reads"], 0);
         }
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::case::{Case, PAGE, UNIT_PAGES};
 use crate::check::assert_table;
 
-/// All flash, of a drive without parity: units in service, and the reserve.
+/// Checks the use of all flash in a drive without parity: units in service, and the reserve.
 pub(crate) fn parts(case: &Case) {
     let (space, drive) = (&case.result["space"], &case.result["drive"]);
     let bytes = |pages: &str| drive[pages].as_u64().unwrap() * PAGE;

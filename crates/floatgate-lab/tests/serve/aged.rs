@@ -1,4 +1,4 @@
-//! Drives that were written over before their first client.
+//! Drives that are aged before their first client.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,8 @@ fn place(config: &Config, image: Option<PathBuf>) -> Place {
     Place::Aged { image, config: Box::new(config.clone()), bytes: BYTES, seed: 3 }
 }
 
-/// The same counts as a simulation of the recording from the same start, here and on a shadow.
+/// Checks that live drive, shadow, and a simulation of the recording from the same start have the
+/// same counts.
 fn agrees(sets: Sets<'_>, time: Timekeeping, is_image: bool) {
     let timing = [("timing", if time == Timekeeping::None { "none" } else { "scheduled" })];
     let config = config(None, &[SMALL, STEADY, &timing, sets].concat());
@@ -30,7 +31,7 @@ fn agrees(sets: Sets<'_>, time: Timekeeping, is_image: bool) {
         ftl: floatgate_lab::config::Ftl { journal: true, ..config.ftl.clone() },
         ..config.clone()
     };
-    // A shadow that packs requests waits for those that come next, and never has them all.
+    // A shadow that packs requests waits for the next ones, so it never has all of them.
     let packs = sets.contains(&("host.scheme", "shrd"));
     let shadows = if packs { vec![] } else { vec![("same".to_owned(), also)] };
     let stand = Stand::of(place(&config, image.clone()), time, shadows);
@@ -107,7 +108,7 @@ fn counts_and_times_agree_with_a_clock() {
     agrees(SHRD, Timekeeping::Simulated, false);
 }
 
-/// The plug, and what a client reads after it.
+/// Cuts the power, and checks the data that a client reads afterwards.
 #[test]
 fn an_aged_drive_is_found_again_after_a_loss_of_power() {
     for sets in [&[][..], SHRD, &[("ftl.scheme", "fast")]] {
@@ -145,7 +146,7 @@ fn an_image_of_an_aged_drive_is_complete_or_not_there() {
     let status = stand.status();
     assert_eq!(status["smart"]["unsafe_shutdowns"], 0);
     assert!(status["smart"]["erases_mean"].as_f64() > Some(1.0), "it is worn");
-    // It has no room: cleaning begins with the first pages.
+    // It has no free room: cleaning begins with the first pages.
     assert!(status["cleaning_begins_after_bytes"].as_u64().unwrap_or(0) < BYTES / 8, "{status}");
     let nowhere = folder.path().join("no/flash.img");
     create_aged(&new, &nowhere, &Control::default()).unwrap_err();
@@ -167,7 +168,7 @@ fn a_start_that_writes_nothing_ages_nothing() {
     assert!(error.to_string().contains("expected \"random\" or \"steady\""), "{error}");
 }
 
-/// Images that were made before there were aged drives do not have the field.
+/// Older images lack this field: they have no aged drives.
 #[test]
 fn a_drive_that_was_not_aged_is_described_as_ever() {
     let config = config(None, SMALL);
@@ -178,7 +179,7 @@ fn a_drive_that_was_not_aged_is_described_as_ever() {
     assert_eq!(serde_json::from_value::<Description>(text(false)).unwrap(), of(false));
 }
 
-/// Whole pages in order: cleaning begins when the bytes are written that were announced.
+/// Whole pages in order: cleaning begins exactly after the announced number of bytes.
 #[test]
 fn cleaning_begins_when_it_is_announced() {
     let ahead = [("cleaning.high_water", "8"), ("cleaning.copies_per_write", "4")];
@@ -190,7 +191,7 @@ fn cleaning_begins_when_it_is_announced() {
         let erases = || stand.status()["result"]["flash"]["erases"]["gc"].as_u64().unwrap();
         let first = room().unwrap();
         assert!(first > 1 << 20, "{first}");
-        // The first pages stay valid, so that there is something to clean.
+        // The first pages stay valid, so that cleaning has pages to copy.
         for (page, left) in (0..first / 4096).map(|page| (page, first - page * 4096)) {
             if page % 37 == 0 || left == 4096 {
                 assert_eq!(room(), Some(left), "{sets:?}");

@@ -1,4 +1,4 @@
-//! Several clients, each with a part of the drive that it knows all bytes of.
+//! Several clients, each with a part of the drive. The client knows the expected bytes of its part.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -39,7 +39,7 @@ fn work(client: &Client, number: usize, requests: u64) {
             }
             6 => {
                 client.trim(offset, length as u64, LATER).unwrap();
-                // Only what lies in whole pages is forgotten.
+                // A trim discards only whole pages.
                 let first = (base + at).next_multiple_of(4096);
                 let end = (base + at + length) / 4096 * 4096;
                 if first < end {
@@ -91,8 +91,8 @@ fn every_client_reads_what_it_wrote_on_a_drive_with_a_clock() {
     }
 }
 
-/// One client writes a page after the other anew, as fast as it can, and others read: a page that
-/// is read while its unit is cleaned is the old one or the new.
+/// One client rewrites pages one after the other, as fast as it can, while others read. A page that
+/// is read during the clean of its unit has old or new data.
 #[test]
 fn pages_that_are_read_while_they_are_erased_are_whole() {
     let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::None);
@@ -122,8 +122,8 @@ fn pages_that_are_read_while_they_are_erased_are_whole() {
     assert!(status["server"]["parallel_reads"].as_u64().unwrap() > 0);
 }
 
-/// A long read brings parts of the map into a small cache, dirty parts go, and room is made for
-/// them: in units that hold pages which the same read has found.
+/// A long read loads parts of the map into a small cache and evicts dirty parts. Cleaning makes
+/// room for them, also in units with pages that the same read has already located.
 #[test]
 fn pages_that_a_read_itself_has_moved_are_read() {
     let sets = [("mapping.scheme", "dftl"), ("mapping.cache", "1KiB"), ("cleaning.victim", "fifo")];
@@ -181,7 +181,8 @@ fn requests_beyond_the_drive_are_refused_and_counted() {
     assert_eq!(stand.status()["result"]["workload"]["requests"], 0);
 }
 
-/// A reply comes no earlier than the simulated drive has it, and what is missed is measured.
+/// A reply comes no earlier than the completion in the simulated drive. The delay beyond it is
+/// measured.
 #[test]
 fn replies_are_held() {
     let sets = [("flash.read", "3ms"), ("flash.program", "5ms"), ("flash.bus", "none")];
@@ -210,7 +211,7 @@ fn replies_are_held() {
     assert!(error > 0.0 && real > 5000.0);
 }
 
-/// Who has his answer while another lets time pass is not left out.
+/// A reply is measured even if its request completes while another client advances the time.
 #[test]
 fn every_reply_that_is_held_is_measured() {
     let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::Simulated);

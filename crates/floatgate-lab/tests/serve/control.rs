@@ -1,4 +1,4 @@
-//! What is told over the control socket, and what can be done there.
+//! Reports and commands over the control socket.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
@@ -50,7 +50,7 @@ fn what_is_no_request_is_told_so() {
         let error = ask(&stand.socket(), line).unwrap_err();
         assert!(error.contains(expected), "{line}: {error}");
     }
-    // Also where more is sent than a socket holds: its sender gets the answer all the same.
+    // The sender gets the answer even if the request is larger than a socket's buffer.
     for bytes in [65_537, 70_000, 4 << 20] {
         let long = "x".repeat(bytes);
         assert!(ask(&stand.socket(), &long).unwrap_err().contains("at most 65536 bytes"));
@@ -58,7 +58,7 @@ fn what_is_no_request_is_told_so() {
     assert_eq!(stand.status()["bytes"], BYTES, "it goes on");
 }
 
-/// A client may end its last request with the connection, as `printf | socat` does.
+/// A client may end its last request by closing the connection, like `printf | socat`.
 #[test]
 fn a_request_needs_no_line_feed_at_the_end() {
     let stand = stand();
@@ -74,7 +74,7 @@ fn a_request_needs_no_line_feed_at_the_end() {
     }
 }
 
-/// Idle connections end for those that come; who has asked gets an answer all the same.
+/// New connections close the oldest idle ones. Every request still gets an answer.
 #[test]
 fn connections_are_bounded_and_new_ones_are_served() {
     let stand = stand();
@@ -152,7 +152,7 @@ fn faults_are_switched_on_and_off() {
     assert_eq!(stand.status()["server"]["errors"], 5);
 }
 
-/// It is shut down once, however many clients are left.
+/// A drive is shut down once, with any number of remaining clients.
 #[test]
 fn a_drive_that_was_stopped_is_off() {
     let stand = stand();
@@ -194,7 +194,7 @@ fn a_worn_drive_says_so() {
     assert!(ever(&again) >= ever(&smart));
 }
 
-/// A drive is doubted for what it is, and not for what its config would fill it with.
+/// Warnings depend on the state of the drive, and not on the fill in its config.
 #[test]
 fn a_new_drive_is_doubted_until_it_was_written_over() {
     let stand = stand();
@@ -216,7 +216,7 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
     assert!(!aged.contains("write amplification"), "{aged}");
 }
 
-/// What `ask` returns, during which the drive is written all the time.
+/// Returns the result of `ask`, during which the drive is written all the time.
 fn while_written<T: Send>(stand: &Stand, ask: impl FnOnce() -> T + Send) -> T {
     let is_over = AtomicBool::new(false);
     let told = thread::scope(|scope| {
@@ -226,7 +226,7 @@ fn while_written<T: Send>(stand: &Stand, ask: impl FnOnce() -> T + Send) -> T {
             }
         });
         let told = scope.spawn(ask).join();
-        // Also after a panic: the writing would never end.
+        // The writes must also stop after a panic.
         is_over.store(true, Ordering::Relaxed);
         told
     });
@@ -239,7 +239,7 @@ fn lanes_show_what_the_dies_do() {
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
     let has_begun = || stand.status()["server"]["requests"]["write"] != 0;
     let lanes = while_written(&stand, || {
-        // Not for ever: if the writing fails, there is no first write.
+        // The wait is bounded: if the writing fails, there is no first write.
         let waits = (0..10_000).take_while(|_| !has_begun());
         waits.for_each(|_| thread::sleep(Duration::from_millis(1)));
         stand.ask(&json!({"do": "lanes", "window_ms": 200})).unwrap()
@@ -249,16 +249,18 @@ fn lanes_show_what_the_dies_do() {
     stand.ask(&json!({"do": "check"})).unwrap();
 }
 
-/// Each has a window of its own, from when he asked or the other was done.
+/// Two clients that record lanes at the same time get separate windows. A window begins at its
+/// request, or at the end of the other.
 #[test]
 fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
-    // A drive that has stood still for longer than the window has begun no window by that.
+    // A window does not begin while the drive is idle, even after a pause longer than the window.
     thread::sleep(Duration::from_millis(500));
     let found = while_written(&stand, || {
         thread::scope(|scope| {
-            // Both are long: of each at least half is there, though the writing may be held up.
+            // Both windows are long. At least half of each must be recorded, even if the writing is
+            // delayed.
             let asked = [400, 200].map(|ms| {
                 let request = json!({"do": "lanes", "window_ms": ms});
                 let stand = &stand;
@@ -278,7 +280,8 @@ fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
     assert!(windows[0].1 <= windows[1].0, "{windows:?}");
 }
 
-/// The clock of the drive begins anew when the counters do; a recording is of all of its life.
+/// A reset of the counters restarts the drive's clock, but the recording covers the drive's whole
+/// life.
 #[test]
 fn a_recording_goes_on_over_a_reset() {
     let stand = stand();

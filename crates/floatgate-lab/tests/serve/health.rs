@@ -1,4 +1,4 @@
-//! A drive that has failed, and one whose image is gone: all that looks at it says so.
+//! Drives that have failed, and drives whose image is gone: every report states it.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn cut_to(path: &Path, bytes: u64) {
     File::options().write(true).open(path).unwrap().set_len(bytes).unwrap();
 }
 
-/// All that is said of a drive that has failed for this reason.
+/// Checks all reports about a drive that has failed for this reason.
 fn has_failed(stand: &Stand, why: &str) {
     let status = stand.status();
     let failure = status["failure"].as_str().unwrap();
@@ -49,7 +49,7 @@ fn a_drive_without_trouble_has_none() {
     }
 }
 
-/// Nobody has asked for anything of it since.
+/// The status reports the failure before any client request.
 #[test]
 fn a_file_that_was_cut_short_has_failed() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +64,7 @@ fn a_file_that_was_cut_short_has_failed() {
     assert!(stand.ask(&json!({"do": "stop"})).is_err());
 }
 
-/// A page is looked up under the lock, and its bytes are fetched after.
+/// A page is looked up under the lock, and its bytes are read after it is released.
 #[test]
 fn a_read_that_the_file_fails_stops_the_drive() {
     let folder = tempfile::tempdir().unwrap();
@@ -74,11 +74,11 @@ fn a_read_that_the_file_fails_stops_the_drive() {
     let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
     stand.client().write(0, &[1; 4096], LATER).unwrap();
     let length = fs::metadata(&path).unwrap().len();
-    // The records are there, and the data of no page is.
+    // The file keeps the records, and loses the data of all pages.
     cut_to(&path, length - pages * 4096);
     let refused = stand.client().read(0, &mut [0; 4096]);
     assert!(matches!(refused, Err(ServeError::Drive(LiveError::Stopped { .. }))), "{refused:?}");
-    // It has its length again before anybody looks.
+    // The file has its length again before the next look at it.
     cut_to(&path, length);
     has_failed(&stand, "the image has failed");
 }
@@ -100,7 +100,7 @@ fn an_image_that_is_removed_or_replaced_is_gone() {
         assert_eq!((&status["warnings"][0], &status["failure"]), (&json!(gone), &Value::Null));
         assert_eq!(stand.ask(&json!({"do": "check"})), Err(gone.to_owned()));
         assert_eq!(stand.served.trouble().as_deref(), Some(gone));
-        // What is open is served on, found again, and copied.
+        // The open file is still served, recovered, and copied.
         stand.client().write(4096, &[2; 4096], LATER).unwrap();
         stand.client().flush().unwrap();
         stand.ask(&json!({"do": "plug"})).unwrap();
@@ -108,7 +108,7 @@ fn an_image_that_is_removed_or_replaced_is_gone() {
         let copy = folder.path().join("copy.img");
         stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap();
         assert_eq!(image::check(&copy).unwrap().problem_count, 0);
-        // Another server may have the file that is there now; this one is not confused.
+        // Another server may use the new file at this path without affecting this server.
         if replaces {
             let other = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
             other.client().write(4096, &[3; 4096], LATER).unwrap();

@@ -1,4 +1,4 @@
-//! The drive's log of its life: it goes on over resets, losses of power and new starts.
+//! The drive's record of its life continues over resets, losses of power and restarts.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use super::{LATER, SMALL, Stand, config, read};
 const BYTES: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
-/// Where an image has the life of its drive.
+/// Bytes of an image with the life of its drive.
 const LIFE: std::ops::Range<u64> = 16_896..16_952;
 
 fn image(folder: &tempfile::TempDir) -> std::path::PathBuf {
@@ -30,7 +30,7 @@ fn smart(stand: &Stand) -> Value {
     stand.ask(&json!({"do": "smart"})).unwrap()
 }
 
-/// Pages written and read, and unsafe shutdowns.
+/// Returns pages written and read, and unsafe shutdowns.
 fn told(stand: &Stand) -> (u64, u64, u64) {
     let smart = smart(stand);
     let number = |name: &str| smart[name].as_u64().unwrap();
@@ -58,7 +58,7 @@ fn it_goes_on_over_resets_and_plugs() {
         stand.ask(&json!({"do": "reset"})).unwrap();
         assert_eq!(told(&stand), (32, 8, 0));
         work(&stand);
-        // What was counted is known, also if nothing of it was flushed.
+        // Counts survive, even if nothing was flushed.
         for cuts in 1..3 {
             stand.ask(&json!({"do": "plug"})).unwrap();
             assert_eq!(told(&stand), (64, 16, cuts));
@@ -69,7 +69,7 @@ fn it_goes_on_over_resets_and_plugs() {
     }
 }
 
-/// A page is programmed for each write, however short it is.
+/// A page is programmed for each write, even for a short one.
 #[test]
 fn the_bytes_of_the_host_are_those_that_it_asks_for() {
     for sets in [&[][..], &[("mapping.unit", "16KiB"), ("flash.page", "16KiB")]] {
@@ -90,7 +90,7 @@ fn the_bytes_of_the_host_are_those_that_it_asks_for() {
     }
 }
 
-/// Older images count pages, without the bit that says bytes.
+/// Older images count pages, and lack the bit for counts in bytes.
 #[test]
 fn a_life_in_pages_goes_on_in_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -126,7 +126,7 @@ fn an_image_keeps_it() {
     }
 }
 
-/// Whoever ends without a shutdown loses what came since the last flush.
+/// A process that ends without a shutdown loses the counts since the last flush.
 #[test]
 fn a_crash_is_an_unsafe_shutdown() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn a_crash_is_an_unsafe_shutdown() {
     assert_eq!(told(&serve(&path)), (4 * 32, 4 * 8, 3));
 }
 
-/// Images of earlier versions have zeros there.
+/// Images of earlier versions have zeros at this position.
 #[test]
 fn an_image_without_it_begins_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn an_image_without_it_begins_one() {
     }
 }
 
-/// A read that fails is one error, of which an image keeps the number.
+/// A failed read is one error. An image keeps the number of errors.
 #[test]
 fn errors_are_counted_once_and_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,7 +186,7 @@ fn errors_are_counted_once_and_kept() {
     stand.client().read(0, &mut [0; 4096]).unwrap();
     errors(&stand, 1, false);
     stand.client().flush().unwrap();
-    // All data of the drive is lost under it.
+    // All data of the drive is overwritten in the file.
     let file = File::options().write(true).open(&path).unwrap();
     for (page, bytes) in (0..).zip(fs::read(&path).unwrap().chunks(4096)) {
         if bytes.iter().all(|&byte| byte == 1) {

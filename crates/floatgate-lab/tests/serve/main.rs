@@ -1,5 +1,5 @@
-//! Drives that are served to several clients at once: what they read, what is told of it, what is
-//! lost with the power, and that a recording of it, simulated, comes to the same counts.
+//! Drives that serve several clients at once: their data, their status, and their losses after a
+//! power failure. A simulation of a drive's recording must give the same counts.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
@@ -49,7 +49,7 @@ const SHRD: Sets<'_> = &[
     ("mapping.scheme", "dftl"),
 ];
 
-/// A drive in memory or in a file, its control socket, and where it is recorded.
+/// Drive in memory or in a file, with its control socket and its recording.
 struct Stand {
     folder: tempfile::TempDir,
     served: Arc<Served>,
@@ -72,7 +72,7 @@ impl Stand {
         Self { folder, served, _listener }
     }
 
-    /// Somebody who comes now.
+    /// Returns a new client.
     fn client(&self) -> Client {
         self.served.client()
     }
@@ -89,7 +89,7 @@ impl Stand {
         self.ask(&json!({"do": "status"})).unwrap()
     }
 
-    /// What was asked for, as it was written down.
+    /// Returns the requests in the recording.
     fn recorded(&self) -> Vec<Request> {
         let bytes = std::fs::read(self.folder.path().join("asked")).unwrap();
         assert_eq!(bytes[..12], *b"FLOATREC\x01\0\0\0");
@@ -105,7 +105,7 @@ impl Stand {
     }
 }
 
-/// One line there, and one back.
+/// Sends one line, and returns the answer.
 fn ask(socket: &PathBuf, line: &str) -> Result<Value, String> {
     let mut stream = UnixStream::connect(socket).unwrap();
     writeln!(stream, "{line}").unwrap();

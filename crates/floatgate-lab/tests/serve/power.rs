@@ -1,4 +1,5 @@
-//! The plug is pulled while clients work: what was flushed is there, all else is old or new.
+//! Power failures while clients work: flushed data must be there, and other pages have old or new
+//! data.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,11 +19,12 @@ use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
 const PAGES: u64 = 512;
 const PAGE: usize = 4096;
 
-/// What a client may find in each of its pages.
+/// The contents that a client may find in each of its pages.
 type Possible = BTreeMap<u64, Vec<u8>>;
 
-/// Writes until the power fails, from `known` on. The answer is what may be found then. What ends
-/// when the plug is about to be pulled may have been before or after.
+/// Writes until the power fails, starting with the contents in `known`. Returns the possible
+/// contents after the failure. A request that ends close to the power failure may have completed
+/// before or after it.
 fn write_until(
     client: &Client,
     is_pulled: &AtomicBool,
@@ -42,13 +44,13 @@ fn write_until(
         let page = number + 3 * rng.below(PAGES / 3);
         let fill = rng.below(256) as u8;
         known.entry(page).or_insert_with(|| vec![0]).push(fill);
-        // Whether it was done says who reads it.
+        // A later read shows whether the write took place.
         let _ = client.write(page * PAGE as u64, &[fill; PAGE], LATER);
     }
     known
 }
 
-/// What is there, of what may be.
+/// Returns the contents found, which must be possible ones.
 fn found(client: &Client, possible: Possible) -> Possible {
     let look = |(page, fills): (u64, Vec<u8>)| {
         let bytes = read(client, page * PAGE as u64, PAGE);
@@ -80,7 +82,7 @@ fn pulled(sets: Sets<'_>, time: Timekeeping, cuts: u64) {
         stand.ask(&json!({"do": "check"})).unwrap();
         known = possible.map(|possible| found(&stand.client(), possible));
     }
-    // On a busy machine clients may not come to write before a single one of the cuts.
+    // On a busy machine a single cut may come before the clients' first write.
     let written: usize = known.iter().map(BTreeMap::len).sum();
     assert!(written > 0);
 }
@@ -100,7 +102,7 @@ fn what_was_flushed_survives_the_plug_of_a_drive_with_a_clock() {
     pulled(&[&fast, SHRD].concat(), Timekeeping::Simulated, 8);
 }
 
-/// Without a flush what only a write-back buffer held is lost, with one it is not.
+/// Without a flush, data that only the write-back buffer holds is lost. With a flush it is kept.
 #[test]
 fn a_plug_that_is_pulled_empties_the_write_buffer() {
     let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
@@ -116,8 +118,8 @@ fn a_plug_that_is_pulled_empties_the_write_buffer() {
     }
 }
 
-/// A flush is of all that was acknowledged before, to any client: who was there before the power
-/// failed is served no more.
+/// A flush covers every write acknowledged before it, to any client. Clients from before the power
+/// failure must therefore connect again.
 #[test]
 fn clients_from_before_the_plug_must_come_again() {
     let sets = [("buffer.scheme", "lru"), ("buffer.capacity", "1MiB")];
@@ -146,7 +148,8 @@ fn clients_from_before_the_plug_must_come_again() {
     assert_eq!(read(&stand.client(), 0, PAGE), [4; PAGE]);
 }
 
-/// What cannot be found again is told by its path, and has no power from then on.
+/// If the drive cannot be recovered, the error names the image, and the drive then stays without
+/// power.
 #[test]
 fn an_image_that_is_destroyed_is_told_by_its_path() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +163,7 @@ fn an_image_that_is_destroyed_is_told_by_its_path() {
     assert!(why.contains(path.to_str().unwrap()), "every request gives the reason: {why}");
 }
 
-/// A copy of a drive that works is an image of what would be found if its power failed then.
+/// A copy of a working drive is an image of the state after a power failure at that moment.
 #[test]
 fn a_snapshot_is_an_image() {
     let folder = tempfile::tempdir().unwrap();

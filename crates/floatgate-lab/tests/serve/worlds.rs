@@ -1,4 +1,4 @@
-//! What a live drive counts is what its simulation counts, played again from the recording.
+//! The counts of a live drive equal the counts of its simulation from the recording.
 
 use std::thread;
 
@@ -15,7 +15,7 @@ use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config};
 
 const BYTES: u64 = 8 << 20;
 
-/// Some of all that a client can ask for, most of it small and in the first part of the drive.
+/// Sends a sample of all kinds of client requests, mostly small and to the first part of the drive.
 pub(super) fn play(client: &Client, requests: u64, seed: u64) {
     let mut rng = Rng::new(seed);
     for _ in 0..requests {
@@ -35,7 +35,7 @@ pub(super) fn play(client: &Client, requests: u64, seed: u64) {
     }
 }
 
-/// The result of playing the recording on the same drive.
+/// Returns the result of playing the recording on the same drive.
 pub(super) fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Value {
     let mut config = config.clone();
     config.ftl.journal = true;
@@ -49,7 +49,7 @@ pub(super) fn simulated(config: &Config, stand: &Stand, time: Timekeeping) -> Va
     serde_json::to_value(result.unwrap_or_else(|error| panic!("{error}"))).unwrap()
 }
 
-/// The same in both worlds: all that is counted, and with a clock all times.
+/// Checks that live drive and simulation have the same counts, and with a clock the same times.
 pub(super) fn assert_agree(live: &Value, simulated: &Value, time: Timekeeping) {
     let counted = [
         "write_amplification",
@@ -128,7 +128,7 @@ fn counts_and_times_agree_with_a_clock() {
     both_worlds(Some("small-nvme"), &[], Timekeeping::Simulated, 8);
 }
 
-/// Clients go on until they are refused: what the drive took until then is what is told at its end.
+/// Clients write until they are refused. The final report must cover exactly the accepted requests.
 #[test]
 fn counts_agree_of_a_drive_that_is_stopped_under_load() {
     let config = config(None, &[SMALL, &[("start.fill", "none")]].concat());
@@ -171,7 +171,7 @@ fn a_shadow_of_the_same_config_counts_the_same() {
     assert_eq!([0, 1].map(|at| fill(&status, at)), ["none", "sequential"]);
 }
 
-/// Counters of shadows are of the same time as those of the live drive.
+/// The counters of shadows cover the same time as the counters of the live drive.
 #[test]
 fn shadows_begin_anew_with_the_drive() {
     let sets = [("ftl.journal", "true"), ("start.fill", "none")];
@@ -193,14 +193,14 @@ fn shadows_begin_anew_with_the_drive() {
             match (time, begins) {
                 (Timekeeping::None, "reset") => assert_agree(&also, live, time),
                 (Timekeeping::None, _) => assert_eq!(also["workload"], live["workload"]),
-                // Some are under way until later ones come.
+                // Some requests complete only when later ones arrive.
                 _ => assert!(also["workload"]["requests"].as_u64() > Some(600)),
             }
         }
     }
 }
 
-/// The status when shadows have done what they were asked for.
+/// Returns the status when the shadows have served all requests.
 pub(super) fn with_shadows(stand: &Stand) -> Value {
     loop {
         let status = stand.status();

@@ -1,4 +1,4 @@
-//! What an image notes of its synced pages: how many there are, and that the drive was shut down.
+//! Records in an image about its synced pages: their count, and the shutdown of the drive.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn missing(place: &Place) -> Option<(u64, u64)> {
     Stored::open_read_only(&place.image()).unwrap().missing()
 }
 
-/// Three pages of unit 0.
+/// Makes an image with three pages in unit 0.
 fn filled() -> (Place, Stored) {
     let place = Place::new();
     let mut nand = place.create();
@@ -24,7 +24,7 @@ fn filled() -> (Place, Stored) {
 
 #[test]
 fn after_a_shutdown_no_record_is_torn() {
-    // Of the last page, and of one that is erased.
+    // Damage to the last page, and to an erased page.
     for (page, expected) in [(2, Some((2, 3))), (3, None)] {
         let (place, mut nand) = filled();
         nand.close();
@@ -32,7 +32,7 @@ fn after_a_shutdown_no_record_is_torn() {
         place.flip(record_at(page) + 8);
         assert_eq!(states(&place)[page as usize], PageState::Damaged);
         assert_eq!(missing(&place), expected);
-        // Opening changes nothing, as long as nothing is programmed.
+        // Opening changes nothing until a page is programmed.
         assert_eq!(place.open().torn_pages(), 0);
         assert_eq!(states(&place)[page as usize], PageState::Damaged);
     }
@@ -82,7 +82,7 @@ fn a_record_that_is_set_back_is_noticed() {
     assert_eq!(missing(&place), Some((1, 1)));
 }
 
-/// The note of the shutdown does not outlive the first change.
+/// The shutdown record is cleared by the first change.
 #[test]
 fn what_is_programmed_after_a_shutdown_may_be_torn() {
     let changes: [&dyn Fn(&mut Stored); 2] =
@@ -121,7 +121,7 @@ fn damage_in_front_of_the_records_is_named() {
     assert_eq!(damaged(POINT_AT + 512 + 55), "the record of the drive's life is damaged");
 }
 
-/// A drive of an older version is opened as ever, and stays what it is.
+/// A drive of an older version opens, and keeps its version.
 #[test]
 fn older_images_are_used_without_a_count() {
     for (shape, version) in [(SHAPE, 1), (rows::with_rows(false), 2)] {
@@ -140,13 +140,13 @@ fn older_images_are_used_without_a_count() {
         let mut nand = place.open();
         assert_eq!((nand.missing(), nand.damaged_records().len()), (None, 0));
         assert_eq!(sync_point(&place), 9);
-        // The others were in the unit that is erased.
+        // The other pages were in the erased unit.
         let kept = (version == 1).then_some(vec![2; PAGE]);
         assert_eq!(read(&mut nand, PAGES, data_of(4)), kept);
     }
 }
 
-/// Makes the image of an erased drive one of an older version: without a count, and without a life.
+/// Converts the image of an erased drive to an older version: without a count, and without a life.
 fn make_older(place: &Place, version: u8) {
     let mut bytes = fs::read(place.image()).unwrap();
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
@@ -157,7 +157,7 @@ fn make_older(place: &Place, version: u8) {
     fs::write(place.image(), bytes).unwrap();
 }
 
-/// No Mac has this way to make a FIFO.
+/// macOS lacks this call to make a FIFO.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_no_regular_file_is_refused_at_once() {

@@ -1,4 +1,4 @@
-//! Random damage: an error, or what was written.
+//! Random damage gives an error, or reads return the written data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use super::{
 /// Data by page.
 type Pages = BTreeMap<u32, Vec<u8>>;
 
-/// An image in which something of every kind is stored, and what its pages hold.
+/// Image with data of every kind, and the expected data of its pages.
 static SAMPLE: LazyLock<(Vec<u8>, Pages)> = LazyLock::new(sample);
 
 fn sample() -> (Vec<u8>, Pages) {
@@ -39,7 +39,7 @@ fn sample() -> (Vec<u8>, Pages) {
     (fs::read(place.image()).unwrap(), pages.collect())
 }
 
-/// Opens it and reads all of it: what can be read is right.
+/// Opens the image and reads all pages: every successful read must be right.
 fn check_damaged(image: &[u8], pages: &Pages) {
     let place = Place::new();
     fs::write(place.image(), image).unwrap();
@@ -85,7 +85,7 @@ proptest! {
         let (mut image, pages) = SAMPLE.clone();
         for (area, index, byte) in changes {
             let (start, length) = [(0, 80), (POINT_AT, 64), (OOB_AT, 640), (DATA_AT, 1024)][area];
-            // The header can take no damage, so it seldom gets any.
+            // Any damage to the header is fatal, so the header is rarely damaged.
             if area > 0 || byte < 8 {
                 image[start as usize + index.index(length)] = byte;
             }

@@ -1,4 +1,4 @@
-//! The medium in a file: what it keeps over a reopening, and what it makes of damage.
+//! The medium in a file: its state after a reopening, and its treatment of damage.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
@@ -26,7 +26,7 @@ use tempfile::TempDir;
 
 const PAGE: usize = 64;
 const PAGES: u32 = 4;
-/// Units of the layer, and of its journal.
+/// Units of the layer. `JOURNAL` is the number of journal units.
 const UNITS: u32 = 3;
 const JOURNAL: u32 = 1;
 
@@ -47,7 +47,7 @@ const POINT_AT: u64 = 16 << 10;
 const OOB_AT: u64 = 20 << 10;
 const DATA_AT: u64 = 24 << 10;
 
-/// A folder with room for an image.
+/// Directory with room for an image.
 struct Place {
     folder: TempDir,
 }
@@ -73,7 +73,7 @@ impl Place {
         Stored::open(&self.image()).unwrap()
     }
 
-    /// Why it cannot be opened.
+    /// Returns the error of opening the image.
     fn refusal(&self) -> String {
         Stored::open(&self.image()).unwrap_err().to_string()
     }
@@ -110,7 +110,7 @@ fn program(nand: &mut Stored, page: u32, lpn: u32, number: u64, byte: u8) {
     nand.program(Ppn::new(page), tag, Cause::Host, &mut Chain::default()).unwrap();
 }
 
-/// What the host reads; none if that fails.
+/// Returns the data of a host read, or None if the read fails.
 fn read(nand: &mut Stored, page: u32, owner: Owner) -> Option<Vec<u8>> {
     nand.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
     (!nand.read_failed()).then(|| nand.register().to_vec())
@@ -236,7 +236,7 @@ fn damaged_data_is_not_read_and_does_not_become_sound_by_a_copy() {
     copy(&mut nand, &moves);
     assert_eq!(nand.life().damaged_reads, 2);
     erase(&mut nand, 0);
-    // Once more, from a page that is known to be lost.
+    // Copies again from a page that is already lost.
     copy(&mut nand, &[step(6, 8, data_of(2), 20)]);
     nand.sync();
     drop(nand);
@@ -253,7 +253,7 @@ fn damaged_data_is_not_read_and_does_not_become_sound_by_a_copy() {
     assert!(nand.fault().is_none(), "damage is no fault of the file");
 }
 
-/// The machine crashes: the record of a page has reached the disk, its data has not.
+/// The machine crashes: the record of a page has reached the disk, and its data has not.
 #[test]
 fn a_page_without_its_data_does_not_hide_the_one_before() {
     let place = Place::new();
@@ -272,7 +272,7 @@ fn a_page_without_its_data_does_not_hide_the_one_before() {
     assert_eq!((nand.torn_pages(), nand.tag(Ppn::new(1)), nand.programmed(Unit(0))), (1, None, 3));
     assert_eq!(read(&mut nand, 0, data_of(5)).unwrap(), [0xaa; PAGE]);
     assert_eq!(read(&mut nand, 2, data_of(6)).unwrap(), [0xcc; PAGE]);
-    // It stays torn when later pages have been synced.
+    // The page stays torn after later pages have been synced.
     program(&mut nand, 3, 7, 4, 0xdd);
     nand.sync();
     drop(nand);
@@ -291,7 +291,7 @@ fn the_sync_point_does_not_vouch_for_numbers_that_begin_anew() {
     drop(nand);
     place.flip(data_at(0));
     assert_eq!(place.open().torn_pages(), 1);
-    // A sync point that cannot be read vouches for nothing.
+    // An unreadable sync point covers no page.
     let mut nand = place.open();
     program(&mut nand, 1, 5, 51, 0xcc);
     nand.sync();
@@ -301,7 +301,7 @@ fn the_sync_point_does_not_vouch_for_numbers_that_begin_anew() {
     assert_eq!(place.open().torn_pages(), 1);
 }
 
-/// How far the file says that it was synced.
+/// Returns the sync point in the file.
 fn sync_point(place: &Place) -> u64 {
     let mut bytes = [0; 8];
     File::open(place.image()).unwrap().read_exact_at(&mut bytes, POINT_AT).unwrap();
@@ -355,7 +355,8 @@ fn long_copies_and_long_scans_go_in_parts() {
     assert_eq!(nand.tag(Ppn::new(79_989)), Some(map(79_989)));
 }
 
-/// A kill in the middle of a write leaves part of a record, where this lies in two blocks.
+/// A process that is killed during a write may leave part of a record, if the record lies in two
+/// blocks.
 #[test]
 fn part_of_a_record_is_torn_unless_it_was_synced() {
     for synced_after in [false, true] {
@@ -377,7 +378,7 @@ fn part_of_a_record_is_torn_unless_it_was_synced() {
         assert_eq!(nand.torn_pages(), usize::from(!synced_after));
         let expected = if synced_after { PageState::Damaged } else { PageState::Torn };
         assert_eq!((seen[1], states(nand)[1]), (expected, expected));
-        // It stays so when what is written later is synced, too.
+        // The state stays the same after later writes are synced.
         let mut nand = place.open();
         program(&mut nand, 3, 5, 9, 0x44);
         nand.sync();

@@ -1,4 +1,4 @@
-//! The medium in a file against the one that knows the rules.
+//! The medium in a file compared with the medium that checks the rules of flash.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use super::rows::with_rows;
 use super::{JOURNAL, PAGE, Place, SHAPE, UNITS, cases, read, step};
 
-/// Tells both media of a pair the same.
+/// Applies the same operation to both media of a pair.
 macro_rules! both {
     ($pair:ident, |$nand:ident| $act:expr) => {{
         let $nand = $pair.stored.as_mut().unwrap();
@@ -22,12 +22,12 @@ macro_rules! both {
     }};
 }
 
-/// A file medium and the one that knows the rules, which are told the same.
+/// File medium and rule-checking medium, which get the same operations.
 struct Pair {
     place: Place,
     stored: Option<Stored>,
     checked: Checked<Counted>,
-    /// What was last programmed, by page.
+    /// Contents last programmed, by page.
     data: BTreeMap<u32, (Owner, Option<Vec<u8>>)>,
     serial: u64,
     geometry: Geometry,
@@ -42,12 +42,12 @@ impl Pair {
         Self { place, stored: Some(stored), checked, data: BTreeMap::new(), serial: 0, geometry }
     }
 
-    /// The geometry that a unit is programmed in.
+    /// Returns the geometry of the mode in which a unit is programmed.
     fn of(&self, unit: u32) -> Geometry {
         self.geometry.in_mode(self.checked.mode(Unit(unit)))
     }
 
-    /// The process ends, and with it goes what a loss of power takes.
+    /// Ends the process, which loses the same data as a power failure.
     fn reopen(&mut self) {
         self.stored = None;
         let stored = self.place.open();
@@ -62,7 +62,7 @@ impl Pair {
                 assert_eq!(self.stored.as_ref().unwrap().mode(unit), checked.mode(unit));
             }
         }
-        // Of an erased unit nothing says what it is.
+        // The mode of an erased unit is not recorded.
         let erased = (0..geometry.units()).map(Unit).filter(|&unit| checked.programmed(unit) == 0);
         for unit in erased.collect::<Vec<_>>() {
             both!(self, |nand| nand.set_mode(unit, Mode::Native));
@@ -131,7 +131,7 @@ impl Pair {
         }
     }
 
-    /// Moves pages of another unit that follow each other, notes left out.
+    /// Moves consecutive pages from other units to this unit.
     fn move_some(&mut self, unit: u32, (next, capacity): (u32, u32), choice: u32) {
         let per_unit = self.geometry.pages_per_unit();
         let from = choice % ((UNITS + JOURNAL) * per_unit);

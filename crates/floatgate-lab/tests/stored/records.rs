@@ -1,5 +1,5 @@
-//! Which records there can be: those of a layer, at their page. Any other is none, whatever its
-//! checksum says.
+//! Valid records: those that a layer writes, at their own page. Any other record is invalid, even
+//! with a correct checksum.
 
 use floatgate_ftl::addr::{Lpn, Owner, PAGE_MAX, Ppn, Tag, Tpn, Unit};
 use floatgate_ftl::nand::Tagged;
@@ -7,11 +7,11 @@ use floatgate_lab::stored::{Content, PageState, Stored};
 
 use super::{DATA_AT, PAGE, Place, SHAPE, data_of, program, read, record_at, sync_point};
 
-/// The numbers of a record, as the table at the head of `stored.rs` has them.
+/// The numbers of a record, as in the table at the head of `stored.rs`.
 #[derive(Clone, Copy)]
 struct Raw {
     number: u32,
-    /// Plus 1.
+    /// The original page plus 1.
     original: u32,
     sequence: u64,
     serial: u64,
@@ -22,7 +22,7 @@ struct Raw {
 }
 
 impl Raw {
-    /// Its bytes, sealed for a page.
+    /// Returns the bytes of the record, sealed for a page.
     fn seal(self, page: u32) -> Vec<u8> {
         let mut bytes = [self.number, self.original].map(u32::to_le_bytes).concat();
         bytes.extend([self.sequence, self.serial].map(u64::to_le_bytes).concat());
@@ -36,7 +36,7 @@ impl Raw {
 
 const LIMIT: u64 = 1 << 62;
 
-/// Of a page of zeros for logical page 5.
+/// Record of a page of zeros for logical page 5.
 const ZEROS: Raw = Raw {
     number: 5,
     original: 0,
@@ -48,7 +48,7 @@ const ZEROS: Raw = Raw {
     checksum: 0,
 };
 
-/// What is found of page 1 if its record is this.
+/// Returns the tag of page 1 if its record is `raw`.
 fn found(raw: Raw) -> Option<Tag> {
     let place = Place::new();
     drop(place.create());
@@ -105,8 +105,8 @@ fn kinds_that_there_are_not_are_no_record() {
     assert_eq!(found(Raw { content: 3, ..ZEROS }), tag);
 }
 
-/// What was not synced when a drive ended, and was there when it was found, is synced by the next
-/// sync: damage after that is damage, not a program cut short.
+/// Pages that were not synced when a drive ended, and that recovery found, are covered by the next
+/// sync. Later damage to them counts as damage, and not as an interrupted program.
 #[test]
 fn a_sync_vouches_for_what_was_found_on_opening() {
     let place = Place::new();

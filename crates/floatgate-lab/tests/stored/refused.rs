@@ -1,4 +1,4 @@
-//! What is no image, and what cannot be made one.
+//! Files that are no image, and paths where no image can be created.
 
 use super::*;
 
@@ -54,7 +54,7 @@ fn numbers_with_a_sound_checksum_may_still_be_no_drive() {
                 hasher.update(&bytes[20..length]);
                 bytes[16..20].copy_from_slice(&hasher.finalize().to_le_bytes());
                 place.overwrite(0, &bytes[..length]);
-                // The numbers may be those of a drive; most make no such file.
+                // The numbers may describe a drive, but most of them do not fit the file.
                 if let Err(error) = Stored::open(&place.image()) {
                     let text = error.to_string();
                     assert!(text.contains("is not a drive") || text.contains("long"), "{text}");
@@ -87,7 +87,7 @@ fn what_cannot_be_made_leaves_no_file() {
     check(SHAPE, u32::MAX - 3, "", "at most 2147483646 physical pages");
     check(Shape { page_bytes: 1 << 30, ..SHAPE }, 0, "", "a page may have at most");
     check(Shape { dies: 0, ..SHAPE }, 0, "", "flash.dies must be at least 1");
-    // Longer than a file may be, on most file systems.
+    // Longer than the maximum file size of most file systems.
     let shape = Shape { page_bytes: 16 << 20, pages_per_block: 1 << 20, units: 2000, ..SHAPE };
     match Stored::create(&place.image(), shape, 0, "") {
         Ok(_) => fs::remove_file(place.image()).unwrap(),
@@ -98,7 +98,7 @@ fn what_cannot_be_made_leaves_no_file() {
     assert_eq!(place.open().text().len(), TEXT_BYTES_MAX);
 }
 
-/// Where holes can be found and made.
+/// On systems that can find and make holes in files.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_empty_drive_takes_no_space() {
@@ -130,7 +130,7 @@ fn an_empty_drive_takes_no_space() {
     assert!(nand.scanned_bytes() < 1 << 20, "{} bytes were read", nand.scanned_bytes());
     assert_eq!([0, 1, 2000, 4097].map(|unit| nand.programmed(Unit(unit))), [1, 0, 1, 1]);
     assert_eq!(read(&mut nand, 2000 * 4096, data_of(2000)).unwrap(), [1; 4096]);
-    // What is erased is given back.
+    // Erased space is returned to the file system.
     [0, 2000, 4097].into_iter().for_each(|unit| erase(&mut nand, unit));
     nand.sync();
     let left = fs::metadata(place.image()).unwrap().blocks();

@@ -1,10 +1,10 @@
-//! Rows of pages that are programmed at once: what is in the file of them, and what is torn.
+//! Rows of pages that are programmed at once: their state in the file, and torn rows.
 
 use floatgate_ftl::geometry::{Mode, ProgramUnit};
 
 use super::*;
 
-/// Two rows of four pages in a unit; in SLC mode two of two.
+/// Two rows of four pages in a unit; in SLC mode two rows of two pages.
 pub fn with_rows(is_protected: bool) -> Shape {
     let row = ProgramUnit { pages: 4, levels: 2, is_protected, stripe: None };
     Shape { pages_per_block: 8, program_unit: Some(row), ..SHAPE }
@@ -12,7 +12,7 @@ pub fn with_rows(is_protected: bool) -> Shape {
 
 type Damage<'a> = &'a dyn Fn(&Place, u32);
 
-/// Where the data begins: there are 32 pages.
+/// Offset of the data: there are 32 pages.
 const ROWS_DATA_AT: u64 = 24 << 10;
 
 fn states(nand: &Stored) -> Vec<PageState> {
@@ -34,7 +34,7 @@ fn a_row_goes_to_the_file_when_it_is_full() {
     copy(&mut nand, &[step(5, 8, data_of(5), 8)]);
     assert_eq!(read(&mut nand, 8, data_of(5)).unwrap(), [0x15; PAGE]);
     nand.sync();
-    // What is in memory is not vouched for.
+    // The sync point does not cover pages in memory.
     assert_eq!(sync_point(&place), 5);
     drop(nand);
 
@@ -62,15 +62,15 @@ fn with_protection_each_page_goes_to_the_file_at_once() {
     nand.sync();
     assert_eq!(sync_point(&place), 6);
     drop(nand);
-    // The controller has filled what was begun.
+    // The controller has filled the row that was begun.
     let mut nand = place.open();
     assert_eq!(nand.programmed(Unit(0)), 8);
     assert_eq!(read(&mut nand, 4, data_of(4)).unwrap(), [0x14; PAGE]);
     assert_eq!(states(&nand)[5..], [PageState::Erased; 3]);
 }
 
-/// Whatever is missing of a row, nothing of it is read; and it stays so. With protection it is only
-/// the page that is missing.
+/// If any part of a row is missing, no page of the row is readable, also after reopening. With
+/// protection only the missing page is lost.
 #[test]
 fn a_row_is_torn_as_a_whole() {
     let half_a_record = |place: &Place, page| place.overwrite(record_at(page) + 12, &[0; 28]);
@@ -100,7 +100,7 @@ fn a_row_is_torn_as_a_whole() {
     }
 }
 
-/// A row that was synced is not torn by damage: the other pages are there.
+/// Damage does not tear a synced row: its other pages stay readable.
 #[test]
 fn damage_to_a_row_that_was_synced_is_damage() {
     for page in 0..4 {

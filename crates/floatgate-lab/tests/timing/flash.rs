@@ -1,4 +1,4 @@
-//! What the flash can do at the same time, and how long it takes.
+//! Parallelism of the flash, and the times of its operations.
 
 use super::*;
 
@@ -10,10 +10,11 @@ const DIES: Sets<'_> = &[
     ("flash.pages_per_block", "16"),
 ];
 
-/// A stripe; the dies that a read of 2, 4 and 8 pages keeps busy, and the microseconds it takes.
+/// A stripe, with the dies that a read of 2, 4 and 8 pages keeps busy, and the time of the read in
+/// microseconds.
 type Row<'a> = (&'a str, [(&'a [usize], f64); 3]);
 
-/// One read of the first pages: which dies it keeps busy, and how long it takes.
+/// Reads the first pages. Returns the dies that were busy, and the time of the read.
 fn read_first(pages: u64, stripe: &str) -> (Vec<usize>, f64) {
     let result =
         asked(&[ask(Op::Read, 0, 0, pages)], &[DIES, &[("flash.stripe", stripe)]].concat());
@@ -23,8 +24,8 @@ fn read_first(pages: u64, stripe: &str) -> (Vec<usize>, f64) {
     (busy, result.latency.read.mean_us.unwrap())
 }
 
-/// All cells read at once; then each channel transfers its pages one after the other, 10 us each.
-/// Dies 0 and 1 are on the first channel.
+/// All cells are read at the same time. Then each channel transfers its pages one after the other,
+/// 10 us each. Dies 0 and 1 are on the first channel.
 #[test]
 fn a_stripe_says_which_pages_are_read_at_once() {
     let all = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -46,7 +47,7 @@ fn a_stripe_says_which_pages_are_read_at_once() {
     assert_eq!(default.latency.read.mean_us, Some(70.0), "planes of a die, then channels");
 }
 
-/// With a cache register a page is transferred while the next one is in the cells.
+/// With a cache register, a page is transferred while the cells read the next page.
 #[test]
 fn a_cache_register_leaves_the_longer_of_cells_and_transfer() {
     let reads = each(Op::Read, 100);
@@ -65,7 +66,7 @@ fn a_cache_register_leaves_the_longer_of_cells_and_transfer() {
     assert_close(writes_us("true"), 10.0 + 60.0 * 200.0);
 }
 
-/// Whole blocks: as many pages of each type.
+/// Whole blocks have the same number of pages of each type.
 #[test]
 fn pages_of_a_block_take_turns_in_the_times_by_type() {
     let types = [
@@ -79,20 +80,20 @@ fn pages_of_a_block_take_turns_in_the_times_by_type() {
         let LatencySummary { mean_us, stdev_us, .. } = result.latency.all;
         (mean_us.unwrap(), stdev_us.unwrap())
     };
-    // A third each at the mean, and 100 us and 20 us off it.
+    // A third of the pages each: at the mean, and 100 us and 20 us off it.
     let (mean, deviation) = run(Op::Write, 60, "none");
     assert_close(mean, 10.0 + 200.0);
     assert_close(deviation, 100.0 * (2.0f64 / 3.0).sqrt());
     let (mean, deviation) = run(Op::Read, 60, "sequential");
     assert_close(mean, 40.0 + 10.0);
     assert_close(deviation, 20.0 * (2.0f64 / 3.0).sqrt());
-    // The first row, and the first two.
+    // The first row, and the first two rows.
     assert_eq!(run(Op::Write, 1, "none").0, 110.0);
     assert_eq!(run(Op::Write, 2, "none").0, (110.0 + 210.0) / 2.0);
     assert_eq!(run(Op::Read, 2, "sequential").0, (30.0 + 50.0) / 2.0);
 }
 
-/// One time for reads goes with a list for programs.
+/// A single read time can be combined with a list of program times.
 #[test]
 fn one_time_is_of_all_types() {
     let sets = [("flash.program", "[\"100us\", \"300us\"]"), ("flash.pages_per_block", "8")];
@@ -103,7 +104,7 @@ fn one_time_is_of_all_types() {
     assert_eq!(writes.latency.write.stdev_us, Some(100.0));
 }
 
-/// What the host sees of a drive without a clock is what happened, and not when.
+/// A drive without a clock has the same counts as one with a clock, but no times.
 #[test]
 fn without_timing_the_same_is_counted() {
     let spec = "hotcold:r=0.8,f=0.2,requests=6k,size=8KiB,reads=0.3,trim=0.02,flush=0.01";

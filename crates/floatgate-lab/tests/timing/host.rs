@@ -5,8 +5,9 @@ use super::*;
 /// Flash that is no bottleneck: pages are read and programmed in 1 us.
 const FAST: Sets<'_> = &[("flash.read", "1us"), ("flash.program", "1us"), ("flash.bus", "none")];
 
-/// Each command takes a core for 100 us: `cores / 100 us` get through. The cores are done with the
-/// last ones at the same time, and the die reads these one after the other.
+/// Each command takes a core for 100 us, so the drive serves `cores` commands per 100 us. The cores
+/// finish the last commands at the same time, and the die then reads their pages one after the
+/// other.
 #[test]
 fn cores_take_commands_at_the_same_time() {
     let sets = [FAST, &[CLOSED, ("controller.command", "100us")]].concat();
@@ -29,13 +30,13 @@ fn a_core_looks_up_a_page_at_a_time() {
         let result = asked(&[ask(Op::Read, 0, 0, 4)], &[FAST, &keys].concat());
         assert_close(result.latency.read.mean_us.unwrap(), expected);
     }
-    // Once for the command, once for each page.
+    // Core time: once for the command, and once for each page.
     let keys = [("controller.translate", "100us"), ("controller.command", "7us")];
     let result = asked(&[ask(Op::Read, 0, 0, 4)], &[FAST, &keys].concat());
     assert_close(result.latency.blame_us.controller.unwrap(), 407.0);
 }
 
-/// No map in memory: each page is looked up in a translation page, which a core takes 30 us for.
+/// Without a map in memory each page is looked up in a translation page, which takes a core 30 us.
 #[test]
 fn a_core_loads_translation_pages() {
     let sets = [ALONE, &[("mapping.scheme", "none")]].concat();
@@ -59,15 +60,16 @@ fn a_core_that_blocks_waits_for_the_translation_page() {
         ];
         asked(&each(Op::Read, 2), &sets).latency.read.mean_us.unwrap()
     };
-    // Looked up until 10 and 20. The map of the first is read until 70, that of the second, which
-    // has stood there since 20, until 130; then the pages, until 190 and 250.
+    // The look-ups end at 10 and 20. The die reads the map page of the first read until 70. The map
+    // page of the second, which waits since 20, takes until 130. Then the pages take until 190 and
+    // 250.
     assert_close(mean_us("false"), f64::midpoint(190.0, 250.0));
-    // The second is looked up when the core is free, at 70, and stands before the die from 80 on:
-    // the first page is read before, until 130.
+    // The second look-up begins when the core is free, at 70, and waits for the die from 80 on. The
+    // die reads the first page before it, until 130.
     assert_close(mean_us("true"), f64::midpoint(130.0, 250.0));
 }
 
-/// A core that blocks is held for its own work and for the flash: no more get through.
+/// A blocking core is busy during its own work and during the flash read, which limits throughput.
 #[test]
 fn a_core_that_blocks_is_held_for_all_of_a_lookup() {
     let span = |blocking| {
@@ -79,14 +81,14 @@ fn a_core_that_blocks_is_held_for_all_of_a_lookup() {
         ];
         span_us(&asked(&each(Op::Read, 200), &sets))
     };
-    // The flash needs 120 us for each, the core 100; or 160, of which it waits 60, in which
-    // another page may be read before.
+    // Each read takes 120 us on the flash and 100 us on the core. A blocking core takes 160 us,
+    // including a wait of 60 us. During the wait, another page may be read first.
     let (free, held) = (span("false"), span("true"));
     assert_close(free, 100.0 + 200.0 * 120.0);
     assert!((200.0 * 160.0..200.0 * 220.0 + 60.0).contains(&held), "{held}");
 }
 
-/// A remap of so many entries takes one core for each, one after the other.
+/// A remap takes one core for the time of each entry in turn.
 #[test]
 fn a_core_carries_out_remaps() {
     let run = |entry| {
@@ -106,25 +108,26 @@ fn a_core_carries_out_remaps() {
     let (free, slow) = (run("0ns"), run("1ms"));
     assert_eq!(free.latency.blame_us.controller, Some(0.0));
     assert!(free.host.remaps > 5 && slow.host.remaps > 5);
-    // All remaps but the last one are complete when the last write is.
+    // All remaps but the last one are complete when the last write completes.
     let complete = slow.host.remapped_pages as f64 * (1.0 - 1.0 / slow.host.remaps as f64);
     assert!(span_us(&slow) > 0.9 * complete * 1000.0 && span_us(&slow) > span_us(&free));
     assert!(span_us(&free) < 0.9 * complete * 1000.0, "else this says nothing");
 }
 
-/// 100 us for a page each way.
+/// The link takes 100 us for a page in each direction.
 const LINK: (&str, &str) = ("link.bandwidth", "40960KB/s");
 
 #[test]
 fn a_link_passes_no_more_than_its_bandwidth() {
     let reads = asked(&each(Op::Read, 1000), &[FAST, &[CLOSED, LINK]].concat());
-    // All pages go over it one after the other, from when the first is read.
+    // The link transfers all pages one after the other, from the end of the first read on.
     assert_close(span_us(&reads), 1.0 + 1000.0 * 100.0);
     assert_close(reads.throughput.read_mb_s.unwrap(), 4.096 / 0.100_001);
     let writes = asked(&each(Op::Write, 1000), &[FAST, &[CLOSED, LINK, EMPTY]].concat());
     assert_close(span_us(&writes), 1000.0 * 100.0 + 1.0);
     assert_close(writes.throughput.write_mb_s.unwrap(), 4.096 / 0.100_001);
-    // Both ways at once: no later than the writes alone. What reads find nothing at is sent, too.
+    // Both directions at once take no longer than the writes alone. Reads of unwritten pages use
+    // the link, too.
     let both: Vec<_> = (0..500)
         .flat_map(|page| [ask(Op::Write, 0, page, 1), ask(Op::Read, 0, 1000 - page, 1)])
         .collect();
@@ -132,7 +135,8 @@ fn a_link_passes_no_more_than_its_bandwidth() {
     let both = asked(&both, &[FAST, &sets].concat());
     assert_eq!((both.workload.reads, both.workload.writes), (500, 500));
     assert_close(span_us(&both), 500.0 * 100.0 + 1.0);
-    // Each way they are sent one after the other: 100, 200, ... of the 500.
+    // In each direction the pages are sent one after the other: 100, 200, ... us for the 500
+    // requests.
     assert_close(both.latency.read.mean_us.unwrap(), 501.0 / 2.0 * 100.0);
     assert_close(both.latency.write.mean_us.unwrap(), 501.0 / 2.0 * 100.0 + 1.0);
 }
@@ -154,8 +158,9 @@ fn a_link_is_passed_twice() {
     assert_close(span_us(&with), span_us(&without) + 100.0 * 2.0 * 7.0);
 }
 
-/// A core that waits must not wait for what needs that core: a later request overtakes one whose
-/// data are on the link, or a remap, and its map page comes to stand behind theirs.
+/// A waiting core must not wait for a request that needs the same core. A later request may
+/// overtake a remap, or a request whose data is on the link, so that its map page waits behind
+/// theirs.
 #[test]
 fn cores_that_wait_do_not_wait_for_each_other() {
     let waits = ("controller.blocking", "true");

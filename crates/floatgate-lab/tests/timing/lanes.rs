@@ -1,7 +1,7 @@
-//! What dies and channels did. Their shares are of the time from the start to the end of the last
-//! flash operation; `throughput.utilization` is of the time from the first arrival to the last
-//! completion. The two are the same where the last to be done is an operation of the flash, for a
-//! request, and the first request comes at the start.
+//! The recorded work of dies and channels. Their shares refer to the time from the start to the end
+//! of the last flash operation. `throughput.utilization` refers to the time from the first arrival
+//! to the last completion. The two are equal if the last flash operation serves a request and is
+//! the last completion, and the first request arrives at the start.
 
 use floatgate_lab::result::{ChannelsResult, DiesResult};
 
@@ -27,7 +27,7 @@ fn assert_shares(given: &[&Vec<f64>; 6], lanes: usize) {
     }
 }
 
-/// Two dies on one channel, a page of each: both read until 50; the transfers end at 60 and 70.
+/// Two dies on one channel, a page of each: both read until 50. The transfers end at 60 and 70.
 #[test]
 fn two_reads_on_a_channel() {
     let sets = [("flash.dies", "2"), ("flash.superblock", "2")];
@@ -68,8 +68,8 @@ fn shares_add_up() {
     }
 }
 
-/// On one die, one request at a time, everything is done one after the other: shares are counts
-/// times durations.
+/// On one die with one request at a time, all operations are serial: shares are counts times
+/// durations.
 #[test]
 fn shares_are_what_was_done() {
     let result = generated(MIXED, &[BUSY, &[("queue.depth", "1")]].concat());

@@ -1,5 +1,5 @@
-//! The keys of the clock in whole runs, each with an expectation that comes of its definition: by
-//! hand for a few requests, or as a bound that is met exactly.
+//! The keys of the clock in whole runs. Each key has an expectation from its definition: a hand
+//! calculation for a few requests, or a bound that is met exactly.
 
 #![allow(clippy::unwrap_used)] // In a test a panic is the report.
 
@@ -19,7 +19,7 @@ type Sets<'a> = &'a [(&'a str, &'a str)];
 
 const PAGE: u64 = 4096;
 
-/// Cells 50 us and 200 us, transfers 10 us; the pages lie in order.
+/// Cells take 50 us and 200 us, transfers 10 us. The pages lie in order.
 const DRIVE: Sets<'_> = &[
     ("flash.read", "50us"),
     ("flash.program", "200us"),
@@ -27,7 +27,7 @@ const DRIVE: Sets<'_> = &[
     ("flash.bus", "409600KB/s"),
     ("start.fill", "sequential"),
 ];
-/// Nothing lies in the drive: writes need no cleaning.
+/// An empty drive: writes need no cleaning.
 const EMPTY: (&str, &str) = ("start.fill", "none");
 /// The queue is kept full.
 const CLOSED: (&str, &str) = ("queue.arrivals", "closed");
@@ -49,29 +49,29 @@ fn serve_on(span_bytes: u64, workload: &mut dyn Workload, sets: Sets<'_>) -> Run
     run(&config, workload, Facts::default(), options, &Control::default()).unwrap()
 }
 
-/// A run of what a generator makes.
+/// Runs a generator's requests.
 fn generated(spec: &str, sets: Sets<'_>) -> RunResult {
     serve(&mut *generator(&format!("{spec},span=4MiB"), 1).unwrap(), sets)
 }
 
-/// The same on a drive for a larger span, which the text names.
+/// Runs a generator's requests on a drive for a larger span, which the text names.
 fn serve_over(span_bytes: u64, spec: &str, sets: Sets<'_>) -> RunResult {
     serve_on(span_bytes, &mut *generator(spec, 1).unwrap(), sets)
 }
 
-/// A run of these requests.
+/// Runs these requests.
 fn asked(requests: &[Request], sets: Sets<'_>) -> RunResult {
     let mut recorded = Recorded::new("requests", 1, 1.0).unwrap();
     recorded.push(requests).unwrap();
     serve(&mut recorded, sets)
 }
 
-/// A request at a time in microseconds, of so many pages from a page on.
+/// Makes a request at a time in microseconds, for `pages` pages starting at `page`.
 fn ask(op: Op, at_us: u64, page: u64, pages: u64) -> Request {
     Request { at_ns: 1000 * at_us, op, offset: page * PAGE, length: pages * PAGE, stream: 0 }
 }
 
-/// So many requests at once, each of the next page.
+/// Makes `count` requests at once, each for the next page.
 fn each(op: Op, count: u64) -> Vec<Request> {
     (0..count).map(|page| ask(op, 0, page, 1)).collect()
 }
@@ -81,12 +81,12 @@ fn assert_close(given: f64, expected: f64) {
     assert!((given - expected).abs() <= 1e-9 * expected.abs(), "{given} is not {expected}");
 }
 
-/// The sum of the latencies, in microseconds.
+/// Returns the sum of the latencies, in microseconds.
 fn total_us(summary: &LatencySummary) -> f64 {
     summary.mean_us.unwrap() * summary.requests as f64
 }
 
-/// From the first arrival to the last completion, in microseconds.
+/// Returns the time from the first arrival to the last completion, in microseconds.
 fn span_us(result: &RunResult) -> f64 {
     result.throughput.device_seconds.unwrap() * 1e6
 }

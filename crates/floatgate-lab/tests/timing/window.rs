@@ -1,4 +1,4 @@
-//! The window of dies and channels that a result has, whatever is between them and the host.
+//! The recorded window of dies and channels in a result, for every layer between them and the host.
 
 use serde_json::{Value, to_value};
 
@@ -6,7 +6,7 @@ use super::*;
 
 const ALL: Sets<'_> = &[("lanes.window", "1000s"), ("lanes.spans", "10000000")];
 
-/// A drive of four dies on two channels that cleans.
+/// Drive of four dies on two channels that cleans.
 const BUSY: Sets<'_> = &[
     ("flash.channels", "2"),
     ("flash.dies", "2"),
@@ -21,7 +21,7 @@ fn served(sets: Sets<'_>) -> RunResult {
     serve(&mut *generator(SPEC, 1).unwrap(), &[BUSY, sets].concat())
 }
 
-/// Everything but the window, and what asked for it.
+/// Returns the result without the window and its settings.
 fn without_window(result: &RunResult) -> Value {
     let mut document = to_value(result).unwrap();
     let fields = document.as_object_mut().unwrap();
@@ -31,7 +31,7 @@ fn without_window(result: &RunResult) -> Value {
     document
 }
 
-/// By hand: a write of a page on an empty drive, and a read that comes meanwhile.
+/// By hand: a write of a page on an empty drive, and a read that arrives meanwhile.
 #[test]
 fn two_requests() {
     let requests = [ask(Op::Write, 5, 0, 1), ask(Op::Read, 30, 0, 1)];
@@ -55,7 +55,7 @@ fn two_requests() {
     assert!(result.warnings.iter().all(|warning| !warning.contains("lanes")));
 }
 
-/// Shares of the time of each lane, by what it did and for what.
+/// Returns the share of time of a lane, for chosen kinds and causes of work.
 fn share(result: &RunResult, lane: usize, is_counted: impl Fn(&str, &str) -> bool) -> f64 {
     let spans = &result.lanes.spans;
     let of_lane = (0..spans.lane.len()).filter(|&at| spans.lane[at] as usize == lane);
@@ -68,7 +68,8 @@ fn share(result: &RunResult, lane: usize, is_counted: impl Fn(&str, &str) -> boo
 #[track_caller]
 fn assert_whole(result: &RunResult) {
     let (dies, channels) = (&result.dies, &result.channels);
-    // The lanes are busy until the end of the last operation, and the window until the end.
+    // The lanes are busy until the end of the last operation. The window lasts until the end of the
+    // run.
     let scale = result.lanes.to_ns.unwrap() as f64;
     let busy = |idle: &[f64]| 1.0 - idle.iter().sum::<f64>() / idle.len() as f64;
     let found = (0..4).map(|die| share(result, die, |_, _| true)).sum::<f64>() / 4.0;

@@ -10,18 +10,18 @@ use pyo3::prelude::*;
 
 use super::{Border, bytes, shown};
 
-/// Writes that a policy is told of at a time, at most.
+/// Maximum number of writes passed to a policy at a time.
 const BATCH: usize = 1024;
 
-/// Says which block leaves.
+/// Policy that chooses the block to evict.
 pub(super) struct Held {
     policy: Py<PyAny>,
     hears_writes: bool,
     is_batched: bool,
     hears_reads: bool,
     hears_trims: bool,
-    /// What a policy that is told of many writes at a time has not been told yet: of each its
-    /// block, the first page, pages, and pages of the block that were buffered then.
+    /// Writes not yet passed to a batched policy. For each: block, first page, number of pages, and
+    /// pages of the block that were buffered then.
     untold: Vec<[u32; 4]>,
     border: Arc<Border>,
 }
@@ -40,7 +40,7 @@ impl Held {
         }
     }
 
-    /// Tells what has happened; what came before it is told first.
+    /// Reports an event to the policy, after all earlier writes.
     fn tell<A>(&mut self, method: &str, given: A)
     where
         A: for<'py> PyCallArgs<'py>,
@@ -49,7 +49,7 @@ impl Held {
         self.border.ask((), |py| self.policy.call_method1(py, method, given).map(drop));
     }
 
-    /// Tells of the writes that wait for it.
+    /// Passes the pending writes to the policy.
     fn catch_up(&mut self) {
         if self.untold.is_empty() {
             return;
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// The policy is looked at when the run has ended.
+/// Passes the last writes, because users inspect the policy after the run.
 impl Drop for Held {
     fn drop(&mut self) {
         self.catch_up();

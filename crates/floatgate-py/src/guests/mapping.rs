@@ -1,4 +1,4 @@
-//! A mapping cache in Python.
+//! A map cache in Python.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use super::{Border, bytes, shown};
 
-/// What is done with a map entry, as a policy sees it.
+/// Access to a map entry, as a policy sees it.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct MapAccess {
     lpn: u32,
@@ -24,22 +24,23 @@ pub(crate) struct MapAccess {
     mapped: bool,
 }
 
-/// What a policy has counted since it was started, each if it tells: hits, misses, evictions,
-/// dirty ones, entries prefetched, those used, those not; and the bytes of its cache now.
+/// Counts of a policy since its start, each if the policy reports it: hits, misses, evictions,
+/// dirty evictions, entries prefetched, prefetched entries used, and not used. The last is the
+/// present size of its cache in bytes.
 type Told = [Option<u64>; 8];
 
 /// The mapping of a drive.
 pub(super) struct Mapped {
     policy: Py<PyAny>,
     geometry: Geometry,
-    /// What its cache may take.
+    /// Maximum size of the cache.
     bytes_max: u64,
     hears_assigned: bool,
     tells_counts: bool,
-    /// Accesses, as their answers have it.
+    /// Accesses that hit, judged by the policy's answers. `misses` counts the others.
     hits: u64,
     misses: u64,
-    /// What was told last, and when the counters were reset.
+    /// Latest counts from the policy. `before` has the counts at the last reset.
     told: Cell<Told>,
     before: Told,
     border: Arc<Border>,
@@ -63,7 +64,7 @@ impl Mapped {
         }
     }
 
-    /// What the policy has counted since it was started.
+    /// Returns the policy's counts since its start.
     fn counted(&self) -> Told {
         if self.tells_counts {
             let told = self
@@ -74,7 +75,7 @@ impl Mapped {
         self.told.get()
     }
 
-    /// The work that a method answers.
+    /// Returns the map operations in the answer of a method.
     fn asked(
         &self,
         method: &str,
@@ -108,7 +109,7 @@ impl Mapped {
     }
 }
 
-/// Operations that program a translation page.
+/// Returns the number of operations that program a translation page.
 fn programs(ops: &[MapOp]) -> usize {
     ops.iter().filter(|op| !matches!(op, MapOp::Fetch(_))).count()
 }

@@ -1,4 +1,4 @@
-//! A placement in Python: asked page by page, or for all pages of a batch of requests.
+//! A placement in Python: called page by page, or for all pages of a batch of requests.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -11,24 +11,24 @@ use pyo3::prelude::*;
 
 use super::{Border, HostWrite, Numbered, Reclaimed, bytes, locked, shown};
 
-/// A page that is written soon.
+/// Page that will be written soon.
 struct Expected {
     page: u32,
     request_pages: u32,
     of: Numbered,
 }
 
-/// The streams of the pages that are written next, for a policy that is asked for many at a time.
+/// Streams of the next written pages, for a policy that sorts many pages at a time.
 pub(super) struct Ahead {
     policy: Py<PyAny>,
     expected: Vec<Expected>,
     sorted: VecDeque<(u32, u8)>,
-    /// Pages before the first that is expected.
+    /// Number of pages before the first expected one.
     clock: u64,
 }
 
 impl Ahead {
-    /// A request that writes pages comes.
+    /// Adds the pages of a request, if it writes pages.
     pub(super) fn expect(&mut self, of: Numbered, log2_page: u32) {
         let pages = pages(&of.1, log2_page);
         let request_pages = (pages.end - pages.start) as u32;
@@ -36,7 +36,7 @@ impl Ahead {
         self.expected.extend(pages.map(expected));
     }
 
-    /// Asks for the streams of all that is expected.
+    /// Gets the streams of all expected pages from the policy.
     pub(super) fn sort(&mut self, border: &Border) {
         let expected = &self.expected;
         if expected.is_empty() {
@@ -59,7 +59,7 @@ impl Ahead {
         self.expected.clear();
     }
 
-    /// The request with a page whose answer is none, if that is what is wrong, or else the batch.
+    /// Reports an error: for the request of the page with an invalid answer, or else for the batch.
     fn fail(&self, py: Python<'_>, border: &Border, error: PyErr) -> PyResult<()> {
         match self.policy.getattr(py, "at_fault")?.extract::<Option<usize>>(py)? {
             Some(at) => border.fail_ahead(error, self.expected[at].of, None),
@@ -71,7 +71,7 @@ impl Ahead {
         Ok(())
     }
 
-    /// The stream of the next page, which is this one. Pages before it were not written after all.
+    /// Returns the stream of `lpn`, the next page. Skips pages before it that were not written.
     fn next(&mut self, lpn: u32) -> Option<u8> {
         while let Some((page, stream)) = self.sorted.pop_front() {
             if page == lpn {
@@ -85,7 +85,7 @@ impl Ahead {
 /// The placement of a drive.
 pub(super) struct Placed {
     policy: Py<PyAny>,
-    /// What is called for each page.
+    /// Method that is called for each page.
     stream: Py<PyAny>,
     ahead: Option<Arc<Mutex<Ahead>>>,
     streams: u8,
@@ -96,7 +96,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// With what it is asked ahead, if it is.
+    /// Makes the placement. For a batched policy, also returns the part that sorts ahead.
     pub(super) fn new(
         py: Python<'_>,
         policy: Py<PyAny>,

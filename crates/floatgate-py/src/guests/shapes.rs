@@ -1,4 +1,4 @@
-//! What policies in Python are told, as they see it.
+//! Arguments of policies, as Python sees them.
 
 use floatgate_ftl::buffer::BufferConfig;
 use floatgate_ftl::geometry::Geometry;
@@ -6,7 +6,7 @@ use floatgate_ftl::mapping::MapConfig;
 use floatgate_ftl::placement as engine;
 use pyo3::prelude::*;
 
-/// The shape of the drive that a policy is for.
+/// Shape of the drive of a policy.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct DriveShape {
     logical_pages: u32,
@@ -26,7 +26,7 @@ impl DriveShape {
     }
 }
 
-/// The drive that a mapping is for.
+/// Drive of a mapping.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct MapShape {
     logical_pages: u32,
@@ -49,7 +49,7 @@ impl MapShape {
     }
 }
 
-/// The drive that a buffer policy is for.
+/// Drive of a buffer policy.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct BufferShape {
     logical_pages: u32,
@@ -69,7 +69,7 @@ impl BufferShape {
     }
 }
 
-/// A page that the host is about to write.
+/// Page that the host is about to write.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct HostWrite {
     lpn: u32,
@@ -86,7 +86,7 @@ impl HostWrite {
     }
 }
 
-/// A unit that is about to be cleaned.
+/// Unit that is about to be cleaned.
 #[pyclass(frozen, get_all, module = "floatgate")]
 pub(crate) struct Reclaimed {
     stream: u8,

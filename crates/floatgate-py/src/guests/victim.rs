@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use super::{Border, bytes, shown};
 
-/// Chooses units to clean.
+/// Policy that chooses units to clean.
 pub(super) struct Chosen {
     policy: Py<PyAny>,
     units: Vec<Unit>,

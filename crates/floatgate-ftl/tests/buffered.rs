@@ -1,7 +1,8 @@
-//! Every buffer before every kind of translation layer: random requests with flushes, trims and
-//! parts of pages read what was last written, and the books of host, buffer and flash agree.
+//! Tests of every buffer in front of every kind of translation layer. Random requests include
+//! flushes, trims and partial pages. Reads must return the data written last, and the counters of
+//! host, buffer and flash must agree.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -20,7 +21,7 @@ const FLUSHING: Mix = Mix { flushes: 3, trims: 2, ..ANYTHING };
 
 const ACKNOWLEDGE: [Acknowledge; 2] = [Acknowledge::WriteBack, Acknowledge::WriteThrough];
 
-/// Runs random requests; the drive checks itself after every `check_every` of them.
+/// Runs random requests. The drive checks itself after every `check_every` requests.
 fn run(
     layer: &'static str,
     shape: Shape,

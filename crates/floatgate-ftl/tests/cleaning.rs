@@ -1,8 +1,8 @@
-//! Every placement under every way of cleaning: what was written is read, and what a way of
-//! cleaning promises it does. The engine against a naive one, and drives that are worked out by
-//! hand.
+//! Tests of every placement under every cleaning mode. Reads must return the data written last, and
+//! each cleaning mode must keep its promise. Also compares the engine with a naive one, and with
+//! drives computed by hand.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "cleaning/by_hand.rs"]
 mod by_hand;
@@ -26,7 +26,7 @@ use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::victim::VICTIMS;
 
-/// A way of cleaning.
+/// Name and settings of a cleaning mode.
 type Way = (&'static str, fn(&mut Cleaning));
 
 const WAYS: &[Way] = &[
@@ -47,7 +47,7 @@ const WAYS: &[Way] = &[
     }),
 ];
 
-/// As many units as a placement needs, and a few more.
+/// Returns a rig with the units that a placement needs, and three more.
 fn rig(base: Rig, placement: &'static str, tune_cleaning: fn(&mut Cleaning)) -> Rig {
     let rig = Rig { placement, tune_cleaning, low_water: 0, ..base };
     let low_water = rig.cleaning().least_low_water(rig.frontiers());
@@ -93,8 +93,8 @@ fn every_victim_works_under_every_way_of_cleaning() {
     }
 }
 
-/// A drive of 100 units of 16 pages, a fifth of it spare, of which a tenth is overwritten all the
-/// time and the rest never; then its erases by unit.
+/// Runs a drive of 130 units of 16 pages with data for 80 units. A tenth of the data is overwritten
+/// all the time, the rest never. Returns the drive and its erases by unit.
 fn skewed(way: fn(&mut Cleaning), gap_ns: u64) -> (Box<dyn Probe>, Vec<u32>) {
     let shape = floatgate_ftl::geometry::Shape {
         pages_per_block: 16,
@@ -126,7 +126,7 @@ fn spread(wear: &[u32]) -> u32 {
     wear.iter().max().unwrap_or(&0) - wear.iter().min().unwrap_or(&0)
 }
 
-/// A unit of the map with no page to gain may be the cheapest one: moving data updates the map.
+/// A map unit with no page to gain may be the cheapest victim, because moving data updates the map.
 #[test]
 fn the_tightest_drives_are_cleaned_to_an_end() {
     for (mapping, placement) in [("asa", "asa"), ("dftl", "single"), ("dftl", "dac")] {
@@ -158,7 +158,7 @@ fn cleaning_while_idle_leaves_nothing_to_wait_for() {
     let (drive, _) = skewed(idle, 1_000_000);
     let cleans = drive.counters().cleans;
     assert!(cleans.idle > 1000 && cleans.foreground == 0, "{cleans:?}");
-    // Requests at the same moment leave no idle time.
+    // Requests that arrive together leave no idle time.
     let (drive, _) = skewed(idle, 0);
     let cleans = drive.counters().cleans;
     assert!(cleans.idle == 0 && cleans.foreground > 1000, "{cleans:?}");

@@ -1,8 +1,8 @@
-//! Whole drives against the specification of the clock, docs/time.md: the same layers serve the
-//! same requests over the scheduler and over the brute-force drive of `clock_graphs`. Requests
-//! arrive, are admitted and end at the same nanoseconds, and their time went into the same.
+//! Compares whole drives with the specification of the clock, docs/time.md. The same layers serve
+//! the same requests over the scheduler and over the brute-force drive of `clock_graphs`. Requests
+//! must arrive, be admitted and end at the same nanoseconds, with the same blame.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "clock_graphs/brute.rs"]
 mod brute;
@@ -30,7 +30,7 @@ use random::comparable;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Requests come in batches, and the drive sees as many of the next as it asks for.
+/// Runs the requests in batches. The drive sees as many later requests as it wants.
 fn run(case: &Case, seed: u64, mut drive: Box<dyn Device>) -> (Vec<Completion>, Counters) {
     let (mut done, mut rng) = (vec![], Rng::new(seed));
     let mut rest = &case.requests[..];
@@ -46,12 +46,12 @@ fn run(case: &Case, seed: u64, mut drive: Box<dyn Device>) -> (Vec<Completion>, 
     (done, drive.counters())
 }
 
-/// Requests arrive as the host has it, and a flush waits for all of its queue before it, whatever
-/// the drive does: that is no matter of the medium, which is why both could be wrong.
+/// Checks arrivals, queue depths and flushes without the medium. Both drives share this code, so
+/// both could be wrong in the same way.
 fn arrive(case: &Case, done: &[Completion]) {
     let (arrivals, depth, queues) = case.host();
     let share = case.bytes().div_ceil(queues as u64);
-    // By queue: when the requests so far were complete.
+    // By queue: the completion times of the requests so far.
     let mut ends = vec![vec![]; queues];
     for (number, (request, completion)) in case.requests.iter().zip(done).enumerate() {
         let ends: &mut Vec<u64> = &mut ends[((request.offset / share) as usize).min(queues - 1)];
@@ -72,7 +72,7 @@ fn arrive(case: &Case, done: &[Completion]) {
     }
 }
 
-/// What happened on a drive, how often.
+/// Returns how often each event happened on a drive.
 fn agrees(layers: Layers, seed: u64) -> BTreeMap<&'static str, u64> {
     let case = Case::new(layers, seed);
     let seen = Seen::default();
@@ -96,7 +96,7 @@ fn agrees(layers: Layers, seed: u64) -> BTreeMap<&'static str, u64> {
     seen
 }
 
-/// What layers have counted.
+/// Returns the counts of the layers.
 fn counted(counters: &Counters) -> [(&'static str, u64); 15] {
     let (cleans, merges) = (counters.cleans, counters.merges);
     let (buffer, shrd) = (counters.buffer.unwrap_or_default(), counters.layer.unwrap_or_default());
@@ -119,7 +119,7 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 15] {
     ]
 }
 
-/// What happened in all of these.
+/// Returns how often each event happened in all cases.
 fn all_agree(layer: Layers, seeds: Range<u64>) -> BTreeMap<&'static str, u64> {
     let mut seen = BTreeMap::new();
     for (what, times) in seeds.flat_map(|seed| agrees(layer, seed)) {
@@ -128,7 +128,7 @@ fn all_agree(layer: Layers, seeds: Range<u64>) -> BTreeMap<&'static str, u64> {
     seen
 }
 
-/// What happens in drives of any layers.
+/// Events that happen with any layers.
 const ANY: [&str; 10] = [
     "a program in the register beside working cells",
     "a read that waits for the register",
@@ -142,7 +142,7 @@ const ANY: [&str; 10] = [
     "pages trimmed",
 ];
 
-/// They agree, and nothing of what may happen is rare.
+/// Asserts that all cases agree, and that no possible event is rare.
 fn often(layers: Layers, seeds: Range<u64>, of_layers: &[&str]) {
     let seen = all_agree(layers, seeds);
     for what in ANY.iter().chain(of_layers) {

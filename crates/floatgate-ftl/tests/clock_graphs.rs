@@ -1,7 +1,7 @@
-//! The clock against its specification, docs/time.md, written down with lists that are searched:
-//! random graphs on random drives end at the same nanosecond, and their time went into the same.
+//! Compares the clock with its specification, docs/time.md, implemented with lists and searches.
+//! Random graphs on random drives must end at the same nanosecond, with the same blame.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "clock_graphs/brute.rs"]
 mod brute;
@@ -50,8 +50,8 @@ fn shape(rng: &mut Rng) -> Shape {
     if Geometry::new(rows).is_ok() && rng.below(2) == 0 { rows } else { pages }
 }
 
-/// The same flash, of which dies program rows: of one page of the map or more in a flash page, or
-/// of larger ones.
+/// Returns the same flash with dies that program rows. A flash page has one or more map units, or a
+/// map unit is larger than a flash page.
 fn rows(rng: &mut Rng, of: Shape) -> Shape {
     let (levels, beside) = (1 + rng.below(3) as u32, any(rng, &[1, 1, 2]));
     let flash_pages = levels * of.planes;
@@ -62,7 +62,7 @@ fn rows(rng: &mut Rng, of: Shape) -> Shape {
     Shape { pages_per_block, superblock, program_unit: Some(unit), ..of }
 }
 
-/// A medium that does not break.
+/// A medium without errors.
 trait Medium: Nand<Error = Infallible> {}
 impl<N: Nand<Error = Infallible>> Medium for N {}
 
@@ -71,14 +71,14 @@ const OWNER: Owner = Owner::Data(Lpn::new(0));
 /// A unit of the journal.
 const JOURNAL: usize = 0;
 
-/// What issues work at random: pages are programmed in order and read when they were programmed.
+/// Source of random work: it programs pages in order and reads programmed pages.
 struct Front<'a> {
     rng: Rng,
     geometry: &'a Geometry,
     modes: Modes,
     /// Pages programmed, by unit.
     programmed: Vec<u32>,
-    /// Tasks that have begun and not ended.
+    /// Tasks in progress.
     tasks: u32,
     tickets: u64,
     ended: Vec<Ended>,
@@ -105,7 +105,7 @@ impl Front<'_> {
         let unit = self.unit();
         let pages = self.programmed[unit];
         (pages > 0).then(|| {
-            // The last ones more often: their programs may be outstanding.
+            // Recent pages more often: their programs may be outstanding.
             let back = self.rng.below(u64::from(pages)).min(self.rng.below(u64::from(pages)));
             self.page(unit, pages - 1 - back as u32)
         })
@@ -155,7 +155,7 @@ impl Front<'_> {
 
     fn erase(&mut self, drive: &mut impl Medium, chain: &mut Chain) {
         let (unit, cause) = (self.unit(), self.cause());
-        // Of the journal what waits to be programmed is dropped with its unit.
+        // Pages of the journal that wait to be programmed are dropped with their unit.
         if self.geometry.has_program_units() && unit != JOURNAL {
             self.fill_up(drive, unit, chain);
         }
@@ -168,7 +168,7 @@ impl Front<'_> {
         }
     }
 
-    /// Rows and stripes that were begun are programmed to their ends.
+    /// Fills the open rows and stripes to their ends.
     fn fill_up(&mut self, drive: &mut impl Medium, unit: usize, chain: &mut Chain) {
         let in_mode = *self.modes.of(Unit(unit as u32));
         while !self.programmed[unit].is_multiple_of(in_mode.row_pages()) {
@@ -189,13 +189,14 @@ impl Front<'_> {
         *chain = fork.end();
     }
 
-    /// Whether a chain may wait for memory: where it holds a core it could wait for those who need
-    /// that, but for drives that program rows, where it gives it back.
+    /// Returns whether a chain may wait for memory. A chain that holds a core could wait for chains
+    /// that need that core, except on drives that program rows, where the chain gives the core
+    /// back.
     fn may_wait(&self) -> bool {
         self.tasks == 0 || self.geometry.has_program_units()
     }
 
-    /// A task of the controller, and what is done for it.
+    /// A task of the controller, with the work in it.
     fn task(&mut self, drive: &mut impl Medium, chain: &mut Chain, depth: u32) {
         let tasks = [Task::Command, Task::Translate, Task::MapRead, Task::RemapEntry];
         let holds = drive.clock_mut().begin_task(chain, any(&mut self.rng, &tasks));
@@ -207,7 +208,7 @@ impl Front<'_> {
         drive.clock_mut().end_task(chain, holds);
     }
 
-    /// Work of its own, which the chain waits for or does not.
+    /// Separate work, for which the chain may or may not wait.
     fn work(&mut self, drive: &mut impl Medium, chain: &mut Chain, depth: u32) {
         let mut work = chain.work();
         drive.clock_mut().serve(&mut work, Server::LinkIn, 1, 1);
@@ -227,7 +228,7 @@ impl Front<'_> {
     }
 
     fn read(&mut self, drive: &mut impl Medium, from: Ppn, chain: &mut Chain) {
-        // One page in four is read in part.
+        // One page in four is read partially.
         let (of, is_part) = (2 + self.below(7) as u32, self.below(4) == 0);
         let sectors = 1 + self.below(of.into()) as u32;
         drive.clock_mut().read_share(is_part.then_some(Share { sectors, of }));
@@ -277,7 +278,7 @@ impl Front<'_> {
         }
     }
 
-    /// Requests come at random times, and some when others are complete.
+    /// Issues requests at random times, and some when others are complete.
     fn run(&mut self, drive: &mut impl Medium) {
         let most = any(&mut self.rng, &[10, 10, 10, 40]);
         let (mut due, mut time) = (4 + self.below(most), 0);
@@ -320,7 +321,7 @@ impl Front<'_> {
         old.push(chain);
     }
 
-    /// Of chains that end at the same instant none comes first.
+    /// Chains that end at the same instant have no order.
     fn take_ended(&mut self, drive: &mut impl Medium) {
         let mut ended: Vec<_> = std::iter::from_fn(|| drive.clock_mut().ended()).collect();
         ended.sort_by_key(|ended| ended.ticket);
@@ -332,7 +333,7 @@ fn run(seed: u64, geometry: &Geometry, drive: &mut impl Medium) -> Vec<Ended> {
     let mut rng = Rng::new(seed);
     let all = u64::from(geometry.pages_per_unit()) + 1;
     let mut programmed: Vec<_> = (0..geometry.units()).map(|_| rng.below(all) as u32).collect();
-    // Rows and stripes were programmed as a whole.
+    // Rows and stripes were programmed completely.
     let whole = geometry.row_pages();
     programmed.iter_mut().for_each(|pages| *pages -= *pages % whole);
     let modes = Modes::new(*geometry);
@@ -342,7 +343,7 @@ fn run(seed: u64, geometry: &Geometry, drive: &mut impl Medium) -> Vec<Ended> {
     front.ended
 }
 
-/// What happened in a graph, how often: it is the same in both.
+/// Returns how often each event happened in a graph. Both drives must agree.
 fn agrees(seed: u64) -> BTreeMap<&'static str, u64> {
     let mut rng = Rng::new(seed);
     let shape = shape(&mut rng);

@@ -1,6 +1,6 @@
-//! The clock against what queueing theory knows in closed form, and against itself.
+//! Compares the clock with closed forms of queueing theory, and with itself.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
@@ -12,7 +12,7 @@ use floatgate_ftl::rng::Rng;
 const OWNER: Owner = Owner::Data(Lpn::new(0));
 const FOREVER: u64 = 1 << 60;
 
-/// A drive, every unit of which lies on one plane of one die.
+/// A drive on which every unit lies on one plane of one die.
 struct Rig {
     drive: Timed<Counted>,
     geometry: Geometry,
@@ -37,7 +37,7 @@ impl Rig {
         Self { drive, geometry }
     }
 
-    /// Each die has two units: one to read from and one to program.
+    /// Returns a unit of a die. Each die has two: one to read and one to program.
     fn unit(&self, die: u32, number: u32) -> Unit {
         Unit(number * self.geometry.planes() + die)
     }
@@ -77,7 +77,7 @@ fn read_first(suspend: Option<Suspend>) -> Schedule {
     Schedule { order: Order::ReadFirst { starve_ns: FOREVER }, suspend, ..Schedule::default() }
 }
 
-/// Times between arrivals without memory.
+/// Returns a memoryless time between arrivals.
 fn exponential(rng: &mut Rng, mean: f64) -> f64 {
     -(1.0 - rng.unit()).ln() * mean
 }
@@ -87,13 +87,13 @@ fn assert_near(what: &str, found: f64, expected: f64, tolerance: f64) {
     assert!(error.abs() < tolerance, "{what}: {found} instead of {expected} ({error:+.4})");
 }
 
-/// Random arrivals at one server whose times are constant (Pollaczek 1930, Khinchine 1932).
+/// Random arrivals at one server with constant service times (Pollaczek 1930, Khinchine 1932).
 fn reads_wait_as_at_one_server(load: f64, reads: u32) {
     let read_ns = 10_000;
     let mut rig = Rig::new(1, 1, timing(read_ns, 0), Schedule::default());
     let (mut rng, mut time, mut waited, mut free) = (Rng::new(1), 0.0, 0, 0);
     let mut take = |_: &mut Rig, Ended { ticket, at_ns, .. }: Ended| {
-        // Lindley (1952): a wait is for what those before have left.
+        // Lindley (1952): a request waits for the remaining work of the requests before it.
         free = u64::max(free, ticket) + read_ns;
         assert_eq!(at_ns, free);
         waited += at_ns - ticket - read_ns;
@@ -106,7 +106,8 @@ fn reads_wait_as_at_one_server(load: f64, reads: u32) {
         rig.watch(chain, time as u64);
     }
     rig.play(u64::MAX, &mut take);
-    // The load as it came out, not as it was asked for: at 0.9 the wait changes ten times as much.
+    // The measured load, not the requested load: at 0.9 a change of the load changes the wait ten
+    // times as much.
     let load = f64::from(reads) * read_ns as f64 / time;
     let expected = load * read_ns as f64 / (2.0 * (1.0 - load));
     assert_near("M/D/1", waited as f64 / f64::from(reads), expected, 0.01);
@@ -118,7 +119,8 @@ fn reads_of_one_die_wait_as_at_one_server() {
     reads_wait_as_at_one_server(0.6, 2_000_000);
 }
 
-/// So many that the mean deviates by 0.22 % from seed to seed (32 seeds of the recursion alone).
+/// With this many reads the mean deviates by 0.22 % from seed to seed (32 seeds of the recursion
+/// alone).
 #[test]
 #[ignore = "long: make test-long"]
 fn reads_of_a_busy_die_wait_as_at_one_server() {
@@ -128,7 +130,8 @@ fn reads_of_a_busy_die_wait_as_at_one_server() {
 const READ: u64 = 50_000;
 const PROGRAM: u64 = 200_000;
 
-/// The mean latencies of reads and programs that come at random to one die, by their loads.
+/// Returns the mean latencies of reads and programs that arrive at random at one die, by their
+/// loads.
 fn two_classes(schedule: Schedule, loads: [f64; 2]) -> [f64; 2] {
     let mut rig = Rig::new(1, 1, timing(READ, PROGRAM), schedule);
     let mut rng = Rng::new(2);
@@ -156,14 +159,14 @@ fn two_classes(schedule: Schedule, loads: [f64; 2]) -> [f64; 2] {
     [0, 1].map(|class| sums[class] as f64 / f64::from(counts[class]))
 }
 
-/// What is left of the operation that the one that comes finds, in the mean.
+/// Returns the mean remaining time of the operation that an arriving request finds.
 fn residual(loads: [f64; 2]) -> f64 {
     (loads[0] * READ as f64 + loads[1] * PROGRAM as f64) / 2.0
 }
 
 const LOADS: [[f64; 2]; 3] = [[0.2, 0.3], [0.3, 0.5], [0.6, 0.2]];
 
-/// Two classes, of which the first goes before the second but does not interrupt it (Cobham 1954).
+/// Two classes: the first goes before the second but does not interrupt it (Cobham 1954).
 #[test]
 fn urgent_reads_go_first() {
     for loads in LOADS {
@@ -175,7 +178,7 @@ fn urgent_reads_go_first() {
     }
 }
 
-/// The first class interrupts the second, which goes on later for what it had left.
+/// The first class interrupts the second, which later continues with its remaining time.
 #[test]
 fn urgent_reads_interrupt_programs() {
     let suspend = Suspend { suspend_ns: 0, resume_ns: 0, most: u32::MAX };
@@ -189,8 +192,8 @@ fn urgent_reads_interrupt_programs() {
     }
 }
 
-/// With random times that have no memory, N requests keep each of D dies busy for N / (N + D - 1)
-/// of the time (Buzen 1973); constant times do better.
+/// With memoryless service times, N requests keep each of D dies busy for N / (N + D - 1) of the
+/// time (Buzen 1973). Constant times do better.
 #[test]
 fn outstanding_reads_keep_dies_busy() {
     const DIES: u32 = 8;
@@ -220,7 +223,8 @@ fn outstanding_reads_keep_dies_busy() {
     }
 }
 
-/// A mix of chains on the first `dies` dies, its times multiplied: how they ended, in their order.
+/// Runs a mix of chains on the first `dies` dies, with all times multiplied by `times`. Returns the
+/// ended chains in order.
 fn mix(rig: &mut Rig, dies: u32, times: u64) -> Vec<Ended> {
     let (mut rng, mut ended, mut pages, mut time) = (Rng::new(4), vec![], 0, 0);
     for ticket in 0..20_000 {
@@ -243,7 +247,7 @@ fn mix(rig: &mut Rig, dies: u32, times: u64) -> Vec<Ended> {
     ended
 }
 
-/// Every option, in times of which each is a multiple of `times`.
+/// Returns every option, with all times multiplied by `times`.
 fn options(times: u64) -> [(Timing, Schedule); 3] {
     let timing = Timing {
         read_ns: 50 * times,
@@ -282,8 +286,8 @@ fn a_die_that_has_nothing_to_do_changes_nothing() {
     }
 }
 
-/// Whoever goes first, a die has the same work left: a read that waits only for some of it does not
-/// wait for longer.
+/// The order of requests does not change the work left at a die, so a read that waits for less of
+/// that work is not later.
 #[test]
 fn no_read_is_later_if_reads_go_first() {
     let [(timing, fifo), ..] = options(1);

@@ -1,7 +1,7 @@
-//! Write amplification under uniform random writes against the closed forms
+//! Write amplification under uniform random writes, compared with the closed forms
 //! (docs/algorithms.md, 6.2).
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -14,7 +14,7 @@ use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::victim::{Age, Redraw, VICTIMS, VictimConfig};
 
-/// The change of a policy's parameters, for those that a closed form is for.
+/// Sets the parameters of a policy to values for which there is a closed form.
 type Tune = fn(&mut VictimConfig);
 
 fn uniform(
@@ -37,7 +37,7 @@ const POLICIES: [(&str, Tune); 5] = [
     ("random", |_| {}),
 ];
 
-/// Pages in a unit, spare factor; what each policy comes to: the exact large-drive values.
+/// Pages in a unit, spare factor, and the exact large-drive value of each policy.
 type Row = (u32, f64, [f64; 5]);
 
 const ROWS_64: [Row; 3] = [
@@ -90,7 +90,7 @@ fn large_drives_meet_the_closed_forms() {
 
 #[test]
 fn small_units_meet_the_closed_forms() {
-    // Where Desnoyers' smooth form is off by up to 12 %; the exact one is not.
+    // Here Desnoyers' smooth form is off by up to 12 %; the exact form is not.
     for (block, spare, greedy) in [(4, 0.10, 2.6667), (16, 0.07, 5.1535), (32, 0.20, 2.5136)] {
         let measured = uniform(POLICIES[0], block, spare, 4000, [5, 10]);
         within(measured.amplification, greedy, 0.01, &format!("{block} pages, spare {spare}"));
@@ -99,12 +99,13 @@ fn small_units_meet_the_closed_forms() {
 
 #[test]
 fn the_exact_victim_level_of_greedy_is_met() {
-    // 64 pages, spare 0.10: 51 valid pages in 1 - 0.2745 of the victims, 50 in the others.
+    // 64 pages, spare 0.10: 51 valid pages in a share 1 - 0.2745 of the victims, 50 in the others.
     let measured = uniform(POLICIES[0], 64, 0.10, 2000, [3, 6]);
     within(measured.victims_valid * 64.0, 50.73, 0.003, "mean valid pages of a victim");
     let top = measured.by_valid[50] + measured.by_valid[51];
     assert!(top as f64 > 0.99 * measured.by_valid.iter().sum::<u64>() as f64);
-    // Above that level, units with n valid pages number C / n: each loses pages at a rate of n.
+    // Above that level the number of units with n valid pages is C / n: each loses pages at a rate
+    // of n.
     let weights: Vec<f64> = (52..64).map(|n| n as f64 * measured.sealed[n] as f64).collect();
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     weights.iter().for_each(|&weight| within(weight, mean, 0.05, "n times units with n valid"));
@@ -124,7 +125,7 @@ fn windows_are_between_fifo_and_greedy() {
     for (tune, expected) in windows {
         let measured = uniform(("windowed", tune), 64, 0.10, 2000, [3, 5]);
         within(measured.amplification, expected, 0.01, "a window");
-        // The last two differ by less than a short run can tell.
+        // The last two windows differ by less than a short run can resolve.
         assert!(measured.amplification < 1.002 * last, "the larger the window the better");
         last = measured.amplification;
     }
@@ -132,10 +133,10 @@ fn windows_are_between_fifo_and_greedy() {
 
 #[test]
 fn age_makes_uniform_writes_worse_than_greedy() {
-    // With the time since the last loss as age: close to FIFO, as measured by an independent
-    // simulator (docs/algorithms.md, 6.6). With the time since a unit was opened or sealed, which
-    // is no less informed than the number of valid pages: between FIFO and greedy, as measured by
-    // another one.
+    // If age is the time since the last loss of a page, the result is close to FIFO, as an
+    // independent simulator measured (docs/algorithms.md, 6.6). If age is the time since a unit was
+    // opened or sealed, the result is between FIFO and greedy, as another simulator measured. That
+    // age is no less informative than the number of valid pages.
     let modified: Tune =
         |config| (config.cat.age, config.lfs_cost_benefit.age) = (Age::Modified, Age::Modified);
     let rows: [(&str, Tune, f64); 5] = [

@@ -1,9 +1,9 @@
-//! What cleaning costs, twice: what requests are told that they waited for it, and how much sooner
-//! the same requests are done on a drive that cleans in no time.
+//! Cost of cleaning, measured twice: the wait for cleaning that requests report, and the time that
+//! the same requests save on a drive that cleans in no time.
 //!
 //! Policies see no clock, so both drives do the same operations. The host keeps the queue full.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -14,7 +14,7 @@ use floatgate_ftl::nand::{Cause, Counted, Part, Schedule, Stripe, Timed, Timing}
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
-/// 4 KiB pages of which a channel transfers one in 10 us.
+/// 4 KiB pages; a channel transfers a page in 10 us.
 const SLOW: Timing = Timing {
     read_ns: 25_000,
     program_ns: 200_000,
@@ -26,12 +26,12 @@ const SLOW: Timing = Timing {
 /// One die.
 const ONE: Shape = Shape { page_bytes: 4096, pages_per_block: 64, ..SERIAL };
 
-/// 32 dies, over all of which a unit lies.
+/// 32 dies; a unit lies on all of them.
 const MANY: Shape = Shape { channels: 8, dies: 4, superblock: 32, ..ONE };
 
 const REQUESTS: u64 = 40_000;
 
-/// Eight in ten writes go to two tenths of the pages.
+/// Returns writes: eight in ten go to two tenths of the pages.
 fn writes(pages: u64) -> Vec<Request> {
     let mut rng = Rng::new(11);
     let mut page = || {
@@ -48,7 +48,7 @@ fn writes(pages: u64) -> Vec<Request> {
     (0..REQUESTS).map(|_| write(page())).collect()
 }
 
-/// Mean latency and what of it is cleaning, in nanoseconds, and the operations.
+/// Returns the mean latency and its cleaning component, in nanoseconds, and the counters.
 fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
     let rig = Rig { depth, low_water: 3, ..Rig::new(shape, "ideal", "greedy") };
     let geometry = rig.geometry();
@@ -75,7 +75,7 @@ fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
     (latency, gc, drive.counters())
 }
 
-/// A drive of so many units in service, 7 % of them spare.
+/// Returns the shape of a drive with `units` units in service, 7 % of them spare.
 fn drive(shape: Shape, units: u32) -> Shape {
     let pages = shape.pages_per_block * shape.superblock;
     let logical_pages = (0.93 * f64::from(units * pages)) as u32;

@@ -1,4 +1,5 @@
-//! Whatever the mapping, the victim policy and the cache: the same requests leave the same content.
+//! The same requests must leave the same content, whatever the mapping, the victim policy and the
+//! cache.
 
 mod common;
 
@@ -10,7 +11,7 @@ use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::victim::VICTIMS;
 
-/// What the host can see of a drive after 2,000 requests.
+/// Returns the state of a drive that the host can see after 2,000 requests.
 fn content(rig: &Rig, seed: u64) -> (HostCounts, Vec<bool>) {
     let (mut drive, _) = rig.build();
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);

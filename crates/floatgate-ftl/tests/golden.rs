@@ -1,7 +1,7 @@
 //! Exact counters of one fixed workload for every row of the tables. `UPDATE_GOLDEN=1` rewrites the
-//! file, and fails if that changes it: the difference is to be reviewed.
+//! file, and fails if that changes it: review the difference.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -25,7 +25,7 @@ use floatgate_ftl::victim::VICTIMS;
 const SEED: u64 = 2009;
 const REQUESTS: usize = 4000;
 
-/// The rows of a page-mapped drive.
+/// Returns the rows of a page-mapped drive.
 fn page_mapped(mapping: &'static str, placement: &'static str, victim: &'static str) -> String {
     let rig = Rig { placement, low_water: 0, ..Rig::new(STRIPED, mapping, victim) };
     let low_water = rig.cleaning().least_low_water(rig.frontiers()).max(4);
@@ -33,14 +33,14 @@ fn page_mapped(mapping: &'static str, placement: &'static str, victim: &'static 
     counters(&format!("{mapping} {placement} {victim}"), drive.device())
 }
 
-/// The rows of a drive behind SHRD.
+/// Returns the rows of a drive behind SHRD.
 fn behind_shrd(mapping: &'static str) -> String {
     let rig = Rig { log: 64, depth: 16, ..Rig::new(STRIPED, mapping, "greedy") };
     let (mut drive, _) = rig.spare(4).build_behind_shrd();
     counters(&format!("shrd {mapping}"), drive.device())
 }
 
-/// The rows of one drive, `name value value ...`, zero rows left out.
+/// Returns the rows of one drive, `name value value ...`, without zero rows.
 fn counters(title: &str, drive: &mut dyn Device) -> String {
     let (pages, page_bytes) = (STRIPED.logical_pages, STRIPED.page_bytes);
     let mut done = vec![];
@@ -133,7 +133,7 @@ fn every_row_has_its_golden_counters() {
     panic!("golden.txt:{line}: counted {ours:?}, expected {theirs:?}; {next}");
 }
 
-/// The first line in which two texts differ, and what each has there.
+/// Returns the first line in which two texts differ, and its content in each text.
 fn first_difference<'a>(
     ours: &'a str,
     theirs: &'a str,

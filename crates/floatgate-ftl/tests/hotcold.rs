@@ -1,7 +1,7 @@
-//! Write amplification under hot and cold traffic against the closed forms
-//! (docs/algorithms.md, 6.5) and against independent simulators (docs/algorithms.md, 6.6).
+//! Write amplification under hot and cold traffic, compared with the closed forms
+//! (docs/algorithms.md, 6.5) and with independent simulators (docs/algorithms.md, 6.6).
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -14,20 +14,21 @@ const TOLERANCE: f64 = 0.02;
 const HOT_80_20: Traffic = Traffic { writes: 800_000, pages: 200_000 };
 const HOT_90_10: Traffic = Traffic { writes: 900_000, pages: 100_000 };
 
-/// What becomes of hot pages.
+/// Streams of hot and cold pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pages {
-    /// One stream, of copies and new pages.
+    /// One stream for copies and new pages.
     Mixed,
-    /// Two streams; each page stays in its own.
+    /// Two streams; each page stays in its stream.
     Apart,
-    /// Two streams; what is cleaned goes to the cold one.
+    /// Two streams; cleaning copies pages to the cold one.
     CopiedToCold,
 }
 
 use Pages::*;
 
-/// Policy, its parameters; amplification at 80/20 and at 90/10, as modelled or measured elsewhere.
+/// Policy, its parameters, and the amplification at 80/20 and at 90/10 from a model or another
+/// simulator.
 type Row = (&'static str, fn(&mut VictimConfig), Pages, f64, f64);
 
 /// 64 pages in a unit, spare factor 0.10.
@@ -46,7 +47,8 @@ const ROWS: [Row; 10] = [
     ("greedy", |_| {}, Mixed, 5.199, 5.915),
     ("fifo", |_| {}, Mixed, 5.543, 6.173),
     ("cost_benefit", |_| {}, Mixed, 5.565, 6.134),
-    // Of an independent simulator that takes ages from where this engine does by default.
+    // From an independent simulator that measures ages from the same event as this engine's
+    // default.
     ("cat", |_| {}, Apart, 3.404, 2.243),
     ("lfs_cost_benefit", |_| {}, Apart, 3.410, 2.258),
 ];
@@ -58,7 +60,7 @@ const ROWS_128: [Row; 3] = [
     ("fifo", |_| {}, Mixed, 7.6817, 8.3582),
 ];
 
-/// Nobody has measured it.
+/// No other measurement exists.
 const UNKNOWN: f64 = 0.0;
 
 fn amplification(row: Row, traffic: Traffic, block: u32, spare: f64, units: u32) -> f64 {
@@ -74,7 +76,7 @@ fn amplification(row: Row, traffic: Traffic, block: u32, spare: f64, units: u32)
         CopiedToCold => |config| config.destination = Destination::Cold,
         Mixed | Apart => |config| config.destination = Destination::Same,
     };
-    // The cold pages are written over once in so many volumes: four, or nine.
+    // In this many drive sizes of writes the cold pages are overwritten once: four, or nine.
     let turnover = (1_000_000 - traffic.pages) / (1_000_000 - traffic.writes);
     steady.volumes = [3 * turnover, 3 * turnover];
     steady.measure().amplification
@@ -93,7 +95,7 @@ fn check(rows: &[Row], block: u32, spare: f64, units: u32) {
     }
 }
 
-// With fewer units the small hot pools waver so much that amplification is 2 % off.
+// With fewer units the small hot pools fluctuate so much that amplification is 2 % off.
 #[test]
 fn separated_streams_come_to_what_others_found() {
     let apart: Vec<_> = ROWS.into_iter().filter(|row| row.2 == Apart).collect();
@@ -106,10 +108,10 @@ fn mixed_streams_come_to_what_others_found() {
     check(&mixed, 64, 0.10, 2000);
 }
 
-/// An independent simulator has 5.062 and 5.438 (docs/algorithms.md, 6.6), this engine 4.96 and
-/// 5.22: what the cold stream is worth depends on how the copies of several victims follow each
-/// other. By either account it is worse than leaving copies where they were, and better than no
-/// separation.
+/// An independent simulator measures 5.062 and 5.438 (docs/algorithms.md, 6.6), this engine 4.96
+/// and 5.22. The gain of the cold stream depends on the order in which the copies of several
+/// victims follow each other. In both, such copies are worse than copies that stay in their stream,
+/// and better than no separation.
 #[test]
 fn copies_to_the_cold_stream_are_between_separation_and_none() {
     for (traffic, elsewhere) in [(HOT_80_20, 5.062), (HOT_90_10, 5.438)] {

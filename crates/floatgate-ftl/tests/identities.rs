@@ -1,8 +1,7 @@
-//! The cost model of DFTL as exact identities. The naive cache
-//! follows the requests and says what each must have cost; the log of the medium says what it did
-//! cost.
+//! The cost model of DFTL as exact identities. The naive cache follows the requests and computes
+//! the cost of each; the log of the medium has the actual cost.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -23,14 +22,14 @@ use floatgate_ftl::rng::Rng;
 
 const REPLACEMENTS: [Replacement; 3] = [Replacement::Slru, Replacement::Lru, Replacement::FlashSim];
 
-/// What cleaning one unit of data did: the pages it moved, the translation pages it updated.
+/// Effects of cleaning one unit of data: pages moved, and translation pages updated.
 #[derive(Debug, Default)]
 struct Cleaned {
     moved: Vec<u32>,
     updated: Vec<u32>,
 }
 
-/// What one request of one page did: its own map traffic, and the units that it cleaned.
+/// Effects of a one-page request: its own map traffic, and the units that it cleaned.
 #[derive(Debug, Default)]
 struct Done {
     map: Vec<MapOp>,
@@ -70,7 +69,7 @@ fn digest(events: &[Event]) -> Done {
     done
 }
 
-/// A drive, its log, and the naive cache beside it.
+/// A drive with its log and the naive cache.
 struct Pair {
     drive: Box<dyn Probe>,
     log: Log,
@@ -88,7 +87,7 @@ impl Pair {
         Self { drive, log, naive, page_bytes: u64::from(rig.shape.page_bytes) }
     }
 
-    /// One page, held against the naive cache operation by operation.
+    /// Accesses one page, and compares each operation with the naive cache.
     fn step(&mut self, op: Op, lpn: u32) -> Done {
         let request = Workload::pages(op, u64::from(lpn), 1, self.page_bytes);
         let done = self.run(request);
@@ -218,7 +217,7 @@ fn without_a_cache_every_cost_is_exact() {
 fn one_entry_is_enough_to_work() {
     let mut pair = Pair::new(dftl(1, Replacement::Lru));
     assert_eq!(pair.step(Op::Write, 0).map, [fetch(0)]);
-    // The victim's translation page is the one that is loaded: the write-back comes first.
+    // The victim's translation page is also the one to load: the write-back must come first.
     assert_eq!(pair.step(Op::Write, 1).map, [update(0), fetch(0)]);
     assert_eq!(pair.step(Op::Read, 16).map, [update(0), fetch(1)]);
     assert_eq!(pair.step(Op::Read, 1).map, [fetch(0)]);

@@ -1,7 +1,7 @@
-//! Drives with log blocks: the worked examples, and random requests under the shadow model with
+//! Drives with log blocks: the worked examples, and random requests compared with a shadow, with
 //! every set of options on every geometry.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -26,7 +26,7 @@ use proptest::test_runner::RngSeed;
 /// Blocks of 4 pages, 8 logical blocks.
 const FOURS: Shape = Shape { pages_per_block: 4, logical_pages: 32, ..SERIAL };
 
-/// What some writes did: merges, pages copied, units erased.
+/// Work of some writes: merges, pages copied, units erased.
 #[derive(PartialEq, Eq, Debug, Default)]
 struct Work {
     merges: MergeCounts,
@@ -37,14 +37,14 @@ struct Work {
 struct Drive(Box<dyn Device>);
 
 impl Drive {
-    /// A drive on which everything is written once, in order.
+    /// Returns a drive on which every page is written once, in order.
     fn full(rig: LogRig) -> Self {
         let mut drive = Self(rig.build().0);
         drive.write(&(0..rig.shape.logical_pages).collect::<Vec<_>>());
         drive
     }
 
-    /// Single page writes, and what they took. The counters count from here.
+    /// Writes single pages and returns the work. Resets the counters first.
     fn write(&mut self, lpns: &[u32]) -> Work {
         self.0.reset_counters();
         for &lpn in lpns {
@@ -86,9 +86,9 @@ fn the_merges_of_bast_are_those_of_the_text() {
     assert_eq!(drive.write(&[0, 1, 2, 3]), Work { merges: switches(1), copies: 0, erases: 1 });
     assert_eq!(drive.write(&[1, 0, 2, 3]), Work { merges: full(1), copies: 4, erases: 2 });
     assert_eq!(drive.write(&[0, 0, 1, 2]), Work { merges: full(1), copies: 4, erases: 2 });
-    // The write of another block forces the merge.
+    // The write to another block forces the merge.
     assert_eq!(drive.write(&[0, 1, 4]), Work { merges: PARTIAL, copies: 2, erases: 1 });
-    // Of a block without a data block only what exists is copied.
+    // If a block has no data block, the merge copies only the pages that exist.
     assert_eq!(drive.write(&[6, 8]), Work { merges: full(1), copies: 2, erases: 1 });
     assert_eq!(drive.write(&[0]), Work { merges: PARTIAL, copies: 0, erases: 0 });
 }
@@ -115,14 +115,14 @@ fn without_partial_merges_a_log_in_order_is_merged_in_full() {
 #[test]
 fn the_merges_of_fast_are_those_of_the_text() {
     let mut drive = Drive::full(LogRig::new(FOURS, "fast", 2));
-    // The fill's last block is still in the sequential log.
+    // The last block of the fill is still in the sequential log.
     assert_eq!(drive.write(&[0, 1]), Work { merges: switches(1), copies: 0, erases: 0 });
     assert_eq!(drive.write(&[4]), Work { merges: PARTIAL, copies: 2, erases: 1 });
     // Four blocks share the random log.
     assert_eq!(drive.write(&[9, 13, 17, 21]), Work::default());
     let shared = MergeCounts { shared_logs: 1, shared_merges: 4, shared_most: 4, ..full(4) };
     assert_eq!(drive.write(&[10]), Work { merges: shared, copies: 16, erases: 5 });
-    // The block of the sequential log, out of order.
+    // Writes to the block of the sequential log, out of order.
     assert_eq!(drive.write(&[6]), Work { merges: PARTIAL, copies: 3, erases: 1 });
     assert_eq!(drive.write(&[7]), Work::default());
     assert_eq!(drive.write(&[5]), Work { merges: full(1), copies: 4, erases: 2 });
@@ -147,7 +147,7 @@ fn a_full_merge_takes_the_sequential_log_along() {
     // The sequential log begins with page 0; the random log is full.
     drive.write(&[0, 3, 5, 6, 7]);
     let shared = MergeCounts { shared_logs: 1, shared_merges: 2, shared_most: 2, ..full(2) };
-    // Two data blocks, the random log and the sequential one are erased.
+    // Two data blocks, the random log and the sequential log are erased.
     assert_eq!(drive.write(&[9]), Work { merges: shared, copies: 8, erases: 4 });
     assert_eq!(drive.write(&[1]), Work::default(), "page 1 goes to the random log now");
 }
@@ -168,7 +168,7 @@ fn a_write_waits_for_the_merge_that_it_needs() {
     assert_eq!(blame[Part::Gc as usize], 0);
 }
 
-/// Random requests; the drive checks itself after every `check_every` of them.
+/// Runs random requests. The drive checks itself after every `check_every` requests.
 fn run(rig: &LogRig, seed: u64, mix: Mix, requests: usize, check_every: usize) -> Counters {
     let (mut drive, log) = rig.build();
     let mut laws = Laws::of(rig.geometry(), log, false);
@@ -283,7 +283,7 @@ fn any_rig() -> impl Strategy<Value = LogRig> {
     })
 }
 
-/// The same cases in every run, unless `PROPTEST_RNG_SEED` or `PROPTEST_CASES` asks for others.
+/// Runs the same cases every time, unless `PROPTEST_RNG_SEED` or `PROPTEST_CASES` is set.
 fn property() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {

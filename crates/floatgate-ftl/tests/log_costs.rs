@@ -1,9 +1,9 @@
-//! What writes cost on drives with log blocks, against closed forms.
+//! Costs of writes on drives with log blocks, compared with closed forms.
 //!
-//! L logical blocks of b pages, every page written once in order, then single pages overwritten
-//! uniformly at random; n logs.
+//! The drives have L logical blocks of b pages and n logs. Every page is written once in order;
+//! then single pages are overwritten uniformly at random.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -36,7 +36,8 @@ fn overwrite(drive: &mut dyn Device, lpns: impl Iterator<Item = u64>) {
     drive.run(&batch, &mut done);
 }
 
-/// The cost of random overwrites, after a fill in order and two volumes of them.
+/// Returns the counters of random overwrites, after a fill in order and overwrites of two drive
+/// sizes.
 fn random(rig: &LogRig, volumes: u64) -> Counters {
     let (mut drive, mut rng) = (rig.counted(), Rng::new(11));
     let pages = u64::from(rig.shape.logical_pages);
@@ -48,7 +49,7 @@ fn random(rig: &LogRig, volumes: u64) -> Counters {
     drive.counters()
 }
 
-/// Merges, copies and erases per page written.
+/// Returns merges, copies and erases per page written.
 fn per_write(counters: &Counters) -> [f64; 3] {
     let merges = counters.merges;
     let merges = merges.switch + merges.partial + merges.full;
@@ -65,11 +66,11 @@ fn within(actual: f64, expected: f64, tolerance: f64, what: &str) {
 /// BAST with first-in-first-out victims, where logs are evicted long before they are full.
 ///
 /// A write finds no log of its block with probability 1 - n/L, and then costs a merge. A log has
-/// its first page, and one more for each write to its block before the n-th write that needs a log
-/// evicts it. Of the writes that are either, one in L - n + 1 is to its block, so the pages are
-/// negative binomial: P(k) = C(n+k-2, k-1) p^(k-1) (1-p)^n with p = 1/(L-n+1), L/(L-n) on average.
-/// All b pages exist, so a merge copies b; but k pages are in order with probability b^-k, and then
-/// only b - k are copied and one unit less is erased.
+/// its first page, and one more for each write to its block until the n-th write that needs a log
+/// evicts it. Among the writes of these two kinds, one in L - n + 1 is to its block. So the pages
+/// are negative binomial: P(k) = C(n+k-2, k-1) p^(k-1) (1-p)^n with p = 1/(L-n+1), L/(L-n) on
+/// average. All b pages exist, so a merge copies b pages. But k pages are in order with probability
+/// b^-k; then only b - k are copied and one unit less is erased.
 fn bast_cost(blocks: u32, pages: u32, logs: u32) -> [f64; 3] {
     let (l, b, n) = (f64::from(blocks), f64::from(pages), f64::from(logs));
     let p = 1.0 / (l - n + 1.0);
@@ -99,7 +100,8 @@ fn random_overwrites_cost_bast_what_the_form_says() {
 
 #[test]
 fn the_victim_policy_does_not_matter_to_uniform_writes() {
-    // FIFO, LRU and random differ in how many pages a log gets, not in how often one is needed.
+    // FIFO, LRU and random differ in the number of pages a log gets, not in how often a log is
+    // needed.
     for victim in [LogVictim::Fifo, LogVictim::Lru, LogVictim::Random] {
         let bast = BastConfig { victim, ..BastConfig::default() };
         let measured = per_write(&random(&LogRig { bast, ..rig("bast", 256, 64, 16) }, 4));
@@ -109,21 +111,23 @@ fn the_victim_policy_does_not_matter_to_uniform_writes() {
 
 #[test]
 fn with_a_log_for_every_block_each_page_is_copied_once() {
-    // A log is merged when b pages were written to it, and that copies b pages and erases two.
+    // A log is merged after b page writes to it, and the merge copies b pages and erases two units.
     let measured = per_write(&random(&rig("bast", 64, 32, 64), 20));
     within(measured[1], 1.0, 0.01, "copies");
     within(measured[2], 2.0 / 32.0, 0.01, "erases");
 }
 
-/// FAST: random logs merged per page written to them, copies and pages written there per page.
+/// FAST: merges of random logs per page written to them, and copies and random-log pages per page
+/// written.
 ///
-/// Of the pages written, 1/b are first pages of blocks and 1/L of the others meet the block of the
-/// sequential log; each begins a sequential log, and is followed by a merge of it that copies the
-/// b - 1 or b other pages. A block is clean after a merge. The next page written to it at random,
-/// after L such writes on average, stays in its log for D = (m - 1/2) b more, with m = n - 1 random
-/// logs; then the block is merged in full, unless a sequential merge has taken it meanwhile, or an
-/// overwrite the page, each at a rate of about r = 1/(L (b-1)). So blocks are merged in full at
-/// the rate L exp(-rD) / (L + (1 - exp(-rD)) / r), a renewal argument.
+/// 1/b of the written pages are first pages of blocks, and 1/L of the other pages belong to the
+/// block of the sequential log. Each of these begins a sequential log; a merge of that log follows
+/// and copies the b - 1 or b other pages. A block is clean after a merge. The next random write to
+/// the block comes after L such writes on average, and its page stays in its log for D = (m - 1/2)
+/// b more, with m = n - 1 random logs. Then the block is merged in full, unless a sequential merge
+/// has taken the block or an overwrite the page meanwhile; each of the two has a rate of about r =
+/// 1/(L (b-1)). So blocks are merged in full at the rate L exp(-rD) / (L + (1 - exp(-rD)) / r), a
+/// renewal argument.
 fn fast_cost(blocks: u32, pages: u32, logs: u32) -> [f64; 2] {
     let (l, b, m) = (f64::from(blocks), f64::from(pages), f64::from(logs) - 1.0);
     let sequential = 1.0 / b + (b - 1.0) / b * (b - 2.0) / (b - 1.0) / l;
@@ -163,7 +167,7 @@ fn overwriting_in_order_costs_switch_merges_only() {
             let Counters { merges, flash, .. } = drive.counters();
             assert_eq!((merges.switch, merges.partial, merges.full), (passes * blocks, 0, 0));
             assert_eq!(flash.programs[Cause::Merge as usize], 0, "nothing is copied");
-            // What was switched lately had no data block yet if the fill left its logs unmerged.
+            // If the fill left logs unmerged, the blocks switched last had no data block yet.
             let erases = flash.erases[Cause::Merge as usize];
             assert!((passes * blocks - 2..=passes * blocks).contains(&erases), "{rig:?}");
         }
@@ -172,7 +176,7 @@ fn overwriting_in_order_costs_switch_merges_only() {
 
 #[test]
 fn a_hot_block_is_where_fast_thrashes_and_can_be_kept_from_it() {
-    // All writes to one block: by the paper each one that is out of order merges the block.
+    // All writes go to one block. By the paper each write that is out of order merges the block.
     let cost = |out_of_order| {
         let mut rig = rig("fast", 16, 16, 4);
         rig.fast.out_of_order = out_of_order;
@@ -183,6 +187,6 @@ fn a_hot_block_is_where_fast_thrashes_and_can_be_kept_from_it() {
         per_write(&drive.counters())[1]
     };
     let (paper, random) = (cost(OutOfOrder::Restart), cost(OutOfOrder::Random));
-    // One write in 16 is the next one; the others copy 15 or 16 pages.
+    // One write in 16 is in order; the others copy 15 or 16 pages.
     assert!(paper > 13.5 && random < 3.0, "{paper} {random}");
 }

@@ -1,7 +1,7 @@
-//! BAST against its text: logs are lists, every decision is a scan, nothing is shared with the
-//! drive but the random numbers.
+//! Compares BAST with its text: logs are lists and every decision is a scan. The model shares only
+//! the random numbers with the drive.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -15,7 +15,7 @@ use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
-/// Offsets in the order in which they were written, and whether each is still the newest.
+/// Offsets in write order, and whether each is still the newest version.
 #[derive(Clone, Debug)]
 struct Log {
     lbn: u32,
@@ -32,7 +32,7 @@ struct Naive {
     /// The next victim of `fifo` and `lru` first.
     logs: Vec<Log>,
     vacant: Vec<usize>,
-    /// The offsets that a data block has the newest version of.
+    /// Offsets whose newest version is in the data block, by block.
     data: BTreeMap<u32, Vec<u32>>,
     rng: Rng,
     switch: u64,
@@ -96,7 +96,7 @@ impl Naive {
         }
     }
 
-    /// The newest version is the newest no more.
+    /// Marks the newest version of a page as outdated.
     fn forget(&mut self, lpn: u32) {
         let (lbn, offset) = (lpn / self.block, lpn % self.block);
         for log in self.logs.iter_mut().filter(|log| log.lbn == lbn) {

@@ -1,8 +1,8 @@
-//! Every buffer against its description, written down with scans only: the same hits and the same
-//! flushes, in the same order, for every step of long random sequences. And nothing is lost: what
-//! was flushed and what is buffered are the pages that were written, at every step.
+//! Compares every buffer with its description, implemented with scans only. Every step of long
+//! random sequences must have the same hits and the same flushes, in the same order. And no page is
+//! lost: at every step each written page is flushed or buffered.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "naive_buffers/model.rs"]
 mod model;
@@ -18,7 +18,7 @@ use floatgate_ftl::parameters::names;
 use floatgate_ftl::rng::Rng;
 use model::{Command, Naive};
 
-/// Commands of some pages, half of them in a quarter of the drive, and some in sequence.
+/// Returns commands of a few pages: half of them in a quarter of the drive, and some in sequence.
 fn commands(seed: u64, count: usize, pages: u32, longest: u32) -> Vec<Command> {
     let (mut rng, mut next) = (Rng::new(seed), 0);
     let mut command = || {
@@ -37,10 +37,10 @@ fn commands(seed: u64, count: usize, pages: u32, longest: u32) -> Vec<Command> {
     (0..count).map(|_| command()).collect()
 }
 
-/// What was written, and what has left.
+/// Written pages, and which of them have left the buffer.
 #[derive(Default)]
 struct Ledger {
-    /// By page: versions that were written, dropped or overwritten in the buffer, and flushed.
+    /// By page: whether its newest version is only in the buffer.
     written: BTreeMap<u32, bool>,
 }
 
@@ -49,7 +49,7 @@ impl Ledger {
         self.written.insert(page, true);
     }
 
-    /// A page that leaves was dirty, and is no more.
+    /// Records a flushed page. The page must have been dirty.
     fn flushed(&mut self, page: u32) {
         assert_eq!(self.written.insert(page, false), Some(true), "page {page} was not dirty");
     }
@@ -66,7 +66,7 @@ impl Ledger {
     }
 }
 
-/// A buffer, its description, and what both must agree on.
+/// A buffer, its model, and the values on which both must agree.
 struct Pair {
     ours: Buffer,
     naive: Naive,
@@ -177,7 +177,7 @@ fn compare(name: &'static str, config: BufferConfig, depth: usize, seed: u64, co
     for &command in &commands {
         pair.queue(command);
         queue.push_back(command);
-        // The queue is full now and then, and now and then empty.
+        // The queue is sometimes full and sometimes empty.
         while queue.len() >= depth || !queue.is_empty() && rng.below(16) == 0 {
             pair.serve(queue.pop_front().unwrap());
         }
@@ -188,7 +188,7 @@ fn compare(name: &'static str, config: BufferConfig, depth: usize, seed: u64, co
     assert!(count < 500 || pair.hits > 0, "nothing was found: {config:?}");
 }
 
-/// Every set of options that a policy has.
+/// Returns every set of options of a policy.
 fn options(name: &str, config: BufferConfig) -> Vec<BufferConfig> {
     match name {
         "ncq_lru" => [Pin::Counted, Pin::OnArrivalOnly, Pin::MoveOnly]
@@ -236,7 +236,7 @@ fn buffers_of_one_block_and_of_a_whole_drive_do_so_too() {
     }
 }
 
-/// The blocks that leave while commands are served that were never queued.
+/// Returns the blocks that leave while commands are served that were never queued.
 fn unqueued(name: &str, config: &BufferConfig) -> Vec<Vec<Lpn>> {
     let mut buffer = Buffer::new(name, config).unwrap();
     let (mut flush, mut left) = (Flush::default(), vec![]);

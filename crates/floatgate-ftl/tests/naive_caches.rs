@@ -1,8 +1,8 @@
-//! The caches of whole translation pages against their texts, written down with lists that are
-//! searched: the same flash work in the same order, the same counters and the same memory, for
-//! every step of long random sequences, with many shapes and parameters.
+//! Compares the caches of whole translation pages with their texts, implemented with lists and
+//! searches. Every step of long random sequences must cause the same flash work in the same order,
+//! the same counters and the same memory, with many shapes and parameters.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 #[path = "naive_caches/models.rs"]
@@ -21,19 +21,19 @@ use floatgate_ftl::rng::Rng;
 use models::{NaiveCdftl, NaivePageCache};
 use sftl::NaiveSftl;
 
-/// A mapping as its text has it.
+/// A mapping as its text describes it.
 trait Naive {
     fn access(&mut self, lpn: u32, kind: AccessKind) -> Vec<MapOp>;
 
-    /// The write that was accessed last has been programmed.
+    /// Records that the page of the last write access has been programmed.
     fn assigned(&mut self, _lpn: u32, _to: u32) -> Vec<MapOp> {
         vec![]
     }
 
-    /// Cleaning moved these pages to these places.
+    /// Records that cleaning moved these pages to these places.
     fn relocated(&mut self, moved: &[(u32, u32)]) -> Vec<MapOp>;
 
-    /// A trim of a translation page, of which these were set.
+    /// Trims entries of a translation page; `mapped` are the mapped ones.
     fn trim(&mut self, tpn: u32, mapped: &[u32]) -> Vec<MapOp>;
 
     fn flush(&mut self) -> Vec<MapOp>;
@@ -42,7 +42,7 @@ trait Naive {
 
     fn bytes(&self) -> u64;
 
-    /// Hits, misses, evictions, dirty evictions.
+    /// Returns hits, misses, evictions, dirty evictions.
     fn counts(&mut self) -> &mut [u64; 4];
 }
 
@@ -52,12 +52,12 @@ fn map_config(page_bytes: u32, cache_bytes: u64) -> MapConfig {
     MapConfig::new(Rig::new(shape, "ideal", "greedy").geometry(), cache_bytes)
 }
 
-/// Reads, writes with cleaning in between, trims and flushes.
+/// Source of reads, writes with cleaning in between, trims and flushes.
 struct Steps {
     rng: Rng,
     pages: u32,
     per_page: u32,
-    /// Where each page is, if it holds something; and where the next one goes.
+    /// Place of each mapped page, and the next free place.
     table: Vec<Option<u32>>,
     next: u32,
 }
@@ -73,7 +73,7 @@ impl Steps {
         self.rng.below(u64::from(n)) as u32
     }
 
-    /// Hot pages, and all.
+    /// Returns a hot page or any page.
     fn lpn(&mut self) -> u32 {
         let span = [self.pages / 12, self.pages / 4, self.pages][self.below(3) as usize];
         self.below(span)
@@ -84,7 +84,7 @@ impl Steps {
         self.next
     }
 
-    /// A few pages that hold something, in ascending order; half of the time neighbours.
+    /// Returns a few mapped pages in ascending order, half of the time neighbours.
     fn victim(&mut self) -> Vec<(u32, u32)> {
         let (near, span) = (self.lpn(), if self.below(2) == 0 { 40 } else { self.pages });
         let mut lpns: Vec<u32> =
@@ -98,7 +98,7 @@ impl Steps {
     }
 }
 
-/// Both caches, held against each other after every operation.
+/// Both caches, compared after every operation.
 struct Pair<M> {
     ours: M,
     naive: Box<dyn Naive>,
@@ -132,7 +132,7 @@ impl<M: Mapping> Pair<M> {
         assert_eq!(io, self.naive.assigned(lpn, to), "write {lpn}, {}", self.what);
     }
 
-    /// Consecutive pages of a translation page.
+    /// Trims consecutive pages of a translation page.
     fn trim(&mut self, lpn: u32, count: u32) {
         let (mut io, tpn) = (vec![], lpn / self.steps.per_page);
         let end = (lpn + count).min((tpn + 1) * self.steps.per_page).min(self.steps.pages);
@@ -144,7 +144,7 @@ impl<M: Mapping> Pair<M> {
         assert_eq!(io, self.naive.trim(tpn, &mapped), "trim {mapped:?}, {}", self.what);
     }
 
-    /// What holds something is trimmed by an access, as when a page of a log is remapped.
+    /// Trims a mapped page by an access, as the remap of a log page does.
     fn clear(&mut self, lpn: u32) {
         if self.steps.table[lpn as usize].take().is_some() {
             self.access(lpn, AccessKind::Trim);
@@ -187,7 +187,7 @@ impl<M: Mapping> Pair<M> {
     }
 }
 
-/// Random steps; what the second half has counted.
+/// Runs random steps. Returns the counts of the second half.
 fn compare<M: Mapping>(
     config: &MapConfig,
     ours: M,
@@ -210,7 +210,7 @@ fn compare<M: Mapping>(
     *pair.naive.counts()
 }
 
-/// Every counter has counted.
+/// Asserts that every counter has counted.
 fn all_came_up(seen: &[[u64; 4]]) {
     for at in 0..4 {
         assert!(seen.iter().map(|counts| counts[at]).sum::<u64>() > 1000, "{seen:?}");

@@ -1,5 +1,5 @@
-//! The cached mapping table against the naive one: the same flash work, in the same order, for
-//! every access of long random sequences.
+//! Compares the cached mapping table with the naive one: every access of long random sequences must
+//! cause the same flash work, in the same order.
 
 mod common;
 
@@ -14,7 +14,7 @@ use floatgate_ftl::rng::Rng;
 
 const PAGES: u32 = 600;
 
-/// Each with the share that is protected.
+/// Replacement policies, each with its protected share.
 const REPLACEMENTS: [(Replacement, f64); 7] = [
     (Replacement::Lru, 0.8),
     (Replacement::Slru, 0.8),
@@ -25,13 +25,13 @@ const REPLACEMENTS: [(Replacement, f64); 7] = [
     (Replacement::FlashSim, 1.0),
 ];
 
-/// Hot and cold pages, so that hits, promotions and evictions are all frequent.
+/// Returns a hot or a cold page, so that hits, promotions and evictions are all frequent.
 fn any_lpn(rng: &mut Rng) -> u32 {
     let span = if rng.below(2) == 0 { 40 } else { u64::from(PAGES) };
     rng.below(span) as u32
 }
 
-/// What was cleaned: a few pages of two or three translation pages, in ascending order.
+/// Returns a cleaned unit: a few pages of two or three translation pages, in ascending order.
 fn any_victim(rng: &mut Rng) -> Vec<u32> {
     let mut moved: Vec<u32> = (0..1 + rng.below(8)).map(|_| any_lpn(rng)).collect();
     moved.sort_unstable();

@@ -1,5 +1,5 @@
-//! ETI against its description, written down with scans only: the same extents, counters and
-//! streams after every command of long random sequences, with every option.
+//! Compares ETI with its description, implemented with scans only. Every command of long random
+//! sequences must leave the same extents, counters and streams, with every option.
 
 mod common;
 
@@ -12,7 +12,7 @@ use floatgate_ftl::placement::{
 };
 use floatgate_ftl::rng::Rng;
 
-/// The algorithm (docs/algorithms.md, 3.4): a list of extents, walked through for everything.
+/// The algorithm (docs/algorithms.md, 3.4): a list of extents, scanned for everything.
 struct NaiveEti {
     config: EtiConfig,
     extents: Vec<Extent>,
@@ -25,7 +25,7 @@ impl NaiveEti {
         Self { config, extents: vec![Extent { start: 0, end: pages, counter: 0 }], executions: 0 }
     }
 
-    /// The extent that a cut at `page` would be strictly inside of.
+    /// Returns the extent that a cut at `page` would divide.
     fn to_cut(&self, page: u32) -> Option<usize> {
         self.extents.iter().position(|e| e.start < page && page < e.end)
     }
@@ -72,7 +72,7 @@ impl NaiveEti {
         };
     }
 
-    /// Halves, merges hot ones of equal counters, then merges cold ones, in this order.
+    /// Halves the counters, then merges hot extents with equal counters, then merges cold extents.
     fn age(&mut self) {
         let EtiConfig { beta, merge_value, .. } = self.config;
         self.extents.iter_mut().for_each(|extent| extent.counter /= 2);
@@ -114,7 +114,7 @@ impl NaiveEti {
     }
 }
 
-/// Commands: some to a few hot places, some in sequence, the rest anywhere.
+/// Source of commands: some to a few hot places, some in sequence, the rest anywhere.
 struct Commands {
     rng: Rng,
     pages: u32,
@@ -141,7 +141,7 @@ impl Commands {
     }
 }
 
-/// The same after each of so many commands; all extents are compared once in `every`.
+/// Compares both after each of `commands` commands, and all extents once in `every` commands.
 fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
     let shape = Shape { logical_pages: pages, units: pages / 64 + 40, ..SERIAL };
     let geometry = Rig::new(shape, "ideal", "greedy").geometry();
@@ -155,7 +155,7 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
         ours.command(Lpn::new(first), count);
         naive.command(first, count);
         most = most.max(naive.extents.len());
-        // The first pages, the last, and one that was not written.
+        // The first pages, the last page, and a page that was not written.
         let ends = (first..first + count.min(3)).chain([first + count - 1]);
         for lpn in ends {
             let write = HostWrite { lpn: Lpn::new(lpn), request_pages: count, clock: 0, now_ns: 0 };

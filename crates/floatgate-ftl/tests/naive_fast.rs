@@ -1,6 +1,6 @@
-//! FAST against the paper's Algorithm 2: logs are lists, every decision is a scan.
+//! Compares FAST with the paper's Algorithm 2: logs are lists, and every decision is a scan.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -13,7 +13,7 @@ use floatgate_ftl::log_block::{FastConfig, OutOfOrder};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};
 
-/// Pages in the order in which they were written, and whether each is still the newest.
+/// Pages in write order, and whether each is still the newest version.
 type Pages = Vec<(u32, bool)>;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -36,9 +36,9 @@ struct Naive {
     random_max: usize,
     config: FastConfig,
     sequential: Option<(u32, Pages)>,
-    /// The oldest first.
+    /// The oldest log first.
     random: Vec<Pages>,
-    /// The pages whose newest version is in a data block, and the blocks that have one.
+    /// Pages whose newest version is in a data block, and blocks that have a data block.
     data: BTreeSet<u32>,
     blocks: BTreeSet<u32>,
     counts: Counts,
@@ -119,7 +119,7 @@ impl Naive {
         if complete || (in_order && self.config.partial_merge) {
             self.counts.switch += u64::from(complete);
             self.counts.partial += u64::from(!complete);
-            // The log stays, the data block goes.
+            // The log becomes the data block, and the old data block is erased.
             self.counts.erases -= u64::from(self.blocks.insert(lbn));
             let kept: Vec<u32> = pages.iter().filter(|page| page.1).map(|page| page.0).collect();
             for lpn in all.start + pages.len() as u32..all.end {
@@ -133,7 +133,7 @@ impl Naive {
         }
     }
 
-    /// Moves a page to the data block, if it exists.
+    /// Moves a page to the data block, if the page exists. Returns whether it does.
     fn take(&mut self, lpn: u32) -> bool {
         let exists = self.data.contains(&lpn) || self.all_logs().any(|page| *page == (lpn, true));
         if exists {

@@ -1,5 +1,5 @@
-//! TLLLP against its text, written down with scans only: the same flash work, in the same order,
-//! for every step of long random sequences, with every option.
+//! Compares TLLLP with its text, implemented with scans only: every step of long random sequences
+//! must cause the same flash work, in the same order, with every option.
 
 mod common;
 
@@ -18,7 +18,7 @@ struct NaiveTlllp {
     per_page: u32,
     budget: u64,
     entries: Vec<NaiveEntry>,
-    /// When each translation page had an access last.
+    /// Time of the last access to each translation page.
     accessed: Vec<u64>,
     /// Every page read or written so far.
     accesses: Vec<u32>,
@@ -72,7 +72,7 @@ impl NaiveTlllp {
         nodes + self.entries.len() as u64 * u64::from(self.config.bytes_per_entry)
     }
 
-    /// Whether the entries `lpn..lpn + count` could all be cached.
+    /// Returns whether the entries `lpn..lpn + count` could all be cached.
     fn fits(&self, lpn: u32, count: u32) -> bool {
         let new = (lpn..lpn + count).filter(|&lpn| self.find(lpn).is_none()).count() as u64;
         let node = u64::from(self.node(lpn / self.per_page).next().is_none());
@@ -104,11 +104,11 @@ impl NaiveTlllp {
         (fetch_num + 1).min(window)
     }
 
-    /// The node that leaves, by T1 and T13.
+    /// Returns the node to evict, by T1 and T13.
     fn victim(&self, current: u32) -> Option<u32> {
         let order = |tpn: &u32| {
             let sum: u64 = self.node(*tpn).map(|entry| entry.weight).sum();
-            // Counts to 16 divide 720720: the mean is exact.
+            // Counts up to 16 divide 720720, so the mean is exact.
             let mean = (sum * 720_720 / self.node(*tpn).count() as u64) as i64;
             let sign = if self.config.victim == NodeVictim::Max { -1 } else { 1 };
             (sign * mean, self.accessed[*tpn as usize])

@@ -1,6 +1,6 @@
-//! TPFTL against its description, written down with scans only: the same flash work, in the same
-//! order, for every step of long random sequences, with every option. And with everything off, on
-//! pages of one entry, it is DFTL with LRU.
+//! Compares TPFTL with its description, implemented with scans only: every step of long random
+//! sequences must cause the same flash work, in the same order, with every option. With all options
+//! off and pages of one entry, TPFTL must equal DFTL with LRU.
 
 mod common;
 
@@ -20,10 +20,11 @@ struct NaiveTpftl {
     per_page: u32,
     budget: u64,
     entries: Vec<NaiveEntry>,
-    /// When each translation page had an access last.
+    /// Time of the last access to each translation page.
     accessed: Vec<u64>,
     now: u64,
-    /// Nodes that came less those that left, since selective prefetch was switched; and how.
+    /// Nodes added minus nodes removed since the last switch of selective prefetch, and its current
+    /// state.
     change: i64,
     selective: bool,
     hits: u64,
@@ -68,7 +69,7 @@ impl NaiveTpftl {
         nodes
     }
 
-    /// Bytes of these entries and their nodes.
+    /// Returns the bytes of these entries and their nodes.
     fn bytes_of(&self, lpns: impl Iterator<Item = u32>) -> u64 {
         let (mut nodes, mut entries) = (vec![], 0);
         for lpn in lpns {
@@ -80,7 +81,7 @@ impl NaiveTpftl {
         entries + nodes.len() as u64 * u64::from(self.config.bytes_per_node)
     }
 
-    /// Whether `lpn..lpn + count` could be cached if the entries of `without` were not.
+    /// Returns whether `lpn..lpn + count` could be cached without the entries of `without`.
     fn fits(&self, lpn: u32, count: u32, without: Option<u32>) -> bool {
         let stays = |&lpn: &u32| Some(lpn / self.per_page) != without;
         let cached = self.entries.iter().map(|entry| entry.lpn).filter(stays);
@@ -90,7 +91,7 @@ impl NaiveTpftl {
 
     fn coldest(&self, current: u32) -> Option<u32> {
         let order = |tpn: &u32| {
-            // Counts to 16 divide 720720: the mean is exact.
+            // Counts up to 16 divide 720720, so the mean is exact.
             let sum: u64 = self.node(*tpn).map(|entry| entry.weight).sum();
             let mean = sum * 720_720 / self.node(*tpn).count() as u64;
             (mean, self.accessed[*tpn as usize])
@@ -160,7 +161,7 @@ impl NaiveTpftl {
                 None => self.evict_one(current, io),
                 Some(_) => {}
             }
-            // With the coldest node given up as a whole, so many would fit.
+            // This count would fit if the whole coldest node were evicted.
             while count > 1 && !self.fits(lpn, count, coldest) {
                 count -= 1;
             }

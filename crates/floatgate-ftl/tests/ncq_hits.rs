@@ -1,8 +1,8 @@
-//! What looking into the command queue is worth: hit ratios of record-aligned uniform random
-//! writes behind a saturated queue, against independently computed ones (docs/algorithms.md, 7.9),
-//! and the laws that they follow.
+//! Gain from looking into the command queue: hit ratios of record-aligned uniform random writes
+//! behind a saturated queue, compared with independently computed ratios (docs/algorithms.md, 7.9).
+//! Also tests the laws that these ratios follow.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use floatgate_ftl::rng::Rng;
 const PER_BLOCK: u32 = 32;
 const PER_MIB: u32 = 256;
 
-/// Commands of one size at random places, each a multiple of that size.
+/// Commands of one size at random places, aligned to that size.
 #[derive(Clone, Copy)]
 struct Load {
     record_pages: u32,
@@ -25,7 +25,7 @@ struct Load {
     commands: usize,
 }
 
-/// The workloads of the paper: records of 256 KiB and of 1 MiB, here behind 32 commands.
+/// Workloads of the paper: records of 256 KiB and of 1 MiB, here behind 32 commands.
 const W1: Load = Load { record_pages: 64, span_mib: 256, depth: 32, commands: 200_000 };
 const W2: Load = Load { record_pages: 256, ..W1 };
 
@@ -34,7 +34,7 @@ impl Load {
         self.span_mib * PER_MIB
     }
 
-    /// The first pages of the commands.
+    /// Yields the first page of each command.
     fn commands(&self) -> impl Iterator<Item = u32> {
         let (mut rng, record) = (Rng::new(9), self.record_pages);
         let records = u64::from(self.pages() / record);
@@ -57,13 +57,13 @@ impl Load {
         buffer
     }
 
-    /// The hit ratio, and which block left when, by part of a command.
+    /// Returns the hit ratio, and each evicted block with the number of the part that evicted it.
     fn run(&self, mut buffer: Buffer) -> (f64, Vec<(usize, u32)>) {
         let (mut coming, mut queue) = (self.commands(), VecDeque::new());
         let (mut flush, mut left) = (Flush::default(), vec![]);
         let (mut hits, mut pages, mut number) = (0, 0, 0);
         loop {
-            // The command that is served has its place until it is done.
+            // A command keeps its place in the queue until it is done.
             while queue.len() < self.depth.max(1)
                 && let Some(command) = coming.next()
             {
@@ -120,7 +120,7 @@ fn hit_ratios_are_those_of_the_table() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Loads and buffers for which the laws are tried: all that the table has, and odd ones.
+/// Returns loads and buffers for testing the laws: all rows of the table, and some odd ones.
 fn cases() -> impl Iterator<Item = (Load, u32)> {
     let table = TABLE.iter().map(|&(_, load, buffer_mib, _)| (load, buffer_mib));
     let odd = [(3, 1, 2), (96, 5, 7), (500, 2, 100)].map(|(record_pages, buffer_mib, depth)| {
@@ -133,7 +133,7 @@ fn cases() -> impl Iterator<Item = (Load, u32)> {
 fn of_uniform_writes_lru_finds_the_share_that_is_buffered() {
     for (_, load, buffer_mib, _) in TABLE {
         let share = f64::from(*buffer_mib) / f64::from(load.span_mib);
-        // A command is found or not as a whole.
+        // All pages of a command hit, or none does.
         let deviation = (share / load.commands as f64).sqrt();
         let hits = load.hits("lru", *buffer_mib, Pin::Counted);
         assert!((hits - share).abs() < 5.0 * deviation, "{hits}, not {share}");
@@ -177,14 +177,14 @@ fn moves_alone_gain_nothing_from_a_queue_larger_than_the_buffer() {
         );
         assert!((moved - lru).abs() < 0.02 * lru, "{lru} {moved}");
     }
-    // And as much as pins if the buffer is twice as large.
+    // With a buffer twice as large, moves get as many hits as pins.
     let (moved, pinned) =
         (W1.hits("ncq_lru", 16, Pin::MoveOnly), W1.hits("ncq_lru", 16, Pin::Counted));
     assert!((moved - pinned).abs() < 0.01 * pinned, "{moved} {pinned}");
 }
 
-/// A command that is alone still pins its own blocks, so that it does not push them out itself.
-/// That makes no difference if the buffer is of whole records.
+/// A single command still pins its own blocks, so that it does not evict them itself. That makes no
+/// difference if the buffer size is a multiple of the record size.
 #[test]
 fn without_others_in_the_queue_it_is_lru() {
     let is_whole = |(load, mib): &(Load, u32)| (mib * PER_MIB).is_multiple_of(load.record_pages);

@@ -1,7 +1,7 @@
-//! The power fails between two requests, at each place where it can. What was acknowledged and not
-//! flushed may be lost if the buffer writes back, and nothing else; if it writes through, nothing.
+//! Power cuts between two requests, at every such point. With write-back only acknowledged writes
+//! that were not flushed may be lost; with write-through nothing may be lost.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -16,19 +16,19 @@ use floatgate_ftl::device::{Acknowledge, HostData};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::{Op, Request};
 
-/// What a page holds: the number of the write that it is from, if any.
+/// Number of the write whose data a page has, if any.
 type Version = Option<u64>;
 
 const PAGES: usize = SERIAL.logical_pages as usize;
 
-/// What the host has written, and what it reads.
+/// The host's record of the data it has written, and of the data it reads.
 struct Books {
     writes: u64,
     latest: Vec<Version>,
     read: Vec<Version>,
 }
 
-/// The host: it notes, and asserts nothing.
+/// The host. It records versions and asserts nothing.
 #[derive(Clone)]
 struct Host(Arc<Mutex<Books>>);
 
@@ -42,12 +42,12 @@ impl Host {
         self.0.lock().unwrap().latest.clone()
     }
 
-    /// What it has read from the flash of each page.
+    /// Returns the versions that it has read from flash, by page.
     fn read(&self) -> Vec<Version> {
         self.0.lock().unwrap().read.clone()
     }
 
-    /// It takes what it has read for what there is.
+    /// Accepts the versions read last as the current versions.
     fn goes_on(&self) {
         let mut books = self.0.lock().unwrap();
         books.latest = books.read.clone();
@@ -74,8 +74,8 @@ impl HostData<TestNand> for Host {
     }
 }
 
-/// What each page may hold after a power cut: what it held at the last flush, and all that was
-/// acknowledged since.
+/// Versions that each page may have after a power cut: its version at the last flush, and all
+/// versions acknowledged since.
 struct Allowed(Vec<Vec<Version>>);
 
 impl Allowed {
@@ -83,7 +83,8 @@ impl Allowed {
         Self(latest.iter().map(|&version| vec![version]).collect())
     }
 
-    /// Holds what was read against it; the answer is how many pages are not at their latest.
+    /// Compares the read versions with the allowed ones. Returns the number of pages that are not
+    /// at their latest version.
     fn hold(&self, read: &[Version]) -> usize {
         for (page, (version, allowed)) in read.iter().zip(&self.0).enumerate() {
             assert!(allowed.contains(version), "page {page} is {version:?}, not of {allowed:?}");
@@ -94,7 +95,7 @@ impl Allowed {
             .count()
     }
 
-    /// A request has been acknowledged.
+    /// Records the acknowledgement of a request.
     fn acknowledged(&mut self, op: Op, latest: &[Version], acknowledge: Acknowledge) {
         if op == Op::Flush || acknowledge == Acknowledge::WriteThrough {
             *self = Self::only(latest);
@@ -108,8 +109,8 @@ impl Allowed {
     }
 }
 
-/// Runs requests, of which the first `cut` are acknowledged when the power fails; those that wait
-/// then are sent again. The answer is how many pages went back to an older version.
+/// Runs requests, and cuts the power after the first `cut` are acknowledged. The waiting requests
+/// are sent again. Returns the number of pages that went back to an older version.
 fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Request]) -> usize {
     let page_bytes = u64::from(SERIAL.page_bytes);
     let probe = Workload::pages(Op::Read, 0, PAGES as u64, page_bytes);
@@ -124,7 +125,7 @@ fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Reques
     let ahead = drive.sees_ahead();
     for number in 0..all.len() {
         let end = all.len().min(number + 1 + ahead);
-        // And once more at the end, behind the flush.
+        // A second cut at the end, behind the flush.
         if number == cut || number + 1 == all.len() {
             drive.cut_power();
             drive.check();

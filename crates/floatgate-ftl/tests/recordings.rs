@@ -1,7 +1,8 @@
-//! What is recorded of dies and channels, against what is counted and told without it: the spans
-//! sum to the totals, the request is the one that took longest, and recording changes nothing.
+//! Compares the recording of dies and channels with the counters and completions of a run without
+//! recording. The spans must sum to the totals, the request must be the slowest one, and recording
+//! must change nothing.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -19,25 +20,25 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// More than a run takes, and than it has.
+/// A longer window and more spans than any run has.
 const WHOLE: Recording =
     Recording { window_ns: 1 << 40, around: Around::Time(0), spans_max: 1 << 20 };
 
 const REQUESTS: usize = 400;
 
-/// A drive and what it is asked to do.
+/// A drive and its requests.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     shape: Shape,
     schedule: Schedule,
     mapping: &'static str,
     arrivals: Arrivals,
-    /// Whether SHRD stands before it.
+    /// Whether SHRD is in front of the drive.
     packs: bool,
     seed: u64,
 }
 
-/// What came of a run.
+/// Results of a run.
 struct Ran {
     requests: Vec<Request>,
     done: Vec<Completion>,
@@ -59,7 +60,7 @@ impl Case {
         }
     }
 
-    /// Fills the drive, and then asks it for anything; the fill is not recorded.
+    /// Fills the drive, and then runs random requests. The fill is not recorded.
     fn run(&self, recording: Option<Recording>) -> Ran {
         let mut drive = self.device();
         let drive = drive.device();
@@ -84,7 +85,7 @@ impl Case {
     }
 }
 
-/// The spans of a lane, which follow one another.
+/// Yields the spans of a lane in order.
 fn lane(recorded: &Recorded, lane: usize) -> impl Iterator<Item = &Span> {
     recorded.spans.iter().filter(move |span| span.lane as usize == lane)
 }
@@ -103,7 +104,7 @@ fn use_of<'a>(spans: impl Iterator<Item = &'a Span>) -> DieUse {
     sum
 }
 
-/// Spans sum to the totals, and none overlaps the next, or is the same as that.
+/// Asserts that spans sum to the totals, and that adjacent spans neither overlap nor are equal.
 fn hold_totals(recorded: &Recorded, counters: &Counters) {
     let lanes = counters.dies.len() + counters.channels.len();
     assert!(recorded.spans.iter().all(|span| (span.lane as usize) < lanes));
@@ -126,7 +127,7 @@ fn hold_totals(recorded: &Recorded, counters: &Counters) {
     }
 }
 
-/// What is within a window of the whole run is what was recorded of that window.
+/// Asserts that a recorded window equals that window cut from a recording of the whole run.
 fn hold_window(whole: &Recorded, found: &Recorded) {
     let cut = |span: &Span| {
         let (from_ns, to_ns) = (span.from_ns.max(found.from_ns), span.to_ns.min(found.to_ns));
@@ -140,7 +141,7 @@ fn latency(done: &Completion) -> u64 {
     done.done_ns - done.arrival_ns
 }
 
-/// The request that is looked at took longest of those that count.
+/// Asserts that the recorded request is the slowest one among those that count.
 fn hold_request(
     run: &Ran,
     found: &(Recorded, Option<Request>),
@@ -234,7 +235,7 @@ fn the_dies_of_a_request_are_those_of_its_operations() {
     };
     let mut drive = case.device();
     let drive = drive.device();
-    // A page on each plane of the first two dies: of a unit's first row the first four pages.
+    // Pages lie on each plane of the first two dies: the first four pages of a unit's first row.
     let write = |first, pages| Workload::pages(Op::Write, first, pages, 64);
     for (pages, dies) in [(1, vec![0]), (2, vec![0]), (4, vec![0, 1]), (8, vec![0, 1, 2, 3])] {
         drive.reset_counters();

@@ -1,6 +1,6 @@
-//! What separation of hot and cold data gains, in writes of the flash per write of the host.
+//! Gain from separating hot and cold data, in flash writes per host write.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -24,7 +24,7 @@ struct Skew {
 
 const HOT_COLD: Skew = Skew { r: 0.9, f: 0.1 };
 
-/// A drive: pages of a block, units in service, spare factor.
+/// Size of a drive: pages of a block, units in service, spare factor.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     block: u32,
@@ -32,7 +32,7 @@ struct Size {
     spare: f64,
 }
 
-/// Its spare is several times what sixteen open units take.
+/// A drive whose spare space is several times the size of sixteen open units.
 const SMALL: Size = Size { block: 16, units: 512, spare: 0.1 };
 
 impl Skew {
@@ -52,7 +52,7 @@ impl Size {
         (f64::from(self.units) * (1.0 - self.spare)).round() as u32 * self.block
     }
 
-    /// The drive with a reserve on top of what is in service.
+    /// Returns the drive, with a reserve on top of the units in service.
     fn rig(self, placement: &'static str, mapping: &'static str, victim: &'static str) -> Rig {
         let shape = Shape {
             page_bytes: 512,
@@ -74,8 +74,8 @@ fn run(drive: &mut dyn Probe, writes: &[u32], page_bytes: u32) {
     }
 }
 
-/// Writes of the flash per write of the host: a fill in order, `volumes[0]` of the drive's pages to
-/// get used to it, `volumes[1]` that are measured.
+/// Returns the flash writes per host write. Fills the drive in order, writes `volumes[0]` drive
+/// sizes to warm up, and measures the next `volumes[1]`.
 fn amplification(rig: &Rig, skew: Skew, volumes: [u64; 2]) -> f64 {
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
     let mut rng = Rng::new(11);
@@ -128,7 +128,7 @@ fn what_is_known_to_work_works() {
 }
 
 /// Greedy cleans both pools at the same number of valid pages, so separation gains little. The
-/// expected values are those of large drives, ties going to the cold pool; the sizes of the pools
+/// expected values are for large drives, with ties going to the cold pool. The sizes of the pools
 /// drift, so a run is a little off.
 #[test]
 fn perfect_separation_under_greedy_has_a_closed_form() {

@@ -1,5 +1,5 @@
-//! Every row of the tables reads what was last written, and keeps the conservation laws, under
-//! random requests on drives so small and so tight that cleaning is always at work.
+//! Every row of the tables must read the data written last and keep the conservation laws. The
+//! drives are so small and tight that cleaning is always at work under the random requests.
 
 mod common;
 
@@ -19,7 +19,7 @@ use floatgate_ftl::victim::VICTIMS;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Every mapping x victim x geometry, with room for `entries` map entries.
+/// Returns every mapping x victim x geometry, with room for `entries` map entries.
 fn rigs(entries: u64) -> Vec<Rig> {
     let mut rigs = vec![];
     for (_, shape) in GEOMETRIES {
@@ -33,7 +33,7 @@ fn rigs(entries: u64) -> Vec<Rig> {
     rigs
 }
 
-/// One entry, a translation page's worth, everything.
+/// Room for one entry, for the entries of a translation page, for everything.
 const CACHES: [u64; 3] = [1, 16, 1 << 20];
 
 #[test]
@@ -82,7 +82,7 @@ fn evictions_clean_and_cleaning_collects_the_map() {
 
 #[test]
 fn the_smallest_reserve_is_enough() {
-    // One unit more than there are open units is what the constructor insists on.
+    // The constructor requires one unit more than there are open units.
     for (seed, rig) in rigs(4).iter().enumerate() {
         let low_water = 2 + u32::from(rig.map_on_flash());
         for spare in [1, 2, 4] {
@@ -92,8 +92,8 @@ fn the_smallest_reserve_is_enough() {
     }
 }
 
-/// Two drives that property testing has found. With 2 pages in a unit and no cache, emptying a full
-/// unit of data takes as much of the map as it frees.
+/// Two drives that property testing found. With 2 pages in a unit and no cache, emptying a full
+/// unit of data takes as many map pages as it frees.
 fn tight(units: u32, logical_pages: u32) -> Rig {
     let shape = Shape { pages_per_block: 2, units, logical_pages, ..ODD };
     let free_order = FreeOrder::First;
@@ -113,7 +113,7 @@ fn a_victim_needs_no_more_units_than_are_free() {
     assert!(seen.emergencies > 0, "{seen:?}");
 }
 
-/// Behind SHRD, with every mapping and shape; the logs are of any fill, and wrap.
+/// Tests every mapping and shape behind SHRD. The logs have any fill, and wrap.
 #[test]
 fn every_row_reads_what_was_written_behind_shrd() {
     for (seed, rig) in rigs(16).iter().enumerate().filter(|(at, _)| at % 3 == 0) {
@@ -188,7 +188,7 @@ fn any_rig() -> impl Strategy<Value = Rig> {
     })
 }
 
-/// The same cases in every run, unless `PROPTEST_RNG_SEED` or `PROPTEST_CASES` asks for others.
+/// Runs the same cases every time, unless `PROPTEST_RNG_SEED` or `PROPTEST_CASES` is set.
 fn property() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {

@@ -1,6 +1,6 @@
-//! SHRD: the slides' example down to the physical page, and what the drive owes the log.
+//! SHRD: the slides' example down to the physical page, and the drive's obligations to the log.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -21,14 +21,14 @@ fn write(first: u32, pages: u64) -> Request {
     Workload::pages(Op::Write, u64::from(first), pages, 64)
 }
 
-/// 1024 pages of the user and 64 of the log, 16 pages in a unit.
+/// Returns a drive with 1024 user pages and 64 log pages, 16 pages in a unit.
 fn example() -> Rig {
     let shape = Shape { pages_per_block: 16, units: 90, logical_pages: 1024, ..SERIAL };
     Rig { log: 64, ..Rig::new(shape, "ideal", "greedy") }
 }
 
-/// The slides: pages 32, 765, 128 and 854 are written to 1024..1027, in physical pages 368..371,
-/// and stay there when they get their own addresses back.
+/// The slides: pages 32, 765, 128 and 854 are written to 1024..1027, in physical pages 368..371.
+/// They stay in these physical pages when they get their own addresses back.
 #[test]
 fn the_example_of_the_slides_to_the_physical_page() {
     let rig = example();
@@ -37,7 +37,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     let config = rig.page_config(false);
     let Ok(mut ftl) = PageFtl::with_log(nand, Ideal::new(&rig.map_config()), config, 64);
     let mut chain = Chain::default();
-    // The log's unit is opened when 23 units before it are in use: its first page is 368.
+    // 23 units are in use when the log's unit is opened, so its first page is 368.
     let filler = (0..23 * 16).map(Lpn::new);
     filler.for_each(|lpn| ftl.write(lpn, 1, &mut chain).unwrap());
     assert_eq!(geometry.page(Unit(23), 0), Ppn::new(368));
@@ -63,7 +63,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     ftl.check();
 }
 
-/// The same through the host layer: one twrite, one window.
+/// The same example through the host layer: one twrite, one window.
 #[test]
 fn the_example_through_the_host_layer() {
     let tune_host = |host: &mut ShrdConfig, _: &mut _| host.remap_size = 4;
@@ -85,7 +85,7 @@ fn the_example_through_the_host_layer() {
     assert_eq!((layer.commands, layer.remapped_pages), (4, 4), "header, data, remap, read");
 }
 
-/// A remap programs no data page; data programs are what the host writes and cleaning moves.
+/// A remap must program no data page: data programs come only from host writes and cleaning.
 #[test]
 fn remaps_program_translation_pages_only() {
     for mapping in ["page_cache", "dftl", "none"] {
@@ -112,8 +112,8 @@ fn remaps_program_translation_pages_only() {
     }
 }
 
-/// A unit with a page that is not remapped is never cleaned, however many others are: it is in no
-/// list of sealed units, and `check` recounts its pins.
+/// A unit with a page that is not remapped must never be cleaned, however many other units are: it
+/// is in no list of sealed units, and `check` recounts its pins.
 #[test]
 fn pinned_units_are_no_victims() {
     for (seed, shape) in [SERIAL, STRIPED, ODD].into_iter().enumerate() {
@@ -154,7 +154,7 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
     }
     let unit = Unit(0);
     assert!(!ftl.units().is_sealed(unit), "full, and pinned");
-    // A page written at its place and one written to the same slot again let go, too.
+    // A write to the original address and a second write to the same slot must remove pins, too.
     ftl.write_log(Lpn::new(1024), Some(Lpn::new(77)), &mut chain).unwrap();
     assert_eq!(ftl.units().pins(unit), 15);
     for slot in 1..15 {
@@ -167,7 +167,7 @@ fn a_unit_of_the_log_is_sealed_when_its_last_page_is_remapped() {
     ftl.check();
 }
 
-/// The map cache may be one page: slow, but right.
+/// A map cache of one page is slow, but must be correct.
 #[test]
 fn a_map_cache_of_one_page() {
     for load_for_cleaning in [false, true] {
@@ -179,7 +179,7 @@ fn a_map_cache_of_one_page() {
     }
 }
 
-/// Nothing overtakes a flush, a read or a large write: they end a twrite.
+/// Nothing may overtake a flush, a read or a large write: they end a twrite.
 #[test]
 fn nothing_overtakes() {
     let between = [
@@ -200,7 +200,7 @@ fn nothing_overtakes() {
     assert!(done[2].done_ns >= done[1].done_ns, "a flush waits for the log's data");
 }
 
-/// A request of part of a page that is in the log: the drive completes it from the newest.
+/// A partial write to a page in the log: the drive must complete it from the newest version.
 #[test]
 fn a_write_in_part_has_its_page_remapped_before() {
     let (mut drive, _) = Rig { depth: 16, ..example() }.build_behind_shrd();
@@ -212,7 +212,8 @@ fn a_write_in_part_has_its_page_remapped_before() {
     drive.check();
 }
 
-/// A recovered drive has remapped all of the log; what the host knew of it is gone with the power.
+/// A recovered drive has remapped the whole log. The host's state of the log is lost with the
+/// power.
 #[test]
 fn a_power_cut_leaves_the_log_empty_and_loses_nothing() {
     let rig = Rig { depth: 8, ..example() };
@@ -224,14 +225,14 @@ fn a_power_cut_leaves_the_log_empty_and_loses_nothing() {
     assert!(used(&mut *drive) > 0);
     drive.device().cut_power();
     assert_eq!(used(&mut *drive), 0);
-    // The shadow behind the drive knows what must come back.
+    // The shadow of the drive compares the data that is read back.
     let reads = written.map(|lpn| Workload::pages(Op::Read, u64::from(lpn), 1, 64));
     drive.run(&reads, &mut done);
     assert_eq!(drive.counters().host.empty_reads, 0);
     assert_eq!(done.len(), 10);
 }
 
-/// A host that goes on during a remap may shut down while it is under way.
+/// If the host continues during a remap, it may shut down while the remap is in progress.
 #[test]
 fn a_remap_that_is_under_way_is_done_before_the_drive_rests() {
     let tune_host = |host: &mut ShrdConfig, dispatching: &mut Dispatching| {
@@ -253,7 +254,7 @@ fn a_remap_that_is_under_way_is_done_before_the_drive_rests() {
     assert!(under_way > 5, "{under_way}");
 }
 
-/// Commands cost time, and packing saves them.
+/// Commands cost time, and packing saves commands.
 #[test]
 fn packing_pays_where_commands_cost() {
     use floatgate_ftl::device::HostLink;

@@ -1,10 +1,11 @@
-//! What SHRD and a cache of whole map pages cost, against closed forms (docs/algorithms.md, 9.9).
+//! Costs of SHRD and of a cache of whole map pages, compared with closed forms (docs/algorithms.md,
+//! 9.9).
 //!
-//! L map pages cover the user's space and c are cached. Under uniformly random writes of a page a
-//! plain drive loads 1 - c/L of a map page per write and programs as much. Behind SHRD a window of
-//! w slots has L (1 - (1 - 1/L)^w) different map pages, each of which is loaded once.
+//! L map pages cover the user's space, and c of them are cached. Under uniformly random one-page
+//! writes a plain drive loads 1 - c/L map pages per write, and programs as many. Behind SHRD a
+//! window of w slots has L (1 - (1 - 1/L)^w) different map pages, and each is loaded once.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -34,7 +35,7 @@ fn close(measured: f64, expected: f64, tolerance: f64, what: &str) {
 const LARGE: Shape =
     Shape { page_bytes: 4096, pages_per_block: 256, units: 1, logical_pages: 8 << 20, ..SERIAL };
 
-/// A change of SHRD's parameters.
+/// Changes to SHRD's parameters.
 type Tune = fn(&mut ShrdConfig, &mut Dispatching);
 
 fn authors(host: &mut ShrdConfig, when: &mut Dispatching) {
@@ -42,8 +43,8 @@ fn authors(host: &mut ShrdConfig, when: &mut Dispatching) {
     *when = Dispatching::default();
 }
 
-/// The drive of 32 GiB behind a log of four windows of so many slots; a map page is
-/// `pages_per_map_page` pages.
+/// Returns the counters of the 32 GiB drive behind a log of four windows of `window` slots. A map
+/// page has `pages_per_map_page` pages.
 fn behind_shrd(window: u32, pages_per_map_page: u32) -> Counters {
     let slots = 4 * window;
     let tunes: [(u32, Tune); 3] = [
@@ -65,7 +66,7 @@ fn behind_shrd(window: u32, pages_per_map_page: u32) -> Counters {
     let log_pages = u64::from(slots).div_ceil(u64::from(pages_per_map_page) * 1024) + 1;
     let cache_bytes = (1 + log_pages) * u64::from(pages_per_map_page) * 4096;
     let rig = Rig { page_cache, cache_bytes, log: slots, tune_host, ..large() };
-    // So much spare that nothing is cleaned: the forms are without it.
+    // Enough spare units that nothing is cleaned: the closed forms exclude cleaning.
     let rig = rig.spare(1000);
     let mut drive =
         rig.behind_shrd(Counted::default(), PageCache::new(&rig.map_config()), (), false);
@@ -75,7 +76,7 @@ fn behind_shrd(window: u32, pages_per_map_page: u32) -> Counters {
     drive.counters()
 }
 
-/// Random writes of one page, each page as likely as the others.
+/// Returns random one-page writes, uniform over all pages.
 fn uniform(seed: u64, shape: &Shape, writes: usize) -> Vec<Request> {
     let mut rng = Rng::new(seed);
     let page_bytes = u64::from(shape.page_bytes);
@@ -83,7 +84,7 @@ fn uniform(seed: u64, shape: &Shape, writes: usize) -> Vec<Request> {
     (0..writes).map(|_| Workload::pages(Op::Write, page(), 1, page_bytes)).collect()
 }
 
-/// A drive without SHRD.
+/// Builds a drive without SHRD.
 fn plain<N>(rig: &Rig, nand: N) -> impl Device + use<N>
 where
     N: Nand<Error = std::convert::Infallible> + Send,
@@ -114,7 +115,7 @@ fn map_loads_of_shrd_follow_the_closed_form() {
             let programs =
                 all.flash.programs[Cause::Remap as usize] as f64 / f64::from(pages_per_map_page);
             assert!(programs <= loads * 1.001, "each is programmed at most once");
-            // Log writes find their few map pages.
+            // Log writes find their few map pages in the cache.
             let host = all.flash.reads[Cause::Map as usize] as f64 / f64::from(pages_per_map_page);
             assert!(host / pages < 0.005, "{host} loads for log writes");
             assert_eq!(all.flash.programs[Cause::Host as usize], all.host.write_pages);
@@ -123,7 +124,7 @@ fn map_loads_of_shrd_follow_the_closed_form() {
     }
 }
 
-/// 256 map pages of 16 entries; cleaning is at work.
+/// 256 map pages of 16 entries, with cleaning.
 #[test]
 fn map_loads_without_shrd_follow_the_closed_form() {
     let shape = Shape { pages_per_block: 64, logical_pages: 4096, ..SERIAL };
@@ -144,7 +145,7 @@ fn map_loads_without_shrd_follow_the_closed_form() {
     }
 }
 
-/// With room for the log's map pages and one more, a window loads each map page at most once.
+/// With room for the log's map pages and one more, a window must load each map page at most once.
 #[test]
 fn a_window_loads_each_map_page_once() {
     let shape = Shape { logical_pages: 2048, units: 1, ..SERIAL };
@@ -166,7 +167,7 @@ fn a_window_loads_each_map_page_once() {
         assert!(now <= windows + 1, "one window at a time");
         for event in log.take().iter().filter(|event| event.cause == Cause::Remap) {
             if let Kind::Read(_, Owner::Translation(tpn)) = event.kind {
-                // Those of the log's own map pages may leave and come again.
+                // The map pages of the log itself may leave the cache and return.
                 if tpn.get() < shape.logical_pages / 16 {
                     *loads.entry((now, tpn)).or_insert(0) += 1;
                 }
@@ -178,7 +179,8 @@ fn a_window_loads_each_map_page_once() {
     assert!(loads.values().all(|&count| count == 1), "a map page was loaded twice in a window");
 }
 
-/// The SHRD prototype's shape: 4 channels, 2 banks, 4 planes of 8 KiB pages, which are 8 of 4 KiB.
+/// Shape of the SHRD prototype: 4 channels, 2 banks, 4 planes of 8 KiB pages, modelled as 8 planes
+/// of 4 KiB pages.
 const PROTOTYPE: Shape = Shape {
     page_bytes: 4096,
     pages_per_block: 128,
@@ -192,7 +194,8 @@ const PROTOTYPE: Shape = Shape {
     program_unit: None,
 };
 
-/// Page writes per second of a drive of 1 GiB with 32 map pages of 32 KiB, of which `cached` fit.
+/// Returns page writes per second of a 1 GiB drive with 32 map pages of 32 KiB. The cache has room
+/// for `cached` of them.
 fn throughput(log: u32, cached: u64) -> f64 {
     let timing = Timing {
         read_ns: 60_000,
@@ -221,7 +224,7 @@ fn throughput(log: u32, cached: u64) -> f64 {
     done.len() as f64 / (end as f64 / 1e9)
 }
 
-/// A window of 256 times as many slots as there are map pages; a smaller one gives less.
+/// A window has 256 times as many slots as there are map pages; a smaller window gains less.
 #[test]
 fn shrd_hardly_needs_a_map_cache() {
     let (small, whole) = (4, 256);

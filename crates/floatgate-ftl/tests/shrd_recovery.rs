@@ -1,10 +1,11 @@
-//! Power is lost after every single operation of the flash, under random requests through SHRD: the
-//! map that the out-of-band areas give has everything that was acknowledged, and of what was not it
-//! has the old or the new.
+//! Cuts the power after every single flash operation, under random requests through SHRD. The map
+//! recovered from the out-of-band areas must contain everything that was acknowledged. For a write
+//! that was not acknowledged, it must contain the old or the new version.
 //!
-//! Remaps leave no mark on flash, so the ends of commands that program nothing are no other points.
+//! Remaps leave no mark on flash, so the end of a command that programs nothing is no separate
+//! point.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -28,18 +29,18 @@ use std::convert::Infallible;
 
 type Outcome = Result<(), Infallible>;
 
-/// By logical page of the user: the sequence number of what a recovery would find.
+/// By logical page of the user: the sequence number of the version that recovery would find.
 type Found = Vec<Option<u64>>;
 
-/// What was seen since the last look: after every operation what a recovery finds, and the sequence
-/// numbers of what the host wrote, by page.
+/// Observations since the last look: after every operation the versions that recovery finds, and
+/// the sequence numbers of the host's writes, by page.
 #[derive(Debug, Default)]
 struct Seen {
     found: Vec<Found>,
     written: Vec<(Lpn, u64)>,
 }
 
-/// The medium, recovered after each of its operations.
+/// A medium that is recovered after each of its operations.
 #[derive(Clone, Debug)]
 struct Watched {
     inner: Checked<Counted>,
@@ -149,8 +150,8 @@ impl Tagged for Watched {
     }
 }
 
-/// What may be found of each page: the sequence number that was acknowledged last; nothing if it
-/// was trimmed since, when any older one may come back.
+/// Versions that recovery may find: the sequence number acknowledged last. If the page was trimmed
+/// since, nothing or any older version.
 struct Ledger {
     acknowledged: Vec<Option<u64>>,
     trimmed: Vec<bool>,
@@ -158,7 +159,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Holds what was seen during some requests against what could be.
+    /// Compares the observations during some requests with the allowed versions.
     fn hold(&mut self, seen: &Seen, trims: &[std::ops::Range<u64>]) {
         let pages = self.acknowledged.len();
         let mut new: Vec<Vec<u64>> = vec![vec![]; pages];
@@ -178,7 +179,7 @@ impl Ledger {
         }
         for (page, new) in new.iter().enumerate().filter(|(_, new)| !new.is_empty()) {
             self.acknowledged[page] = new.last().copied();
-            // What was written after the trim is newer than all that may come back.
+            // A write after the trim is newer than every version that may come back.
             self.trimmed[page] = trims.iter().any(|trim| trim.contains(&(page as u64)));
         }
     }
@@ -189,7 +190,8 @@ fn trims(requests: &[Request]) -> Vec<std::ops::Range<u64>> {
     trims.map(|trim| trim.offset.div_ceil(64)..(trim.offset + trim.length) / 64).collect()
 }
 
-/// Runs requests, cut everywhere; at times the drive is recovered for good, and read.
+/// Runs requests with a cut at every point. Sometimes continues on the recovered drive, and reads
+/// it.
 fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix) -> usize {
     let pages = rig.shape.logical_pages;
     let medium = Watched::new(rig);
@@ -249,7 +251,7 @@ fn nothing_acknowledged_is_lost_wherever_power_is_cut() {
     assert!(points > 20_000, "{points} points");
 }
 
-/// The rules one by one: 3.8 of the algorithms.
+/// The rules one by one: docs/algorithms.md, 9.8.
 #[test]
 fn rules_of_recovery() {
     let rig = rig(SERIAL, "ideal");
@@ -259,16 +261,17 @@ fn rules_of_recovery() {
     let (mut chain, user) = (Chain::default(), rig.shape.logical_pages);
     let slot = |at: u32| Lpn::new(user + at);
     let page = Lpn::new;
-    // (a) Two in the log for page 1: the second. (b) One at its place, older and newer.
+    // (a) Two log pages for page 1: the second wins. (b) A page at its original address, older and
+    // newer.
     ftl.write(page(2), 1, &mut chain).unwrap();
     ftl.write_log(slot(0), Some(page(1)), &mut chain).unwrap();
     ftl.write_log(slot(1), Some(page(1)), &mut chain).unwrap();
     ftl.write_log(slot(2), Some(page(2)), &mut chain).unwrap();
     ftl.write_log(slot(3), Some(page(3)), &mut chain).unwrap();
     ftl.write(page(3), 1, &mut chain).unwrap();
-    // (c) A page of a twrite whose header never came.
+    // (c) A page of a twrite whose header never arrived.
     ftl.write_log(slot(4), None, &mut chain).unwrap();
-    // One that was remapped, and one that was remapped and then written at its place.
+    // A remapped page, and a page that was remapped and then written at its original address.
     ftl.write_log(slot(5), Some(page(5)), &mut chain).unwrap();
     ftl.write_log(slot(6), Some(page(6)), &mut chain).unwrap();
     ftl.remap(slot(5), page(5), &mut chain).unwrap();

@@ -1,7 +1,6 @@
-//! The rules of the house, as a test: size limits for all Rust and Python, layers and words for
-//! `src`.
+//! Project rules as tests: size limits for all Rust and Python, layers and banned words for `src`.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "tidy/functions.rs"]
 mod functions;
@@ -22,20 +21,20 @@ const FUNCTION_LINES_MAX: usize = 60;
 const TEST_LINES_MAX: usize = 110;
 const FILE_LINES_MAX: usize = 450;
 
-/// Folders that hold nothing of ours.
+/// Folders without project files.
 const SKIPPED: &[&str] = &["target", "node_modules", "__pycache__", "out"];
 
-/// The module that all others may import: what changes in a part is for that part to say.
+/// Module that all others may import: each component declares its own mutable state.
 const SAVED: &str = "saved";
 
-/// What each module of `src` may import. A policy knows addresses and what it is told: never the
+/// Modules that each module of `src` may import. A policy knows addresses and its inputs, never the
 /// medium, an engine, or the device.
 const LAYERS: &[(&str, &[&str])] = &[
     (SAVED, &[]),
     ("addr", &[]),
-    // What time is, for who does not know how long anything takes.
+    // Time for modules that do not know durations.
     ("clock", &[]),
-    // What all layers fill in.
+    // All layers fill these in.
     ("counters", &["clock"]),
     ("rng", &[]),
     ("lru", &["prefetch", "rng"]),
@@ -43,7 +42,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("prefetch", &[]),
     ("parameters", &[]),
     ("queue", &["parameters", "request"]),
-    // It knows no drive: it is to stand before a live one, too.
+    // It knows no drive, because it must also work in front of a live one.
     ("host", &["addr", "counters", "intmap", "request", "parameters"]),
     ("geometry", &["addr"]),
     ("nand", &["addr", "clock", "counters", "geometry", "parameters", "prefetch", "rng"]),
@@ -57,9 +56,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("victim", &["addr", "geometry", "unit_table", "prefetch", "rng", "parameters"]),
     ("log_block", &["addr", "geometry", "lru", "rng", "parameters"]),
-    // What the drive asks of an engine; the engines are above it.
+    // Interface between a drive and its engines; the engines are above it.
     ("ftl", &["addr", "unit_table", "counters", "future", "journal", "mapping", "nand", "store"]),
-    // What the engines stand on.
+    // Common base of the engines.
     ("store", &["addr", "unit_table", "geometry", "journal", "nand", "prefetch"]),
     (
         "log_ftl",
@@ -120,7 +119,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The same for the lab: what a simulation is made of, from the ground up.
+/// Layers of the lab: the components of a simulation, from the bottom up.
 const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("suggest", &[]),
@@ -140,7 +139,7 @@ const LAB_LAYERS: &[(&str, &[&str])] = &[
     ("serve", &["config", "drive", "metrics", "result", "run", "stored", "warnings"]),
 ];
 
-/// Words that are not written in `src`, and what to write.
+/// Words that `src` must not contain, and their replacements.
 const BANNED: &[(&str, &str)] = &[
     ("HashMap", "IntMap, or a BTreeMap: their order is the same in every run"),
     ("HashSet", "a BTreeSet: its order is the same in every run"),
@@ -151,7 +150,7 @@ const BANNED: &[(&str, &str)] = &[
     ("std::time", "nand::Timed: this crate has no clock"),
     ("dbg!", "nothing"),
     ("println!", "a counter or a returned value"),
-    // The field's words, of docs/glossary.md.
+    // Terms of the field, from docs/glossary.md.
     ("fn restart(", "reset_counters: a restart is of a drive that had no power"),
     ("fn settle(", "what it does: write_back, sift, rebalance"),
     ("merge_reads", "partial_page_reads: merges are of log blocks"),
@@ -170,7 +169,7 @@ const BANNED: &[(&str, &str)] = &[
     ("Foretelling", "NextUseBuilder"),
 ];
 
-/// The tables, and the module that each one's policies live in.
+/// Returns the tables, and the module with each table's policies.
 fn tables() -> [(&'static str, &'static [Row]); 5] {
     [
         ("buffer", BUFFERS),
@@ -182,7 +181,7 @@ fn tables() -> [(&'static str, &'static [Row]); 5] {
 }
 
 struct File {
-    /// Relative to the root of the repository.
+    /// Path relative to the root of the repository.
     name: String,
     text: String,
 }
@@ -192,7 +191,7 @@ impl File {
         self.name.ends_with(".rs")
     }
 
-    /// Lines with their numbers, up to the unit tests.
+    /// Yields lines with their numbers, up to the unit tests.
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.text.lines().enumerate().map(|(at, line)| (at + 1, line));
         lines.take_while(|(_, line)| line.trim() != "#[cfg(test)]").filter(|(_, line)| {
@@ -230,12 +229,12 @@ fn everything() -> Vec<File> {
     files
 }
 
-/// The files of the engine's `src`, by module path (`mapping/dftl`), unit tests left out.
+/// Returns the files of the engine's `src` by module path (`mapping/dftl`), without unit tests.
 fn sources() -> Vec<(String, File)> {
     sources_of("floatgate-ftl")
 }
 
-/// Those of a crate.
+/// Returns the files of a crate's `src`, in the same way.
 fn sources_of(name: &str) -> Vec<(String, File)> {
     let mut files = vec![];
     walk(&root().join("crates").join(name).join("src"), &[".rs"], &mut files);
@@ -264,14 +263,15 @@ fn lines_fit_and_files_are_short() {
     for file in everything() {
         for (at, line) in file.text.lines().enumerate() {
             let columns = line.chars().count();
-            // A table of expected figures is data; such a file says so to the Python linter too.
+            // A table of expected figures is data; such a file also disables the Python linter's
+            // limit.
             let is_data = file.name.contains("tests/") && file.text.contains("# noqa: E501");
             if columns > COLUMNS_MAX && !is_data {
                 let place = format!("{}:{}", file.name, at + 1);
                 violations.push(format!("{place}: {columns} columns, at most {COLUMNS_MAX}"));
             }
         }
-        // What a tool writes is as long as what it is written from.
+        // The length of a generated file depends on its source.
         if !file.text.contains("Made from the engine's schema by") {
             violations.extend(too_long(&file, FILE_LINES_MAX));
         }
@@ -279,7 +279,8 @@ fn lines_fit_and_files_are_short() {
     report(&violations);
 }
 
-/// The modules that a line names by `crate::`. Macros are those of `parameters`, but for `state`.
+/// Returns the modules that a line names by `crate::`. Macros belong to `parameters`, except
+/// `state`.
 fn imports(line: &str) -> Vec<String> {
     let named = line.split("crate::").skip(1);
     let word = |text: &str| {
@@ -294,7 +295,7 @@ fn imports(line: &str) -> Vec<String> {
 /// A table of layers.
 type Layers = &'static [(&'static str, &'static [&'static str])];
 
-/// What the modules of a crate import that their layer does not allow.
+/// Returns the imports of a crate's modules that their layer does not allow.
 fn wrong_imports(sources: Vec<(String, File)>, layers: Layers) -> Vec<String> {
     let mut violations = vec![];
     for (module, file) in sources {
@@ -327,7 +328,7 @@ fn modules_import_what_is_below_them() {
 #[test]
 fn layers_have_no_circles() {
     for layers in [LAYERS, LAB_LAYERS] {
-        // What imports nothing that is left is taken away, until nothing is left.
+        // Removes the layers that import none of the remaining layers, until no layer remains.
         let mut left: Vec<_> = layers.iter().filter(|(layer, _)| !layer.contains('/')).collect();
         while !left.is_empty() {
             let names: Vec<&str> = left.iter().map(|(layer, _)| *layer).collect();
@@ -338,7 +339,7 @@ fn layers_have_no_circles() {
     }
 }
 
-/// The types of a table's rows, read from the file with the table.
+/// Returns the types of a table's rows, read from the file with the table.
 fn row_types(axis: &str, text: &str) -> Vec<(String, String)> {
     let tables = tables();
     let (_, rows) = tables.iter().find(|(name, _)| *name == axis).unwrap();

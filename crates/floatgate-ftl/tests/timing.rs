@@ -1,8 +1,9 @@
-//! The clock under whole drives: on the serial drive durations add up, whatever the layers; a queue
-//! admits when a place is free; a flush waits for all before it; copies of a row begin together.
-//! `tests/clock_graphs.rs` holds the clock itself against a naive one.
+//! The clock under whole drives. On the serial drive durations must add up, whatever the layers. A
+//! queue must admit when a place is free. A flush must wait for all requests before it, and copies
+//! of a row must begin together. `tests/clock_graphs.rs` compares the clock itself with a naive
+//! one.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 mod common;
 
@@ -32,13 +33,13 @@ fn duration(event: &Event) -> u64 {
     }
 }
 
-/// Everything that was done since the log was taken last.
+/// Returns the total duration of the operations since the log was last taken.
 fn durations(log: &Log) -> u64 {
     log.take().iter().map(duration).sum()
 }
 
-/// Requests one by one on a drive with one die, at depth 1: each takes what its operations take,
-/// from when it arrives, or from when the one before it is done.
+/// Runs requests one by one on a drive with one die, at depth 1. Each must take the time of its
+/// operations, from its arrival or from the end of the request before it.
 fn add_up((drive, log): (&mut dyn Device, &Log), arrivals: Arrivals, seed: u64) {
     log.take();
     let mut workload = Workload::new(seed, ANYTHING, SERIAL.logical_pages, SERIAL.page_bytes);
@@ -78,7 +79,7 @@ fn one_at_a_time_on_the_serial_drive_is_the_sum_of_its_operations() {
     }
 }
 
-/// A remap, which the host waits for, is between the arrival of a request and its end.
+/// The host waits for a remap, so the remap lies between the arrival of a request and its end.
 #[test]
 fn one_at_a_time_behind_shrd_is_the_sum_of_its_operations() {
     for (mapping, seed) in [("dftl", 1), ("page_cache", 2), ("none", 3)] {
@@ -90,7 +91,7 @@ fn one_at_a_time_behind_shrd_is_the_sum_of_its_operations() {
     }
 }
 
-/// A die that something waits for is never idle, whatever the depth.
+/// A die with waiting work must never be idle, whatever the depth.
 #[test]
 fn on_the_serial_drive_durations_add_up() {
     for (mapping, seed) in names(MAPPINGS).zip(1..) {
@@ -121,7 +122,7 @@ fn the_queue_admits_when_a_place_is_free() {
         drive.run(&requests, &mut done);
         let (mut ends, mut last) = (vec![], 0);
         for (number, (request, completion)) in requests.iter().zip(&done).enumerate() {
-            // Fewer than `depth` of those before it may still be in the drive.
+            // Fewer than `depth` earlier requests may still be in the drive.
             ends.sort_unstable();
             let place = if number < depth { 0 } else { ends[number - depth] };
             let admitted = request.at_ns.max(last).max(place);
@@ -142,8 +143,8 @@ fn the_queue_admits_when_a_place_is_free() {
     }
 }
 
-/// A host that waits for a place sends the next request when one is complete, whatever the drive
-/// then has it wait for: an arbiter, or a host layer.
+/// A host that waits for a place must send the next request when one is complete, even if the drive
+/// then holds that request back: in an arbiter, or in a host layer.
 #[test]
 fn a_closed_queue_is_always_full() {
     let serial = BufferRig::new("lru", Acknowledge::WriteBack);

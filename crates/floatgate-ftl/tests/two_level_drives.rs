@@ -1,5 +1,5 @@
-//! Drives whose mapping cache prefetches read what was last written, and have a map on flash that
-//! is right, with every option: random requests on drives where cleaning is always at work.
+//! Drives whose mapping cache prefetches must read the data written last, and must have a correct
+//! map on flash, with every option. Random requests run on drives where cleaning is always at work.
 
 mod common;
 
@@ -13,7 +13,7 @@ use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Queue;
 
-/// Runs requests of up to 24 pages; every rule of flash, every read and the map are checked.
+/// Runs requests of up to 24 pages, and checks every flash rule, every read and the map.
 fn run<M: Mapping + Send>(rig: &Rig, map: &MapConfig, build: fn(&MapConfig) -> M, seed: u64) {
     let geometry = rig.geometry();
     let nand = Checked::new(Timed::new(Counted::default(), geometry, TIMING), geometry);

@@ -1,4 +1,4 @@
-//! The lists of the units against linear scans over a naive account of every page.
+//! Compares the lists of the units with linear scans over a naive account of every page.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
@@ -22,18 +22,18 @@ const SHAPE: Shape = Shape {
     program_unit: None,
 };
 
-/// A unit as the naive model sees it.
+/// A unit in the naive model.
 #[derive(Clone, Debug, Default)]
 struct Plain {
     stream: u8,
     valid: Vec<u32>,
     written: u32,
     erases: u32,
-    /// When it was sealed, when it last lost a page, when it was erased last.
+    /// Times at which it was sealed, last lost a page, and was last erased.
     sealed: Option<u64>,
     changed: u64,
     freed: u64,
-    /// Whether it was sealed, changed or taken since that was last asked.
+    /// Whether it was sealed, changed or taken since the last query.
     noted: bool,
 }
 
@@ -75,7 +75,7 @@ impl Model {
         self.sealed(pool).min_by_key(|(_, unit)| unit.sealed).map(|(number, _)| Unit(number))
     }
 
-    /// The next free unit of a stream: the last stream has the most worn one.
+    /// Opens the next free unit of a stream. The last stream gets the most worn unit.
     fn open(&mut self, stream: u8) -> Option<u32> {
         let free = (0..).zip(&self.units).filter(|(_, unit)| unit.written == 0);
         let open: Vec<u32> = self.open.iter().flatten().copied().collect();

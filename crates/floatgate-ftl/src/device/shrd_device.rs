@@ -1,11 +1,11 @@
 //! Drive behind the host layer SHRD: when requests are dispatched, and what they cost.
 //!
-//! The host layer dispatches requests in order. It dispatches a request when three conditions hold:
-//! the request has a place in the queue, the drive accepts another command, and no remap is in
-//! progress (the last can be switched off). A small write takes along the small writes behind it
-//! that have arrived by then. The requests of one twrite complete together. The host layer remaps a
-//! window when the log is low and no redirected read is in progress. The commands of a remap follow
-//! one another. The entries of one command are independent chains, like the pages of a request.
+//! The host layer dispatches requests in order. It dispatches a request when the request has a
+//! place in the queue, the drive accepts another command, and, unless configured otherwise, no
+//! remap is in progress. A small write takes along the small writes behind it that have arrived by
+//! then. The requests of one twrite complete together. The host layer remaps a window when the log
+//! is low and no redirected read is in progress. The commands of a remap follow one another; the
+//! entries of one command are independent chains, like the pages of a request.
 
 mod paced;
 mod ticket;
@@ -116,8 +116,7 @@ where
         self.drive.begin_requests(first, requests);
     }
 
-    /// Registers a command for these requests in the drive. `waits` has their arrivals and waiting
-    /// times.
+    /// Registers a command for these requests, whose arrivals and waiting times are `waits`.
     fn begin_command(
         &mut self,
         requests: &[Request],
@@ -160,8 +159,8 @@ where
         self.drive.io().now()
     }
 
-    /// Waits until the next request can be dispatched; `at_ns` is its time in the workload. Starts
-    /// a remap first if the log is low.
+    /// Waits until the next request, of workload time `at_ns`, can be dispatched. Remaps first if
+    /// the log is low.
     fn turn(&mut self, at_ns: u64) -> Turn {
         loop {
             let now = self.now();
@@ -210,8 +209,7 @@ where
         }
     }
 
-    /// Packs the first requests into the open twrite and writes it. Returns whether any request
-    /// fitted.
+    /// Packs the first requests into the open twrite and writes it. Returns whether any fitted.
     fn pack(&mut self, rest: &[Request], mut turn: Turn) -> bool {
         let (few, mut retries) = self.dispatching.low_packing;
         self.packed.clear();
@@ -263,7 +261,7 @@ where
         self.begin_command(requests, &waits, end, false);
     }
 
-    /// Serves a request that does not go to the log. Returns its end, and whether it reads from the
+    /// Serves a request without the log's writes. Returns its end, and whether it reads from the
     /// log.
     fn serve(&mut self, request: &Request) -> (Chain, bool) {
         let mut chain = Chain::new(request.op == Op::Read);
@@ -311,8 +309,7 @@ where
         let extent = self.drive.io().extent(request);
         let lpns = extent.lpns();
         for lpn in lpns.clone().map(Lpn::new).filter(|&lpn| extent.covers_in_part(lpn)) {
-            // The drive completes a partial page from its original address, so the log page must go
-            // there first.
+            // The drive completes the page from its original address.
             if let Some(entry) = self.host.remap_alone(lpn) {
                 self.drive.send(chain);
                 *chain = self.drive.io().remap(&[entry], *chain);

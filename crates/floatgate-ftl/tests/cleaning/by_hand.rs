@@ -1,4 +1,4 @@
-//! Small drives whose cleaning can be worked out by hand. Units have eight pages; the map is in
+//! Small drives whose cleaning can be computed by hand. Units have eight pages. The map is in
 //! memory, and only erasing takes time where nothing is copied.
 
 use floatgate_ftl::device::Device;
@@ -24,7 +24,7 @@ fn build(rig: &Rig) -> Drive<Ideal> {
     drive(rig, Ideal::new(&rig.map_config())).0
 }
 
-/// One request of so many pages, that comes at `at_ns`; when it is done.
+/// Runs one request of `pages` pages that arrives at `at_ns`. Returns its completion time.
 fn request(drive: &mut Drive<Ideal>, at_ns: u64, op: Op, first: u64, pages: u64) -> u64 {
     let mut done = vec![];
     let request = Workload::pages(op, first, pages, PAGE_BYTES);
@@ -32,13 +32,14 @@ fn request(drive: &mut Drive<Ideal>, at_ns: u64, op: Op, first: u64, pages: u64)
     done[0].done_ns
 }
 
-/// The first eight pages, so many times, all at once: each time fills a unit. When that is done.
+/// Writes the first eight pages `times` times, all at once; each time fills a unit. Returns the
+/// time of the last completion.
 fn fill(drive: &mut Drive<Ideal>, times: u32) -> u64 {
     (0..times).map(|_| request(drive, 0, Op::Write, 0, 8)).max().unwrap()
 }
 
-/// Pages that cleaning put in each stream, after `times` writes of eight pages and a trim of the
-/// first, when every unit with something to gain has been cleaned.
+/// Returns the pages that cleaning put in each stream. Before that, writes eight pages `times`
+/// times, trims the first, and cleans every unit with a page to gain.
 fn copies(
     placement: &'static str,
     tune_placement: fn(&mut PlacementConfig),
@@ -55,13 +56,13 @@ fn copies(
     drive.counters().streams.iter().map(|stream| stream.gc_pages).collect()
 }
 
-/// As `copies`, wherever they go.
+/// Cleans as `copies` needs it; the destination is the placement's choice.
 const EMPTYING: fn(&mut Cleaning) = |cleaning| {
     (cleaning.idle_after_ns, cleaning.high_water) = (Some(0), UNITS);
 };
 
-/// Written four times, a page of DAC is in the hottest of four regions, and its earlier versions
-/// are in the others. The last unit has seven pages to copy, the others none.
+/// After four writes, a page of DAC is in the hottest of four regions, and its old versions are in
+/// the others. The last unit has seven pages to copy, the others none.
 #[test]
 fn copies_go_where_the_config_says() {
     let regions: fn(&mut PlacementConfig) = |config| config.dac.regions = 4;
@@ -82,7 +83,7 @@ fn copies_go_where_the_config_says() {
         cleaning.destination = Destination::Reclassify;
     };
     assert_eq!(go(reclassify), [0, 0, 0, 7], "its word is where a page is");
-    // Counters of 2 are hot; the sixteenth write halves them, so that the pages would be cold now.
+    // Counters of 2 are hot. The sixteenth write halves them, so the pages would now be cold.
     let halved: fn(&mut PlacementConfig) = |config| {
         (config.direct.hot_threshold, config.direct.decay_period) = (2, 16);
     };
@@ -91,8 +92,8 @@ fn copies_go_where_the_config_says() {
     assert_eq!(all, [[0, 7], [0, 7], [7, 0], [7, 0]]);
 }
 
-/// Idle cleans when a request comes `gap` after the last was done. Four units hold nothing any
-/// more, the fifth is full.
+/// Returns the idle cleans when a request arrives `gap` after the last completion, and the free
+/// units. Four units have no valid page, the fifth is full.
 fn idle(gap: u64, tune: fn(&mut Cleaning)) -> (u64, u32) {
     let mut drive = build(&small("single", tune));
     let now = fill(&mut drive, 5);
@@ -130,15 +131,15 @@ fn idle_cleaning_stops_at_high_water() {
         |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(0), UNITS - 5),
         |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(0), UNITS - 4),
         |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(0), UNITS - 3),
-        // No more than four give anything back.
+        // Only four units have pages to gain.
         |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(0), UNITS),
     ];
     let cleans = at.map(|tune| idle(1_000_000_000, tune).0);
     assert_eq!(cleans, [0, 1, 2, 4]);
 }
 
-/// A unit without a valid page is erased by the first write that finds fewer units free than
-/// high water, and nobody waits for that.
+/// If fewer units are free than the high-water mark, the first write erases a unit without a valid
+/// page. No request waits for that.
 #[test]
 fn cleaning_ahead_stops_at_high_water() {
     let at: [fn(&mut Cleaning); 3] = [

@@ -1,5 +1,5 @@
-//! A medium on which every operation takes its time and nobody waits for a die: what a drive does
-//! can be timed by adding up. When a chain will end is known as soon as it is issued.
+//! A medium on which every operation takes its time and no operation waits for a die. The time of a
+//! drive is then a sum, and the end of a chain is known as soon as the chain is issued.
 
 mod table;
 
@@ -15,7 +15,7 @@ use table::Table;
 
 pub const ERASE_NS: u64 = 1500;
 
-/// Some pages take longer than others, so that it matters which of several is waited for.
+/// Some pages take longer than others, so a wait for the wrong page changes the time.
 pub fn read_ns(ppn: Ppn) -> u64 {
     25 + u64::from(ppn.get() % 5)
 }
@@ -24,15 +24,14 @@ pub fn program_ns(ppn: Ppn) -> u64 {
     200 + u64::from(ppn.get() % 7)
 }
 
-/// Pages that are moved at once: the slowest is waited for, when they are read and when they are
-/// programmed.
+/// Returns the time to move pages in parallel: the slowest read plus the slowest program.
 pub fn copy_ns(places: impl Iterator<Item = (Ppn, Ppn)> + Clone) -> u64 {
     let slowest = |times: &mut dyn Iterator<Item = u64>| times.max().unwrap_or(0);
     slowest(&mut places.clone().map(|(from, _)| read_ns(from)))
         + slowest(&mut places.map(|(_, to)| program_ns(to)))
 }
 
-/// One operation of the flash, when it begins and when it ends.
+/// One flash operation with its begin and end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     pub kind: Kind,
@@ -41,7 +40,7 @@ pub struct Step {
     pub end: u64,
 }
 
-/// Counts, moves chains on, and writes down what is done when.
+/// Counts operations, extends chains, and logs each operation with its time.
 #[derive(Clone, Debug)]
 pub struct Clockwork {
     counted: Counted,

@@ -1,4 +1,4 @@
-//! Cleaning and levelling of the naive drive.
+//! Cleaning and wear levelling of the naive drive.
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::mapping::{MapOp, Mapping};
@@ -11,7 +11,7 @@ use crate::clockwork::{ERASE_NS, Step, copy_ns};
 use crate::common::log::Kind;
 
 impl<M: Mapping> Naive<M> {
-    /// Cleans while fewer than `least` units are free; how long that took.
+    /// Cleans while fewer than `least` units are free. Returns the time that this took.
     pub(super) fn clean(&mut self, stream: u8, least: u32, now: &mut u64) -> u64 {
         if self.free_units() >= least {
             return 0;
@@ -22,7 +22,8 @@ impl<M: Mapping> Naive<M> {
         let mut cleaned = 0;
         while self.free_units() < least {
             cleaned += 1;
-            // When every unit could have been cleaned without an end, the policy is not asked.
+            // After as many cleans as the drive has units, the policy makes no progress and is no
+            // longer asked.
             let trusted = cleaned <= self.geometry.units();
             let picked = self.pick(stream).filter(|&(unit, to)| trusted && self.fits(unit, to));
             let (unit, to) = picked.unwrap_or_else(|| self.cheapest());
@@ -36,8 +37,8 @@ impl<M: Mapping> Naive<M> {
         waited
     }
 
-    /// Emergency: of the units that there is room for, the one that takes fewest pages to clean;
-    /// one without a page to gain only if there is no other.
+    /// Emergency: returns the unit that is cheapest to clean, among the units whose pages fit. A
+    /// unit without a page to gain is chosen only if there is no other.
     fn cheapest(&mut self) -> (Unit, To) {
         self.cleans.emergency += 1;
         let sealed = self.sealed(None);
@@ -47,7 +48,7 @@ impl<M: Mapping> Naive<M> {
         fitting.min_by_key(|&(unit, _)| (!gains(unit), self.cost(unit).1)).unwrap()
     }
 
-    /// Sealed units, stream by stream, by valid pages and then by the last change.
+    /// Returns the sealed units by stream, then by valid pages, then by last change.
     fn sealed(&self, stream: Option<u8>) -> Vec<Unit> {
         let block = |unit: &Unit| &self.units[unit.index()];
         let is_of = |unit: &Unit| stream.is_none_or(|stream| block(unit).stream == stream);
@@ -73,7 +74,7 @@ impl<M: Mapping> Naive<M> {
         };
         let unit = own.or_else(|| self.choice(None))?;
         let to = match self.cleaning.destination {
-            // Translation pages keep to themselves.
+            // Translation pages keep to their own stream.
             _ if self.is_map(unit) => To::One(self.home(unit)),
             Destination::Same => To::One(self.home(unit)),
             Destination::Cold => To::One(0),
@@ -83,7 +84,7 @@ impl<M: Mapping> Naive<M> {
         Some((unit, to))
     }
 
-    /// The most free units that moving the pages may take: every way in which they may be divided.
+    /// Returns whether the pages of a unit fit, for every division of the pages among the streams.
     fn fits(&self, unit: Unit, to: To) -> bool {
         let valid = self.valid(unit);
         let units = match to {
@@ -101,7 +102,8 @@ impl<M: Mapping> Naive<M> {
         units + self.cost(unit).0 <= self.free_units()
     }
 
-    /// Units that the updates of the map take at most, and pages that a clean programs at most.
+    /// Returns upper bounds for a clean: the units that its map updates take, and the pages that it
+    /// programs.
     fn cost(&self, unit: Unit) -> (u32, u32) {
         let valid = self.valid(unit);
         let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
@@ -141,7 +143,7 @@ impl<M: Mapping> Naive<M> {
         if cause == Cause::Gc && self.is_map(unit) { Cause::GcMap } else { cause }
     }
 
-    /// Stream by stream, from cold to hot; then the map is told.
+    /// Moves pages stream by stream, from cold to hot, and then updates the map.
     fn move_pages(&mut self, pages: &[Page], unit: Unit, to: To, cause: Cause, work: &mut u64) {
         let cause = self.cause_in(unit, cause);
         let (stream, clock, now_ns) = (self.home(unit), self.clock, self.now);
@@ -176,7 +178,8 @@ impl<M: Mapping> Naive<M> {
         }
     }
 
-    /// Pages to the end of the row, which is a page on every plane of the unit.
+    /// Returns the number of pages to the end of the row; a row has one page on every plane of the
+    /// unit.
     fn row(&self, stream: u8) -> usize {
         let planes = self.geometry.shape().superblock;
         let written = self.geometry.pages_per_unit() - self.room(stream);
@@ -212,7 +215,7 @@ impl<M: Mapping> Naive<M> {
         }
     }
 
-    /// All are read at once, then all are programmed at once.
+    /// Reads all pages at once, then programs all pages at once.
     fn update_row(&mut self, row: &[MapOp], work: &mut u64) {
         let (mut begin, mut end) = (*work, *work);
         for &op in row {
@@ -233,13 +236,14 @@ impl<M: Mapping> Naive<M> {
         *work = end;
     }
 
-    /// A victim ahead of need gives back a page or more, and there is room for what it holds.
+    /// Returns a victim for cleaning ahead of need: it must gain at least one page, and its pages
+    /// must fit.
     fn ahead(&self) -> Option<(Unit, To)> {
         let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
         self.pick(0).filter(|&(unit, to)| gains(unit) && self.fits(unit, to))
     }
 
-    /// A few pages with a write of the host, which does not wait for them.
+    /// Moves a few pages along with a host write. The write does not wait for them.
     pub(super) fn keep_pace(&mut self, pages: u32, mut now: u64) {
         let free = self.free_units();
         if self.busy || free < self.cleaning.low_water {
@@ -257,7 +261,7 @@ impl<M: Mapping> Naive<M> {
         self.busy = false;
     }
 
-    /// Moves so many pages of the unit under way that are still valid.
+    /// Moves up to `pages` pages of the unit in progress that are still valid.
     fn move_left(&mut self, pages: usize, work: &mut u64) {
         let Some((unit, to, mut left)) = self.under_way.take() else { return };
         let owner = |ppn: Ppn| {
@@ -275,7 +279,7 @@ impl<M: Mapping> Naive<M> {
         }
     }
 
-    /// Units are cleaned once the host has been idle for long enough, while it is.
+    /// Cleans units once the host has been idle for long enough, until the next request.
     pub(super) fn idle(&mut self, from: u64, until: u64) {
         let Some(after) = self.cleaning.idle_after_ns else { return };
         let mut work = from + after;
@@ -289,8 +293,8 @@ impl<M: Mapping> Naive<M> {
         self.busy = false;
     }
 
-    /// The naive leveller: of all sealed units the least worn, if the most worn unit of the drive
-    /// has been erased by more than the gap more often.
+    /// Naive levelling: moves the least worn sealed unit if the most worn unit of the drive has
+    /// more erases by more than the gap.
     fn level(&mut self, work: &mut u64) {
         let Some(gap) = self.cleaning.wear_gap else { return };
         let wear = |unit: Unit| self.units[unit.index()].erases;

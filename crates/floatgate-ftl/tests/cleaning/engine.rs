@@ -1,5 +1,5 @@
-//! The engine against the naive one: the same flash operations in the same order, with the same
-//! times and causes, and the same answers to the host, whatever the way of cleaning.
+//! Compares the engine with the naive one under every cleaning mode: the same flash operations in
+//! the same order, with the same times and causes, and the same completions for the host.
 
 use floatgate_ftl::device::{Counters, Device, Ssd};
 use floatgate_ftl::ftl::Cleans;
@@ -18,7 +18,7 @@ use crate::common::workload::{Mix, Workload};
 use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use crate::naive::{Naive, Policy};
 
-/// Everything in whole pages, at times that leave the drive busy or idle.
+/// Only whole pages, at times that leave the drive busy or idle.
 const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };
 
 pub type Drive<M> = Ssd<PageFtl<Clockwork, M>, ()>;
@@ -30,7 +30,7 @@ pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log<Step>) 
     (Ssd::new(ftl, (), Queue::new(1, Arrivals::Open), &rig.geometry()), log)
 }
 
-/// How often each case came up.
+/// Number of times that each case occurred.
 #[derive(Clone, Copy, Debug, Default)]
 struct Came {
     cleans: u64,
@@ -41,7 +41,7 @@ struct Came {
     map_cleans: u64,
 }
 
-/// Runs requests of any kind on both.
+/// Runs random requests on both drives and compares them.
 fn compare<M: Mapping + Send>(
     rig: &Rig,
     build: fn(&MapConfig) -> M,
@@ -59,7 +59,7 @@ fn compare<M: Mapping + Send>(
             naive.reset_counters();
         }
         let mut request = workload.next();
-        // Busy for a while, then with time to clean many units.
+        // The drive is busy for a while, then has time to clean many units.
         request.at_ns = request.at_ns * 4 + (number as u64 / 100) * 100_000;
         let mut done = vec![];
         ours.run(&[request], &mut done);
@@ -78,7 +78,7 @@ fn compare<M: Mapping + Send>(
     Came { cleans, emergencies, incremental, idle, wear, ..came }
 }
 
-/// What both say of themselves, and of the map when it has been written back.
+/// Compares the counters of both drives, and the map after it is written back.
 fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
     ours.check();
     let Counters { cleans, map, sample_reads, streams, .. } = ours.counters();
@@ -96,8 +96,8 @@ fn erases(steps: &[Step], cause: Cause) -> u64 {
     steps.iter().filter(is_erase).count() as u64
 }
 
-/// One of the mappings that ask for every kind of work: none, reads and rewrites, updates, groups
-/// of pages that go together.
+/// Runs one of the mappings that together cause every kind of map work: none, reads and rewrites,
+/// updates, and groups of pages that start together.
 fn with_mapping(mapping: &'static str, rig: Rig, run: (u64, usize)) -> Came {
     let rig = Rig { mapping, ..rig };
     match mapping {
@@ -110,7 +110,7 @@ fn with_mapping(mapping: &'static str, rig: Rig, run: (u64, usize)) -> Came {
     }
 }
 
-/// Ways of cleaning in which everything is said once, and together with something else.
+/// Cleaning modes in which every setting occurs once, alone and together with another setting.
 const WAYS: [fn(&mut Cleaning); 14] = [
     |_| {},
     |cleaning| cleaning.destination = Destination::Same,
@@ -145,8 +145,8 @@ const WAYS: [fn(&mut Cleaning); 14] = [
 /// A placement and its parameters.
 type Tuned = (&'static str, fn(&mut PlacementConfig));
 
-/// One moves its pages down when they are cleaned, one goes by how often they are written, one by
-/// what it is told of cleaned units, one by the commands, one by their length, two by samples.
+/// Placements that depend on different inputs: demotion at cleaning, write counts, cleaned units,
+/// commands, request lengths, and, for two of them, samples.
 const PLACEMENTS: [Tuned; 8] = [
     ("single", |_| {}),
     ("dac", |_| {}),
@@ -166,13 +166,13 @@ const PLACEMENTS: [Tuned; 8] = [
 
 const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 
-/// A drive with as many units as it needs, and `spare` more.
+/// Returns a rig with as many units as the drive needs, and `spare` more.
 fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
     let base = Rig::new(shape, "dftl", "greedy");
     let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
     rig.page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
     rig.dftl.gtd_unmapped_shortcut = true;
-    // One more where a map page is two translation pages.
+    // One more, for map pages of two translation pages.
     rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;
     rig.spare(spare)
 }

@@ -1,8 +1,9 @@
-//! The page-mapped engine as its text has it: units in a table, every decision a scan over all of
-//! them. It says which flash operations a request costs, in order, with their times and causes.
+//! Naive page-mapped engine, as its text describes it: units in a table, and every decision a scan
+//! over all of them. It computes the flash operations of a request in order, with their times and
+//! causes.
 //!
-//! Mapping and placement are the real ones, which are held against their own texts elsewhere: what
-//! is naive here is the engine that asks them, and the two simplest victim policies.
+//! Mapping and placement are the real ones; other tests compare them with their own texts. Only the
+//! engine that calls them and the two simplest victim policies are naive.
 
 mod collecting;
 mod units;
@@ -24,13 +25,13 @@ use crate::clockwork::{Step, program_ns, read_ns};
 use crate::common::Rig;
 use crate::common::log::Kind;
 
-/// Which unit the policy takes.
+/// Victim policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Policy {
-    /// Fewest valid pages, of equals that of the coldest stream, of these the one that has lost
-    /// nothing for longest.
+    /// Fewest valid pages; among equals the coldest stream, then the unit that has lost no page for
+    /// longest.
     Greedy,
-    /// The one that was sealed first.
+    /// The unit sealed first.
     Fifo,
 }
 
@@ -46,18 +47,18 @@ enum State {
 struct Block {
     state: State,
     stream: u8,
-    /// What was programmed, in order; what is not valid any more is None.
+    /// Programmed pages in order; `None` for pages that are no longer valid.
     pages: Vec<Option<Owner>>,
     erases: u32,
-    /// When it was opened, in pages of the host.
+    /// Number of host pages written before the unit was opened.
     opened: u64,
-    /// When it became free; was sealed; was sealed or lost a page. The order of events.
+    /// Event numbers: when the unit became free; was sealed; was sealed or lost a page.
     freed: u64,
     sealed: u64,
     changed: u64,
 }
 
-/// Where the pages of a victim go.
+/// Destination of a victim's pages.
 #[derive(Clone, Copy, Debug)]
 enum To {
     One(u8),
@@ -81,7 +82,7 @@ pub struct Naive<M> {
     under_way: Option<(Unit, To, Vec<Page>)>,
     clock: u64,
     events: u64,
-    /// The time that the drive sees: when what is decided now was begun.
+    /// Time that the drive sees: the begin of the operation for which it decides.
     now: u64,
     drained: u64,
     rng: Rng,
@@ -92,7 +93,7 @@ pub struct Naive<M> {
 }
 
 impl<M: Mapping> Naive<M> {
-    /// An erased drive, formatted: every translation page is written once.
+    /// Creates an erased and formatted drive: every translation page is written once.
     pub fn new(rig: &Rig, mapping: M, policy: Policy) -> Self {
         let (geometry, placement) = (rig.geometry(), rig.placement());
         let unit = Block {
@@ -133,8 +134,8 @@ impl<M: Mapping> Naive<M> {
         drive
     }
 
-    /// Counters, clocks and wear back to zero. What is free stays in the order in which it would
-    /// have been opened.
+    /// Resets counters, clocks and wear to zero. Free units keep the order in which they would be
+    /// opened.
     pub fn reset_counters(&mut self) {
         self.mapping.reset_counters();
         self.placement.reset_counters();
@@ -151,7 +152,7 @@ impl<M: Mapping> Naive<M> {
         self.log.clear();
     }
 
-    /// Free units, and bytes of the mapping cache.
+    /// Returns the free units and the bytes of the mapping cache.
     pub fn memory(&self) -> (u32, u64) {
         (self.free_units(), self.mapping.cache_bytes())
     }
@@ -160,7 +161,7 @@ impl<M: Mapping> Naive<M> {
         self.units.iter().map(|unit| unit.erases).collect()
     }
 
-    /// One request at a time.
+    /// Serves one request at a time.
     pub fn serve(&mut self, request: &Request) -> Completion {
         let arrival = request.at_ns;
         if self.drained < arrival {
@@ -184,7 +185,7 @@ impl<M: Mapping> Naive<M> {
                     self.show_samples(begin);
                 }
                 for page in 0..pages {
-                    // The pages of a request are worked on at once, from its admission on.
+                    // The drive works on all pages of a request at once, from its admission on.
                     let (mut now, mut waited) = (begin, 0);
                     let kind =
                         if request.op == Op::Read { AccessKind::Read } else { AccessKind::Write };
@@ -209,7 +210,8 @@ impl<M: Mapping> Naive<M> {
         Completion { arrival_ns: arrival, done_ns: done, blame }
     }
 
-    /// Shows the placement as many pages as it wants. Nobody waits for the map pages that are read.
+    /// Shows the placement as many pages as it wants. No request waits for the map pages read for
+    /// that.
     fn show_samples(&mut self, mut now: u64) {
         let Some(Samples { count, source }) = self.placement.wants_samples() else { return };
         let mut pages = vec![];
@@ -229,14 +231,14 @@ impl<M: Mapping> Naive<M> {
         self.placement.sampled(&pages, self.clock, self.now);
     }
 
-    /// A page that holds something; not forever, for few may.
+    /// Returns a random mapped page. Tries only 64 times, because few pages may be mapped.
     fn draw(&mut self) -> Option<Lpn> {
         let pages = self.table.len() as u64;
         let mut drawn = (0..64).map(|_| self.rng.below(pages) as usize);
         drawn.find(|&lpn| self.table[lpn].is_some()).map(|lpn| Lpn::new(lpn as u32))
     }
 
-    /// Asks the mapping, and does its work; how long cleaning was waited for.
+    /// Calls the mapping and does its map operations. Returns the time spent waiting for cleaning.
     fn translate(&mut self, access: Access, now: &mut u64) -> u64 {
         let mut io = vec![];
         self.mapping.access(access, &mut io);
@@ -249,7 +251,7 @@ impl<M: Mapping> Naive<M> {
         }
     }
 
-    /// How long cleaning was waited for.
+    /// Returns the time spent waiting for cleaning.
     fn write(&mut self, lpn: Lpn, request_pages: u32, now: &mut u64) -> u64 {
         let (owner, clock, now_ns) = (Owner::Data(lpn), self.clock, self.now);
         let write = HostWrite { lpn, request_pages, clock, now_ns };
@@ -273,7 +275,7 @@ impl<M: Mapping> Naive<M> {
         waited
     }
 
-    /// How long cleaning was waited for.
+    /// Returns the time spent waiting for cleaning.
     fn trim(&mut self, lpns: Range<u32>, now: &mut u64) -> u64 {
         let (entries, mut waited) = (self.geometry.entries_per_page(), 0);
         for tpn in 0..self.geometry.translation_pages() {
@@ -297,7 +299,7 @@ impl<M: Mapping> Naive<M> {
         waited
     }
 
-    /// Operations that go together start together; the last to end is waited for.
+    /// Runs map operations. A group starts together, and the drive waits for its last operation.
     fn perform(&mut self, io: &[MapOp], now: &mut u64) -> u64 {
         let (pages_per_map_page, mut waited) = (self.mapping.pages_per_map_page(), 0);
         let kind = |op: &MapOp| std::mem::discriminant(op);
@@ -345,13 +347,14 @@ impl<M: Mapping> Naive<M> {
         waited
     }
 
-    /// The next page of a stream, and how long cleaning was waited for.
+    /// Returns the next page of a stream, and the time spent waiting for cleaning.
     fn allocate(&mut self, stream: u8, now: &mut u64) -> (Ppn, u64) {
         let mut waited = 0;
         if self.room(stream) == 0 {
             self.open(stream);
             if !self.busy {
-                // One less: it is open now. If copies fill it, the next one has to come free, too.
+                // One unit less, because one is open now. If copies fill that unit, another one
+                // must come free.
                 waited += self.clean(stream, self.cleaning.low_water - 1, now);
                 if self.room(stream) == 0 {
                     waited += self.clean(stream, self.cleaning.low_water, now);
@@ -362,7 +365,7 @@ impl<M: Mapping> Naive<M> {
             }
         }
         let unit = self.open_unit(stream).unwrap();
-        // Programming is what moves the end; a row is allocated before it is programmed.
+        // Programming moves the end of a row; the row is allocated before it is programmed.
         let block = &mut self.units[unit.index()];
         block.pages.push(None);
         (self.geometry.page(unit, block.pages.len() as u32 - 1), waited)

@@ -1,16 +1,16 @@
-//! The clock by the text of [`Clock`], where nothing ever waits for a server, a die or a channel:
-//! a table of when each node ends, and of what the time until then went into.
+//! The clock as the text of [`Clock`] describes it, without waits for servers, dies or channels: a
+//! table of the end of each node, and of the blame for the time until then.
 
 use std::collections::VecDeque;
 
 use floatgate_ftl::nand::{Blame, Chain, Clock, Ended, Part, Server};
 
-/// The end of some work.
+/// End of some work.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     end: u64,
     blame: Blame,
-    /// Of nodes that have been joined: the one that ended last, of equals the one made last.
+    /// For joined nodes: the serial number of the node that ended last; of equals, the newest.
     last: u64,
 }
 
@@ -18,18 +18,18 @@ struct Node {
 pub struct Table {
     now: u64,
     nodes: Vec<Node>,
-    /// Chains that are watched.
+    /// Watched chains.
     watched: Vec<Ended>,
     ended: VecDeque<Ended>,
 }
 
 impl Table {
-    /// When the next operation of a chain begins.
+    /// Returns the begin of the next operation of a chain.
     pub fn end(&self, chain: Chain) -> u64 {
         self.node(chain).end
     }
 
-    /// What is complete goes on now.
+    /// Returns the node of a chain. A completed chain continues at the current time.
     fn node(&self, chain: Chain) -> Node {
         let gone = Node { end: self.now, blame: Blame::default(), last: 0 };
         let Some((at, serial)) = chain.node() else { return gone };
@@ -37,7 +37,7 @@ impl Table {
         node.filter(|node| node.end > self.now).unwrap_or(gone)
     }
 
-    /// The chain goes on with a new node.
+    /// Extends a chain by a new node.
     fn add(&mut self, chain: Chain, node: Node) -> Chain {
         self.nodes.push(node);
         chain.at_node(self.nodes.len() as u32 - 1, self.nodes.len() as u64)

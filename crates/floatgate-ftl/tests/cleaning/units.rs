@@ -1,4 +1,4 @@
-//! The units of the naive drive: what is in them, and which of them are free.
+//! Units of the naive drive: their content and the order of free units.
 
 use floatgate_ftl::addr::{Owner, Ppn, Unit};
 use floatgate_ftl::mapping::Mapping;
@@ -30,7 +30,7 @@ impl<M: Mapping> Naive<M> {
         self.all().filter(|unit| self.is_free(unit)).count() as u32
     }
 
-    /// The order in which free units are opened.
+    /// Returns the order in which free units are opened.
     pub(super) fn turn(&self, unit: Unit) -> (u32, u64, u32) {
         let block = &self.units[unit.index()];
         match self.free_order {
@@ -39,7 +39,7 @@ impl<M: Mapping> Naive<M> {
         }
     }
 
-    /// What levelling moves goes to the most worn of the free units, the last one of equals.
+    /// Opens a free unit. Wear levelling takes the most worn free unit, the last one of equals.
     pub(super) fn open(&mut self, stream: u8) {
         let free = self.all().filter(|unit| self.is_free(unit));
         let levels = self.cleaning.wear_gap.is_some() && stream == self.wear_stream();
@@ -51,7 +51,7 @@ impl<M: Mapping> Naive<M> {
         (opened.state, opened.stream, opened.opened) = (State::Open, stream, self.clock);
     }
 
-    /// What was allocated is programmed: it is valid. The last page seals its unit.
+    /// Marks an allocated page as programmed and valid. The last page seals its unit.
     pub(super) fn set(&mut self, ppn: Ppn, owner: Owner) {
         let (unit, page) = self.geometry.place(ppn);
         self.events += 1;
@@ -89,7 +89,7 @@ impl<M: Mapping> Naive<M> {
         Some(self.units[unit.index()].stream) == self.map_stream()
     }
 
-    /// What levelling has moved counts as cold.
+    /// Returns the stream of a unit. Units filled by wear levelling count as cold.
     pub(super) fn home(&self, unit: Unit) -> u8 {
         let stream = self.units[unit.index()].stream;
         if stream < self.placement.streams() || self.is_map(unit) { stream } else { 0 }

@@ -1,4 +1,4 @@
-//! A drive and its requests at random: layers, front, flash.
+//! Random drives and requests: layers, host side, flash.
 
 use crate::common::buffer_rig::{BufferRig, Front};
 use crate::common::log_rig::LogRig;
@@ -32,7 +32,7 @@ pub enum Layers {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Layer {
-    /// A map of pages, behind SHRD if it has a log.
+    /// Page mapping, behind SHRD if it has a log.
     Pages(Rig),
     Logs(LogRig),
 }
@@ -61,7 +61,7 @@ impl Case {
         let requests = requests(rng, &shape);
         let (timing, mut schedule) = (timing(rng), schedule(rng));
         if let Layer::Pages(Rig { shape: Shape { program_unit: Some(unit), .. }, .. }) = &layer {
-            // Writes are acknowledged from memory that is protected as rows are.
+            // Memory that acknowledges writes has the same power protection as rows.
             let pages = schedule.controller.write_pages.unwrap_or(50);
             schedule.controller.write_pages = Some(pages);
             schedule.controller.power_protected = unit.is_protected;
@@ -71,7 +71,7 @@ impl Case {
         Self { layer, timing, schedule, requests }
     }
 
-    /// The shape of the flash, which holds the journal, too, if there is one.
+    /// Returns the shape of the flash, including the journal if there is one.
     pub fn medium(&self) -> Geometry {
         match &self.layer {
             Layer::Pages(rig) if rig.journal.is_some() => {
@@ -82,7 +82,7 @@ impl Case {
         }
     }
 
-    /// When requests arrive, and how many of them are in each of how many queues.
+    /// Returns the arrivals of requests, the depth of each queue, and the number of queues.
     pub fn host(&self) -> (Arrivals, usize, usize) {
         let (arrivals, depth, front, has_queues) = match &self.layer {
             Layer::Pages(rig) => (rig.arrivals, rig.depth, rig.front, rig.log == 0),
@@ -92,7 +92,7 @@ impl Case {
         (arrivals, depth, queues)
     }
 
-    /// What the host may address.
+    /// Returns the bytes that the host can address.
     pub fn bytes(&self) -> u64 {
         let geometry = match &self.layer {
             Layer::Pages(rig) => rig.geometry(),
@@ -101,7 +101,7 @@ impl Case {
         u64::from(geometry.logical_pages()) << geometry.log2_page_bytes()
     }
 
-    /// The drive on this medium.
+    /// Builds the drive on this medium.
     pub fn drive<N>(&self, nand: N) -> Box<dyn Device>
     where
         N: Nand<Error = Infallible> + Send + 'static,
@@ -128,7 +128,7 @@ fn shape(rng: &mut Rng) -> Shape {
     Shape { pages_per_block, superblock, channels, dies, planes, logical_pages, ..SERIAL }
 }
 
-/// The same flash, of which dies program rows.
+/// Returns the same flash with dies that program rows.
 fn rows(rng: &mut Rng, of: Shape) -> Shape {
     let (levels, beside) = (1 + rng.below(3) as u32, 1 + rng.below(2) as u32);
     let dies = any(rng, &[1, 1, of.channels * of.dies]);
@@ -140,7 +140,7 @@ fn rows(rng: &mut Rng, of: Shape) -> Shape {
     Shape { pages_per_block, superblock, program_unit: Some(unit), ..of }
 }
 
-/// Requests of a host that is busy, or idle in between.
+/// Returns requests of a host that is busy, or idle between requests.
 fn requests(rng: &mut Rng, shape: &Shape) -> Vec<Request> {
     let aligned = Mix { unaligned: false, pages_max: 3, ..ANYTHING };
     let mix = any(rng, &[ANYTHING, aligned, Mix { writes: 60, ..aligned }]);
@@ -192,7 +192,7 @@ fn ahead(cleaning: &mut Cleaning, pace: Option<u32>, idle_after_ns: Option<u64>)
     *cleaning = Cleaning { pace, idle_after_ns, high_water, ..*cleaning };
 }
 
-/// A map of pages with little more room than it needs.
+/// Returns a page mapping with little more room than it needs.
 fn pages(rng: &mut Rng, shape: Shape) -> Rig {
     let mappings: Vec<_> = names(MAPPINGS).filter(|name| !mapping::needs_future(name)).collect();
     let placements: Vec<_> =

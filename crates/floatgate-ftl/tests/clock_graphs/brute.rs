@@ -1,6 +1,6 @@
-//! docs/time.md as a program: an instant after the other. Lists are searched from end to end at
-//! every instant, and blame is added up from one instant to the next. What is asked of the drive is
-//! in `medium.rs`, what its dies do in `dies.rs`.
+//! docs/time.md as a program, one instant after the other. At every instant it searches lists from
+//! end to end, and it adds up blame from one instant to the next. `medium.rs` has the interface of
+//! the drive, `dies.rs` the work of its dies.
 
 use crate::rows::Memory;
 use floatgate_ftl::geometry::Geometry;
@@ -10,34 +10,34 @@ use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It goes on where chains, or a chain and work, have ended.
+    /// Continues when several chains, or a chain and separate work, have ended.
     Join,
     Delay,
     Serve,
-    /// It gives back the core that its chain holds.
+    /// Gives back the core that its chain holds.
     GiveBack,
     Read,
     Program,
     Erase,
 }
 
-/// What a step does, since when, or until when. Those before `Stands` are not ready.
+/// State of a step, with its begin or end. States before `Stands` are not ready.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
-    /// It waits for its chain.
+    /// Waits for its chain.
     Follows,
-    /// Its chain has ended, then: it waits for work, or a hazard holds it back.
+    /// Waits for separate work or a hazard since then; its chain has ended.
     Held(u64),
-    /// It stands before its die or server, since then.
+    /// Waits in front of its die or server since then.
     Stands(u64),
-    /// It is delayed, or served, until then.
+    /// Is delayed or served until then.
     Runs(u64),
-    /// Of a die that has begun it: until then its command is sent, and its cells work.
+    /// Its die is busy with it until then: first the command cycles, then the cells.
     Command(u64),
     Cells(u64),
-    /// The cells keep what they have read: the register is taken.
+    /// The cells keep the page that they have read, because the register is taken.
     Kept,
-    /// It stands before the channel since then, is transferred until then, has been.
+    /// Waits for the channel since then; is on the channel until then; has been transferred.
     Ready(u64),
     Moves(u64),
     Moved,
@@ -49,7 +49,7 @@ pub enum State {
 use State::{Cells, Command, Ended as Done, Follows, Held, Kept, Moved, Moves, Ready};
 use State::{Resuming, Runs, Stands, Suspended, Suspending};
 
-/// Where a page is, or an erase: that has no row and no plane.
+/// Place of a page or of an erase; an erase has no row and no plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Place {
     pub die: usize,
@@ -58,47 +58,47 @@ pub struct Place {
     pub plane: u32,
 }
 
-/// A step of a chain. Steps are numbered as they are issued.
+/// Step of a chain. Steps are numbered in the order of issue.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub kind: Kind,
     pub part: Part,
-    /// How long the cells, the delay or the service take.
+    /// Duration of the cells, the delay or the service.
     pub ns: u64,
-    /// How long its page goes over the channel; a row is transferred in so many parts.
+    /// Channel time of one transfer, and the number of transfers; a row takes several.
     pub moves_ns: u64,
     pub transfers: u32,
-    /// Whether not all is known that is to be programmed.
+    /// Whether some of its pages are still to come.
     pub is_open: bool,
     pub is_row: bool,
-    /// Of a service: whose it is, and after what time the server takes the next.
+    /// For a service: its server, and the time after which the server takes the next chain.
     pub server: usize,
     pub hold: u64,
-    /// The core that its chain holds: the step that took it.
+    /// Core that its chain holds, as the step that took the core.
     pub core: Option<usize>,
     pub place: Place,
     pub is_urgent: bool,
     pub is_told: bool,
     pub ticket: Option<u64>,
-    /// The ends of its chain; what else is to end; who is to stand before the die.
+    /// Ends of its chain; other work that must end; the step that must reach the die first.
     pub follows: Vec<usize>,
     pub awaits: Vec<usize>,
     pub behind: Option<usize>,
     pub state: State,
-    /// The first page of the operation that it is a page of. Of that: what is left to the cells,
-    /// how often they were interrupted, and when the last time.
+    /// First page of its operation. That page has three more values of the operation: the remaining
+    /// cell time, the number of interruptions, and the time of the last one.
     pub head: usize,
     pub left: u64,
     pub times: u32,
     pub since: u64,
-    /// When its chain began, and what the time since then went into.
+    /// Begin of its chain, and the blame since then.
     pub began: u64,
     pub blame: Blame,
-    /// What it waited for last before it was ready, and how long it was held back while its die was
-    /// idle.
+    /// Part for which the step waited last before it was ready, and the time for which it was held
+    /// back while its die was idle.
     pub kept: Part,
     pub idle: u64,
-    /// How long it has waited, on the longest path, while dies did operations of the host.
+    /// Time on the longest path for which it waited while dies did host operations.
     pub of_host: u64,
 }
 
@@ -111,7 +111,7 @@ impl Step {
         !matches!(self.state, Done(_))
     }
 
-    /// When what it does ends.
+    /// Returns the end of the step's current activity.
     pub fn until(&self) -> Option<u64> {
         match self.state {
             Runs(until) | Command(until) | Cells(until) | Moves(until) => Some(until),
@@ -121,27 +121,27 @@ impl Step {
     }
 }
 
-/// What has happened how often.
+/// How often each event has happened.
 pub type Seen = Arc<Mutex<BTreeMap<&'static str, u64>>>;
 
-/// The drive as it is specified.
+/// The drive as specified.
 pub struct Brute {
     pub geometry: Geometry,
     pub timing: Timing,
     pub schedule: Schedule,
     pub counted: Counted,
     pub steps: Vec<Step>,
-    /// Those that have not ended, and those of them that stand before a die, or that it does.
+    /// Steps that have not ended. `dies` has the ones at each die, waiting or in progress.
     pub live: Vec<usize>,
     pub dies: Vec<Vec<usize>>,
-    /// Servers that are taken: which, until when, by what step.
+    /// Servers in use: the server, the end of the use, and the step.
     pub taken: Vec<(usize, u64, usize)>,
-    /// How long dies were busy, and what channels have transferred.
+    /// Busy time of each die, and transfer time of each channel.
     pub busy: Vec<u64>,
     pub moved: Vec<Blame>,
     pub ended: VecDeque<Ended>,
     pub memory: Memory,
-    /// What is asked for of pages that are read.
+    /// Requested share of the pages that are read.
     pub share: Option<Share>,
     pub now: u64,
     pub end: u64,
@@ -153,12 +153,12 @@ impl Brute {
         *self.seen.lock().unwrap().entry(what).or_default() += 1;
     }
 
-    /// Of the steps that have not ended, those that are like that.
+    /// Returns the steps in progress that satisfy `is`.
     pub fn live(&self, is: impl Fn(&Step) -> bool) -> Vec<usize> {
         self.live.iter().copied().filter(|&at| is(&self.steps[at])).collect()
     }
 
-    /// Plays until `until`, or until the front may begin something.
+    /// Advances time to `until`, or until the front may begin something.
     pub fn play_until(&mut self, until: u64, stops: impl Fn(&Self) -> bool) {
         loop {
             self.end_all();
@@ -182,7 +182,7 @@ impl Brute {
         while self.end_steps() {}
         let now = self.now;
         self.taken.retain(|&(_, until, _)| until > now);
-        // What holds an operation back may need the core that waits for it.
+        // The obstacle of an operation may need the core that waits for the operation.
         for at in self.live(|step| step.is_flash() && matches!(step.state, Held(_))) {
             if self.give_back(self.steps[at].core) {
                 self.see("core given back early");
@@ -215,7 +215,8 @@ impl Brute {
         has_ended
     }
 
-    /// The chain before a step has ended. It takes over the account of what ended last.
+    /// Handles the end of the chain before a step. The step takes over the blame of the predecessor
+    /// that ended last.
     fn reach(&mut self, at: usize) {
         let follows = self.steps[at].follows.iter();
         if let Some(&last) = follows.max_by_key(|&&at| (self.steps[at].state, at)) {
@@ -226,13 +227,13 @@ impl Brute {
             step.of_host = if is_told { 0 } else { of_host };
         }
         if self.steps[at].is_row {
-            // It is of several chains: what each has waited for is told of none.
+            // A row belongs to several chains, so it inherits no waiting time from any of them.
             (self.steps[at].began, self.steps[at].blame) = (self.now, Blame::default());
         }
         self.steps[at].state = Held(self.now);
     }
 
-    /// Nothing is waited for any more.
+    /// Handles the end of all waits of a step.
     fn stand(&mut self, at: usize, waited: u64) {
         let &Step { kind, part, mut kept, behind, ref awaits, place, ns, .. } = &self.steps[at];
         let awaited = behind.or(awaits.last().copied()).map(|at| &self.steps[at]);
@@ -278,14 +279,14 @@ impl Brute {
         }
     }
 
-    /// Whether a core was held until now.
+    /// Gives back a core. Returns whether it was held until now.
     fn give_back(&mut self, core: Option<usize>) -> bool {
         let taken = self.taken.len();
         self.taken.retain(|&(_, _, by)| Some(by) != core);
         self.taken.len() < taken
     }
 
-    // Then what begins: servers, dies, channels.
+    // Then everything that begins: servers, dies, channels.
 
     fn begin_all(&mut self) -> bool {
         let mut has_begun = false;
@@ -314,14 +315,15 @@ impl Brute {
         has_begun
     }
 
-    /// Such steps, those first that wait for longest, and of those the oldest.
+    /// Returns the steps that satisfy `is`, the longest waiting first, and among equals the oldest
+    /// first.
     fn in_turn(&self, is: impl Fn(&Step) -> bool) -> Vec<usize> {
         let mut steps = self.live(is);
         steps.sort_by_key(|&at| (self.steps[at].state, at));
         steps
     }
 
-    // Then time passes.
+    // Then time advances.
 
     fn next_time(&self) -> Option<u64> {
         let steps = self.live.iter().filter_map(|&at| match self.steps[at].state {
@@ -332,7 +334,8 @@ impl Brute {
         times.filter(|&time| time > self.now && time < u64::MAX).min()
     }
 
-    /// What a piece of a step's time is told as, and whether it waits for its die.
+    /// Returns the part for the time of a step until the next instant, and whether the step waits
+    /// for its die.
     fn told(&self, at: usize, does: Option<Part>, moves: Option<Part>) -> (Option<Part>, bool) {
         let step = &self.steps[at];
         match step.state {

@@ -1,5 +1,5 @@
-//! docs/time.md as a program: what dies and channels do. A die does operations: an erase, or pages
-//! of one row on several planes, which are named after the first of them.
+//! docs/time.md as a program: the work of dies and channels. An operation of a die is an erase, or
+//! pages of one row on several planes. Its first page identifies it.
 
 use crate::brute::State::{Cells, Command, Kept, Moved, Moves, Ready};
 use crate::brute::State::{Resuming, Runs, Stands, Suspended, Suspending};
@@ -16,7 +16,7 @@ impl Brute {
         die / self.geometry.shape().dies as usize
     }
 
-    /// Who stands before a die in one of its queues, and since when.
+    /// Returns the steps that wait in a queue of a die, and since when.
     fn queue(&self, die: usize, queue: usize) -> Vec<(u64, usize)> {
         let queue_of = |step: &Step| match step.kind {
             Kind::Read => match self.schedule.order {
@@ -39,7 +39,7 @@ impl Brute {
         self.queue(die, queue).first().copied()
     }
 
-    /// The queue whose head is the next in line.
+    /// Returns the queue whose head is next.
     fn next(&self, die: usize) -> Option<usize> {
         let heads = [READS, CHANGES].map(|queue| (self.head(die, queue), queue));
         let other = heads.into_iter().filter(|(head, _)| head.is_some()).min();
@@ -54,7 +54,7 @@ impl Brute {
         head.is_some_and(|(_, at)| self.steps[at].kind == Kind::Program)
     }
 
-    /// The operation of a die that is like that.
+    /// Returns the operation of a die with a step that satisfies `is`.
     fn operation(&self, die: usize, is: impl Fn(&Step) -> bool) -> Option<usize> {
         self.dies[die].iter().map(|&at| &self.steps[at]).find(|step| is(step)).map(|step| step.head)
     }
@@ -65,7 +65,7 @@ impl Brute {
         pages
     }
 
-    /// Who has the cells.
+    /// Returns the operation that uses the cells.
     fn cells(&self, die: usize) -> Option<usize> {
         self.operation(die, |step| match step.state {
             Command(_) => step.kind != Kind::Program,
@@ -73,7 +73,7 @@ impl Brute {
         })
     }
 
-    /// Who has the register.
+    /// Returns the operation that uses the register.
     pub fn register(&self, die: usize) -> Option<usize> {
         self.operation(die, |step| match step.state {
             Command(_) => step.kind == Kind::Program,
@@ -81,12 +81,12 @@ impl Brute {
         })
     }
 
-    /// Whether all pages of a program are in the register.
+    /// Returns whether all pages of a program are in the register.
     pub fn is_full(&self, head: usize) -> bool {
         self.pages(head).iter().all(|&page| self.steps[page].state == Moved)
     }
 
-    /// A die begins something, if it can.
+    /// Begins an operation on a die, if the die can. Returns whether one began.
     pub fn begin_on(&mut self, die: usize) -> bool {
         let cache = self.schedule.cache_register;
         let has_urgent = self.head(die, URGENT).is_some();
@@ -147,7 +147,8 @@ impl Brute {
         self.pass_at_once(head)
     }
 
-    /// The head of a queue begins, and those behind it that are of the same row and other planes.
+    /// Begins the head of a queue, together with the steps behind it in the same row on other
+    /// planes.
     fn begin_head(&mut self, die: usize, queue: Option<usize>) -> bool {
         let Some(queue) = queue.map(|queue| self.queue(die, queue)) else { return false };
         let head = queue[0].1;
@@ -177,7 +178,7 @@ impl Brute {
         self.pass_at_once(head)
     }
 
-    /// Command cycles and a resumption of no time are no step at all.
+    /// Command cycles and a resumption of zero length are skipped.
     fn pass_at_once(&mut self, head: usize) -> bool {
         if self.steps[head].until() == Some(self.now) {
             self.pages(head).into_iter().for_each(|page| self.go_on(page));
@@ -185,7 +186,7 @@ impl Brute {
         true
     }
 
-    /// What a step does has ended.
+    /// Ends the current activity of a step.
     pub fn go_on(&mut self, at: usize) {
         let Step { kind, state, left, place, transfers, .. } = self.steps[at];
         self.steps[at].state = match (state, kind) {
@@ -217,20 +218,20 @@ impl Brute {
         }
     }
 
-    /// The page that is on a channel.
+    /// Returns the page on a channel.
     pub fn moving(&self, channel: usize) -> Option<usize> {
         let dies = self.geometry.shape().dies as usize;
         let mut pages = self.dies[channel * dies..][..dies].iter().flatten().copied();
         pages.find(|&at| matches!(self.steps[at].state, Moves(_)))
     }
 
-    /// What a wait for a channel is told as.
+    /// Returns the part for a wait for a channel.
     pub fn moves(&self, channel: usize) -> Option<Part> {
         let part = self.moving(channel).map(|at| self.steps[at].part);
         part.map(|part| if part == Part::Die { Part::Bus } else { part })
     }
 
-    /// What a wait for a die is told as.
+    /// Returns the part for a wait for a die.
     pub fn does(&self, die: usize) -> Option<Part> {
         let head = self.cells(die).or(self.register(die))?;
         let states: Vec<_> = self.pages(head).iter().map(|&page| self.steps[page].state).collect();

@@ -1,4 +1,4 @@
-//! docs/time.md as a program: what is asked of the drive, and what each step has to wait for.
+//! docs/time.md as a program: the interface of the drive, and the waits of each step.
 
 use crate::brute::{Brute, Kind, Place, Seen, State, Step};
 use crate::rows::Memory;
@@ -13,7 +13,7 @@ use floatgate_ftl::parameters::Choice;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-/// What a wait for an operation is told as.
+/// Returns the part for a wait for an operation with this cause.
 fn part(cause: Cause) -> Part {
     match cause {
         Cause::Host | Cause::Pad | Cause::Parity => Part::Die,
@@ -25,7 +25,7 @@ fn part(cause: Cause) -> Part {
 }
 
 impl Brute {
-    /// An idle drive, which writes down what it has seen.
+    /// Creates an idle drive, which records the events that it has seen.
     pub fn new(geometry: Geometry, timing: Timing, schedule: Schedule, seen: Seen) -> Self {
         let (channels, dies) = (geometry.shape().channels, geometry.shape().dies);
         Self {
@@ -48,7 +48,7 @@ impl Brute {
         }
     }
 
-    /// A step that goes on a chain.
+    /// Appends a step to a chain.
     pub fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
         let at = self.steps.len();
         let before = chain.node().map(|(before, _)| before as usize);
@@ -64,7 +64,7 @@ impl Brute {
             hold: 0,
             core: self.core(*chain),
             place: Place::default(),
-            // A chain that a read of the host waits for, and work as a whole, differ in this.
+            // Chains for which a host read waits, and separate work, differ in these two fields.
             is_urgent: chain.at_node(0, 0) == Chain::new(true).at_node(0, 0),
             is_told: *chain != chain.work(),
             ticket: None,
@@ -88,14 +88,14 @@ impl Brute {
         &mut self.steps[at]
     }
 
-    /// The core that a chain holds.
+    /// Returns the core that a chain holds.
     pub fn core(&self, chain: Chain) -> Option<usize> {
         let (at, _) = chain.node()?;
         let step = &self.steps[at as usize];
         step.core.filter(|_| step.kind != Kind::GiveBack)
     }
 
-    /// The planes of a unit, in the order in which its pages go over them.
+    /// Returns the planes of a unit, in the order of its pages.
     pub fn planes(&self, unit: Unit) -> Vec<u32> {
         let shape = self.geometry.shape();
         let all = shape.channels * shape.dies * shape.planes;
@@ -119,7 +119,7 @@ impl Brute {
         Place { die, unit: unit.0, row, plane: plane % shape.planes }
     }
 
-    /// An erase is of all pages of a unit on a die.
+    /// Returns the dies of a unit; an erase covers all pages of the unit on a die.
     fn places(&self, unit: Unit) -> Vec<Place> {
         let planes = self.planes(unit);
         let mut dies: Vec<_> = planes.iter().map(|p| p / self.geometry.shape().planes).collect();
@@ -139,7 +139,7 @@ impl Brute {
         }
     }
 
-    /// How long a page goes over the channel: of a read what is asked for of it.
+    /// Returns the channel time of a page. A read transfers only the requested share.
     pub fn transfer_ns(&self, kind: Kind) -> u64 {
         match self.share.filter(|_| kind == Kind::Read) {
             Some(Share { sectors, of }) => {
@@ -149,7 +149,7 @@ impl Brute {
         }
     }
 
-    /// Operations of the flash that begin together.
+    /// Begins flash operations together.
     pub fn begin(&mut self, kind: Kind, places: &[Place], cause: Cause, chain: &mut Chain) {
         let mut fork = Fork::new(*chain);
         for &place in places {
@@ -249,7 +249,7 @@ impl Nand for Brute {
             counters.flash.memory_reads[cause] += pages;
         }
         counters.flash.senses -= self.memory.senses_saved;
-        // What dies are busy with is not told apart.
+        // The busy time of dies is not split by operation.
         let busy = |&read_ns: &u64| DieUse { read_ns, ..DieUse::default() };
         counters.dies = self.busy.iter().map(busy).collect();
         counters.channels.clone_from(&self.moved);

@@ -1,4 +1,4 @@
-//! Drives at random, and what is compared of them.
+//! Random drives, and the values that must be equal.
 
 use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::nand::{
@@ -11,7 +11,7 @@ pub fn any<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[rng.below(of.len() as u64) as usize]
 }
 
-/// Short times, so that many things happen at the same time.
+/// Short times, so that many events coincide.
 pub fn timing(rng: &mut Rng) -> Timing {
     Timing {
         read_ns: rng.below(7),
@@ -50,7 +50,7 @@ pub fn schedule(rng: &mut Rng) -> Schedule {
     }
 }
 
-/// What is to be equal of two drives: of dies only for how long they were busy.
+/// Returns the counters that must be equal on two drives. For dies only the busy time counts.
 pub fn comparable(counters: &Counters) -> Counters {
     let busy = |die: &DieUse| DieUse { read_ns: die.busy_ns(), ..DieUse::default() };
     Counters { dies: counters.dies.iter().map(busy).collect(), ..counters.clone() }

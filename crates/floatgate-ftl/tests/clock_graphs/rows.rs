@@ -7,25 +7,25 @@ use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, Chain, Clock, Fork, Move, Part, Source};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What waits in the controller's memory, and what was read last.
+/// Pages that wait in the controller's memory, and the last reads.
 #[derive(Default)]
 pub struct Memory {
-    /// Rows and the parity of stripes that are being filled, by their units and first pages.
+    /// Open rows and parity rows of stripes, by unit and first page.
     rows: BTreeMap<(u32, u32), Row>,
     parity: BTreeMap<(u32, u32), usize>,
     /// By cause: the read that the next page of the same flash page joins.
     last_read: BTreeMap<usize, Chain>,
     slc: Vec<u32>,
-    /// Pages of the host for which memory is taken, and the programs that free it.
+    /// Memory pages in use for the host, and the programs that free them.
     used: u64,
     programs: VecDeque<(Chain, u64)>,
-    /// Pages that were read from memory, by cause, and reads of the cells that were not needed.
+    /// Pages read from memory, by cause, and cell reads that were saved.
     pub reads: BTreeMap<usize, u64>,
     pub senses_saved: u64,
 }
 
 impl Memory {
-    /// The same without what is in it: units stay in their modes.
+    /// Removes the content of the memory. Units keep their modes.
     pub fn erased(self) -> Self {
         Self { slc: self.slc, ..Self::default() }
     }
@@ -37,14 +37,14 @@ struct Row {
     is_flushed: bool,
 }
 
-/// A page among those of its unit: its row on its die, and where in that.
+/// Position of a page in its unit: its row on its die, and its place in the row.
 struct Spot {
     unit: u32,
     page: u32,
-    /// Pages of a row, and of the data of a stripe; 0 without parity.
+    /// Pages of a row, and data pages of a stripe; 0 without parity.
     pages: u32,
     stripe: u32,
-    /// The row of its die; the die and that of its parity, among those of the unit.
+    /// Row on its die; its die and the die of its parity, numbered within the unit.
     row: u32,
     die: u32,
     parity_die: u32,
@@ -86,8 +86,8 @@ impl Brute {
         Spot { unit, page, pages, stripe, row, die, parity_die, level }
     }
 
-    /// Where a die of a unit has a level of a row. Rows go over the dies as pages would that have
-    /// one plane.
+    /// Returns the place of a level of a row on a die of a unit. Rows visit the dies like pages on
+    /// dies with one plane.
     fn row_place(&self, unit: u32, die: u32, row: u32, level: u32) -> Place {
         let mut dies: Vec<usize> = vec![];
         for plane in self.planes(Unit(unit)) {
@@ -109,13 +109,13 @@ impl Brute {
         }
     }
 
-    /// A program whose data have not come.
+    /// Begins a program whose data has not arrived.
     fn open(&mut self, place: Place, cause: Cause) -> usize {
         let mut chain = Chain::START.work();
         let pages = self.spot(self.geometry.page(Unit(place.unit), 0)).pages;
         self.begin(Kind::Program, &[place], cause, &mut chain);
         let at = chain.node().unwrap().0 as usize;
-        // Flash pages go over the channel one by one, or pages of the map if these are larger.
+        // Each transfer moves one flash page, or one map unit if that is larger.
         let shape = self.geometry.shape();
         let levels = shape.program_unit.unwrap().levels;
         let flash_pages = shape.planes * if self.is_slc(place.unit) { 1 } else { levels };
@@ -127,14 +127,14 @@ impl Brute {
         at
     }
 
-    /// An open program waits for a chain.
+    /// Makes an open program wait for a chain.
     fn feed(&mut self, program: usize, chain: Chain) {
         if self.is_live(chain) {
             self.steps[program].follows.push(chain.node().unwrap().0 as usize);
         }
     }
 
-    /// Pages join their row, and their stripe.
+    /// Adds pages to their row and their stripe.
     pub fn fill(&mut self, to: Ppn, pages: u32, cause: Cause, chain: &mut Chain) {
         let spot = self.spot(to);
         self.fill_stripe(&spot, pages, *chain);
@@ -181,7 +181,7 @@ impl Brute {
         }
     }
 
-    /// What was to be programmed in a unit that is erased is not.
+    /// Drops the pages of an erased unit that were not programmed.
     pub fn drop_rows(&mut self, unit: Unit) {
         let rows = std::mem::take(&mut self.memory.rows).into_iter();
         let (dropped, rows) = rows.partition(|&((of, _), _)| of == unit.0);
@@ -196,14 +196,15 @@ impl Brute {
         }
     }
 
-    /// Who waits for a row, or for work as a whole, holds no core: others may need it to fill rows.
+    /// Gives back the core of a chain that waits for a row or for separate work: other chains may
+    /// need the core to fill rows.
     pub fn give_back_early(&mut self, chain: Chain) {
         if self.has_rows() && self.core(chain).is_some() {
             self.issue(&mut chain.work(), Kind::GiveBack, Part::Controller, 0);
         }
     }
 
-    /// Reads a page where it is: in memory until its row is programmed.
+    /// Reads a page: from memory until its row is programmed, then from flash.
     pub fn read_row(&mut self, at: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
         if source == Source::Memory {
             return;
@@ -233,7 +234,7 @@ impl Brute {
         }
     }
 
-    /// A chain goes on behind a step of another; it holds the core that it held.
+    /// Continues a chain behind a step of another chain. The chain keeps the core that it holds.
     fn follow(&mut self, chain: Chain, node: u32, serial: u64) -> Chain {
         let (core, mut end) = (self.core(chain), chain.at_node(node, serial));
         if self.core(end) != core {
@@ -242,7 +243,7 @@ impl Brute {
         end
     }
 
-    /// A page more is transferred with those of a read that has not begun.
+    /// Transfers one more page together with a read that has not begun.
     fn join_read(&mut self, read: Chain, chain: &mut Chain) {
         self.see("a page beside another");
         let (node, serial) = read.node().unwrap();
@@ -289,7 +290,7 @@ impl Brute {
         true
     }
 
-    /// A chain waits for the program that was begun first; whether there is one.
+    /// Makes a chain wait for the program that was begun first. Returns whether there is one.
     pub fn wait_for_first(&mut self, chain: &mut Chain) -> bool {
         let Some((program, freed)) = self.memory.programs.pop_front() else { return false };
         self.memory.used -= freed;

@@ -1,4 +1,4 @@
-//! Write buffers before drives of any kind.
+//! Write buffers in front of drives of any kind.
 
 use core::convert::Infallible;
 
@@ -17,19 +17,19 @@ use super::log::Log;
 use super::log_rig::LogRig;
 use super::{Rig, TestNand};
 
-/// Which buffer a test puts before a drive.
+/// Buffer that a test puts in front of a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferRig {
     pub scheme: &'static str,
     pub acknowledge: Acknowledge,
     pub block_pages: u32,
     pub capacity_pages: u32,
-    /// Whether commands are begun one by one, so that the buffer sees those that wait.
+    /// Whether commands begin one by one, so that the buffer sees waiting commands.
     pub serial: bool,
 }
 
 impl BufferRig {
-    /// A buffer of a few blocks.
+    /// Returns a buffer of a few blocks.
     pub fn new(scheme: &'static str, acknowledge: Acknowledge) -> Self {
         Self { scheme, acknowledge, block_pages: 8, capacity_pages: 40, serial: true }
     }
@@ -40,7 +40,7 @@ impl BufferRig {
         Buffer::new(self.scheme, &config).unwrap()
     }
 
-    /// Tells a bound what will be asked for.
+    /// Passes the future requests to an offline bound.
     pub fn next_uses(&self, shape: Shape, requests: &[Request], drive: &mut dyn Device) {
         if !Buffer::needs_future(self.scheme) {
             return;
@@ -58,16 +58,17 @@ impl BufferRig {
     }
 }
 
-/// What stands before a drive, beside a buffer.
+/// Host side of a drive, except the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Front {
-    /// How many queues, and how commands are begun, if not by one queue that begins them at once.
+    /// Number of queues, and the rule that begins commands. `None`: one queue that begins them at
+    /// once.
     pub queues: Option<(usize, Dispatch)>,
     pub link: HostLink,
 }
 
 impl Front {
-    /// The drive behind it, with a buffer, if there is to be one.
+    /// Puts this host side, and the buffer if there is one, in front of a drive.
     pub fn before<F, D>(
         &self,
         ssd: Ssd<F, D>,
@@ -89,13 +90,13 @@ impl Front {
     }
 }
 
-/// Translation layers for a buffer to stand before.
+/// Translation layers behind a buffer.
 pub const LAYERS: [&str; 4] = ["ideal", "dftl", "bast", "fast"];
 
-/// A drive with a buffer before it, that checks everything.
+/// A drive with a buffer, whose medium checks every operation.
 pub struct Layered {
     pub drive: Box<dyn Device>,
-    /// What it writes down.
+    /// Log of its medium.
     pub log: Log,
     pub geometry: Geometry,
     /// Whether its units are fully programmed when they are erased.

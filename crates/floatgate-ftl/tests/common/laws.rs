@@ -1,4 +1,4 @@
-//! The conservation laws, held against the log of the medium.
+//! Conservation laws, compared with the log of the medium.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use floatgate_ftl::request::Completion;
 use super::Rig;
 use super::log::{Event, Kind, Log};
 
-/// How often each case came up, so that a test can insist on it.
+/// Number of times that each case occurred, so that a test can require it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     pub cleans: u64,
@@ -24,7 +24,7 @@ pub struct Seen {
     pub partial_page_reads: u64,
     pub empty_reads: u64,
     pub emergencies: u64,
-    /// Of SHRD: windows remapped, reads redirected, pages dropped from the log.
+    /// SHRD: windows remapped, reads redirected, pages dropped from the log.
     pub windows: u64,
     pub redirected: u64,
     pub dropped: u64,
@@ -50,14 +50,14 @@ impl std::ops::AddAssign for Seen {
     }
 }
 
-/// An independent account of the flash.
+/// Independent account of the flash.
 #[derive(Debug)]
 pub struct Laws {
     geometry: Geometry,
     log: Log,
     /// Whether a unit is fully programmed when it is erased.
     full_units: bool,
-    /// Pages programmed since the last erase, and whether they are translation pages, by unit.
+    /// By unit: pages programmed since its last erase, and whether they are translation pages.
     written: BTreeMap<u32, (u32, bool)>,
     at_start: u64,
     at_erase: u64,
@@ -65,18 +65,19 @@ pub struct Laws {
     programs: [u64; CAUSES],
     erases: [u64; CAUSES],
     seen: Seen,
-    /// The last read, if nothing but cleaning has come since.
+    /// Owner of the last map read, if only cleaning has happened since.
     pending: Option<Owner>,
     cleaned: u64,
 }
 
 impl Laws {
-    /// A freshly formatted drive, of which `log` has the formatting.
+    /// Creates an account for a freshly formatted drive; `log` contains the formatting.
     pub fn new(rig: &Rig, log: Log) -> Self {
         Self::of(rig.geometry(), log, true)
     }
 
-    /// A drive whose units are or are not fully programmed when they are erased.
+    /// Creates an account; `full_units` states whether units are fully programmed when they are
+    /// erased.
     pub fn of(geometry: Geometry, log: Log, full_units: bool) -> Self {
         let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; CAUSES]);
         let (reads, programs, erases) = (zero, zero, zero);
@@ -100,7 +101,7 @@ impl Laws {
         laws
     }
 
-    /// Enters what was written down since the last call.
+    /// Adds the events logged since the last call.
     pub fn account(&mut self) -> Vec<Event> {
         let events = self.log.take();
         for event in &events {
@@ -135,7 +136,8 @@ impl Laws {
         }
     }
 
-    /// A clean between the read and the program of one write-back is a clean inside an eviction.
+    /// Counts a clean between the read and the program of one write-back as a clean inside an
+    /// eviction.
     fn watch_eviction(&mut self, event: &Event) {
         match (event.cause, event.kind) {
             (Cause::Gc | Cause::GcMap, Kind::Erase(_)) => self.cleaned += 1,
@@ -153,14 +155,14 @@ impl Laws {
         }
     }
 
-    /// Holds a completion against the clock's rules.
+    /// Compares a completion with the rules of the clock.
     pub fn hold_completion(&self, completion: &Completion) {
         let Completion { arrival_ns, done_ns, blame } = *completion;
         assert!(done_ns >= arrival_ns);
         assert_eq!(blame.total(), done_ns - arrival_ns, "the blame explains the latency");
     }
 
-    /// Holds the counters of a drive in which nothing is under way against this account.
+    /// Compares the counters of a drive without operations in progress with this account.
     pub fn hold(&self, drive: &dyn Device) -> Counters {
         let counters = self.hold_counts(drive);
         let (occupation, shape) = (counters.occupation, self.geometry.shape());
@@ -170,7 +172,7 @@ impl Laws {
         counters
     }
 
-    /// Holds what has been counted, which does not wait for the clock, against this account.
+    /// Compares the counts that do not depend on the clock with this account.
     pub fn hold_counts(&self, drive: &dyn Device) -> Counters {
         let counters = drive.counters();
         let Counters { flash, ref streams, .. } = counters;
@@ -194,7 +196,7 @@ impl Laws {
         counters
     }
 
-    /// What came up so far.
+    /// Returns the cases that occurred so far.
     pub fn seen(&self, counters: &Counters) -> Seen {
         let layer = counters.layer.unwrap_or_default().shrd;
         Seen {
@@ -214,7 +216,8 @@ impl Laws {
     }
 }
 
-/// Reads and programs of the host's data: what a buffer does not answer or has let go.
+/// Returns the flash reads and programs of host data that the counters imply: reads that miss the
+/// buffer, and pages that the buffer flushes. Asserts that each buffered page leaves once.
 fn data_traffic(counters: &Counters) -> (u64, u64) {
     let host = counters.host;
     let (reads, writes) =

@@ -1,4 +1,4 @@
-//! A medium that writes down every operation, with the chain that it belongs to.
+//! A medium that logs every operation with its chain.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ pub enum Kind {
     Erase(Unit),
 }
 
-/// One operation of the flash, and where its chain ended before and after it. Chains that are equal
+/// One flash operation, with the end of its chain before and after it. Operations with equal chains
 /// begin, or end, together.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
@@ -25,7 +25,7 @@ pub struct Event {
     pub after: Chain,
 }
 
-/// What was written down; clones share it.
+/// Logged events; clones share them.
 #[derive(Debug)]
 pub struct Log<E = Event>(Arc<Mutex<Vec<E>>>);
 
@@ -42,7 +42,7 @@ impl<E> Default for Log<E> {
 }
 
 impl<E> Log<E> {
-    /// What was written down since the last call.
+    /// Returns the events logged since the last call.
     pub fn take(&self) -> Vec<E> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }

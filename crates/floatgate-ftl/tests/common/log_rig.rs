@@ -13,7 +13,7 @@ use super::buffer_rig::{BufferRig, Front};
 use super::log::{Log, Logged};
 use super::{TIMING, TestNand};
 
-/// Which drive with log blocks a test runs on.
+/// Configuration of a test's drive with log blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct LogRig {
     pub shape: Shape,
@@ -30,7 +30,7 @@ pub struct LogRig {
 }
 
 impl LogRig {
-    /// As many units as data blocks, logs and a merge take.
+    /// Creates a rig with enough units for the data blocks, the logs and one merge.
     pub fn new(shape: Shape, scheme: &'static str, logs: u32) -> Self {
         let blocks = Geometry::new(shape).unwrap().logical_blocks();
         Self {
@@ -52,13 +52,13 @@ impl LogRig {
         Geometry::new(self.shape).unwrap()
     }
 
-    /// A drive that checks everything, and what it writes down.
+    /// Builds a drive that checks everything, and returns the log of its operations.
     pub fn build(&self) -> (Box<dyn Device>, Log) {
         let (nand, log) = self.medium();
         (self.drive(nand, Shadow::new(self.shape.logical_pages)), log)
     }
 
-    /// The medium of such a drive, and what will be written down.
+    /// Builds the medium of such a drive, and returns the log of its operations.
     pub fn medium(&self) -> (TestNand, Log) {
         let (geometry, log) = (self.geometry(), Log::default());
         let timed = Timed::new(Counted::default(), geometry, TIMING);
@@ -66,17 +66,17 @@ impl LogRig {
         (Stamped::new(logged, geometry.physical_pages()), log)
     }
 
-    /// A drive that only counts.
+    /// Builds a drive that only counts.
     pub fn counted(&self) -> Box<dyn Device> {
         self.drive(Counted::default(), ())
     }
 
-    /// A drive that takes its time.
+    /// Builds a drive with a clock.
     pub fn timed(&self, timing: Timing) -> Box<dyn Device> {
         self.drive(Timed::new(Counted::default(), self.geometry(), timing), ())
     }
 
-    /// A drive on any medium.
+    /// Builds a drive on any medium.
     pub fn drive<N, D>(&self, nand: N, data: D) -> Box<dyn Device>
     where
         N: Nand<Error = core::convert::Infallible> + Send + 'static,
@@ -105,7 +105,7 @@ impl LogRig {
         floatgate_ftl::log_blocks!(by_name)
     }
 
-    /// This drive with every set of options of its scheme.
+    /// Returns this rig with every set of options of its scheme.
     pub fn options(self) -> Vec<Self> {
         let on_off = [true, false];
         let mut rigs = vec![];

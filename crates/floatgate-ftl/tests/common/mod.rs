@@ -1,8 +1,8 @@
-//! What the integration tests share: named geometries, a rig that builds any row of the tables, a
-//! medium that writes a log, and random workloads.
+//! Shared code of the integration tests: named geometries, a rig that builds any row of the tables,
+//! a medium that writes a log, and random workloads.
 
-#![allow(dead_code)] // Every test binary uses a part of it.
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
+#![allow(dead_code)] // Every test binary uses a different share of this module.
+#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 pub mod buffer_rig;
 pub mod laws;
@@ -32,7 +32,7 @@ use floatgate_ftl::victim::{VictimConfig, victim};
 use buffer_rig::{BufferRig, Front};
 use log::{Log, Logged};
 
-/// The medium of most tests: everything that can object is in it.
+/// Medium of most tests: it includes every layer that checks operations.
 pub type TestNand = Stamped<Logged<Checked<Timed<Counted>>>>;
 
 pub const TIMING: Timing =
@@ -64,8 +64,8 @@ pub const STRIPED: Shape = Shape {
     ..SERIAL
 };
 
-/// Nothing is a power of two: blocks of 7 pages, 12 entries of 5 bytes in a page, the last
-/// translation page not full.
+/// Nothing is a power of two: blocks of 7 pages, 12 entries of 5 bytes in a page, and a last
+/// translation page that is not full.
 pub const ODD: Shape = Shape {
     pages_per_block: 7,
     units: 36,
@@ -86,16 +86,16 @@ pub const DFTL: DftlConfig = DftlConfig {
     entry_bytes: 8,
 };
 
-/// The map pages of `page_cache`.
+/// Map pages of `page_cache`.
 #[derive(Clone, Copy, Debug)]
 pub struct MapPages {
-    /// Translation pages of each.
+    /// Translation pages in a map page.
     pub pages_per_map_page: u32,
     pub load_for_cleaning: bool,
 }
 
 impl MapPages {
-    /// As parameters, where so many entries are in a translation page.
+    /// Returns the parameters for translation pages with `entries_per_page` entries.
     pub fn config(self, entries_per_page: u32) -> PageCacheConfig {
         let load = self.load_for_cleaning;
         PageCacheConfig {
@@ -105,7 +105,7 @@ impl MapPages {
     }
 }
 
-/// Which drive a test runs on.
+/// Configuration of a test's drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Rig {
     pub shape: Shape,
@@ -115,7 +115,7 @@ pub struct Rig {
     pub dftl: DftlConfig,
     pub page_cache: MapPages,
     pub placement: &'static str,
-    /// A change of the placement's parameters, of the victim policy's, and of how cleaning is done.
+    /// Changes to the parameters of the placement, of the victim policy, and of cleaning.
     pub tune_placement: fn(&mut PlacementConfig),
     pub tune_victim: fn(&mut VictimConfig),
     pub tune_cleaning: fn(&mut Cleaning),
@@ -125,11 +125,11 @@ pub struct Rig {
     pub arrivals: Arrivals,
     pub buffer: Option<BufferRig>,
     pub front: Front,
-    /// Slots of the log of SHRD; 0 without it. They come on top of the shape's logical pages.
+    /// Slots of SHRD's log; 0 without SHRD. They come on top of the shape's logical pages.
     pub log: u32,
-    /// Pages that are programmed between two checkpoints, if there is a journal.
+    /// Pages programmed between two checkpoints, if there is a journal.
     pub journal: Option<u64>,
-    /// A change of SHRD's parameters.
+    /// Changes to SHRD's parameters.
     pub tune_host: fn(&mut ShrdConfig, &mut Dispatching),
 }
 
@@ -166,7 +166,7 @@ impl Rig {
     pub fn map_config(&self) -> MapConfig {
         let Self { cache_bytes, dftl, .. } = *self;
         let page_cache = self.page_cache.config(self.geometry().entries_per_page());
-        // Large enough that there is a buffer, and something sparse, in these small pages, too.
+        // Large enough for a buffer and some sparse pages, although these pages are small.
         let sftl = SftlConfig { buffer_share: 0.3, sparse_share: 0.3 };
         MapConfig { dftl, page_cache, sftl, ..MapConfig::new(self.geometry(), cache_bytes) }
     }
@@ -185,7 +185,7 @@ impl Rig {
         cleaning
     }
 
-    /// How many units are open at a time.
+    /// Returns the number of units that are open at a time.
     pub fn frontiers(&self) -> u8 {
         let levelled = self.cleaning().wear_gap.is_some();
         PageConfig::frontiers(
@@ -218,7 +218,8 @@ impl Rig {
         }
     }
 
-    /// As many units as the data, the map, the open units and the reserve take, and `spare` more.
+    /// Sets the number of units to the need of the data, the map, the open units and the reserve,
+    /// and `spare` more.
     pub fn spare(mut self, spare: u32) -> Self {
         let geometry = self.geometry();
         let pages = geometry.pages_per_unit();
@@ -228,14 +229,15 @@ impl Rig {
         self
     }
 
-    /// A drive that checks everything, and what it writes down (its formatting, at first).
+    /// Builds a drive that checks everything, and returns the log of its operations, formatting
+    /// first.
     pub fn build(&self) -> (Box<dyn Probe>, Log) {
         assert_eq!(self.log, 0, "a drive behind SHRD is built by shrd_rig");
         let (nand, log) = self.medium();
         (self.drive(nand, Shadow::new(self.shape.logical_pages), true), log)
     }
 
-    /// An erased medium that checks everything, and what it writes down.
+    /// Builds an erased medium that checks everything, and returns the log of its operations.
     pub fn medium(&self) -> (TestNand, Log) {
         let geometry = self.geometry();
         let log = Log::default();
@@ -244,7 +246,7 @@ impl Rig {
         (Stamped::new(logged, geometry.physical_pages()), log)
     }
 
-    /// A drive on any medium.
+    /// Builds a drive on any medium.
     pub fn drive<N, D>(&self, nand: N, data: D, verify: bool) -> Box<dyn Probe>
     where
         N: Nand<Error = core::convert::Infallible> + Send + 'static,
@@ -269,26 +271,26 @@ impl Rig {
         Box::new(self.front.before(ssd, self.buffer, queue))
     }
 
-    /// The mapping that is named.
+    /// Creates the configured mapping.
     pub fn mapping(&self) -> AnyMapping {
         AnyMapping::new(self.mapping, &self.map_config()).unwrap()
     }
 
-    /// Whether the map of this drive lives on flash.
+    /// Returns whether the map of this drive is on flash.
     pub fn map_on_flash(&self) -> bool {
         matches!(self.mapping(), AnyMapping::OnFlash(_))
     }
 }
 
-/// A drive that can be asked more than a host may.
+/// Drive with more queries than a host has.
 pub trait Probe: Device {
-    /// Which of the first `pages` pages hold something.
+    /// Returns for each of the first `pages` pages whether it is mapped.
     fn mapped(&self, pages: u32) -> Vec<bool>;
 
-    /// What is cached of an entry.
+    /// Returns the cache state of an entry.
     fn residency(&self, lpn: u32) -> Residency;
 
-    /// The drive as a host sees it.
+    /// Returns the drive as a host sees it.
     fn device(&mut self) -> &mut dyn Device;
 }
 

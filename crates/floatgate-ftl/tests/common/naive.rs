@@ -1,5 +1,5 @@
-//! DFTL's cached mapping table, as its text says it: every
-//! decision is a scan over all entries.
+//! DFTL's cached mapping table, as its text describes it: every decision is a scan over all
+//! entries.
 
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::mapping::{DftlConfig, MapOp, Replacement};
@@ -9,7 +9,7 @@ struct Slot {
     lpn: u32,
     dirty: bool,
     protected: bool,
-    /// SLRU: when it became the most recent of its part. FlashSim: its age.
+    /// SLRU: when it became the most recent of its segment. FlashSim: its age.
     rank: u64,
 }
 
@@ -61,7 +61,7 @@ impl NaiveDftl {
         self.slots.iter().filter(|slot| slot.protected == protected).count()
     }
 
-    /// The lowest rank of a part; `<=`, so that the last one scanned wins.
+    /// Returns the slot with the lowest rank in a segment. With `<=` the last one scanned wins.
     fn lowest(&self, protected: bool) -> Option<usize> {
         let (mut lowest, mut rank) = (None, u64::MAX);
         for (at, slot) in self.slots.iter().enumerate() {
@@ -77,7 +77,7 @@ impl NaiveDftl {
         self.clock
     }
 
-    /// One page access, and the flash work it costs.
+    /// Accesses a page. Returns the flash work.
     pub fn access(&mut self, lpn: u32, dirty: bool, mapped: bool) -> Vec<MapOp> {
         if let Some(at) = self.find(lpn) {
             self.hits += 1;
@@ -103,7 +103,7 @@ impl NaiveDftl {
         io
     }
 
-    /// The place that becomes vacant. Until it is filled again it holds nothing.
+    /// Empties a slot and returns its index. The slot is empty until it is filled again.
     fn evict(&mut self, io: &mut Vec<MapOp>) -> usize {
         let at = self.lowest(false).or_else(|| self.lowest(true)).unwrap();
         let Slot { lpn, dirty, .. } = self.slots[at];
@@ -159,7 +159,7 @@ impl NaiveDftl {
         }
     }
 
-    /// Cleaning moved these pages: lazy copying, batch update.
+    /// Records pages that cleaning moved: lazy copying, batch update.
     pub fn relocated(&mut self, moved: &[u32]) -> Vec<MapOp> {
         let mut pages: Vec<Tpn> = vec![];
         for &lpn in moved {

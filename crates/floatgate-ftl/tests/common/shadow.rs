@@ -1,4 +1,4 @@
-//! A drive under random requests, held against a shadow of it.
+//! Compares a drive under random requests with a shadow of its data.
 
 use floatgate_ftl::mapping::Residency;
 use floatgate_ftl::request::Op;
@@ -8,12 +8,12 @@ use super::log::Log;
 use super::workload::{Mix, Workload};
 use super::{Probe, Rig};
 
-/// Runs random requests; the drive checks itself after every `check_every` of them.
+/// Runs random requests. The drive checks itself after every `check_every` requests.
 pub fn run(rig: &Rig, seed: u64, mix: Mix, requests: usize, check_every: usize) -> Seen {
     run_on(rig.build(), rig, seed, mix, (requests, check_every))
 }
 
-/// The same on a drive that has been built.
+/// Runs random requests on a drive that is already built.
 pub fn run_on(
     (mut drive, log): (Box<dyn Probe>, Log),
     rig: &Rig,
@@ -25,7 +25,7 @@ pub fn run_on(
     let pages = rig.shape.logical_pages;
     let mut workload = Workload::new(seed, mix, pages, rig.shape.page_bytes);
     let mut done = vec![];
-    // A host layer that packs requests needs some to pack.
+    // A host layer that packs requests needs several at once.
     let at_once = if rig.log > 0 { 8 } else { 1 };
     for number in 0..requests / at_once {
         drive.run(&workload.batch(at_once), &mut done);
@@ -45,8 +45,8 @@ pub fn run_on(
     Seen { clean_maps, ..laws.seen(&counters) }
 }
 
-/// With nothing dirty in the cache, the translation pages alone are the map. The answer is whether
-/// it came to that: cleaning inside a write-back makes cached entries dirty again.
+/// Writes the map cache back, so that the translation pages alone are the map. Returns whether the
+/// cache became clean: cleaning inside a write-back makes cached entries dirty again.
 fn flush_map(rig: &Rig, drive: &mut dyn Probe) -> bool {
     let dirty = |drive: &dyn Probe| {
         let mut lpns = 0..rig.shape.logical_pages;
@@ -59,7 +59,7 @@ fn flush_map(rig: &Rig, drive: &mut dyn Probe) -> bool {
     })
 }
 
-/// The host reads the whole drive; its shadow compares.
+/// Reads the whole drive; its shadow compares the data.
 fn read_all(rig: &Rig, drive: &mut dyn Probe) {
     let pages = u64::from(rig.shape.logical_pages);
     let all = Workload::pages(Op::Read, 0, pages, u64::from(rig.shape.page_bytes));

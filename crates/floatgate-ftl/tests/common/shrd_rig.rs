@@ -1,4 +1,4 @@
-//! Drives behind SHRD. Apart from the others, for they double what is compiled.
+//! Drives behind SHRD, in a separate module because they double the compiled code.
 
 use std::convert::Infallible;
 
@@ -15,7 +15,7 @@ use super::log::Log;
 use super::{Probe, Rig};
 
 impl Rig {
-    /// The host layer: small enough for the drives of the tests.
+    /// Returns a host layer that is small enough for the drives of the tests.
     pub fn host(&self) -> (Shrd, Dispatching) {
         let log2_page = self.shape.page_bytes.trailing_zeros();
         let mut config = ShrdConfig {
@@ -30,7 +30,7 @@ impl Rig {
         (Shrd::new(config), dispatching)
     }
 
-    /// A drive behind SHRD that checks everything, and what it writes down.
+    /// Builds a drive behind SHRD that checks everything, and returns the log of its operations.
     pub fn build_behind_shrd(&self) -> (Box<dyn Probe>, Log) {
         let (nand, log) = self.medium();
         let data = Shadow::new(self.shape.logical_pages);
@@ -41,7 +41,7 @@ impl Rig {
         (drive, log)
     }
 
-    /// A drive of any medium behind SHRD.
+    /// Builds a drive on any medium behind SHRD.
     pub fn behind_shrd<N, M, D>(
         &self,
         nand: N,
@@ -58,7 +58,7 @@ impl Rig {
         self.before(ftl, data)
     }
 
-    /// SHRD before a drive.
+    /// Puts SHRD in front of a drive.
     pub fn before<N, M, D>(&self, ftl: PageFtl<N, M>, data: D) -> ShrdDevice<PageFtl<N, M>, D>
     where
         N: Nand<Error = Infallible>,

@@ -15,13 +15,13 @@ use super::workload::Workload;
 use super::{Probe, Rig, SERIAL};
 
 const BATCH: u64 = 1024;
-/// Looks at the units in a measurement.
+/// Number of samples of all units in a measurement.
 const LOOKS: u64 = 64;
 const MILLION: u64 = 1_000_000;
 
 type Outcome = Result<(), std::convert::Infallible>;
 
-/// Counts, and keeps how many pages were copied out of each unit that was erased.
+/// Counts operations, and records how many pages were copied out of each erased unit.
 struct Victims {
     counted: Counted,
     copied: usize,
@@ -82,8 +82,8 @@ impl Nand for Victims {
     }
 }
 
-/// A share of the writes goes to the first pages, uniformly, and the rest to the rest. In
-/// millionths; 0 and 0 is uniform.
+/// Share of the writes that go uniformly to a share of the pages, the first ones; all other writes
+/// go uniformly to the other pages. In millionths; 0 and 0 means uniform traffic.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
     pub writes: u64,
@@ -94,7 +94,7 @@ pub const UNIFORM: Traffic = Traffic { writes: 0, pages: 0 };
 
 impl Traffic {
     fn next(self, pages: u64, rng: &mut Rng) -> u64 {
-        // As `perfect` has it.
+        // The placement `perfect` rounds in this way.
         let hot = (pages * self.pages + MILLION / 2) / MILLION;
         if self.writes > 0 && rng.below(MILLION) < self.writes {
             return rng.below(hot);
@@ -103,12 +103,12 @@ impl Traffic {
     }
 }
 
-/// A drive with `units` in service; the reserve, which is always free, is on top.
+/// A drive with `units` in service. The reserve, which is always free, comes on top.
 #[derive(Clone, Copy, Debug)]
 pub struct Steady {
     pub rig: Rig,
     pub traffic: Traffic,
-    /// Times that as much as the drive holds is written: before measuring, and then.
+    /// Drive sizes to write, before the measurement and during it.
     pub volumes: [u64; 2],
 }
 
@@ -118,7 +118,7 @@ pub struct Measured {
     pub victims_valid: f64,
     /// Cleans by the number of valid pages of the victim.
     pub by_valid: Vec<u64>,
-    /// Sealed units by the number of valid pages, summed over looks at all of them.
+    /// Sealed units by the number of valid pages, summed over all samples.
     pub sealed: Vec<u64>,
 }
 
@@ -135,13 +135,13 @@ impl Steady {
         Self { rig, traffic: UNIFORM, volumes: [3, 5] }
     }
 
-    /// With hot pages, all in one stream.
+    /// Returns the drive with hot pages, all in one stream.
     pub fn mixed(mut self, traffic: Traffic) -> Self {
         self.traffic = traffic;
         self
     }
 
-    /// With hot pages, in a stream of their own.
+    /// Returns the drive with hot pages in a separate stream.
     pub fn separated(mut self, traffic: Traffic) -> Self {
         self.rig.placement = "perfect";
         self.rig.tune_placement = match traffic.pages {
@@ -200,7 +200,7 @@ impl Steady {
     }
 }
 
-/// Every page once, in random order.
+/// Writes every page once, in random order.
 fn fill(drive: &mut dyn Probe, shape: Shape, rng: &mut Rng) {
     let mut order: Vec<u64> = (0..u64::from(shape.logical_pages)).collect();
     for at in (1..order.len()).rev() {

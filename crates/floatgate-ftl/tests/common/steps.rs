@@ -1,5 +1,5 @@
-//! What happens to a mapping, one step after the other: accesses of requests with every kind of
-//! locality, cleaning, and flushes.
+//! Random steps of a mapping: accesses of requests with every kind of locality, cleaning, and
+//! flushes.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Takes a step; answers with the flash work.
+    /// Applies a step to a mapping. Returns the flash work.
     pub fn take(&self, map: &mut impl Mapping) -> Vec<MapOp> {
         let mut io = vec![];
         match self {
@@ -31,11 +31,11 @@ impl Step {
     }
 }
 
-/// An endless sequence of steps on the first `pages` pages.
+/// Endless sequence of steps on the first `pages` pages.
 pub struct Steps {
     rng: Rng,
     pages: u32,
-    /// Where a sequential stream goes on.
+    /// Next page of a sequential stream.
     stream: u32,
     waiting: VecDeque<Access>,
 }
@@ -49,7 +49,7 @@ impl Steps {
         self.rng.below(u64::from(n)) as u32
     }
 
-    /// A hot page, a cold one, or the next of the stream.
+    /// Returns a hot page, a cold page, or the next page of the stream.
     fn start(&mut self) -> u32 {
         match self.below(4) {
             0 => self.below(self.pages / 16),
@@ -95,26 +95,27 @@ impl Steps {
     }
 }
 
-/// An entry of a naive cache.
+/// Entry of a naive cache.
 #[derive(Clone, Copy, Debug)]
 pub struct NaiveEntry {
     pub lpn: u32,
     pub dirty: bool,
-    /// `visited_num`, or when it was last accessed.
+    /// `visited_num`, or the time of the last access.
     pub weight: u64,
-    /// When it was last accessed or loaded; among those of one miss, farther pages before nearer.
+    /// Time of the last access or load. Among the entries of one miss, farther pages come before
+    /// nearer pages.
     pub recency: (u64, u32),
-    /// Loaded before it was asked for, and not asked for since.
+    /// Whether the entry was prefetched and not accessed since.
     pub prefetched: bool,
 }
 
-/// What became of the entries that were loaded before they were asked for.
+/// Counts of prefetched entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Prefetches {
     pub loaded: u64,
-    /// Asked for while they were cached.
+    /// Accessed while they were cached.
     pub used: u64,
-    /// Dropped before anyone asked.
+    /// Dropped without an access.
     pub unused: u64,
 }
 
@@ -123,24 +124,24 @@ impl Prefetches {
         self.loaded += u64::from(prefetched);
     }
 
-    /// The host asks for an entry.
+    /// Records a host access to an entry.
     pub fn ask(&mut self, entry: &mut NaiveEntry) {
         self.used += u64::from(std::mem::take(&mut entry.prefetched));
     }
 
-    /// Entries leave, whatever the way.
+    /// Records that entries leave the cache, for any reason.
     pub fn leave<'a>(&mut self, entries: impl IntoIterator<Item = &'a NaiveEntry>) {
         let wasted = entries.into_iter().filter(|entry| entry.prefetched);
         self.unused += wasted.count() as u64;
     }
 
-    /// Counted from here on: nothing that is cached was loaded too early.
+    /// Resets the counts. Entries that are already cached no longer count as prefetched.
     pub fn reset_counters(&mut self, entries: &mut [NaiveEntry]) {
         entries.iter_mut().for_each(|entry| entry.prefetched = false);
         *self = Self::default();
     }
 
-    /// Asserts that a mapping has counted the same.
+    /// Asserts that a mapping has the same counts.
     pub fn same(&self, stats: &MapStats) {
         let MapStats { prefetched, prefetch_used, prefetch_unused, .. } = *stats;
         let counted = Self { loaded: prefetched, used: prefetch_used, unused: prefetch_unused };
@@ -148,7 +149,7 @@ impl Prefetches {
     }
 }
 
-/// Asserts that two caches hold the same.
+/// Asserts that two caches have the same content.
 pub fn same_content(map: &impl Mapping, naive: &[NaiveEntry], pages: u32) {
     for lpn in 0..pages {
         let expected = match naive.iter().find(|entry| entry.lpn == lpn) {

@@ -3,7 +3,7 @@
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
-/// How often each kind of request comes, and how long it is at most.
+/// Relative frequency of each kind of request, and the maximum length.
 #[derive(Clone, Copy, Debug)]
 pub struct Mix {
     pub reads: u64,
@@ -15,14 +15,14 @@ pub struct Mix {
     pub unaligned: bool,
 }
 
-/// Everything that a host can do.
+/// All kinds of requests.
 pub const ANYTHING: Mix =
     Mix { reads: 12, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: true };
 
 pub const WRITES: Mix =
     Mix { reads: 0, writes: 1, trims: 0, flushes: 0, pages_max: 1, unaligned: false };
 
-/// A source of requests for a drive of `pages` pages of `page_bytes`.
+/// Source of requests for a drive of `pages` pages of `page_bytes` bytes.
 #[derive(Clone, Debug)]
 pub struct Workload {
     pub rng: Rng,
@@ -38,7 +38,7 @@ impl Workload {
         Self { rng: Rng::new(seed), mix, pages, page_bytes, now: 0 }
     }
 
-    /// An aligned request of whole pages.
+    /// Returns an aligned request of whole pages.
     pub fn pages(op: Op, first: u64, pages: u64, page_bytes: u64) -> Request {
         Request { at_ns: 0, op, offset: first * page_bytes, length: pages * page_bytes, stream: 0 }
     }
@@ -60,7 +60,8 @@ impl Workload {
         if op == Op::Flush {
             return Request { at_ns: self.now, op, offset: 0, length: 0, stream: 0 };
         }
-        // A trim reaches over translation pages; a quarter of the accesses go to a few hot pages.
+        // A trim may cover several translation pages. A quarter of the accesses go to a few hot
+        // pages.
         let longest = if op == Op::Trim { 4 * self.mix.pages_max } else { self.mix.pages_max };
         let pages = (1 + self.rng.below(longest)).min(self.pages);
         let span = self.pages - pages + 1;

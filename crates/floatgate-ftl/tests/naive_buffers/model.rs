@@ -1,4 +1,4 @@
-//! The policies as they are described, with lists that are searched.
+//! Models of the policies as they are described, with lists and searches.
 
 use super::*;
 
@@ -7,21 +7,22 @@ use super::*;
 pub struct Block {
     number: u32,
     pages: BTreeSet<u32>,
-    /// When it came to its place in the order; negative at the end from which blocks leave.
+    /// Time at which the block came to its place in the order; negative at the end where blocks
+    /// leave.
     rank: i64,
-    /// `bplru`: pages written in order from the first on.
+    /// `bplru`: pages written in order, counted from the first.
     in_order: u32,
-    /// `clc`: whether it is spared.
+    /// `clc`: whether the block is spared.
     spared: bool,
 }
 
-/// A queued command's wish for a block, and whether it pins it.
+/// A block that a queued command needs, and whether the command pins the block.
 pub struct Wish {
     block: u32,
     pins: bool,
 }
 
-/// The policies (docs/algorithms.md, 7).
+/// Models of all policies (docs/algorithms.md, 7).
 pub struct Naive {
     pub name: &'static str,
     pub config: BufferConfig,
@@ -29,7 +30,7 @@ pub struct Naive {
     blocks: Vec<Block>,
     wishes: Vec<Wish>,
     now: i64,
-    /// `belady`: the blocks of all parts, and how many have been served.
+    /// `belady`: the blocks of all parts, and the number of parts served.
     parts: Vec<u32>,
     served: usize,
 }
@@ -68,7 +69,7 @@ impl Naive {
         next.map_or(1 << 40, |next| next as i64)
     }
 
-    /// `clc`: the oldest of those beyond the share are spared no longer. One may be out.
+    /// `clc`: stops sparing the oldest blocks beyond the share. Ignores the block `without`.
     pub fn rebalance(&mut self, without: Option<u32>) {
         let here = |block: &&mut Block| Some(block.number) != without;
         loop {
@@ -85,7 +86,7 @@ impl Naive {
         }
     }
 
-    /// The next to leave, but not the block `current`.
+    /// Returns the next block to leave, except the block `current`.
     pub fn victim(&mut self, current: u32) -> usize {
         self.rebalance(Some(current));
         let others = self.blocks.iter().enumerate().filter(|(_, block)| block.number != current);
@@ -103,7 +104,7 @@ impl Naive {
         least.unwrap().0
     }
 
-    /// A block leaves; its queued commands find nothing.
+    /// Removes a block. Queued commands no longer pin it.
     pub fn remove(&mut self, at: usize) -> Block {
         let block = self.blocks.remove(at);
         for wish in self.wishes.iter_mut().filter(|wish| wish.block == block.number) {

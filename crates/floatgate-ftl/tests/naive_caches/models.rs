@@ -1,4 +1,4 @@
-//! Lists of pages and entries that are searched, last used first.
+//! Models with lists of pages and entries, the last used first.
 
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
@@ -6,7 +6,7 @@ use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
 use super::Naive;
 use super::common::MapPages;
 
-/// The translation pages of entries in ascending order, with those entries.
+/// Groups entries in ascending order by translation page.
 pub fn by_page(moved: &[(u32, u32)], per_page: u32) -> Vec<(u32, Vec<(u32, u32)>)> {
     let pages = moved.chunk_by(|a, b| a.0 / per_page == b.0 / per_page);
     pages.map(|page| (page[0].0 / per_page, page.to_vec())).collect()
@@ -19,7 +19,7 @@ pub fn residency(dirty: Option<bool>) -> Residency {
     })
 }
 
-/// Cached pages, last used first, and whether they are dirty.
+/// Cached pages, last used first, and whether each is dirty.
 #[derive(Default)]
 struct Pages(Vec<(u32, bool)>);
 
@@ -32,7 +32,7 @@ impl Pages {
         self.dirty(page).is_some()
     }
 
-    /// Whether a page is cached; it is the last used then.
+    /// Returns whether a page is cached, and makes it the last used one.
     fn touch(&mut self, page: u32) -> bool {
         let at = self.0.iter().position(|cached| cached.0 == page);
         at.map(|at| self.0[..=at].rotate_right(1)).is_some()
@@ -42,7 +42,7 @@ impl Pages {
         self.0.iter_mut().find(|cached| cached.0 == page).unwrap().1 = true;
     }
 
-    /// Cleans all; the dirty ones in ascending order.
+    /// Marks all pages as clean. Returns the dirty ones in ascending order.
     fn clean(&mut self) -> Vec<u32> {
         let mut pages: Vec<u32> = self.0.iter().filter(|page| page.1).map(|page| page.0).collect();
         pages.sort_unstable();
@@ -51,7 +51,7 @@ impl Pages {
     }
 }
 
-/// The demand-loading cache of SHRD's baseline (docs/algorithms.md, 2.6).
+/// Demand-loading cache of SHRD's baseline (docs/algorithms.md, 2.6).
 pub struct NaivePageCache {
     per_page: u32,
     tpns: u32,
@@ -73,7 +73,7 @@ impl NaivePageCache {
             page_bytes,
             pages_per_map_page,
             load_for_cleaning,
-            // More places than pages are never used.
+            // Places beyond the number of pages are never used.
             places: (config.cache_bytes / page_bytes).max(1) as usize,
             pages: Pages::default(),
             counts: [0; 4],
@@ -153,26 +153,27 @@ impl Naive for NaivePageCache {
 }
 
 impl NaivePageCache {
-    /// Map pages of the drive.
+    /// Returns the number of map pages of the drive.
     fn map_pages(&self) -> usize {
         self.tpns.div_ceil(self.pages_per_map_page) as usize
     }
 }
 
-/// CDFTL (docs/algorithms.md, 2.7): entries over pages, each list last used first.
+/// CDFTL (docs/algorithms.md, 2.7): a list of entries above a list of pages, each last used first.
 pub struct NaiveCdftl {
     per_page: u32,
     page_bytes: u64,
     entry_bytes: u64,
     entries: Vec<(u32, bool)>,
     pages: Pages,
-    /// Entries, and pages.
+    /// Places for entries, and for pages.
     places: (usize, usize),
     counts: [u64; 4],
 }
 
 impl NaiveCdftl {
-    /// The pages have their share of the budget, but one at least; the entries have what is left.
+    /// Creates the cache. The pages have their share of the budget, at least one page; the entries
+    /// have the rest.
     pub fn new(config: &MapConfig) -> Self {
         let (budget, own) = (config.cache_bytes, config.cdftl);
         let page_bytes = u64::from(config.geometry.shape().page_bytes);
@@ -196,7 +197,7 @@ impl NaiveCdftl {
         self.entries.iter().position(|entry| entry.0 == lpn)
     }
 
-    /// The dirty entries of a page that leaves stay behind.
+    /// Loads a page. The dirty entries of an evicted page stay cached.
     fn load(&mut self, tpn: u32, io: &mut Vec<MapOp>) {
         if self.pages.0.len() == self.places.1 {
             let (victim, dirty) = self.pages.0.pop().unwrap();
@@ -208,7 +209,7 @@ impl NaiveCdftl {
         self.pages.0.insert(0, (tpn, false));
     }
 
-    /// The last used of the entries that can leave does; a dirty one into its page.
+    /// Evicts the least recently used entry that can leave. A dirty entry goes into its page.
     fn make_room(&mut self, io: &mut Vec<MapOp>) {
         if self.entries.len() < self.places.0 {
             return;
@@ -261,7 +262,7 @@ impl Naive for NaiveCdftl {
         io
     }
 
-    /// In the first level if that has all of them, else in the page; in either case they are used.
+    /// Trims in the first level if that has all entries, else in the page. Both count as used.
     fn trim(&mut self, tpn: u32, mapped: &[u32]) -> Vec<MapOp> {
         let mut io = vec![];
         let first_level = !mapped.is_empty() && mapped.iter().all(|&l| self.find(l).is_some());
@@ -282,7 +283,7 @@ impl Naive for NaiveCdftl {
         io
     }
 
-    /// Changes go to their pages, of which those that are cached are programmed without a read.
+    /// Writes changes to their pages. Cached pages are programmed without a read.
     fn flush(&mut self) -> Vec<MapOp> {
         let dirty = self.entries.iter().filter(|entry| entry.1);
         let mut tpns: Vec<u32> = dirty.map(|entry| entry.0 / self.per_page).collect();

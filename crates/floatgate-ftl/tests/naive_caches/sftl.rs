@@ -1,5 +1,5 @@
-//! S-FTL (docs/algorithms.md, 2.8), with nothing kept but what the entries say, which of them flash
-//! does not have, and the order of the cached pages.
+//! S-FTL (docs/algorithms.md, 2.8). The model stores only the entries, which of them flash does not
+//! have, and the order of the cached pages.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,11 +14,11 @@ pub struct NaiveSftl {
     per_page: u32,
     tpns: u32,
     content: Vec<Option<u32>>,
-    /// Entries that flash does not have: in their page if that is cached, else in the buffer.
+    /// Entries that flash does not have: in their page if that page is cached, else in the buffer.
     changed: BTreeSet<u32>,
-    /// Last used first.
+    /// Cached pages, last used first.
     cached: Vec<u32>,
-    /// Bytes for pages, entries for the buffer, changes that are sparse.
+    /// Bytes for pages, entries for the buffer, and the number of changes that counts as sparse.
     budget: u64,
     places: usize,
     sparse: usize,
@@ -30,7 +30,7 @@ impl NaiveSftl {
         let (geometry, own) = (&config.geometry, config.sftl);
         let pages = geometry.logical_pages();
         let buffer = config.cache_bytes * (own.buffer_share * 1000.0) as u64 / 1000;
-        // A buffer of all entries is never full.
+        // A buffer with room for all entries is never full.
         let places = (buffer / 8).min(pages.into());
         Self {
             per_page: geometry.entries_per_page(),
@@ -50,7 +50,7 @@ impl NaiveSftl {
         tpn * self.per_page..((tpn + 1) * self.per_page).min(self.content.len() as u32)
     }
 
-    /// A bit per entry, and 4 bytes per run; two runs at least.
+    /// Returns one bit per entry and 4 bytes per run, at least 8 bytes.
     fn size(&self, tpn: u32) -> u64 {
         let Range { start, end } = self.entries(tpn);
         let goes_on = |pair: &&[Option<u32>]| match pair {
@@ -75,13 +75,13 @@ impl NaiveSftl {
         self.changed.range(self.entries(tpn)).count()
     }
 
-    /// Flash has a page as it is.
+    /// Records that flash has a page in its current state.
     fn written(&mut self, tpn: u32) {
         let entries = self.entries(tpn);
         self.changed.retain(|lpn| !entries.contains(lpn));
     }
 
-    /// Entries in the buffer by their pages; that of `without` is on its way out of the cache.
+    /// Returns the number of buffered entries by page. The page `without` is leaving the cache.
     fn buffered(&self, without: Option<u32>) -> Vec<(usize, u32)> {
         let absent = (0..self.tpns).filter(|&tpn| !self.is_cached(tpn) && Some(tpn) != without);
         absent.map(|tpn| (self.changes(tpn), tpn)).filter(|owner| owner.0 > 0).collect()
@@ -97,7 +97,7 @@ impl NaiveSftl {
         if hit { vec![] } else { self.load(tpn) }
     }
 
-    /// The page comes first, so that its buffered entries join it and it is the last to leave.
+    /// Inserts the page first, so that its buffered entries join it and it is the last to leave.
     fn load(&mut self, tpn: u32) -> Vec<MapOp> {
         self.cached.insert(0, tpn);
         let mut io = self.fit();
@@ -105,7 +105,7 @@ impl NaiveSftl {
         io
     }
 
-    /// Evicts while the pages take too much; the page in use stays.
+    /// Evicts pages while they take too much memory. The page in use stays.
     fn fit(&mut self) -> Vec<MapOp> {
         let mut io = vec![];
         while self.taken() > self.budget && self.cached.len() > 1 {
@@ -114,7 +114,7 @@ impl NaiveSftl {
             let changes = self.changes(victim);
             let left = self.buffered(Some(victim));
             let room = self.places - left.iter().map(|owner| owner.0).sum::<usize>();
-            // Of owners with equally many, that of the lowest entries.
+            // Among pages with equal numbers of entries, the page with the lowest number.
             let largest = left.iter().copied().max_by_key(|&(n, tpn)| (n, self.tpns - tpn));
             match largest {
                 _ if changes == 0 => continue,
@@ -133,7 +133,7 @@ impl NaiveSftl {
         io
     }
 
-    /// An entry says something else; if its page is cached, flash does not know.
+    /// Changes an entry. If its page is cached, the entry now differs from flash.
     fn set(&mut self, lpn: u32, to: Option<u32>) {
         self.content[lpn as usize] = to;
         if self.is_cached(lpn / self.per_page) {
@@ -160,7 +160,8 @@ impl Naive for NaiveSftl {
         io
     }
 
-    /// Cleaning may have written a buffered entry back since the access: it is loaded again.
+    /// Cleaning may have written a buffered entry back since the access; then it must be loaded
+    /// again.
     fn assigned(&mut self, lpn: u32, to: u32) -> Vec<MapOp> {
         let loads = !self.in_memory(lpn);
         let mut io = if loads { self.load(lpn / self.per_page) } else { vec![] };

@@ -1,4 +1,4 @@
-//! How long functions are.
+//! Limit on the length of functions.
 
 use super::*;
 
@@ -6,8 +6,8 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The functions of a file: the line with the name, and how many lines it has. Trusts the
-/// formatter: a function ends where the indentation is that of its first line again.
+/// Returns the functions of a file: the line with the name, and the number of lines. Relies on the
+/// formatter: a function ends at the next line with the indentation of its first line.
 fn functions(file: &File) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = file.text.lines().collect();
     let heads = (0..lines.len()).filter_map(|at| {

@@ -1,13 +1,14 @@
-//! The page-mapped engine: asks the policies, and does the work on the flash.
+//! The page-mapped engine: asks the policies for decisions, and does the work on the flash.
 //!
-//! A page write: the mapping says what translation traffic the access costs; the placement names a
-//! stream; if the stream's open unit is full a new one is opened, and if few are free then, units
-//! are cleaned; the page is programmed; the map is pointed at it and the page it replaces is given
-//! up.
+//! For a page write the mapping returns the translation traffic of the access, and the placement
+//! returns a stream. If the stream's open unit is full, the engine opens a new unit, and cleans
+//! units if few are then free. It programs the page, points the map at it, and invalidates the page
+//! that it replaces.
 //!
-//! Cleaning is done in the foreground when it must be: the page that finds too few free units waits
-//! for it. It can also be done ahead, a few pages with every write or while the host is idle. The
-//! copies of one victim are independent of each other and run in parallel where the dies allow.
+//! Cleaning runs in the foreground when it must: the page write that finds too few free units waits
+//! for it. It can also run ahead of need, a few pages with every write or while the host is idle.
+//! The copies of one victim are independent of each other, and run in parallel where the dies
+//! allow.
 
 mod ahead;
 mod cleaner;
@@ -54,7 +55,7 @@ use slc::SlcCache;
 pub use slc::{SlcConfig, WhenFull};
 use streams::Streams;
 
-/// What a page-mapped drive is made of, beside its medium and its mapping.
+/// Configuration of a page-mapped drive, without its medium and its mapping.
 pub struct PageConfig {
     /// Shape of the drive.
     pub geometry: Geometry,
@@ -62,21 +63,20 @@ pub struct PageConfig {
     pub placement: AnyPlacement,
     /// Chooses units to clean.
     pub victim: Box<dyn Victim + Send>,
-    /// When units are cleaned, and where what is in them goes.
+    /// When units are cleaned, and where their pages go.
     pub cleaning: Cleaning,
     /// Which free unit is opened next.
     pub free_order: FreeOrder,
-    /// Whether the content of translation pages is kept, to be held against the true map.
+    /// Whether to keep the content of translation pages, to compare it with the true map.
     pub verify: bool,
-    /// Pages that are programmed between two checkpoints, if there is a journal. Its units lie
-    /// behind those of the geometry, as [`Layout::medium`](crate::journal::Layout::medium) says.
+    /// Pages programmed between two checkpoints, if there is a journal. The journal's units lie
+    /// behind the units of the geometry, as in [`Layout::medium`](crate::journal::Layout::medium).
     pub journal: Option<u64>,
 }
 
 impl PageConfig {
-    /// Units that a drive has open at a time: one for each stream of its data, one for the map if
-    /// that is on flash, one for what levelling of wear moves if it does, one for a log, one for an
-    /// SLC cache.
+    /// Returns the number of units that a drive has open at a time: one for each data stream, and
+    /// one each for a map on flash, for wear levelling, for a log and for an SLC cache.
     pub fn frontiers(
         streams: u8,
         map_on_flash: bool,
@@ -102,7 +102,8 @@ pub struct PageFtl<N, M> {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// A formatted drive on erased flash: every translation page is written once, as FlashSim does.
+    /// Makes a formatted drive on erased flash. Every translation page is written once, as in
+    /// FlashSim.
     ///
     /// # Errors
     /// The medium's fault while formatting.
@@ -110,8 +111,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Self::with_log(nand, mapping, config, 0)
     }
 
-    /// The same, where the last `log_pages` of the logical pages are a log: what is written there
-    /// has a stream of its own and is remapped to other pages later.
+    /// Like [`PageFtl::new`], but the last `log_pages` logical pages are a log. Writes to the log
+    /// have a stream of their own, and are remapped to other pages later.
     ///
     /// # Errors
     /// The medium's fault while formatting.
@@ -128,7 +129,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(ftl)
     }
 
-    /// A drive of which nothing is programmed yet.
+    /// Makes a drive with nothing programmed.
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
             config;
@@ -154,22 +155,22 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// The mapping cache.
+    /// Returns the mapping cache.
     pub fn mapping(&self) -> &M {
         &self.map.cache
     }
 
-    /// The physical page of a logical one.
+    /// Returns the physical page of a logical page.
     pub fn place(&self, lpn: Lpn) -> Option<Ppn> {
         self.store.place(lpn)
     }
 
-    /// The placement.
+    /// Returns the placement.
     pub fn placement(&self) -> &AnyPlacement {
         &self.placement
     }
 
-    /// The next page of a stream; cleans first if the stream needs a unit and few are free.
+    /// Returns the next page of a stream. Cleans first if the stream needs a unit and few are free.
     #[inline(always)]
     fn allocate(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
         match self.streams.next(stream) {
@@ -178,9 +179,10 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// The unit is opened before units are cleaned, so that what cleaning moves and what is written
-    /// next share it, as in the simulators of the field. Copies may fill it; then room is made
-    /// first, or a drive whose victims are all full would open units without an end.
+    /// Opens a unit for a stream, then cleans. In this order the pages moved by cleaning and the
+    /// next host pages share the unit, as in the simulators of the field. If copies fill that unit,
+    /// cleaning runs again before the next unit is opened. Otherwise a drive with only full victims
+    /// would open units without end.
     #[cold]
     #[inline(never)]
     fn allocate_in_new_unit(&mut self, stream: u8, chain: &mut Chain) -> Result<Ppn, N::Error> {
@@ -212,7 +214,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Pages are about to be trimmed. Those of the log are nobody's for the journal.
+    /// Records a trim in the journal before it happens. Pages of the log are not recorded.
     fn record_trim(&mut self, lpns: Range<u32>) {
         self.store.record_trim(lpns.start..lpns.end.min(self.log.base()));
     }
@@ -233,7 +235,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
         self.streams.count_host_page(stream);
         if log.is_some() {
-            // Pinned first: this may be the unit's last page.
+            // Pinned before the map points there. This may be the unit's last page, which would
+            // seal the unit.
             self.store.units.pin(self.store.geometry.unit(to));
         }
         if let Some(old) = self.store.point(lpn, to)
@@ -248,7 +251,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Forgets pages, translation page by translation page.
+    /// Unmaps pages, one translation page after the other.
     fn forget(
         &mut self,
         lpns: Range<u32>,
@@ -259,8 +262,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
-            // Not sooner: a checkpoint takes what is noted for forgotten, and writing back one
-            // translation page may take one.
+            // Recorded only now. A checkpoint treats recorded pages as unmapped, and writing back
+            // one translation page may take a checkpoint.
             self.record_trim(next..end);
             let mut mapped = mem::take(&mut self.map.trimmed);
             mapped.clear();
@@ -398,7 +401,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.clean_while_idle(from, until)
     }
 
-    /// Every part is as it says, and nothing is valid but what the two maps name.
+    /// Asserts that each part is consistent, and that only pages in the two maps are valid.
     fn check(&self) {
         let mapped = self.store.check() + self.map.check(&self.store);
         let valid = self.store.units.valid_pages().map(u64::from).sum::<u64>();

@@ -1,6 +1,6 @@
-//! Which data goes together: the stream, and so the open unit, of each written page.
+//! Placement: chooses the stream, and so the open unit, of each written page.
 //!
-//! Streams are numbered from cold to hot: 0 holds what is expected to live longest.
+//! Streams are numbered from cold to hot: stream 0 has the data with the longest expected lifetime.
 
 mod asa;
 mod autostream;
@@ -42,18 +42,19 @@ use crate::geometry::Geometry;
 use crate::parameters::Refusal;
 use crate::saved::State;
 
-/// Sorts pages into streams. Asked once per page write.
+/// Sorts pages into streams. The engine calls it once per page write.
 ///
-/// A type in the table has two functions beside: `new(&PlacementConfig)`, and
-/// `streams(&PlacementConfig)`, how many streams it sorts into, at least 1.
+/// A type in the table also has two functions: `new(&PlacementConfig)`, and
+/// `streams(&PlacementConfig)`, which returns the number of its streams, at least 1.
 pub trait Placement {
-    /// Whether [`Placement::set_future`] should be called.
+    /// Whether the placement needs a call of [`Placement::set_future`].
     const NEEDS_FUTURE: bool = false;
 
-    /// Whether [`Placement::moved`] may answer another stream than the page is in.
+    /// Whether [`Placement::moved`] may return another stream than the page is in.
     const SORTS_MOVED: bool = false;
 
-    /// What is wrong with its parameters, each of which is in its range.
+    /// Returns the error in the combination of parameters, if there is one. Each parameter by
+    /// itself is in its range.
     fn refusal(_config: &PlacementConfig) -> Option<Refusal>
     where
         Self: Sized,
@@ -61,8 +62,8 @@ pub trait Placement {
         None
     }
 
-    /// Whether it looks at the nanoseconds of the device's clock: where nothing takes time it sorts
-    /// otherwise.
+    /// Whether the placement reads the device's clock in nanoseconds. Such a placement sorts
+    /// differently if no time passes.
     fn reads_time(_config: &PlacementConfig) -> bool
     where
         Self: Sized,
@@ -70,96 +71,96 @@ pub trait Placement {
         false
     }
 
-    /// The host says with what pages that it writes are to lie together: its placement handle.
-    /// Called once for each of its writes, before they are buffered or programmed.
+    /// Notes the placement handle of a host write, which groups pages that belong together. Called
+    /// once for each host write, before it is buffered or programmed.
     #[inline(always)]
     fn labelled(&mut self, _lpns: Range<u32>, _handle: u16) {}
 
-    /// The host writes consecutive pages by one command. Called before its pages are.
+    /// Notes a host command that writes consecutive pages. Called before the pages are written.
     #[inline(always)]
     fn command(&mut self, _first: Lpn, _pages: u32) {}
 
-    /// The stream of a page that the host writes. What the scheme learns of the write, it learns
-    /// here.
+    /// Returns the stream of a page that the host writes. The scheme also updates its state for the
+    /// write here.
     fn stream(&mut self, write: HostWrite) -> u8;
 
-    /// The stream of a page that cleaning moves, if the scheme has its say
+    /// Returns the stream of a page that cleaning moves, if cleaning follows the scheme
     /// ([`Destination::Scheme`](crate::page_ftl::Destination)).
     #[inline(always)]
     fn moved(&mut self, relocation: Relocation) -> u8 {
         relocation.stream
     }
 
-    /// The stream that a page would be put in now if it were judged anew, without being written.
+    /// Returns the stream that the page would get in a new classification, without a write.
     #[inline(always)]
     fn classify(&self, relocation: Relocation) -> u8 {
         relocation.stream
     }
 
-    /// A page holds nothing any more.
+    /// Notes that a page was trimmed.
     #[inline(always)]
     fn trimmed(&mut self, _lpn: Lpn) {}
 
-    /// A unit is about to be cleaned.
+    /// Notes that a unit is about to be cleaned.
     #[inline(always)]
     fn reclaimed(&mut self, _unit: Reclaimed) {}
 
-    /// How many pages it wants to be shown now, for its own purposes: as many calls of
-    /// [`Placement::sampled`] follow.
+    /// Requests a sample of pages, if the placement needs one now. One call of
+    /// [`Placement::sampled`] follows each request.
     #[inline(always)]
     fn wants_samples(&mut self) -> Option<Samples> {
         None
     }
 
-    /// The pages that were drawn; none is asked for again before the next
+    /// Receives the sampled pages. No sample is requested before the next
     /// [`Placement::wants_samples`].
     fn sampled(&mut self, _pages: &[Lpn], _clock: u64, _now_ns: u64) {}
 
-    /// What the host will write from now on. Only an oracle listens.
+    /// Passes on the future writes of the host. Only an oracle uses them.
     fn set_future(&mut self, _future: NextUses) {}
 
-    /// Bytes of memory that it takes in the drive.
+    /// Bytes of the drive's memory that the placement takes.
     fn memory_bytes(&self) -> u64 {
         0
     }
 
-    /// Extents that it keeps, if that is what it keeps.
+    /// Returns the counts of extents, if the placement keeps extents.
     fn extents(&self) -> Option<ExtentCounts> {
         None
     }
 
-    /// Writes of the host with a handle that the drive does not have.
+    /// Returns the number of host writes with a handle that the drive does not have.
     fn unknown_handles(&self) -> u64 {
         0
     }
 
-    /// What it has counted so far is not to be reported.
+    /// Resets the counts.
     fn reset_counters(&mut self) {}
 
-    /// What changes in it, if it can be saved.
+    /// Returns the state that can be saved, if saving is supported.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 
-    /// Recomputes what can be recomputed, and asserts that it agrees.
+    /// Recomputes derived state and asserts that it agrees.
     fn check(&self) {}
 }
 
-/// The table of placements: config name, type and parameters, what it does, where it is from.
+/// The table of placements: config name, type and parameters, summary, source.
 macro_rules! placements {
     ($($name:ident $Type:ident($($Config:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every placement.
             pub const PLACEMENTS;
-            /// What every placement is made from.
+            /// Configuration of every placement.
             pub struct PlacementConfig {
                 /// Shape of the drive.
                 geometry: Geometry,
-                /// Whether the entries of the map have the ages of their pages.
+                /// Whether the entries of the map include the ages of their pages.
                 ages_in_map: bool,
-                /// For `host`: placement handles of the drive, at least 1.
+                /// For `host`: number of placement handles of the drive, at least 1.
                 handles: u8,
-                /// For `host`: whether cleaning keeps their data apart.
+                /// For `host`: whether cleaning keeps the data of different handles apart.
                 isolation: Isolation,
             }
             $($name $Type($($Config)?), $doc, $source;)*
@@ -168,18 +169,18 @@ macro_rules! placements {
         $(pub use $name::{$Type, $($Config)?};)*
 
         impl PlacementConfig {
-            /// The default parameters of every placement, beside a map without ages.
+            /// Configures every placement with its default parameters, for a map without ages.
             pub fn new(geometry: Geometry) -> Self {
                 Self::defaults(geometry, false, 8, Isolation::Initially)
             }
 
-            /// What is wrong with the parameters of any placement.
+            /// Returns the first error in the parameters of any placement.
             pub fn refusal(&self) -> Option<Refusal> {
                 None$(.or_else(|| <$Type as Placement>::refusal(self)))*
             }
         }
 
-        /// How many streams the placement of this name sorts into, if there is one.
+        /// Returns the number of streams of the named placement, if there is such a placement.
         pub fn streams(name: &str, config: &PlacementConfig) -> Option<u8> {
             match name {
                 $(stringify!($name) => Some($Type::streams(config)),)*
@@ -193,7 +194,7 @@ macro_rules! placements {
             Guest(Guest),
         }
 
-        /// Any placement of the table, without a virtual call per page, or one from outside.
+        /// Any placement of the table, without a virtual call per page, or an external policy.
         #[derive(Debug)]
         pub struct AnyPlacement {
             scheme: Scheme,
@@ -201,12 +202,12 @@ macro_rules! placements {
         }
 
         impl AnyPlacement {
-            /// How many streams it sorts into.
+            /// Returns the number of streams.
             pub fn streams(&self) -> u8 {
                 self.streams
             }
 
-            /// Whether it may sort what cleaning moves into another stream.
+            /// Whether the placement may sort pages moved by cleaning into another stream.
             pub fn sorts_moved(&self) -> bool {
                 match &self.scheme {
                     $(Scheme::$Type(_) => $Type::SORTS_MOVED,)*
@@ -214,7 +215,7 @@ macro_rules! placements {
                 }
             }
 
-            /// A placement from outside, that sorts the pages of a drive into so many streams, at
+            /// Wraps an external policy that sorts the pages of a drive into `streams` streams, at
             /// least 1.
             pub fn guest(
                 policy: Box<dyn GuestPlacement>,
@@ -226,7 +227,7 @@ macro_rules! placements {
                 Self { scheme: Scheme::Guest(guest), streams }
             }
 
-            /// The placement from outside, if it is one.
+            /// Returns the external policy, if the placement is one.
             pub fn as_guest(&mut self) -> Option<&mut Guest> {
                 match &mut self.scheme {
                     Scheme::Guest(guest) => Some(guest),
@@ -234,7 +235,7 @@ macro_rules! placements {
                 }
             }
 
-            /// The placement of this name, if there is one.
+            /// Makes the named placement, if there is one.
             pub fn new(name: &str, config: &PlacementConfig) -> Option<Self> {
                 let scheme = match name {
                     $(stringify!($name) => Scheme::$Type($Type::new(config)),)*
@@ -243,7 +244,7 @@ macro_rules! placements {
                 Some(Self { scheme, streams: streams(name, config)? })
             }
 
-            /// Whether the placement of this name looks at the nanoseconds of the device's clock.
+            /// Whether the named placement reads the device's clock in nanoseconds.
             pub fn reads_time(name: &str, config: &PlacementConfig) -> bool {
                 match name {
                     $(stringify!($name) => <$Type as Placement>::reads_time(config),)*
@@ -251,7 +252,7 @@ macro_rules! placements {
                 }
             }
 
-            /// Whether the placement of this name wants to be told what the host will write.
+            /// Whether the named placement needs the future writes of the host.
             pub fn needs_future(name: &str) -> bool {
                 match name {
                     $(stringify!($name) => <$Type as Placement>::NEEDS_FUTURE,)*

@@ -1,13 +1,13 @@
-//! The one place with `unsafe`: asking the processor to load a cache line before it is needed.
+//! Prefetch hints to the processor for a cache line: the only module with `unsafe`.
 //!
-//! On a drive larger than the processor's cache the map entry, the owner of the replaced page and
-//! its unit are three misses per random write. Asked for some requests ahead they overlap; the
-//! benchmark `write_path` shows what that is worth. A prefetch reads nothing and cannot fault, so
-//! the pointer need not be valid, but it always is.
+//! On a drive larger than the processor's cache, a random write has three cache misses: the map
+//! entry, the owner of the replaced page, and its unit. If they are prefetched a few requests
+//! ahead, the misses overlap. The benchmark `write_path` shows the gain. A prefetch reads nothing
+//! and cannot fault, so the pointer need not be valid, but it always is.
 
 #![allow(unsafe_code)]
 
-/// Asks for the cache line of `slice[index]`; does nothing if there is no such element.
+/// Prefetches the cache line of `slice[index]`. Does nothing if there is no such element.
 #[inline(always)]
 pub(crate) fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]

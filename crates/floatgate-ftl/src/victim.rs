@@ -1,4 +1,4 @@
-//! Which unit is cleaned next.
+//! Victim policies: choose the next unit to clean.
 
 mod cat;
 mod cost_benefit;
@@ -24,38 +24,38 @@ use crate::addr::Unit;
 use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
-/// Chooses units to clean. Asked once per clean.
+/// Chooses units to clean. The engine calls it once per clean.
 pub trait Victim {
-    /// Whether [`UnitTable::take_changed`] is used.
+    /// Whether the policy uses [`UnitTable::take_changed`].
     fn follows_changes(&self) -> bool {
         false
     }
 
-    /// A sealed unit of the pool, or none if none is sealed.
+    /// Returns a sealed unit of the pool, or none if the pool has none.
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
 
-    /// What changes in it, if it can be saved.
+    /// Returns the state that can be saved, if saving is supported.
     fn state(&mut self) -> Option<&mut dyn State> {
         None
     }
 }
 
-/// The table of victim policies: config name, type and parameters, what it does, where it is from.
+/// The table of victim policies: config name, type and parameters, summary, source.
 macro_rules! victims {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every victim policy.
             pub const VICTIMS;
-            /// What every victim policy is made from.
+            /// Configuration of every victim policy.
             pub struct VictimConfig {
                 /// Units of the drive.
                 units: u32,
-                /// Streams of the drive, those of the FTL itself included.
+                /// Streams of the drive, including the streams of the FTL itself.
                 streams: u8,
-                /// Which stream is cleaned first if units of several are equally good; for
-                /// `greedy`.
+                /// For `greedy`: which stream is cleaned first if units of several streams are
+                /// equally good.
                 tie: Tie,
-                /// Seed of what is drawn at random.
+                /// Seed for random draws.
                 seed: u64,
             }
             $($name $Type($($Own)?), $doc, $source;)*
@@ -63,7 +63,7 @@ macro_rules! victims {
 
         $(pub use $name::{$Type, $($Own)?};)*
 
-        /// The policy of this name, if there is one.
+        /// Makes the policy of this name, if there is one.
         pub fn victim(name: &str, config: &VictimConfig) -> Option<Box<dyn Victim + Send>> {
             match name {
                 $(stringify!($name) => Some(Box::new($Type::new(config))),)*
@@ -74,7 +74,7 @@ macro_rules! victims {
 }
 
 impl VictimConfig {
-    /// The default parameters of every policy.
+    /// Configures every policy with its default parameters.
     pub fn new(units: u32, streams: u8) -> Self {
         Self::defaults(units, streams, Tie::Cold, 1)
     }

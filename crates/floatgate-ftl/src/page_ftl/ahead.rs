@@ -1,8 +1,9 @@
-//! Cleaning ahead of need: a few pages with every write of the host, or whole units while it is
+//! Cleaning ahead of need: a few pages with every host write, or whole units while the host is
 //! idle.
 //!
-//! Neither is waited for: the work begins when the host's does, and delays it only where both need
-//! the same die. A victim that is under way when a write runs out of free units is finished first.
+//! The host does not wait for this work. The work begins together with the host's work, and delays
+//! it only where both need the same die. If a write runs out of free units while a victim is being
+//! emptied, that victim is finished first.
 
 use alloc::vec::Vec;
 
@@ -13,19 +14,19 @@ use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Nand};
 use crate::unit_table::UnitTable;
 
-/// A unit that is being emptied bit by bit.
+/// A unit that is being emptied step by step.
 #[derive(Debug)]
 pub(super) struct UnderWay {
     unit: Unit,
     to: To,
-    /// Its valid pages when it was chosen that are not moved yet, last page first.
+    /// Pages that were valid when the unit was chosen and are not moved yet, last page first.
     left: Vec<(Ppn, Owner)>,
 }
 
 crate::state!(blank UnderWay { unit, to, left });
 
 impl UnderWay {
-    /// Its unit is a victim, and no page of it is valid but what is left.
+    /// Asserts that the unit is a victim, and that `left` has all its valid pages.
     pub(super) fn check(&self, units: &UnitTable) {
         assert!(!units.is_sealed(self.unit), "{:?} is being emptied", self.unit);
         let left = self.left.iter().filter(|&&(ppn, owner)| units.owner(ppn) == Some(owner));
@@ -34,11 +35,12 @@ impl UnderWay {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Moves the few pages that go with a write of the host.
+    /// Moves a few pages along with a host write.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
         let free = self.store.units.free_units();
-        // With so few free units the next write that needs one cleans in the foreground.
+        // With fewer free units than this, the next write that needs a unit cleans in the
+        // foreground.
         if self.cleaner.active || free < self.cleaner.config.low_water {
             return Ok(());
         }
@@ -46,7 +48,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             if free >= self.cleaner.config.high_water {
                 return Ok(());
             }
-            // Whose unit it is matters only if a stream is in need of one.
+            // The stream matters only when a stream needs a unit, so stream 0 will do.
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 return Ok(());
             };
@@ -65,12 +67,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Whether cleaning a unit ahead of need gives back anything, and there is room to do it.
+    /// Whether cleaning a unit ahead of need frees any space, and there is room to do it.
     fn worth(&self, unit: Unit, to: To) -> bool {
         self.store.units.valid(unit) < self.store.units.capacity(unit) && self.fits(unit, to)
     }
 
-    /// Moves up to `pages` pages that are still valid. The answer is whether the unit was erased.
+    /// Moves up to `pages` pages that are still valid. Returns whether the unit was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
         let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
         let mut batch = core::mem::take(&mut self.cleaner.valid);
@@ -94,7 +96,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(emptied)
     }
 
-    /// Moves all that is left of the unit that is being emptied bit by bit.
+    /// Moves all remaining pages of the unit that is being emptied step by step.
     pub(super) fn finish_under_way(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         if self.step(usize::MAX, work)? {
             self.cleaner.counts.incremental += 1;
@@ -102,8 +104,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The host has asked for nothing since `from`, and will not until `until`: units are cleaned,
-    /// as long as one can be begun in that time. What has been begun goes on.
+    /// Cleans units in a gap between host requests, from `from` until `until`. It begins units
+    /// while the gap lasts, and finishes each unit that it has begun.
     pub(super) fn clean_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
         let Some(after) = self.cleaner.config.idle_after_ns else { return Ok(()) };
         let cleaned = self.while_idle((from.saturating_add(after), until), |ftl| {
@@ -116,8 +118,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Empties the units that `next` names, as long as one can be begun between two times. What has
-    /// been begun goes on. The answer is how many there were.
+    /// Empties the units from `next`, beginning them between the times `begin` and `until`. A unit
+    /// that is begun is finished. Returns the number of units.
     pub(super) fn while_idle(
         &mut self,
         (begin, until): (u64, u64),

@@ -1,4 +1,4 @@
-//! Who cleans: what decides which unit and when, what is under way, and what has been done.
+//! State of cleaning: the victim policy and its settings, the work in progress, and counts.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,33 +12,30 @@ use crate::geometry::Geometry;
 use crate::unit_table::UnitTable;
 use crate::victim::Victim;
 
-/// When units are cleaned, and where what is in them goes.
+/// When units are cleaned, and where their pages go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cleaning {
-    /// A write that needs a unit opens one, and has units cleaned until this many less that one are
-    /// free.
+    /// A write that needs a unit opens one, and then cleans until `low_water - 1` units are free.
     pub low_water: u32,
-    /// Where the pages of a victim go.
+    /// Stream that the pages of a victim go to.
     pub destination: Destination,
-    /// Which units a victim is chosen from.
+    /// Units that a victim is chosen from.
     pub scope: Scope,
-    /// Pages that are moved with each page that the host writes, while fewer than `high_water`
-    /// units are free.
+    /// Pages moved with each page of a host write, while fewer than `high_water` units are free.
     pub pace: Option<u32>,
-    /// How long the host must have been idle for units to be cleaned, while fewer than
-    /// `high_water` are free.
+    /// Host idle time after which units are cleaned, while fewer than `high_water` are free.
     pub idle_after_ns: Option<u64>,
-    /// Up to how many free units cleaning ahead of need goes.
+    /// Number of free units at which cleaning ahead of need stops.
     pub high_water: u32,
     /// The SLC cache, whose units are folded.
     pub slc: Option<SlcConfig>,
-    /// The least worn unit is moved elsewhere when a cleaned unit has been erased by more than this
-    /// more often.
+    /// Static wear levelling: the least worn unit is moved when its erase count lags behind the
+    /// highest count by more than this.
     pub wear_gap: Option<u32>,
 }
 
 impl Cleaning {
-    /// In the foreground only, all units alike, as the schemes have it.
+    /// Cleans in the foreground only, from all units, with the destinations of the scheme.
     pub fn new(low_water: u32) -> Self {
         Self {
             low_water,
@@ -52,9 +49,9 @@ impl Cleaning {
         }
     }
 
-    /// The lowest `low_water` with which a drive with so many open units never runs out of free
-    /// ones: cleaning a victim opens each stream's next unit at worst. A victim that is emptied bit
-    /// by bit may do so twice, before and after a stream has run out.
+    /// Returns the lowest `low_water` with which a drive with this number of open units never runs
+    /// out of free units. At worst, cleaning a victim opens each stream's next unit. A victim that
+    /// is emptied step by step may do so twice, before and after a stream has run out.
     pub fn least_low_water(&self, frontiers: u8) -> u32 {
         let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
         u32::from(frontiers) * if ahead { 2 } else { 1 } + 1
@@ -62,15 +59,15 @@ impl Cleaning {
 }
 
 crate::choice! {
-    /// Which stream the pages that cleaning moves go to.
+    /// Which stream the pages moved by cleaning go to.
     pub enum Destination {
-        /// As in the scheme's paper; where it is silent, the stream that they are in.
+        /// As in the scheme's paper; where the paper is silent, the stream that the pages are in.
         Scheme = "scheme",
-        /// The stream that they are in.
+        /// The stream that the pages are in.
         Same = "same",
         /// The coldest stream.
         Cold = "cold",
-        /// The stream that the scheme would put them in now.
+        /// The stream that the scheme would now choose for the pages.
         Reclassify = "reclassify",
     }
 }
@@ -78,9 +75,9 @@ crate::choice! {
 crate::choice! {
     /// Which erase units a victim is chosen from.
     pub enum Scope {
-        /// All.
+        /// All units.
         All = "all",
-        /// Those of the stream that needs a unit; all, if its victim would free no space.
+        /// Units of the stream that needs a unit; all units, if that victim would free no space.
         Stream = "stream",
     }
 }
@@ -89,14 +86,15 @@ crate::choice! {
 pub(super) struct Cleaner {
     pub(super) victim: Box<dyn Victim + Send>,
     pub(super) config: Cleaning,
-    /// Whether units are being cleaned: what that opens units for must not clean in turn.
+    /// Whether cleaning is in progress. A unit that is opened meanwhile must not start another
+    /// clean.
     pub(super) active: bool,
     pub(super) under_way: Option<UnderWay>,
     pub(super) levelling: Option<Levelling>,
     pub(super) counts: Cleans,
-    /// Where data pages of the victim under way have gone.
+    /// New places of the data pages of the current victim.
     pub(super) moved: Vec<(Lpn, Ppn)>,
-    // What follows is kept for its memory.
+    // Scratch buffers, kept to avoid allocation.
     pub(super) valid: Vec<(Ppn, Owner)>,
     pub(super) sorted: Vec<(u8, Ppn, Owner)>,
     pub(super) group: Vec<(Ppn, Owner)>,
@@ -123,7 +121,7 @@ impl Cleaner {
         }
     }
 
-    /// Counters and wear from zero; what is under way goes on.
+    /// Resets counters and wear. Work in progress continues.
     pub(super) fn reset_counters(&mut self, units: u32) {
         self.counts = Cleans::default();
         if let Some(levelling) = &mut self.levelling {
@@ -131,7 +129,7 @@ impl Cleaner {
         }
     }
 
-    /// Between requests nothing is being cleaned, but for the unit that is emptied bit by bit.
+    /// Asserts that no clean is in progress between requests, except step-by-step cleaning.
     pub(super) fn check(&self, units: &UnitTable) {
         assert!(!self.active, "a clean has ended");
         if let Some(under_way) = &self.under_way {

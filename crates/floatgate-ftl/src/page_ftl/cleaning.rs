@@ -1,4 +1,4 @@
-//! Cleaning: victims are emptied and erased until enough units are free.
+//! Cleaning: empties and erases victims until enough units are free.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -14,15 +14,15 @@ use crate::prefetch::prefetch;
 use crate::saved::{Blank, Carrier, State};
 use crate::unit_table::Pool;
 
-/// Times that all units may be cleaned before a drive is called too full to be cleaned.
+/// Cleans per unit of the drive after which the drive counts as too full to be cleaned.
 const ROUNDS: u32 = 8;
 
-/// Where a batch of pages goes.
+/// Destination of a batch of pages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum To {
-    /// All to one stream.
+    /// All pages go to one stream.
     Stream(u8),
-    /// Each where the placement says; it is asked to judge anew, or not.
+    /// The placement chooses a stream for each page: by `classify` if `anew`, else by `moved`.
     Placement { anew: bool },
 }
 
@@ -71,8 +71,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The policy's choice; but when there may be too few free units for it, or every unit could
-    /// have been cleaned without an end, the unit that costs least of those that there is room for.
+    /// Chooses a victim and the destination of its pages. This is the policy's choice, with two
+    /// exceptions: there may be too few free units for it, or there have been more rounds than
+    /// units, so cleaning might never end. Then it is the cheapest unit for which there is room.
     pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
         let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
         if rounds <= self.store.geometry.units() && self.fits(choice.0, choice.1) {
@@ -80,7 +81,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         self.cleaner.counts.emergency += 1;
         let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
-        // One that is full of valid pages may be cheap, and cleaned for ever.
+        // A unit full of valid pages may be the cheapest, and would be cleaned forever.
         let full = |unit: Unit| self.store.units.valid(unit) == self.store.units.capacity(unit);
         let fitting =
             self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
@@ -88,7 +89,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cheapest.expect("the drive has too little spare to be cleaned")
     }
 
-    /// The policy's choice, and where its pages would go; before it, what is to leave the cache.
+    /// Returns the policy's choice and the destination of its pages. A unit that has to leave the
+    /// SLC cache goes first.
     pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
         if let Some(folded) = self.fold_for_units() {
             return Some(folded);
@@ -112,22 +114,22 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Some((unit, to))
     }
 
-    /// The stream that a unit's pages stay in if they are not sorted anew.
+    /// Returns the stream that a unit's pages stay in unless they are sorted again.
     fn home(&self, unit: Unit) -> u8 {
         self.streams.home(self.store.units.stream(unit))
     }
 
-    /// Whether a unit is of translation pages.
+    /// Whether a unit has translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
         self.streams.is_map(self.store.units.stream(unit))
     }
 
-    /// Whether enough units are free for a unit to be cleaned.
+    /// Whether enough units are free to clean a unit.
     pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
         self.price(unit, to).0 <= self.store.units.free_units()
     }
 
-    /// How many free units and pages cleaning a unit takes at most.
+    /// Returns the most free units and pages that cleaning a unit can take.
     fn price(&self, unit: Unit, to: To) -> (u32, u32) {
         let valid = self.store.units.valid(unit);
         let geometry = &self.store.geometry;
@@ -161,7 +163,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.erase(victim, cause, work)
     }
 
-    /// Takes a unit out of use.
+    /// Takes a unit out of use as a victim.
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.leave_cache(victim) && !self.is_map(victim) {
             let age = self.store.units.now() - self.store.units.opened(victim);
@@ -176,7 +178,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        // Of what was trimmed, an older version may be all that is left on flash after this.
+        // After this erase, an older version of a trimmed page may be the newest on flash.
         self.keep_journal(CheckpointTrigger::Trims, work)?;
         let cause = self.cause_in(victim, cause);
         if self.store.geometry.loses_pages() {
@@ -202,7 +204,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Cleaning of translation pages is counted by itself, and so is that of the SLC cache.
+    /// Returns the cause to count: cleaning of translation pages and of the SLC cache have their
+    /// own.
     fn cause_in(&self, victim: Unit, cause: Cause) -> Cause {
         match cause {
             Cause::Gc if self.is_map(victim) => Cause::GcMap,
@@ -211,7 +214,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// Valid pages in ascending order; their map entries are on their way from memory.
+    /// Lists valid pages in ascending order, and prefetches their map entries from memory.
     pub(super) fn list_valid(&self, victim: Unit, valid: &mut Vec<(Ppn, Owner)>) {
         valid.clear();
         self.store.units.for_each_valid(victim, |ppn, owner| {
@@ -222,7 +225,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         });
     }
 
-    /// Moves valid pages of a victim, and has the map point at where they are.
+    /// Moves valid pages of a victim, and points the map at their new places.
     pub(super) fn move_pages(
         &mut self,
         valid: &[(Ppn, Owner)],
@@ -256,7 +259,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Asks the placement where each page goes; puts them in the order of streams.
+    /// Asks the placement for the stream of each page, and sorts the pages by stream.
     fn sort(&mut self, valid: &[(Ppn, Owner)], stream: u8, anew: bool) {
         let (clock, now_ns) = (self.store.units.now(), self.store.now_ns());
         self.cleaner.sorted.clear();
@@ -298,8 +301,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// How many pages can be moved at once: to the end of a row of the open unit, which is one page
-    /// on every plane that it is striped over; to the end of the unit if the medium takes rows.
+    /// Returns how many pages can be moved at once: up to the end of a row of the open unit. A row
+    /// has one page on every plane of the unit. A medium that takes rows accepts all pages to the
+    /// end of the unit.
     fn row_room(&self, stream: u8) -> usize {
         let geometry = &self.store.geometry;
         let width = match self.store.nand.takes_rows() {
@@ -310,7 +314,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         (if room == 0 { width } else { (room - 1) % width + 1 }) as usize
     }
 
-    /// Moves pages of a unit to the open unit of a stream, which has room for them or for none.
+    /// Moves pages of a unit to the open unit of a stream, which has room for all of them or for
+    /// none.
     pub(super) fn relocate(
         &mut self,
         row: &[(Ppn, Owner)],
@@ -343,7 +348,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 }
 
-/// The pages of a row go to one after the other from `to` on.
+/// Moves the pages of a row to consecutive places from `to` on.
 #[inline(always)]
 fn moves(row: &[(Ppn, Owner)], to: Ppn, serial: u64, geometry: &Geometry) -> impl Moves {
     row.iter().enumerate().map(move |(at, &(from, owner))| {

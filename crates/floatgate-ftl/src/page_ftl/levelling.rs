@@ -1,8 +1,10 @@
-//! Static wear levelling: data that nobody overwrites must not keep its unit young for ever.
+//! Static wear levelling: data that is never overwritten must not keep its unit little worn
+//! forever.
 //!
-//! When a cleaned unit has been erased by more than a gap more often than the least worn sealed
-//! unit, that one's pages move to an open unit of their own, the most worn of the free ones, and it
-//! comes into use. At most one unit per clean, after enough are free.
+//! When the most worn unit has been erased more than a gap more often than the least worn sealed
+//! unit, the pages of the latter are moved. Data pages move to an open unit of their own, the most
+//! worn of the free units, and the emptied unit comes into use. This moves at most one unit per
+//! clean, once enough units are free.
 
 use alloc::collections::BTreeSet;
 
@@ -18,14 +20,14 @@ use crate::unit_table::UnitTable;
 pub(super) struct Levelling {
     gap: u32,
     by_wear: BTreeSet<(u32, u32)>,
-    /// The most erases of a unit.
+    /// Highest erase count of a unit.
     most: u32,
 }
 
 crate::state!(Levelling { by_wear, most } fixed { gap });
 
 impl Levelling {
-    /// Units that have not been erased yet.
+    /// Starts with no unit erased.
     pub(super) fn new(gap: u32, units: u32) -> Self {
         Self { gap, by_wear: (0..units).map(|unit| (0, unit)).collect(), most: 0 }
     }
@@ -34,21 +36,21 @@ impl Levelling {
         self.gap
     }
 
-    /// A unit has been erased, for the `erases`th time.
+    /// Notes the `erases`th erase of a unit.
     pub(super) fn erased(&mut self, unit: Unit, erases: u32) {
         self.by_wear.remove(&(erases - 1, unit.0));
         self.by_wear.insert((erases, unit.0));
         self.most = self.most.max(erases);
     }
 
-    /// Units are ordered by the erases that the drive has counted.
+    /// Asserts that the units are ordered by the erase counts of the drive.
     pub(super) fn check(&self, units: &UnitTable) {
         for &(erases, unit) in &self.by_wear {
             assert_eq!(erases, units.erases(Unit(unit)), "wear of unit {unit}");
         }
     }
 
-    /// The least worn unit of those that can be moved, if it lags too far behind.
+    /// Returns the least worn unit that can be moved, if it lags too far behind.
     pub(super) fn laggard(&self, movable: impl Fn(Unit) -> bool) -> Option<Unit> {
         let lags = |&&(erases, _): &&(u32, u32)| self.most - erases > self.gap;
         self.by_wear.iter().take_while(lags).map(|&(_, unit)| Unit(unit)).find(|&u| movable(u))
@@ -56,7 +58,7 @@ impl Levelling {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Moves the least worn unit's pages elsewhere, if it lags too far behind.
+    /// Moves the pages of the least worn unit, if it lags too far behind.
     pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         let Some(levelling) = &self.cleaner.levelling else { return Ok(()) };
         let Some(unit) = levelling.laggard(|unit| self.store.units.is_sealed(unit)) else {

@@ -1,4 +1,4 @@
-//! The map on flash: translation pages, where they are, and the mapping cache over them.
+//! The map on flash: translation pages, the directory of their places, and the mapping cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,22 +13,22 @@ use crate::mapping::{MapOp, Mapping};
 use crate::nand::{Cause, Chain, Clock, Fork, Nand, Source, Task};
 use crate::store::Store;
 
-/// The mapping cache, and what it is a cache of.
+/// The mapping cache, and the translation pages behind it.
 pub(super) struct Map<M> {
     pub(super) cache: M,
-    /// Global translation directory: where each translation page is.
+    /// Global translation directory: place of each translation page.
     pub(super) directory: Vec<Option<Ppn>>,
-    /// What the translation pages say, if that is kept.
+    /// Content of the translation pages, if it is kept.
     pub(super) flash: Option<FlashMap>,
-    /// Flash work that the cache has asked for: for the host, and for cleaning.
+    /// Flash work that the cache has requested: for the host, and for cleaning.
     pub(super) io: Vec<MapOp>,
     pub(super) gc_io: Vec<MapOp>,
-    /// Pages that are being trimmed. Kept for its memory.
+    /// Pages of the current trim. Kept to avoid allocation.
     pub(super) trimmed: Vec<Lpn>,
 }
 
 impl<M: Mapping> Map<M> {
-    /// No translation page is written yet.
+    /// Starts with no translation page written.
     pub(super) fn new(cache: M, geometry: &Geometry, verify: bool) -> Self {
         let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         Self {
@@ -41,17 +41,17 @@ impl<M: Mapping> Map<M> {
         }
     }
 
-    /// Every translation page.
+    /// All translation pages.
     pub(super) fn tpns(&self) -> impl Iterator<Item = Tpn> + use<M> {
         (0..self.directory.len() as u32).map(Tpn::new)
     }
 
-    /// Where a translation page is.
+    /// Returns the place of a translation page.
     fn place(&self, tpn: Tpn) -> Ppn {
         self.directory[tpn.index()].expect("formatting wrote every translation page")
     }
 
-    /// A translation page was programmed last at `to`.
+    /// Points the directory at the newest program of a translation page.
     fn point<N: Nand>(&mut self, tpn: Tpn, to: Ppn, store: &mut Store<N>) {
         let owner = Owner::Translation(tpn);
         store.units.validate(to, owner);
@@ -63,7 +63,7 @@ impl<M: Mapping> Map<M> {
         }
     }
 
-    /// Asks the cache for the work that writes back all that is dirty.
+    /// Requests the flash work that writes back all dirty entries.
     pub(super) fn flush(&mut self) {
         self.cache.flush(&mut self.io);
         if let Some(flash) = self.flash.as_ref().filter(|_| M::ON_FLASH) {
@@ -76,8 +76,8 @@ impl<M: Mapping> Map<M> {
         counters.cache_bytes = self.cache.cache_bytes();
     }
 
-    /// Each translation page is where the directory says, and what flash says with the cache over
-    /// it is the true map. The answer is how many translation pages there are.
+    /// Asserts that each translation page is at its place in the directory, and that cache and
+    /// flash together equal the true map. Returns the number of translation pages.
     pub(super) fn check<N: Nand>(&self, store: &Store<N>) -> u64 {
         self.cache.check();
         for tpn in self.tpns() {
@@ -92,7 +92,7 @@ impl<M: Mapping> Map<M> {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Does the flash work that the mapping has asked for, in order.
+    /// Does the flash work that the mapping has requested, in order.
     #[inline(always)]
     pub(super) fn perform(&mut self, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         if self.map.io.is_empty() {
@@ -112,7 +112,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Translation pages that are read or written as one, all at once.
+    /// Reads or writes translation pages as one, all at once.
     fn map_group(
         &mut self,
         group: &[MapOp],
@@ -170,12 +170,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Writes every translation page anew.
+    /// Programs every translation page.
     pub(super) fn program_all_of_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.map.tpns().try_for_each(|tpn| self.program_map(tpn, Cause::Map, chain))
     }
 
-    /// Has the map say where pages are that cleaning has moved.
+    /// Updates the map with the new places of pages that cleaning has moved.
     pub(super) fn update_map(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         let (moved, mut io) = (&mut self.cleaner.moved, mem::take(&mut self.map.gc_io));
         sort_by_lpn(moved);
@@ -189,7 +189,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Updates translation pages at once: all are read, and then all are programmed.
+    /// Updates several translation pages at once: reads all of them, then programs all of them.
     fn update_row(&mut self, row: &[MapOp], work: &mut Chain) -> Result<(), N::Error> {
         for reading in [true, false] {
             let mut fork = Fork::new(*work);
@@ -212,8 +212,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 }
 
-/// Pages in the order of their logical numbers, each of which is there once: by one byte of the
-/// number after the other, which is several times as fast as comparing them is.
+/// Sorts pages by logical number; each number occurs once. Sorts by one byte of the number after
+/// the other, which is several times faster than comparing.
 fn sort_by_lpn(pages: &mut Vec<(Lpn, Ppn)>) {
     if pages.is_sorted() {
         return;
@@ -222,7 +222,7 @@ fn sort_by_lpn(pages: &mut Vec<(Lpn, Ppn)>) {
     let mut sorted = pages.clone();
     for shift in (0..u32::BITS - highest.leading_zeros()).step_by(8) {
         let byte = |lpn: Lpn| (lpn.get() >> shift) as u8 as usize;
-        // How many have each byte, and then where those go.
+        // First the number of pages with each byte value, then the place of their first page.
         let mut places = [0_u32; 256];
         pages.iter().for_each(|&(lpn, _)| places[byte(lpn)] += 1);
         let mut sum = 0;

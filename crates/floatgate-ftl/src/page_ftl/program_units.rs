@@ -1,9 +1,9 @@
-//! Program units that are begun: the pages in them wait in the controller's memory.
+//! Program units that are only partly filled: their pages wait in the controller's memory.
 //!
-//! If a loss of power takes that memory, a FLUSH has to fill them with padding. And a unit may have
-//! been emptied into them: what is in it is the only copy on flash until they are programmed. So it
-//! is erased when it is opened again, which is much later; a program unit that has been waiting
-//! since is filled with padding first.
+//! If a loss of power clears that memory, a FLUSH has to fill these program units with padding.
+//! Cleaning may also have moved pages into them. Until they are programmed, the emptied unit has
+//! the only copy on flash. So the emptied unit is erased only when it is opened again, much later.
+//! A program unit that is still waiting by then is filled with padding first.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -14,21 +14,21 @@ use crate::journal::{CheckpointTrigger, Journal};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Fork, Nand};
 
-/// A unit that is free, and not erased yet.
+/// A unit that is free but not erased yet.
 #[derive(Debug)]
 pub(super) struct Emptied {
     cause: Cause,
-    /// The program units, by stream, that had been begun when it was emptied.
+    /// Program units, by stream, that were partly filled when the unit was emptied.
     begun: Vec<(u8, u32)>,
 }
 
 crate::state!(blank Emptied { cause, begun });
 
-/// The units that are free, and not erased yet, by number.
+/// Units that are free but not erased yet, by number.
 pub(super) type EmptiedUnits = BTreeMap<u32, Emptied>;
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// The program unit that a stream has begun: the page behind it.
+    /// Returns the end of the program unit that a stream has begun to fill.
     fn begun(&self, stream: u8) -> Option<u32> {
         let (next, left) = self.streams.begun(stream, &self.store.geometry)?;
         Some(next.get() + left)
@@ -45,7 +45,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// All that was written is programmed, if a loss of power would take it.
+    /// Programs all written pages, if a loss of power would otherwise lose them.
     pub(super) fn program_all(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         if !self.store.geometry.loses_pages() {
             return Ok(());
@@ -60,8 +60,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Writes the journal if there is one and the trigger asks for it. What a checkpoint names is
-    /// on flash before it is.
+    /// Writes the journal if there is one and the trigger requires it. Before a checkpoint, all
+    /// pages that it names are programmed.
     pub(super) fn keep_journal(
         &mut self,
         trigger: CheckpointTrigger,
@@ -75,7 +75,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.store.keep_journal(trigger, chain)
     }
 
-    /// A unit is free, and will be erased when it is opened: what was in it may be lost elsewhere.
+    /// Frees a unit but puts off its erase until it is opened, because the copies of its pages may
+    /// still be lost.
     pub(super) fn put_off_erase(&mut self, unit: Unit, cause: Cause) {
         let streams = 0..self.streams.count();
         let begun = streams.filter_map(|stream| Some((stream, self.begun(stream)?))).collect();
@@ -83,7 +84,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.emptied.insert(unit.0, Emptied { cause, begun });
     }
 
-    /// A unit was taken to be programmed.
+    /// Erases a unit that was just opened, if its erase was put off.
     pub(super) fn erase_opened(&mut self, unit: Unit, chain: &Chain) -> Result<(), N::Error> {
         let Some(Emptied { cause, begun }) = self.emptied.remove(&unit.0) else { return Ok(()) };
         let mut work = chain.work();

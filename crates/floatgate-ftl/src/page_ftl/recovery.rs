@@ -1,10 +1,10 @@
-//! The drive that finds a medium when power is back: [`crate::recovery`] says where everything is.
+//! Recovery of a page-mapped drive after a loss of power. [`crate::recovery`] finds all pages.
 //!
 //! Power may have failed in the middle of a clean, when no unit was free. All pages of the map are
-//! written anew, so none of the old ones is valid; units without a valid page are erased; then
-//! units are emptied, the emptiest first, into whatever room there is, until the map and the
-//! reserve have theirs. Each of these steps may be cut short in turn, for none of them changes what
-//! the out-of-band areas say.
+//! written again, so none of the old ones is valid. Units without a valid page are erased. Then
+//! units are emptied, the emptiest first, into any room there is, until there is room for the map
+//! and the reserve. Each of these steps may itself be interrupted, because none of them changes the
+//! content of the out-of-band areas.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -20,7 +20,7 @@ use crate::recovery::{FoundUnit, Mount, owners, scan};
 use crate::unit_table::{InUse, Pool};
 
 impl<N: Tagged, M: Mapping> PageFtl<N, M> {
-    /// The drive that finds this medium when power is back, and what finding it has cost.
+    /// Rebuilds the drive from a medium after a loss of power. Also returns the cost of the mount.
     ///
     /// # Errors
     /// The medium's fault while room is made and the map is written anew.
@@ -57,9 +57,9 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         Ok((ftl, mount))
     }
 
-    /// Goes on in the units that have room, one for each stream. Which stream a unit of data was of
-    /// may not be known; the first goes on where there is most room, for that may be all the room
-    /// that there is.
+    /// Reopens the units that have room, one for each stream. The stream of a data unit may be
+    /// unknown. The first stream takes the unit with the most room, because that may be all the
+    /// room there is.
     fn reopen(&mut self, found: &[FoundUnit]) -> Vec<InUse> {
         let (data, log) = (self.streams.data(), self.streams.log());
         let modes = [Mode::Native, Mode::Slc];
@@ -94,7 +94,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         in_use
     }
 
-    /// Empties units until the reserve and the map have room. The answer is how many pages were
+    /// Empties units until there is room for the reserve and the map. Returns the number of pages
     /// moved.
     fn make_room(&mut self, chain: &mut Chain) -> Result<u64, N::Error> {
         let pages = self.store.geometry.pages_per_unit();
@@ -116,7 +116,8 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         Ok(moved)
     }
 
-    /// Moves the valid pages of a unit to wherever there is room, and erases it.
+    /// Moves the valid pages of a unit to any room there is, and erases the unit. Returns their
+    /// number.
     fn empty(&mut self, unit: Unit, chain: &mut Chain) -> Result<u64, N::Error> {
         self.leave_cache(unit);
         self.store.units.begin_cleaning(unit);
@@ -134,17 +135,17 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         Ok(moved)
     }
 
-    /// The logical pages of a drive, without those of the log.
+    /// Returns the number of logical pages without the log.
     pub fn user_pages(&self) -> u32 {
         self.log.base()
     }
 
-    /// The medium, when power is lost.
+    /// Returns the medium, as after a loss of power.
     pub fn into_nand(self) -> N {
         self.store.nand
     }
 
-    /// Whether a page of the log holds anything.
+    /// Whether all pages of the log are unmapped.
     pub fn is_log_empty(&self) -> bool {
         (self.log.base()..self.store.geometry.logical_pages())
             .all(|lpn| !self.is_mapped(Lpn::new(lpn)))

@@ -1,9 +1,9 @@
-//! The log of the host layer SHRD, in the drive: pages that change their logical address.
+//! The log of the host layer SHRD, inside the drive: pages that change their logical address.
 //!
-//! The log's logical pages lie behind the user's and have entries in the map like any other. What
-//! is written there goes to a stream of its own, and its units are not cleaned before the last page
-//! in them is remapped or given up (docs/algorithms.md, 9.7). A remap changes the map and nothing
-//! else: no data is read or programmed. The out-of-band area has had both addresses from the start.
+//! The log's logical pages lie behind the user's pages, and have map entries like all other pages.
+//! Host writes to the log go to a stream of their own. A unit of the log is not cleaned before the
+//! last page in it is remapped or invalidated (docs/algorithms.md, 9.7). A remap only changes the
+//! map: no data is read or programmed. The out-of-band area has both addresses from the start.
 
 use core::ops::Range;
 
@@ -14,17 +14,18 @@ use crate::geometry::Mode;
 use crate::mapping::{Access, AccessKind, Mapping};
 use crate::nand::{Cause, Chain, Nand};
 
-/// Which logical pages are the log.
+/// Range of the logical pages that are the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogArea {
-    /// The first page of the log; behind the last logical page if there is none.
+    /// The first page of the log; without a log, the number of logical pages.
     base: u32,
 }
 
 /// A page that is written to the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LogPage {
-    /// The page that it is to become; without one, it is nobody's after a loss of power.
+    /// The page that it will become. Without one, the page belongs to no user page after a loss of
+    /// power.
     pub(super) original: Option<Lpn>,
 }
 
@@ -38,7 +39,7 @@ impl LogArea {
         self.base
     }
 
-    /// Whether a page is one of the log.
+    /// Whether a page is in the log.
     #[inline(always)]
     pub(super) fn holds(&self, lpn: Lpn) -> bool {
         lpn.get() >= self.base
@@ -53,7 +54,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         kind: AccessKind,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        // Of the entry that is cleared, the table has nothing any more.
+        // The table no longer has the entry that is cleared.
         let mapped = kind == AccessKind::Trim || self.is_mapped(lpn);
         self.map
             .cache
@@ -61,7 +62,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.perform(Cause::Remap, chain)
     }
 
-    /// Every unit is pinned by as many pages as the log still has in it.
+    /// Asserts that every unit is pinned once for each page of the log in it.
     pub(super) fn check_pins(&self) {
         let mut pins = alloc::vec![0; self.store.geometry.units() as usize];
         for &ppn in self.store.table[self.log.base as usize..].iter().flatten() {
@@ -91,7 +92,8 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
 
     fn remap(&mut self, from: Lpn, to: Lpn, chain: &mut Chain) -> Result<bool, Fault<Self>> {
         assert!(self.log.holds(from) && !self.log.holds(to), "from the log to the user's pages");
-        // Making room for the map may clean units: the old page may move, but never the log's.
+        // Making room for the map may clean units. The old page may then move, but never the log's
+        // page.
         let Some(ppn) = self.store.table[from.index()].take() else { return Ok(false) };
         self.store.remapping = Some((from, ppn));
         self.access_to_remap(from, AccessKind::Trim, chain)?;

@@ -1,4 +1,4 @@
-//! Room until cleaning begins, for a drive that has not been written over yet.
+//! Room until cleaning begins, on a drive that has not been fully written yet.
 
 use super::slc::CacheRoom;
 use super::{Cleaning, PageFtl, WhenFull};
@@ -7,8 +7,9 @@ use crate::mapping::Mapping;
 use crate::nand::Nand;
 
 impl Cleaning {
-    /// Free units below which units are cleaned: in the foreground when a unit was opened, and
-    /// ahead of need with the next page.
+    /// Returns the number of free units below which cleaning begins, and the number of further
+    /// pages until it begins. In the foreground it begins when a unit is opened; ahead of need,
+    /// with the next page.
     fn least_free(&self) -> (u32, u64) {
         match self.pace.is_some() || self.idle_after_ns.is_some() {
             true => (self.high_water, 1),
@@ -18,8 +19,8 @@ impl Cleaning {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Pages that the host can have programmed until a unit is cleaned, if nothing else is: pages
-    /// of the map take units, too. None once cleaning has begun.
+    /// Returns how many pages the host can have programmed until a unit is cleaned, if nothing else
+    /// is programmed. Pages of the map take units too. None once cleaning has begun.
     pub(super) fn room_left(&self) -> Option<u64> {
         let units = &self.store.units;
         let (least, one) = self.cleaner.config.least_free();

@@ -1,4 +1,4 @@
-//! Pages that a placement wants to look at, drawn evenly.
+//! Random samples of pages for a placement.
 
 use alloc::vec::Vec;
 
@@ -9,10 +9,10 @@ use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{Placement, SampleSource, Samples};
 use crate::rng::Rng;
 
-/// Draws per sample before it is given up: a drive that holds little has few pages to draw.
+/// Draws for one sample before it is skipped, because an almost empty drive has few pages to draw.
 const DRAWS: u32 = 64;
 
-/// Draws pages, and counts what looking at them costs.
+/// Draws pages, and counts the cost of reading their entries.
 #[derive(Debug)]
 pub(super) struct Sampler {
     rng: Rng,
@@ -29,7 +29,7 @@ impl Sampler {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Draws pages, and shows them. The reads that this takes are nobody's to wait for.
+    /// Draws pages, and passes them to the placement. The host does not wait for the reads.
     #[cold]
     #[inline(never)]
     pub(super) fn show_samples(&mut self, want: Samples, chain: &Chain) -> Result<(), N::Error> {

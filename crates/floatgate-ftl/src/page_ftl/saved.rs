@@ -1,4 +1,4 @@
-//! What changes in a page-mapped drive.
+//! Saved state of a page-mapped drive.
 
 use super::PageFtl;
 use super::cleaner::Cleaner;
@@ -9,7 +9,7 @@ use crate::placement::Placement;
 use crate::saved::{Carrier, State, carry};
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Whether all that it is made of can be saved.
+    /// Whether all parts of the drive can be saved.
     pub(super) fn is_saveable(&mut self) -> bool {
         self.store.nand.state().is_some()
             && self.map.cache.state().is_some()

@@ -1,11 +1,11 @@
-//! The SLC cache: units that are programmed with one bit a cell, which is several times as fast.
+//! The SLC cache: units that are programmed with one bit per cell, which is several times faster.
 //!
-//! What the host writes goes there while there is room. Some units are nobody else's (the static
-//! part); more are taken from those that are free (the dynamic part) as long as the drive is not
-//! about to clean. Later they are folded, the oldest first: what is still valid in them is moved to
-//! units in native mode, sorted as cleaning would sort it, and they are erased. That is done while
-//! the host is idle; when the drive is short of units, for the dynamic part; and, if it is asked
-//! for, before a write that finds the cache full. Otherwise such a write goes past the cache.
+//! Host writes go to the cache while it has room. Some units are reserved for it (the static part).
+//! It takes more of the free units (the dynamic part) while the drive is not about to clean. Later
+//! its units are folded, the oldest first: their valid pages move to units in native mode, sorted
+//! as cleaning would sort them, and the units are erased. Folding runs at three occasions: while
+//! the host is idle; for the dynamic part, when the drive is short of units; and, if configured,
+//! before a write that finds the cache full. Without that option such a write bypasses the cache.
 
 use alloc::collections::VecDeque;
 
@@ -18,25 +18,25 @@ use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Nand, Part};
 use crate::unit_table::UnitTable;
 
-/// An SLC cache, as it is configured.
+/// Configuration of an SLC cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlcConfig {
-    /// Units that are always there for it, beyond those that the drive needs otherwise.
+    /// Units reserved for the cache, in addition to those that the drive needs otherwise.
     pub static_units: u32,
-    /// Most units that it takes besides, of those that are free.
+    /// Most units that the cache takes in addition, from the free units.
     pub dynamic_units: u32,
-    /// What a write does that finds it full.
+    /// Behaviour of a write that finds the cache full.
     pub when_full: WhenFull,
-    /// How long the host must have been idle for units to be folded.
+    /// Host idle time after which units are folded.
     pub idle_after_ns: Option<u64>,
 }
 
 crate::choice! {
-    /// What a write of the host does that finds the SLC cache full.
+    /// Behaviour of a host write that finds the SLC cache full.
     pub enum WhenFull {
-        /// It goes past the cache.
+        /// The write bypasses the cache.
         Direct = "direct",
-        /// It waits until a unit is folded.
+        /// The write waits until a unit is folded.
         Fold = "fold",
     }
 }
@@ -44,23 +44,23 @@ crate::choice! {
 /// Room in an SLC cache until it is full.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CacheRoom {
-    /// Pages that it takes.
+    /// Pages that fit.
     pub pages: u64,
-    /// Free units that it opens for them.
+    /// Free units that it opens for these pages.
     pub units: u32,
-    /// The behaviour of a write that finds the cache full.
+    /// Behaviour of a write that finds the cache full.
     pub when_full: WhenFull,
 }
 
-/// Where folded pages go: as the placement sorts them.
+/// Destination of folded pages: the placement sorts them.
 const FOLDED: To = To::Placement { anew: true };
 
-/// The cache, and what is in it.
+/// The SLC cache and its units.
 #[derive(Debug)]
 pub(super) struct SlcCache {
     config: SlcConfig,
     stream: u8,
-    /// Its units in the order in which they were opened. The last may be open.
+    /// Units of the cache in the order in which they were opened. The last one may be open.
     units: VecDeque<Unit>,
     pub(super) counts: SlcCounts,
 }
@@ -68,7 +68,7 @@ pub(super) struct SlcCache {
 crate::state!(SlcCache { units } fixed { config, stream, counts });
 
 impl SlcCache {
-    /// An empty one, which is written in this stream.
+    /// Starts with an empty cache, which is written in this stream.
     pub(super) fn new(config: SlcConfig, stream: u8) -> Self {
         Self { config, stream, units: VecDeque::new(), counts: SlcCounts::default() }
     }
@@ -77,20 +77,21 @@ impl SlcCache {
         self.units.len() as u32
     }
 
-    /// Whether it can take one more unit where so many are free and cleaning needs some of them.
+    /// Whether the cache can take one more unit, with `free` free units and `kept` of them for
+    /// cleaning.
     fn has_unit(&self, free: u32, kept: u32) -> bool {
         let SlcConfig { static_units, dynamic_units, .. } = self.config;
         let is_dynamic = self.used() < static_units + dynamic_units && free > kept;
         self.used() < static_units || is_dynamic
     }
 
-    /// A unit is its own from now on.
+    /// Adds a unit to the cache.
     pub(super) fn enter(&mut self, unit: Unit, units: &mut UnitTable) {
         units.pin(unit);
         self.units.push_back(unit);
     }
 
-    /// A unit is to be folded.
+    /// Removes a unit that will be folded.
     fn leave(&mut self, unit: Unit, units: &mut UnitTable) {
         assert_eq!(self.units.pop_front(), Some(unit), "the oldest is folded first");
         units.unpin(unit);
@@ -101,7 +102,7 @@ impl SlcCache {
         SlcCounts { units: self.used(), valid_pages: valid, ..self.counts }
     }
 
-    /// Its units are those in SLC mode that are in use, and stay in use until they are folded.
+    /// Asserts that the units of the cache are the pinned units in SLC mode.
     pub(super) fn check(&self, units: &UnitTable, all: u32) {
         let used = |unit: &Unit| units.mode(*unit) == Mode::Slc && units.pins(*unit) > 0;
         assert_eq!((0..all).map(Unit).filter(used).count(), self.units.len(), "units of the cache");
@@ -110,7 +111,7 @@ impl SlcCache {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// The stream that a page of the host goes to: that of the cache, if it takes it.
+    /// Returns the stream of a host page: the cache's stream if the cache takes the page.
     #[inline(always)]
     pub(super) fn through_cache(&mut self, stream: u8) -> u8 {
         match &self.slc {
@@ -131,12 +132,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         stream
     }
 
-    /// Free units that the cache leaves alone, as cleaning begins when there are fewer.
+    /// Returns the number of free units below which cleaning begins. The cache leaves them alone.
     fn kept_units(&self) -> u32 {
         self.cleaner.config.low_water.max(self.cleaner.config.high_water)
     }
 
-    /// Room in the cache until it is full.
+    /// Computes the room in the cache until it is full.
     pub(super) fn room_in_cache(&self) -> Option<CacheRoom> {
         let slc = self.slc.as_ref()?;
         let SlcConfig { static_units, dynamic_units, when_full, .. } = slc.config;
@@ -151,7 +152,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Some(CacheRoom { pages, units, when_full })
     }
 
-    /// The cache is about to open a unit: if it is full, one is folded.
+    /// Folds a unit if the cache is full and about to open a unit.
     pub(super) fn make_room_in_cache(
         &mut self,
         stream: u8,
@@ -175,7 +176,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The unit that is folded next, if it is full.
+    /// Returns the next unit to fold, if it is full.
     fn oldest_in_cache(&self) -> Option<(Unit, To)> {
         let slc = self.slc.as_ref()?;
         let is_full =
@@ -184,13 +185,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.fits(unit, FOLDED).then_some((unit, FOLDED))
     }
 
-    /// The unit that is folded when units are short: one that the cache has beyond its static part.
+    /// Returns the unit to fold when units are short, if the cache has more than its static part.
     pub(super) fn fold_for_units(&self) -> Option<(Unit, To)> {
         let slc = self.slc.as_ref()?;
         if slc.used() > slc.config.static_units { self.oldest_in_cache() } else { None }
     }
 
-    /// A unit is about to be emptied. Answers whether it was one of the cache.
+    /// Removes a unit that is about to be emptied from the cache. Returns whether it was in the
+    /// cache.
     pub(super) fn leave_cache(&mut self, victim: Unit) -> bool {
         let Some(slc) = &mut self.slc else { return false };
         if self.store.units.mode(victim) == Mode::Native {
@@ -201,8 +203,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         true
     }
 
-    /// The host has asked for nothing since `from`, and will not until `until`: units are folded,
-    /// as long as one can be begun in that time.
+    /// Folds units in a gap between host requests, from `from` until `until`. It begins units while
+    /// the gap lasts.
     pub(super) fn fold_while_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
         let Some(after) = self.slc.as_ref().and_then(|slc| slc.config.idle_after_ns) else {
             return Ok(());
@@ -215,7 +217,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// The host has been idle for long: all that is folded while it is idle has been.
+    /// Folds all that would be folded in a long idle time of the host.
     pub(super) fn fold_all(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         if self.slc.as_ref().is_none_or(|slc| slc.config.idle_after_ns.is_none()) {
             return Ok(());

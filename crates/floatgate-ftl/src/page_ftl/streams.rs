@@ -1,8 +1,7 @@
 //! Where the next page goes: one open unit per stream.
 //!
-//! The first streams are those of the placement, cold to hot. Behind them come, each if it exists,
-//! that of translation pages, that of what static wear levelling moves, that of the log, and that
-//! of the SLC cache.
+//! The first streams belong to the placement, cold to hot. The streams for translation pages, for
+//! static wear levelling, for the log and for the SLC cache follow in this order, if they exist.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,24 +16,24 @@ use crate::unit_table::UnitTable;
 pub(super) struct Streams {
     /// Streams of the placement.
     data: u8,
-    /// That of translation pages, if the map is on flash.
+    /// Stream for translation pages, if the map is on flash.
     map: Option<u8>,
-    /// That of what levelling of wear moves.
+    /// Stream for pages moved by wear levelling.
     wear: Option<u8>,
-    /// That of the log.
+    /// Stream for the log.
     log: Option<u8>,
-    /// That of the SLC cache, and the geometry of its units.
+    /// Stream for the SLC cache, and the geometry of its units.
     slc: Option<(u8, Geometry)>,
-    /// By stream: the next page and the end of the open unit; equal when there is none.
+    /// By stream: the next page and the end of the open unit. Both are equal if there is none.
     open: Vec<(u32, u32)>,
-    /// By stream.
+    /// Traffic by stream.
     traffic: Vec<StreamCounts>,
 }
 
 crate::state!(Streams { open } fixed { data, map, wear, log, slc, traffic });
 
 impl Streams {
-    /// Those that there are beside the `data` ones of the placement; no unit is open yet.
+    /// Makes `data` placement streams and the configured other streams. No unit is open yet.
     pub(super) fn new(data: u8, map: bool, wear: bool, log: bool, slc: Option<Geometry>) -> Self {
         let mut streams = data;
         let mut next = |exists: bool| {
@@ -49,7 +48,7 @@ impl Streams {
         Self { data, map, wear, log, slc, open, traffic }
     }
 
-    /// How many there are.
+    /// Returns the number of streams.
     pub(super) fn count(&self) -> u8 {
         self.open.len() as u8
     }
@@ -75,12 +74,12 @@ impl Streams {
         self.slc.map(|(stream, _)| stream)
     }
 
-    /// How the units of a stream are programmed.
+    /// Returns the mode in which the units of a stream are programmed.
     pub(super) fn mode(&self, stream: u8) -> Mode {
         if self.slc() == Some(stream) { Mode::Slc } else { Mode::Native }
     }
 
-    /// The geometry in which the units of a stream are programmed.
+    /// Returns the geometry in which the units of a stream are programmed.
     fn geometry<'a>(&'a self, stream: u8, native: &'a Geometry) -> &'a Geometry {
         self.slc.as_ref().filter(|slc| slc.0 == stream).map_or(native, |(_, geometry)| geometry)
     }
@@ -89,13 +88,14 @@ impl Streams {
         self.map == Some(stream)
     }
 
-    /// The stream that pages of a stream go to if they are not sorted anew. What levelling of wear
-    /// has moved is cold data; so is, for the want of anything better, what was written to a log.
+    /// Returns the stream for pages of a stream that are not sorted again. Pages moved by wear
+    /// levelling are cold data. Pages written to a log also count as cold, for want of better
+    /// information.
     pub(super) fn home(&self, stream: u8) -> u8 {
         if stream < self.data || self.is_map(stream) { stream } else { 0 }
     }
 
-    /// The next page of `stream`, if its unit has one left.
+    /// Returns the next page of `stream`, if its unit has one left.
     #[inline(always)]
     pub(super) fn next(&mut self, stream: u8) -> Option<Ppn> {
         let (next, end) = &mut self.open[usize::from(stream)];
@@ -105,7 +105,7 @@ impl Streams {
         })
     }
 
-    /// Whether a page is in the program unit that its stream fills, and so not programmed yet.
+    /// Whether a page is in a program unit that its stream still fills, and so not programmed yet.
     #[inline(always)]
     pub(super) fn holds_in_memory(&self, ppn: Ppn, geometry: &Geometry) -> bool {
         geometry.has_program_units()
@@ -115,7 +115,8 @@ impl Streams {
             })
     }
 
-    /// The next page of a stream that has begun a program unit, and how many are left in that.
+    /// Returns the next page of a stream that has begun a program unit, and how many pages are left
+    /// in it.
     pub(super) fn begun(&self, stream: u8, geometry: &Geometry) -> Option<(Ppn, u32)> {
         let next = Ppn::new(self.open[usize::from(stream)].0);
         let geometry = self.geometry(stream, geometry);
@@ -123,20 +124,20 @@ impl Streams {
         (left < geometry.program_unit()).then_some((next, left))
     }
 
-    /// The next pages of the unit of `stream` are programmed with something else.
+    /// Skips the next pages of the unit of `stream`, which are programmed with other data.
     #[inline(always)]
     pub(super) fn skip(&mut self, stream: u8, pages: u32) {
         self.open[usize::from(stream)].0 += pages;
     }
 
-    /// Pages that are left in the unit of `stream`.
+    /// Returns the number of pages left in the unit of `stream`.
     pub(super) fn room(&self, stream: u8) -> u32 {
         let (next, end) = self.open[usize::from(stream)];
         end - next
     }
 
-    /// Pages that are left in the unit of `stream` even if the program unit that it has begun is
-    /// filled with padding, as it may be when a unit is opened for another stream.
+    /// Returns the number of pages left in the unit of `stream`, after padding of the program unit
+    /// that it has begun. Padding may happen when a unit is opened for another stream.
     pub(super) fn sure_room(&self, stream: u8, geometry: &Geometry) -> u32 {
         let padding = match geometry.loses_pages() {
             true => self.begun(stream, geometry).map_or(0, |(_, left)| left),
@@ -145,7 +146,7 @@ impl Streams {
         self.room(stream) - padding
     }
 
-    /// Pages that are left in the open units that data goes to, in native mode.
+    /// Returns the number of pages left in the open units for data, in native mode.
     pub(super) fn native_room(&self) -> u32 {
         let takes_data = |&stream: &u8| Some(stream) != self.map && self.slc() != Some(stream);
         (0..self.count()).filter(takes_data).map(|stream| self.room(stream)).sum()
@@ -156,7 +157,7 @@ impl Streams {
         self.room(stream) > 0
     }
 
-    /// How many streams of the placement run out of room at most when so many pages are divided
+    /// Returns how many placement streams run out of room at most when `pages` pages are divided
     /// among them.
     pub(super) fn units_at_worst(&self, pages: u32, geometry: &Geometry) -> u32 {
         let mut rooms = [0; u8::MAX as usize];
@@ -170,7 +171,7 @@ impl Streams {
         rooms.iter().map_while(fill).count() as u32
     }
 
-    /// Opens a free unit for `stream`; the most worn one for data that nobody overwrites.
+    /// Opens a free unit for `stream`. For the wear levelling stream it is the most worn free unit.
     pub(super) fn open(&mut self, stream: u8, units: &mut UnitTable, geometry: &Geometry) -> Unit {
         let unit = match self.wear == Some(stream) {
             true => units.open_most_worn(stream),
@@ -182,7 +183,7 @@ impl Streams {
         unit
     }
 
-    /// Gives `stream` a unit of which so many pages are programmed already.
+    /// Makes `unit` the open unit of `stream`, after its first `programmed` pages.
     pub(super) fn resume(&mut self, stream: u8, unit: Unit, programmed: u32, geometry: &Geometry) {
         assert!(!self.has_room(stream), "the open unit still has room");
         let first = geometry.page(unit, 0).get();
@@ -190,19 +191,18 @@ impl Streams {
         self.open[usize::from(stream)] = (first + programmed, end);
     }
 
-    /// The host has written a page.
+    /// Counts a page that the host has written.
     #[inline(always)]
     pub(super) fn count_host_page(&mut self, stream: u8) {
         self.traffic[usize::from(stream)].host_pages += 1;
     }
 
-    /// Cleaning has moved pages.
+    /// Counts pages that cleaning has moved.
     pub(super) fn count_gc_pages(&mut self, stream: u8, pages: usize) {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }
 
-    /// Traffic of the streams of data: those of the placement, that of the log and that of the SLC
-    /// cache.
+    /// Returns the traffic of the data streams: placement, log and SLC cache.
     pub(super) fn traffic(&self) -> Vec<StreamCounts> {
         let data = (0..self.data).chain(self.log).chain(self.slc());
         data.map(|stream| self.traffic[usize::from(stream)]).collect()
@@ -212,7 +212,7 @@ impl Streams {
         self.traffic.fill(StreamCounts::default());
     }
 
-    /// A unit with room is open for its stream, and programmed up to the next page.
+    /// Asserts that each unit with room is open for its stream, and programmed up to the next page.
     pub(super) fn check(&self, units: &UnitTable, geometry: &Geometry) {
         for stream in (0..self.count()).filter(|&stream| self.has_room(stream)) {
             let (unit, page) = geometry.place(Ppn::new(self.open[usize::from(stream)].0));

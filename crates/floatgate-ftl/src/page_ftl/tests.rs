@@ -1,4 +1,4 @@
-//! What the engine holds against itself, and parts of it that are small enough to be worked out.
+//! Self-checks of the engine, and parts of it that are small enough to work out by hand.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
@@ -15,7 +15,7 @@ use crate::nand::Counted;
 use crate::placement::PlacementConfig;
 use crate::victim::{VictimConfig, victim};
 
-/// Units of 8 pages, 16 entries in a translation page, of which there are four.
+/// Units of 8 pages, 16 entries in a translation page, and four translation pages.
 fn geometry() -> Geometry {
     let shape = Shape {
         page_bytes: 64,
@@ -34,7 +34,7 @@ fn geometry() -> Geometry {
 
 type Drive<M = NoCache> = PageFtl<Counted, M>;
 
-/// Pages 0 to 31 are written.
+/// A drive with pages 0 to 31 written.
 fn drive() -> Drive {
     let geometry = geometry();
     let mut drive = format(geometry, NoCache::new(&MapConfig::new(geometry, 0)));
@@ -50,7 +50,7 @@ fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
     let Ok(()) = drive.write(lpn, 1, &mut Chain::default());
 }
 
-/// A drive on which nothing is written but the map.
+/// A drive with only the map written.
 fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
     let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry));
     let config = PageConfig {
@@ -66,7 +66,7 @@ fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
     drive
 }
 
-/// What a drive says when it finds that something is wrong with it.
+/// Message of the self-check after some damage to the drive.
 fn objection(damage: impl FnOnce(&mut Drive)) -> String {
     let mut drive = drive();
     damage(&mut drive);
@@ -83,7 +83,7 @@ fn a_drive_finds_what_is_wrong_with_it() {
     assert!(lost.contains("left == right"), "a valid page is nobody's: {lost}");
     let map = objection(|drive| drive.map.directory.swap(0, 1));
     assert!(map.contains("the page of Tpn(0)"), "{map}");
-    // The map on flash says something else than the table.
+    // The map on flash differs from the table.
     let stale = objection(|drive| {
         let flash_map = drive.map.flash.as_mut().expect("it is kept");
         flash_map.written(Tpn::new(0), &drive.store.geometry, &[None; 64], &drive.map.cache);
@@ -100,12 +100,12 @@ fn a_translation_page_has_what_the_cache_does_not_hold_back() {
     };
     let mut flash = FlashMap::new(64);
     assert!(!objects(&flash, &[None; 64]) && objects(&flash, &table));
-    // Everything is dirty in a cache of everything: nothing is written, and nothing held against.
+    // In `Ideal` every entry is dirty, so nothing is written and nothing is compared.
     let ideal = Ideal::new(&config);
     (0..4).for_each(|tpn| flash.written(Tpn::new(tpn), &geometry, &table, &ideal));
     assert!(!objects(&flash, &[None; 64]));
     flash.check(&table, &ideal);
-    // The second translation page is of the second sixteen entries, all of them and no other.
+    // The second translation page has exactly the second sixteen entries.
     flash.written(Tpn::new(1), &geometry, &table, &NoCache::new(&config));
     let mut expected = [None; 64];
     expected[16..32].fill(Some(Ppn::new(7)));
@@ -150,7 +150,7 @@ fn wear_counts_from_the_reset_on() {
 fn the_reserve_is_a_unit_per_stream_and_one_more() {
     let foreground = Cleaning::new(9);
     assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams)), [2, 3, 6]);
-    // What is under way may take a second one of each stream.
+    // A victim that is being emptied may take a second unit of each stream.
     let (pace, idle) = (Some(1), Some(7));
     for (pace, idle_after_ns) in [(pace, None), (None, idle), (pace, idle)] {
         let ahead = Cleaning { pace, idle_after_ns, ..foreground };
@@ -173,7 +173,7 @@ fn a_unit_is_open_for_each_stream_of_data_and_for_each_other_purpose() {
 #[test]
 fn pages_are_one_after_the_other_as_they_were_written() {
     let drive = drive();
-    // The map is programmed elsewhere.
+    // The map is programmed in another unit.
     let places = |lpns: Range<u32>| lpns.map(|lpn| drive.place(Lpn::new(lpn)));
     let first: Vec<_> =
         places(0..8).flatten().map(|ppn| drive.store.geometry.place(ppn).1).collect();
@@ -182,7 +182,7 @@ fn pages_are_one_after_the_other_as_they_were_written() {
     assert_eq!((drive.placement().streams(), drive.mapping().stats().misses), (1, 32));
 }
 
-/// The first page dies at once, the second one never.
+/// The first page is overwritten at once, the second one never.
 #[test]
 fn the_future_reaches_who_asks_for_it() {
     let mut drive = drive();
@@ -203,15 +203,16 @@ fn the_future_reaches_who_asks_for_it() {
     assert_eq!([1, 2].map(|lpn| drive.placement.stream(page(lpn))), [0, 0]);
 }
 
-/// Every map entry is cached, so that only formatting programs the map: eight translation pages,
-/// which fill a unit. It costs eight pages to clean, a unit of data twice as many as are valid.
+/// Every map entry is cached, so only formatting programs the map: eight translation pages, which
+/// fill a unit. Cleaning that unit costs eight pages. Cleaning a data unit costs twice its valid
+/// pages.
 #[test]
 fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     let shape = Shape { logical_pages: 128, units: 40, ..*geometry().shape() };
     let geometry = Geometry::new(shape).expect("the shape is a drive");
     let mut drive = format(geometry, Dftl::new(&MapConfig::new(geometry, 1 << 16)));
     let choose = |drive: &mut Drive<Dftl>| {
-        // More rounds than units: the policy has had its chance.
+        // After more rounds than units the policy is no longer asked.
         let (unit, _) = drive.choose(0, geometry.units() + 1);
         (drive.is_map(unit), drive.store.units.valid(unit))
     };
@@ -222,12 +223,13 @@ fn in_an_emergency_a_unit_that_gives_nothing_back_is_the_last_choice() {
     (1..7).for_each(|lpn| write(&mut drive, lpn));
     assert_eq!(choose(&mut drive), (false, 1));
     assert_eq!(drive.cleaner.counts.emergency, 3);
-    // Within as many rounds as there are units the policy is asked: greedy, nothing to gain or not.
+    // Up to this number of rounds the policy chooses: greedy, whether or not a clean gains
+    // anything.
     let (unit, _) = drive.choose(0, geometry.units());
     assert_eq!((drive.store.units.valid(unit), drive.cleaner.counts.emergency), (1, 3));
 }
 
-/// Two entries of one translation page are written back by one program of it, and then are clean.
+/// One program of a translation page writes back two of its entries, which are then clean.
 #[test]
 fn the_map_is_written_back_once() {
     let geometry = geometry();
@@ -242,7 +244,7 @@ fn the_map_is_written_back_once() {
     }
 }
 
-/// A mapping that keeps nothing but whether it was told the future.
+/// A mapping that only records whether it received the future.
 struct Told(bool);
 
 impl Mapping for Told {

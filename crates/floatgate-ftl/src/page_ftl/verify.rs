@@ -1,4 +1,4 @@
-//! What the translation pages on flash say, kept to be held against the true map.
+//! Content of the translation pages on flash, kept for comparison with the true map.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,7 +20,7 @@ impl FlashMap {
         Self { entries: vec![None; logical_pages as usize] }
     }
 
-    /// A translation page was programmed: it has every entry that the cache does not hold back.
+    /// Notes the program of a translation page. It has all entries that are not dirty in the cache.
     pub(super) fn written<M: Mapping>(
         &mut self,
         tpn: Tpn,
@@ -39,7 +39,8 @@ impl FlashMap {
         }
     }
 
-    /// Cache over flash is the true map: an entry that is not dirty is what flash says.
+    /// Asserts that cache and flash together equal the true map: each entry that is not dirty is
+    /// equal on flash.
     pub(super) fn check<M: Mapping>(&self, table: &[Option<Ppn>], mapping: &M) {
         for (index, (flash, truth)) in self.entries.iter().zip(table).enumerate() {
             let lpn = Lpn::new(index as u32);
@@ -49,7 +50,7 @@ impl FlashMap {
         }
     }
 
-    /// A flush has said what is to be written back: that is all that was dirty.
+    /// Asserts that a flush has requested the write-back of all dirty entries.
     pub(super) fn check_flushed<M: Mapping>(&self, mapping: &M) {
         for lpn in (0..self.entries.len() as u32).map(Lpn::new) {
             let residency = mapping.residency(lpn);

@@ -1,23 +1,27 @@
-//! ASA-FTL: hot, warm and cold by the age of what is overwritten (Xie and Chen, "An Adaptive
-//! Separation-Aware FTL for Improving the Efficiency of Garbage Collection in SSDs", CCGrid 2014;
-//! journal version in Parallel Computing 61, 2017).
+//! ASA-FTL: sorts into hot, warm and cold by the age of the overwritten version (Xie and Chen, "An
+//! Adaptive Separation-Aware FTL for Improving the Efficiency of Garbage Collection in SSDs",
+//! CCGrid 2014; journal version in Parallel Computing 61, 2017).
 //!
 //! The age of a page is the time since its last update. Every `update_period` host pages the
-//! placement asks for a sample of pages, finds three clusters of their ages (k-means in one
-//! dimension), and takes the middles between neighbouring centroids as criteria. A written page
-//! whose age was up to the lower criterion is hot, up to the upper one warm, otherwise cold.
+//! placement requests a sample of pages. It finds three clusters of their ages (k-means in one
+//! dimension), and takes the middles between neighbouring centroids as criteria. A written page is
+//! hot if its age was up to the lower criterion, warm if it was up to the upper one, and cold
+//! otherwise.
 //!
-//! Decided here, where the paper is silent: time is pages that the host has written (option:
-//! nanoseconds); a page's first write is cold; so is everything before the first criteria; criteria
-//! stay when a sample has fewer than three values. Valid pages stay in their partition when they
-//! are cleaned; with `relabel_on_gc` they go where their age puts them, if that is colder. With
-//! `log1p` the clusters are those of the logarithms of ages plus one, in steps of 2^-16.
+//! Decided here, where the paper is silent:
 //!
-//! Costs one access to a table per page written, and every period a sort of the sample and up to
-//! 100 walks over three clusters. The simulator keeps the last update of every page, 8 bytes each.
-//! The drive keeps 4 in the entries of its map, which the mapping `asa` charges; with another
-//! mapping (`ages_in_map` is false) 4 bytes per logical page are counted here. Always counted are
-//! the samples and the two criteria, 4 bytes each.
+//! - Time is counted in pages that the host has written (option: nanoseconds).
+//! - A page's first write is cold. So is every write before the first criteria.
+//! - Criteria stay when a sample has fewer than three values.
+//! - Valid pages stay in their partition when they are cleaned. With `relabel_on_gc` they go to the
+//!   partition of their age, if that is colder.
+//! - With `log1p` the logarithms of ages plus one are clustered, in steps of 2^-16.
+//!
+//! The cost is one access to a table per page written, and every period a sort of the sample and up
+//! to 100 walks over three clusters. The simulator keeps the last update of every page, 8 bytes
+//! each. The drive keeps 4 bytes in the entries of its map, which the mapping `asa` charges. With
+//! another mapping (`ages_in_map` is false) 4 bytes per logical page are counted here. The samples
+//! and the two criteria are always counted, 4 bytes each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -28,11 +32,11 @@ use crate::addr::Lpn;
 use crate::saved::State;
 
 crate::choice! {
-    /// What the ages of pages are measured in.
+    /// Unit in which the ages of pages are measured.
     pub enum AsaClock {
         /// Pages that the host has written.
         Writes = "writes",
-        /// Time.
+        /// Nanoseconds of the device's clock.
         Time = "time",
     }
 }
@@ -62,7 +66,7 @@ const HOT: u8 = 2;
 /// No update yet.
 const NEVER: u64 = u64::MAX;
 
-/// The highest age that is hot, and the highest that is warm.
+/// Highest age that counts as hot, and highest age that counts as warm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Criteria {
     hot: u64,
@@ -76,9 +80,9 @@ crate::state!(blank Criteria { hot, warm });
 pub struct Asa {
     config: AsaConfig,
     ages_in_map: bool,
-    /// When each page was last updated.
+    /// Time of the last update, by page.
     updated: Vec<u64>,
-    /// None: everything is cold.
+    /// Criteria. None: everything is cold.
     criteria: Option<Criteria>,
     /// Host pages since the criteria were last updated.
     since: u64,
@@ -87,7 +91,7 @@ pub struct Asa {
 crate::state!(Asa { updated, criteria, since } fixed { config, ages_in_map });
 
 impl Asa {
-    /// No page written, no criteria.
+    /// Starts with no page written and no criteria.
     pub fn new(config: &PlacementConfig) -> Self {
         let pages = config.geometry.logical_pages() as usize;
         Self {
@@ -99,7 +103,7 @@ impl Asa {
         }
     }
 
-    /// Cold, warm and hot.
+    /// Three: cold, warm and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         3
     }
@@ -111,8 +115,8 @@ impl Asa {
         }
     }
 
-    /// How long ago a page was updated, if it ever was. Chains of flash operations may ask a little
-    /// out of order in time.
+    /// Returns the time since the last update of a page, if there was one. The calls of different
+    /// chains of flash operations may be slightly out of order in time.
     fn age(&self, lpn: Lpn, now: u64) -> Option<u64> {
         let updated = self.updated[lpn.index()];
         (updated != NEVER).then(|| now.saturating_sub(updated))
@@ -130,7 +134,7 @@ impl Asa {
         self.label(self.age(relocation.lpn, self.time(relocation.clock, relocation.now_ns)))
     }
 
-    /// Criteria from these ages, if they have three values.
+    /// Computes criteria from these ages, if they have three values.
     fn learn(&mut self, mut ages: Vec<u64>) {
         if self.config.log1p {
             ages.iter_mut().for_each(|age| *age = log1p(*age));
@@ -206,7 +210,8 @@ impl Placement for Asa {
     }
 }
 
-/// The logarithm to base 2 of a number plus one, in steps of 2^-16: by squaring, bit for bit.
+/// Returns the logarithm to base 2 of a number plus one, in steps of 2^-16. Computes it by
+/// squaring, so that every machine gets the same bits.
 fn log1p(number: u64) -> u64 {
     let number = number.saturating_add(1);
     let whole = number.ilog2();
@@ -222,7 +227,7 @@ fn log1p(number: u64) -> u64 {
     log
 }
 
-/// The highest age that `holds`, if what holds for an age holds for all below it.
+/// Returns the highest age that `holds`. `holds` must be true for all ages below it.
 fn highest_age(holds: impl Fn(u64) -> bool) -> u64 {
     (0..u64::BITS).rev().fold(0, |age, bit| {
         let higher = age | 1 << bit;

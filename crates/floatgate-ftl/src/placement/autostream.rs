@@ -1,26 +1,32 @@
-//! AutoStream, multi-queue: by how often and how lately a chunk of addresses was written (Yang et
-//! al., "AutoStream: Automatic Stream Management for Multi-streamed SSDs", SYSTOR 2017; its queues
-//! are those of Zhou, Philbin and Li, USENIX ATC 2001).
+//! AutoStream, multi-queue: sorts by frequency and recency of the writes to a chunk of addresses
+//! (Yang et al., "AutoStream: Automatic Stream Management for Multi-streamed SSDs", SYSTOR 2017;
+//! its queues are from Zhou, Philbin and Li, USENIX ATC 2001).
 //!
-//! The address space is cut into chunks. Chunks stand in queues, and a chunk's queue is the stream
-//! of its writes. A command is one access to every chunk that it touches. An access takes the chunk
-//! to the queue that is the logarithm of its count, to the end of it, and lets it expire after one
-//! lifetime: the time, in accesses of the drive, between the last two accesses to the hottest
-//! chunk, which is the one with the highest count (of several, the first to get there). With every
-//! access, in each queue, the chunk that was accessed longest ago sinks to the queue below if it
-//! has expired, and gets another lifetime. If that is the hottest chunk, another takes its place.
+//! The address space is divided into chunks. Chunks are in queues, and a chunk's queue is the
+//! stream of its writes. A command is one access to every chunk that it touches. An access moves
+//! the chunk to the end of a queue, whose number is the logarithm of the chunk's count. The chunk
+//! then expires after one lifetime. The lifetime is the time, in accesses of the drive, between the
+//! last two accesses to the hottest chunk. The hottest chunk has the highest count; among equal
+//! counts it is the first to get there. With every access, the longest unaccessed chunk of each
+//! queue sinks to the queue below if it has expired, and gets another lifetime. If that is the
+//! hottest chunk, another chunk takes its place.
 //!
-//! The paper was not at hand. This is what its abstract, the patents US 10,656,838 and 11,392,297,
-//! and two published re-implementations agree on: one in the BlueDBM driver, one in the code of
-//! SepBIT's authors (FAST 2022). They disagree on the logarithm, base 10 and e; here it is `base`,
-//! by default 2 as in the original queues, rounded down. Decided here: a command has its streams
-//! chosen before it is counted, as the patents have it; the hottest chunk's successor is the latest
-//! in the highest queue. A chunk that sank keeps its count, as in both re-implementations, so that
-//! one more access takes it back to where it was; with `forget` its count is cut to the least of
-//! the queue that it sank to. Pages that cleaning moves keep their stream.
+//! The paper was not at hand. Its abstract, the patents US 10,656,838 and 11,392,297, and two
+//! published re-implementations agree on this description. One re-implementation is in the BlueDBM
+//! driver, the other in the code of SepBIT's authors (FAST 2022). They differ in the logarithm,
+//! base 10 and e. Here it is `base`, by default 2 as in the original queues, rounded down.
 //!
-//! Costs a table access per page, and per command a few list moves for each chunk and a look at the
-//! front of each queue. In the drive 20 bytes per chunk: count, last access, expiry, two links.
+//! Decided here:
+//!
+//! - A command gets its streams before it is counted, as in the patents.
+//! - The hottest chunk's successor is the latest chunk in the highest queue.
+//! - A chunk that sank keeps its count, as in both re-implementations, so one more access returns
+//!   it to its old queue. With `forget` its count is reduced to the minimum of its new queue.
+//! - Pages that cleaning moves keep their stream.
+//!
+//! The cost is a table access per page. Each command costs a few list moves for each chunk and a
+//! look at the front of each queue. The drive keeps 20 bytes per chunk: count, last access, expiry,
+//! two links.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -34,13 +40,13 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of AutoStream's multi-queue.
     pub struct AutostreamConfig {
-        /// Queues, and so streams.
+        /// Number of queues, and so of streams.
         queues: u8 = 8, from 1 to 64;
         /// Size of a chunk, the addresses that share an access count; at least a page.
         chunk: Bytes = Bytes(1 << 20), from 512 to (1 << 30);
         /// Base of the logarithm of the access count that gives the queue.
         base: u32 = 2, from 2 to 1000;
-        /// Whether a demoted chunk's access count is cut to the least of its new queue.
+        /// Whether a demoted chunk's access count is cut to the minimum of its new queue.
         forget: bool = false;
     }
 }
@@ -48,7 +54,7 @@ crate::parameters! {
 #[derive(Clone, Copy, Debug, Default)]
 struct Chunk {
     queue: u8,
-    /// Accesses; none: it is in no queue.
+    /// Number of accesses. Zero: the chunk is in no queue.
     count: u64,
     accessed: u64,
     expires: u64,
@@ -56,7 +62,7 @@ struct Chunk {
 
 crate::state!(blank Chunk { queue, count, accessed, expires });
 
-/// Chunks in queues.
+/// AutoStream: chunks in queues.
 #[derive(Clone, Debug)]
 pub struct Autostream {
     config: AutostreamConfig,
@@ -64,14 +70,14 @@ pub struct Autostream {
     chunk_pages: u32,
     chunks: Vec<Chunk>,
     links: Links,
-    /// From cold to hot; the front of each was accessed longest ago.
+    /// Queues from cold to hot. The front of each queue was accessed longest ago.
     queues: Vec<List>,
     /// Accesses of the drive: its clock.
     accesses: u64,
     hottest: u32,
-    /// How long the hottest chunk goes without an access.
+    /// Time between the last two accesses to the hottest chunk.
     lifetime: u64,
-    /// The command that was told last, which is not counted yet.
+    /// The last command, which is not counted yet.
     pending: Option<(Lpn, u32)>,
 }
 
@@ -81,7 +87,7 @@ crate::state!(
 );
 
 impl Autostream {
-    /// No chunk in any queue.
+    /// Starts with no chunk in any queue.
     pub fn new(config: &PlacementConfig) -> Self {
         let AutostreamConfig { queues, chunk, base, .. } = config.autostream;
         let page_bytes = u64::from(config.geometry.shape().page_bytes);
@@ -101,7 +107,7 @@ impl Autostream {
         }
     }
 
-    /// One for each queue.
+    /// One stream for each queue.
     pub fn streams(config: &PlacementConfig) -> u8 {
         config.autostream.queues
     }
@@ -110,13 +116,13 @@ impl Autostream {
         lpn.get() / self.chunk_pages
     }
 
-    /// The queue of a count.
+    /// Returns the queue of a count.
     fn queue_for(&self, count: u64) -> u8 {
         let queue = count.ilog(self.config.base.into());
         queue.min(u32::from(self.config.queues) - 1) as u8
     }
 
-    /// One access to a chunk.
+    /// Counts one access to a chunk.
     fn promote(&mut self, at: u32) {
         self.accesses += 1;
         let Chunk { queue, mut count, accessed, .. } = self.chunks[at as usize];
@@ -133,7 +139,7 @@ impl Autostream {
         self.links.push_back(&mut self.queues[usize::from(queue)], at);
     }
 
-    /// What has expired sinks.
+    /// Moves expired chunks to the queue below.
     fn demote(&mut self) {
         for queue in (1..self.config.queues).rev() {
             let Some(at) = self.queues[usize::from(queue)].front() else { continue };

@@ -1,14 +1,14 @@
-//! The hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks of a page's number.
+//! Hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks of a page's number.
 //!
-//! The ETI paper compares three pairs without naming them; these are ours
+//! The ETI paper compares three pairs without naming them, so these pairs are our choice
 //! (docs/algorithms.md, 3.3). A number is checked as eight bytes, the lowest first. A check is
-//! affine over bits: what each of the bytes contributes stands in a table that the compiler
+//! affine over bits. So the contribution of each byte value is in a table that the compiler
 //! computes.
 
 use crate::addr::Lpn;
 
 crate::choice! {
-    /// Two hash functions: checks of a page's number, each divided by the slots there are.
+    /// Two hash functions: checks of a page's number, each taken modulo the number of slots.
     pub enum Hashes {
         /// CRC-32 and CRC-32C.
         Crc32 = "crc32",
@@ -19,23 +19,23 @@ crate::choice! {
     }
 }
 
-/// Where a page's two slots are in a table.
+/// Computes the two slots of a page in a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hasher {
     hashes: Hashes,
     slots: u32,
-    /// `slots - 1`, if that is a mask.
+    /// `slots - 1`, if the number of slots is a power of two.
     mask: Option<u32>,
 }
 
 impl Hasher {
-    /// For a table of so many slots, at least 1.
+    /// Makes a hasher for a table of this many slots, at least 1.
     pub fn new(hashes: Hashes, slots: u32) -> Self {
         assert!(slots > 0, "a table has slots");
         Self { hashes, slots, mask: slots.is_power_of_two().then_some(slots - 1) }
     }
 
-    /// The two slots of a page, which may be the same.
+    /// Returns the two slots of a page, which may be equal.
     #[inline(always)]
     pub fn slots(&self, lpn: Lpn) -> [usize; 2] {
         let lpn = lpn.get();
@@ -54,7 +54,7 @@ impl Hasher {
     }
 }
 
-/// The parameters of a check, as catalogues state them.
+/// Parameters of a check, as catalogues list them.
 #[derive(Clone, Copy)]
 struct Crc {
     width: u32,
@@ -115,7 +115,7 @@ static CRC_32C: PageCrc = PageCrc::new(CRC_32C_MODEL);
 static CRC_16_CCITT: PageCrc = PageCrc::new(CRC_16_CCITT_MODEL);
 static CRC_16_ARC: PageCrc = PageCrc::new(CRC_16_ARC_MODEL);
 
-/// The check of a page's number: by byte and its value, what is to be combined.
+/// The check of a page's number: the value to combine, by byte and byte value.
 struct PageCrc([[u32; 256]; 4]);
 
 impl PageCrc {
@@ -128,7 +128,8 @@ impl PageCrc {
             while value < 256 {
                 let mut number = [0; 8];
                 number[byte] = value as u8;
-                // The check of zero is in the first table only: it would cancel itself out.
+                // Only the first table includes the check of zero, because it would cancel itself
+                // out.
                 let zero = if byte == 0 { 0 } else { of_zero };
                 tables[byte][value] = crc.of(&number) ^ zero;
                 value += 1;

@@ -2,15 +2,17 @@
 //! (Chiang, Lee and Chang, "Using Data Clustering to Improve Cleaning Performance for Flash
 //! Memory", Software: Practice and Experience 29(3), 1999).
 //!
-//! The flash is divided into regions, from cold to hot. A page starts in the coldest. An update
-//! moves it one region up if the page was young, cleaning moves it one region down if it is old.
+//! The flash is divided into regions, from cold to hot. A page starts in the coldest region. An
+//! update moves it one region up if the page was young. Cleaning moves it one region down if it is
+//! old.
 //!
-//! What is young and what is old depends on the workload, the paper says; here the default is that
-//! every page is both, as in the evaluation of SepBIT (Wang et al., FAST 2022, whose published code
-//! has it so, with six regions). Ages are counted in pages that the host has written, from the last
-//! such write of the page. Costs one access to a table per page written or moved. A drive knows a
-//! page's region by the unit that the page is in: no memory. Ages, if a threshold needs them, are 4
-//! bytes per logical page. The simulator keeps both in tables.
+//! According to the paper, the limits for young and old depend on the workload. By default every
+//! page here is both young and old, as in the evaluation of SepBIT (Wang et al., FAST 2022), whose
+//! published code does the same with six regions. The age of a page is the number of pages that the
+//! host has written since its last write of the page. The cost is one access to a table per page
+//! written or moved. A drive knows a page's region from the unit of the page, so this takes no
+//! memory. Ages, if a threshold needs them, are 4 bytes per logical page. The simulator keeps both
+//! in tables.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -33,23 +35,23 @@ crate::parameters! {
     }
 }
 
-/// In no region yet.
+/// The page is in no region yet.
 const NOWHERE: u8 = u8::MAX;
 
 /// Regions between which pages climb and sink.
 #[derive(Clone, Debug)]
 pub struct Dac {
     config: DacConfig,
-    /// The region of each page.
+    /// Region of each page.
     regions: Vec<u8>,
-    /// When each page was last written, if a threshold needs that.
+    /// Time of the last write by page, if a threshold needs it.
     written: Vec<u64>,
 }
 
 crate::state!(Dac { regions, written } fixed { config });
 
 impl Dac {
-    /// No page written.
+    /// Starts with no page written.
     pub fn new(config: &PlacementConfig) -> Self {
         let pages = config.geometry.logical_pages() as usize;
         let config = config.dac;
@@ -62,7 +64,7 @@ impl Dac {
         }
     }
 
-    /// One for each region.
+    /// One stream for each region.
     pub fn streams(config: &PlacementConfig) -> u8 {
         config.dac.regions
     }
@@ -108,7 +110,7 @@ impl Placement for Dac {
 
     fn classify(&self, relocation: Relocation) -> u8 {
         match self.regions[relocation.lpn.index()] {
-            // After a loss of power nothing is known but where a page is.
+            // After a loss of power the drive knows only the place of the page.
             NOWHERE => relocation.stream,
             region => region,
         }

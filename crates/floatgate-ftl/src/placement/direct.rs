@@ -1,14 +1,15 @@
-//! Direct: a counter for every page (the ideal that Hsieh, Kuo and Chang, ACM Transactions on
-//! Storage 2, 2006, approximate).
+//! Direct: a counter for every page, the ideal that Hsieh, Kuo and Chang approximate (ACM
+//! Transactions on Storage 2, 2006).
 //!
-//! A page write adds 1 to the page's counter. Once in a period all counters are halved: an average
-//! that forgets exponentially. A page is hot from a threshold on.
+//! A page write adds 1 to the page's counter. Once in a period all counters are halved. So a
+//! counter is an average that decays exponentially. A page is hot if its counter has reached a
+//! threshold.
 //!
-//! Decided here: counters end at 15, as four bits do, or nowhere; a page is judged after its write
-//! is counted, before the halving that it may bring due. The halving of a counter is computed when
-//! it is next looked at, with the same result. Costs one table access per page; a drive would keep
-//! 4 bits per page (32 if they do not end), which is what is reported, and walk through them once
-//! in a period. Here a page takes 8 bytes.
+//! Decided here: counters saturate at 15, as with four bits, or are unlimited. A page is judged
+//! after its write is counted, and before a halving that this write makes due. The halving of a
+//! counter is computed at its next use, with the same result. The cost is one table access per
+//! page. A drive would keep 4 bits per page (32 if unlimited), which is the reported size, and walk
+//! through them once in a period. The simulator keeps 8 bytes per page.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,7 +18,7 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
 use crate::saved::State;
 
-/// The value at which counters of four bits end.
+/// The value at which counters of four bits saturate.
 const SATURATED: u32 = 15;
 
 crate::parameters! {
@@ -32,7 +33,7 @@ crate::parameters! {
     }
 }
 
-/// A page's counter, as it was at the end of a period.
+/// A page's counter at the end of a period.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     value: u32,
@@ -48,21 +49,21 @@ impl Counter {
     }
 }
 
-/// A counter for every page.
+/// Direct: a counter for every page.
 #[derive(Clone, Debug)]
 pub struct Direct {
     config: DirectConfig,
     counters: Vec<Counter>,
     /// Periods that have ended.
     period: u32,
-    /// Page writes in this one.
+    /// Page writes in the current period.
     writes: u32,
 }
 
 crate::state!(Direct { counters, period, writes } fixed { config });
 
 impl Direct {
-    /// All counters zero.
+    /// Starts with all counters zero.
     pub fn new(config: &PlacementConfig) -> Self {
         let (pages, config) = (config.geometry.logical_pages(), config.direct);
         assert!(config.decay_period > 0, "{config:?}");
@@ -70,12 +71,12 @@ impl Direct {
         Self { config, counters, period: 0, writes: 0 }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// The counter of a page.
+    /// Returns the counter of a page.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u32 {
         self.counters[lpn.index()].at(self.period)

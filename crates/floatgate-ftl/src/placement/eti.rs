@@ -1,8 +1,8 @@
 //! ETI: temperature by extents (Shafaei, Desnoyers and Fitzpatrick, "Write Amplification Reduction
 //! in Flash-Based SSDs Through Extent-Based Temperature Identification", HotStorage 2016).
 //!
-//! The address space is cut into at most N extents, each with a counter of four bits. At first it
-//! is one extent. A write command, however long, is one update:
+//! The address space is divided into at most N extents, each with a counter of four bits. At first
+//! it is one extent. A write command, however long, is one update:
 //! ```text
 //! extents   |     a     |  b  |      c       |        A: the write is an extent
 //! A                     [=====]                       b + 1
@@ -10,24 +10,30 @@
 //! C                           [====]                  c is cut in two, the first one + 1
 //! D                        [=====]                    b and c are cut in two, two of the four + 1
 //! ```
-//! In general: cut at both ends of the write, then add 1 to every extent inside it. When no more
-//! cuts can be made, it adds 1 to the extents that it covers to `alpha` percent. Once in a period
-//! all counters are halved; then neighbours that are hot (`beta` or more) with equal counters are
-//! merged, and all neighbours that are cold. A page is hot if its extent's counter says so.
+//! In general: ETI cuts at both ends of the write, then adds 1 to every extent inside it. When no
+//! more cuts can be made, it adds 1 to the extents that the write covers to `alpha` percent. Once
+//! in a period all counters are halved. Then hot neighbours (`beta` or more) with equal counters
+//! are merged, and so are all cold neighbours. A page is hot if its extent's counter has reached
+//! the threshold.
 //!
-//! Decided here (docs/algorithms.md, 3.4, E1 to E10): one cut left where two are needed counts as
-//! none (`partial_split`: it is made where the write begins, and then `alpha` decides). `alpha` is
-//! reached by a share that is equal to it. Cold extents that merge have the mean of their counters,
-//! weighted by length and rounded down (`merge_value`). The period is in commands (`decay_unit`).
-//! Pages are judged after the update of their own command, before the ageing that it may bring due,
-//! which waits for the next command. A page that is judged without being written has the counter
-//! that its extent has. Trims change nothing.
+//! Decided here (docs/algorithms.md, 3.4, E1 to E10):
 //!
-//! Costs per command: a search unless it begins in the extent found last, among the extents of one
-//! of 256 parts of the drive; at most two insertions in a sorted array of N starts, each of which
-//! is told to the parts behind it, and 1 added to each extent written; per page one comparison as
-//! long as it is in the extent found last. Takes 4.5 bytes per extent of N in a drive, which need
-//! not know of parts.
+//! - If two cuts are needed and one is left, no cut is made. With `partial_split` the cut is made
+//!   where the write begins, and then `alpha` decides.
+//! - A share equal to `alpha` reaches it.
+//! - The counter of merged cold extents is the mean of their counters, weighted by length and
+//!   rounded down (`merge_value`).
+//! - The period is counted in commands (`decay_unit`).
+//! - Pages are judged after the update of their own command. An ageing that this command makes due
+//!   waits for the next command.
+//! - A page that is judged without a write gets the counter of its extent.
+//! - Trims change nothing.
+//!
+//! The cost per command is a search among the extents of one of 256 parts of the drive, unless the
+//! command begins in the extent found last. There are at most two insertions into a sorted array of
+//! N starts, and each also updates the parts behind it. Then 1 is added to each extent written. A
+//! page costs one comparison if it is in the extent found last. In a drive ETI takes 4.5 bytes for
+//! each of the N extents; a drive needs no parts.
 
 mod parts;
 
@@ -71,7 +77,7 @@ crate::parameters! {
 }
 
 crate::choice! {
-    /// What a period of ageing is counted in.
+    /// Unit of the ageing period.
     pub enum DecayUnit {
         /// Write commands.
         Commands = "commands",
@@ -81,7 +87,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// The counter of cold extents that were merged.
+    /// Counter of an extent merged from cold ones.
     pub enum MergeValue {
         /// The mean of their counters, weighted by length, rounded down.
         Mean = "mean",
@@ -97,27 +103,27 @@ crate::choice! {
 /// Consecutive pages that share a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// The first page.
+    /// First page.
     pub start: u32,
-    /// The page behind the last.
+    /// End: the page behind the last one.
     pub end: u32,
-    /// How often it was written, aged.
+    /// Number of writes, halved with age.
     pub counter: u8,
 }
 
-/// The most that four bits count.
+/// Highest value of four bits.
 const COUNTER_MAX: u8 = 15;
-/// Parts that a step of a search divides extents into.
+/// Parts into which a step of a search divides the extents.
 const WAYS: usize = 8;
-/// So many halvings leave nothing of four bits, and so one extent.
+/// After this many halvings every counter of four bits is 0, and all extents have merged into one.
 const HALVINGS: u64 = 4;
 
-/// The extents: an array of where they start, and one of their counters.
+/// The extents: an array of their starts, and an array of their counters.
 #[derive(Clone, Debug)]
 pub struct Eti {
     config: EtiConfig,
     pages: u32,
-    /// Ascending, from 0. An extent ends where the next one starts.
+    /// Starts in ascending order, from 0. An extent ends where the next one starts.
     starts: Vec<u32>,
     counters: Vec<u8>,
     parts: Parts,
@@ -130,7 +136,7 @@ pub struct Eti {
 crate::state!(Eti { starts, counters, parts, latest, executions } fixed { config, pages, seen });
 
 impl Eti {
-    /// One extent over all pages.
+    /// Starts with one extent over all pages.
     pub fn new(config: &PlacementConfig) -> Self {
         let (pages, config) = (config.geometry.logical_pages(), config.eti);
         assert!(config.extents > 0 && config.decay_period > 0, "{config:?}");
@@ -147,12 +153,12 @@ impl Eti {
         }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// The extents, in order: they cover all pages, without gap.
+    /// Returns the extents in order. They cover all pages without gaps.
     pub fn partition(&self) -> impl Iterator<Item = Extent> {
         (0..self.starts.len()).map(|index| self.extent(index))
     }
@@ -167,7 +173,7 @@ impl Eti {
         self.starts.get(index + 1).copied().unwrap_or(self.pages)
     }
 
-    /// A command writes these pages: the update of figure 3.
+    /// Updates the extents for a command that writes these pages: figure 3 of the paper.
     fn update(&mut self, pages: Range<u32>) {
         let from = self.find(pages.start);
         let last = self.find(pages.end - 1);
@@ -202,20 +208,20 @@ impl Eti {
         }
     }
 
-    /// An extent is written.
+    /// Adds 1 to the counter of an extent.
     #[inline(always)]
     fn count(&mut self, index: usize) {
         self.counters[index] = (self.counters[index] + 1).min(self.config.counter_max);
     }
 
-    /// Cuts an extent in two, which both have its counter; the second one starts at `page`.
+    /// Cuts an extent in two with equal counters. The second one starts at `page`.
     fn cut(&mut self, index: usize, page: u32) {
         self.starts.insert(index + 1, page);
         self.counters.insert(index + 1, self.counters[index]);
         self.parts.cut(page, 1);
     }
 
-    /// Cuts an extent in three, all with its counter: these pages are the middle one.
+    /// Cuts an extent in three with equal counters. These pages are the middle one.
     fn cut_out(&mut self, index: usize, pages: &Range<u32>) {
         let counter = self.counters[index];
         insert_two(&mut self.starts, index + 1, [pages.start, pages.end]);
@@ -235,7 +241,7 @@ impl Eti {
         u64::from(overlap) * 100 >= u64::from(self.config.alpha_percent) * u64::from(end - start)
     }
 
-    /// Halves all counters, then merges what is alike.
+    /// Halves all counters, then merges similar neighbours.
     fn age(&mut self) {
         self.counters.iter_mut().for_each(|counter| *counter /= 2);
         let (mut merged, mut next) = (0, 0);
@@ -251,7 +257,7 @@ impl Eti {
         self.remember(0);
     }
 
-    /// How many extents from `first` on are to be one.
+    /// Returns how many extents from `first` on are merged into one.
     fn alike(&self, first: usize) -> usize {
         let joins = |&index: &usize| {
             let [before, here] = [index - 1, index].map(|index| self.counters[index]);
@@ -281,7 +287,7 @@ impl Eti {
         }
     }
 
-    /// The extent of a page, which is the one found last from now on.
+    /// Finds the extent of a page, which then is the extent found last.
     #[inline(always)]
     fn find(&mut self, page: u32) -> usize {
         if !self.latest.covers(page) {
@@ -290,14 +296,14 @@ impl Eti {
         self.latest.index
     }
 
-    /// An extent is the one found last.
+    /// Makes an extent the one found last.
     #[inline(always)]
     fn remember(&mut self, index: usize) {
         self.latest = Latest { index, lower: self.starts[index], upper: self.end(index) };
     }
 
-    /// The extent of a page: the last that does not start behind it. The comparisons of a step are
-    /// made at once, where each step of a binary search waits for the one before.
+    /// Searches the extent of a page: the last one that does not start behind it. The comparisons
+    /// of a step run at once, while each step of a binary search waits for the one before.
     fn search(&self, page: u32) -> usize {
         let (mut found, last) = self.parts.extents(page);
         let mut stride = last + 1 - found;
@@ -363,7 +369,7 @@ impl Placement for Eti {
 
     fn memory_bytes(&self) -> u64 {
         let extents = u64::from(self.config.extents);
-        // Sixteen counters to a word.
+        // Sixteen counters in a word.
         let (starts, counters) = (extents * 4, extents.div_ceil(16) * 8);
         starts + counters + size_of::<Latest>() as u64
     }
@@ -394,7 +400,7 @@ impl Placement for Eti {
     }
 }
 
-/// Two come to stand at a place, before what was there.
+/// Inserts two elements at a position.
 fn insert_two<T: Copy>(all: &mut Vec<T>, at: usize, two: [T; 2]) {
     let end = all.len();
     all.extend(two);
@@ -402,7 +408,7 @@ fn insert_two<T: Copy>(all: &mut Vec<T>, at: usize, two: [T; 2]) {
     all[at..at + 2].copy_from_slice(&two);
 }
 
-/// The extent found last, with its bounds; looked up anew when extents were cut or merged.
+/// The extent found last, with its bounds. It is looked up again after extents were cut or merged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latest {
     index: usize,

@@ -1,8 +1,8 @@
-//! A placement that is in no table: it comes from outside of this crate.
+//! External placement policy: a policy that is not in the table, from outside this crate.
 //!
-//! It is asked by a virtual call. Placements of the table are not: they know nothing of it. Of each
-//! page it is told the placement handle of the host's last write of it, buffered or not; memory
-//! for that is taken when a write names one.
+//! It is called through a virtual call. Placements of the table do not pay for this. The external
+//! policy gets, for each page, the placement handle of the host's last write of that page, buffered
+//! or not. Memory for the handles is allocated when a write first names one.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -13,17 +13,18 @@ use core::ops::Range;
 use super::{HostWrite, Placement, Reclaimed, Relocation};
 use crate::addr::Lpn;
 
-/// What the engine asks of a placement from outside. Its streams are fewer than it has said.
+/// Interface of an external placement policy. Each stream that it returns must be below the number
+/// of streams in [`AnyPlacement::guest`](super::AnyPlacement::guest).
 pub trait GuestPlacement: Send {
     /// As [`Placement::stream`], with the handle that the host has named.
     fn stream(&mut self, write: HostWrite, handle: u16) -> u8;
 
-    /// Whether [`GuestPlacement::moved`] is asked. If not, pages that cleaning moves stay in their
-    /// stream, and those of an SLC cache, which are in none, go to the first.
+    /// Whether [`GuestPlacement::moved`] is called. If not, pages that cleaning moves stay in their
+    /// stream. Pages of an SLC cache, which are in no placement stream, go to the first one.
     fn sorts_moved(&self) -> bool;
 
-    /// Appends the stream of each page of a unit that cleaning moves. `handles` are those of their
-    /// last writes; `of` has what the pages have in common, and the first of them.
+    /// Appends the stream of each page of a unit that cleaning moves. `handles` are the handles of
+    /// their last writes. `of` has the stream and times, which all pages share, and the first page.
     fn moved(&mut self, pages: &[Lpn], handles: &[u16], of: Relocation, streams: &mut Vec<u8>);
 
     /// As [`Placement::trimmed`].
@@ -33,11 +34,11 @@ pub trait GuestPlacement: Send {
     fn reclaimed(&mut self, unit: Reclaimed);
 }
 
-/// A placement from outside, and memory for the pages of a unit.
+/// An external policy, and buffers for the pages of a unit.
 pub struct Guest {
     policy: Box<dyn GuestPlacement>,
     logical_pages: u32,
-    /// By page, the handle of its last write; empty before any is named.
+    /// Handle of the last write, by page; empty until a write names a handle.
     given: Vec<u16>,
     pages: Vec<Lpn>,
     handles: Vec<u16>,
@@ -58,7 +59,7 @@ impl Guest {
         self.given.get(lpn.index()).copied().unwrap_or(0)
     }
 
-    /// The streams of pages of a unit that are moved together, in their order.
+    /// Returns the streams of pages of a unit that are moved together, in their order.
     pub fn sort(&mut self, pages: impl Iterator<Item = Lpn>, of: Relocation) -> &[u8] {
         self.streams.clear();
         if !self.policy.sorts_moved() {
@@ -78,7 +79,7 @@ impl Guest {
 }
 
 impl Placement for Guest {
-    /// Not inlined: the path of policies of the table goes past it.
+    /// Not inlined: the path for policies of the table does not include it.
     #[inline(never)]
     fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
         if self.given.is_empty() {

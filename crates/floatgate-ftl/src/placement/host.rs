@@ -1,17 +1,17 @@
-//! Host: the host says by a placement handle what is to lie together, as with flexible data
-//! placement (NVM Express TP4146, 2022; Allison et al., "Towards Efficient Flash Caches with
-//! Emerging NVMe Flexible Data Placement SSDs", EuroSys 2025).
+//! Host: the host groups its data by placement handles, as with flexible data placement (NVM
+//! Express TP4146, 2022; Allison et al., "Towards Efficient Flash Caches with Emerging NVMe
+//! Flexible Data Placement SSDs", EuroSys 2025).
 //!
-//! Each handle has a reclaim unit: here an erase unit that is open. What cleaning moves
+//! Each handle has a reclaim unit, here an open erase unit. The pages that cleaning moves
 //!
-//! - shares erase units with what it moves of other handles, and with nothing that is written, if
-//!   the handles are *initially isolated*;
-//! - stays with its handle, if they are *persistently isolated*.
+//! - share erase units with moved pages of other handles, but with no host writes, if the handles
+//!   are *initially isolated*;
+//! - stay with their handle, if the handles are *persistently isolated*.
 //!
-//! A write with a handle that the drive does not have goes to handle 0, and is counted: the
-//! standard has the drive choose, and log an event. Writes that do not name any have handle 0.
-//! Decided here: a page keeps the handle of its last write while a write buffer has it. A drive
-//! would keep that beside its buffer; memory for it is not counted.
+//! A write with a handle that the drive does not have goes to handle 0, and is counted. In the
+//! standard the drive chooses a handle and logs an event. Writes without a handle have handle 0.
+//! Decided here: a page keeps the handle of its last write while it is in a write buffer. A drive
+//! would keep the handle in its buffer; memory for that is not counted.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -21,22 +21,22 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::saved::State;
 
 crate::choice! {
-    /// How far data of different placement handles are kept apart.
+    /// How long data of different placement handles is kept apart.
     pub enum Isolation {
-        /// Until cleaning moves them: what it moves shares erase units.
+        /// Until cleaning moves it. Moved pages of all handles share erase units.
         Initially = "initially",
-        /// For good.
+        /// Permanently.
         Persistently = "persistently",
     }
 }
 
-/// A stream for each handle, and one before them for what cleaning moves if that is shared.
+/// A stream for each handle, after one stream for moved pages if they are shared.
 #[derive(Clone, Debug)]
 pub struct Host {
     handles: u8,
     /// The stream of handle 0.
     first: u8,
-    /// By page: the handle of its last write.
+    /// Handle of the last write, by page.
     given: Vec<u8>,
     unknown: u64,
 }
@@ -44,13 +44,13 @@ pub struct Host {
 crate::state!(Host { given, unknown } fixed { handles, first });
 
 impl Host {
-    /// No page written.
+    /// Starts with no page written.
     pub fn new(config: &PlacementConfig) -> Self {
         let given = vec![0; config.geometry.logical_pages() as usize];
         Self { handles: config.handles, first: first(config), given, unknown: 0 }
     }
 
-    /// One for each handle, and one for what cleaning moves if that is shared.
+    /// One stream for each handle, and one for moved pages if they are shared.
     pub fn streams(config: &PlacementConfig) -> u8 {
         config.handles + first(config)
     }
@@ -80,7 +80,7 @@ impl Placement for Host {
         if self.first > 0 { 0 } else { relocation.stream }
     }
 
-    /// As if its handle were written now.
+    /// Classifies a page as if its handle were written now.
     fn classify(&self, relocation: Relocation) -> u8 {
         self.first + self.given[relocation.lpn.index()]
     }

@@ -1,15 +1,15 @@
-//! Three clusters on a line, and where one ends and the next begins: k-means in one dimension.
+//! Three clusters on a line, and the borders between them: k-means in one dimension.
 //!
-//! Deterministic and exact: a centroid is a fraction, a sum over a count, and fractions are
-//! compared by cross multiplication. Lloyd's rounds start from the samples at the quantiles 1/6,
-//! 3/6 and 5/6, and end when nothing changes, after [`ROUNDS`] at the latest. A sample as far from
-//! one centroid as from the other belongs to the lower. If two of the three samples to start from
-//! are equal, the quantiles of the distinct values are taken, so that no cluster starts where
-//! another does. A cluster that has lost all its samples stays where it was.
+//! The result is deterministic and exact. A centroid is a fraction, a sum over a count, and
+//! fractions are compared by cross multiplication. Lloyd's rounds start from the samples at the
+//! quantiles 1/6, 3/6 and 5/6. They end when nothing changes, or after [`ROUNDS`]. A sample with
+//! equal distance to two centroids belongs to the lower one. If two of the three start samples are
+//! equal, the quantiles of the distinct values are used, so that no two clusters start at the same
+//! value. A cluster that has lost all its samples keeps its centroid.
 
 use alloc::vec::Vec;
 
-/// Rounds after which it ends, settled or not.
+/// Rounds after which the search ends, settled or not.
 const ROUNDS: u32 = 100;
 
 /// A fraction that is not negative.
@@ -29,13 +29,13 @@ impl Fraction {
         (!samples.is_empty()).then_some(Self { over, under: samples.len() as u128 })
     }
 
-    /// Half way between two.
+    /// Returns the middle between two fractions.
     fn between(a: Self, b: Self) -> Self {
         let over = a.over * b.under + b.over * a.under;
         Self { over, under: 2 * a.under * b.under }
     }
 
-    /// The largest whole number that is not above it.
+    /// Returns the largest whole number that is not above the fraction.
     pub(super) fn floor(self) -> u64 {
         (self.over / self.under) as u64
     }
@@ -47,8 +47,8 @@ impl PartialEq for Fraction {
     }
 }
 
-/// The centroids of three clusters of samples, which it sorts, in ascending order. None if the
-/// samples do not have three values. At most 2^20 samples.
+/// Returns the centroids of three clusters of samples, in ascending order. None if the samples have
+/// fewer than three values. Sorts the samples, at most 2^20 of them.
 pub(super) fn centroids(samples: &mut [u64]) -> Option<[Fraction; 3]> {
     assert!(samples.len() <= 1 << 20, "a centroid is a sum in 128 bits");
     samples.sort_unstable();
@@ -69,13 +69,13 @@ pub(super) fn centroids(samples: &mut [u64]) -> Option<[Fraction; 3]> {
     Some(centroids)
 }
 
-/// Half way between neighbours.
+/// Returns the middles between neighbouring centroids.
 pub(super) fn thresholds(centroids: &[Fraction; 3]) -> [Fraction; 2] {
     let [low, middle, high] = *centroids;
     [Fraction::between(low, middle), Fraction::between(middle, high)]
 }
 
-/// The highest sample of the lower two clusters each.
+/// Returns the highest value that belongs to each of the lower two clusters.
 fn borders(centroids: &[Fraction; 3]) -> [u64; 2] {
     thresholds(centroids).map(Fraction::floor)
 }
@@ -103,14 +103,14 @@ mod tests {
         Fraction { over: over.into(), under: under.into() }
     }
 
-    /// A cluster can lose all its samples to its neighbours. Its centroid then stays where it was,
-    /// so that centroids stay in order.
+    /// A cluster can lose all its samples to its neighbours. It then keeps its centroid, so that
+    /// centroids stay in order.
     #[test]
     fn a_cluster_without_samples_keeps_its_centroid() {
         let heaps = [(99, 20), (100, 15), (150, 5), (151, 10), (201, 10)];
         let mut samples: Vec<u64> =
             heaps.iter().flat_map(|&(value, count)| vec![value; count]).collect();
-        // At first the middle cluster has 15 samples of 100 and 5 of 150: its centroid is 112.5.
+        // At first the middle cluster has 15 samples of 100 and 5 of 150, with the centroid 112.5.
         // Then 100 is nearer to the lower centroid and 150 to the upper one.
         let expected = [(20 * 99 + 15 * 100, 35), (15 * 100 + 5 * 150, 20), (4270, 25)];
         let found = centroids(&mut samples).unwrap();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_tie_belongs_to_the_lower() {
-        // From 0, 4 and 100: 2 is as far from 0 as from 4.
+        // From 0, 4 and 100: 2 has the same distance to 0 and to 4.
         let centroids = centroids(&mut [0, 0, 2, 4, 100, 100]).unwrap();
         assert_eq!(centroids, [fraction(2, 3), Fraction::of(4), Fraction::of(100)]);
     }

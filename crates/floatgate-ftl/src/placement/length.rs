@@ -1,9 +1,9 @@
-//! The length of a write says whether it is hot (Im and Shin, "ComboFTL", Journal of Systems
-//! Architecture 56, 2010): short writes are of data that is written again soon.
+//! Length: short writes are hot, because their data is soon written again (Im and Shin, "ComboFTL",
+//! Journal of Systems Architecture 56, 2010).
 //!
-//! Decided here: the threshold, 4 pages of 4 KiB, which our sources do not give. Nothing is
-//! remembered: a page that is judged without being written stays where it is. Costs a comparison
-//! per page and no memory.
+//! Decided here: the threshold of 4 pages of 4 KiB, because our sources give none. The scheme has
+//! no memory: a page that is judged without a write stays in its stream. The cost is a comparison
+//! per page.
 
 use super::{HostWrite, Placement, PlacementConfig};
 use crate::saved::State;
@@ -16,19 +16,19 @@ crate::parameters! {
     }
 }
 
-/// Short writes are hot.
+/// Classifier by the length of the write: short writes are hot.
 #[derive(Clone, Copy, Debug)]
 pub struct Length(LengthConfig);
 
 crate::state!(Length);
 
 impl Length {
-    /// Nothing is remembered.
+    /// Keeps only the parameters.
     pub fn new(config: &PlacementConfig) -> Self {
         Self(config.length)
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }

@@ -1,14 +1,14 @@
 //! Two-level LRU lists (Chang and Kuo, "An Adaptive Striping Architecture for Flash Memory Storage
 //! Systems of Embedded Systems", RTAS 2002).
 //!
-//! A hot list and a candidate list of pages, both of fixed size and in order of their last write.
-//! A written page that is in neither becomes a candidate; a candidate becomes hot; a hot page moves
-//! to the front. What falls off the hot list becomes the first candidate again, what falls off the
-//! candidate list is forgotten.
+//! There are a hot list and a candidate list of pages, both of fixed size and in order of the last
+//! write. A written page that is in neither list becomes a candidate. A written candidate becomes
+//! hot, and a written hot page moves to the front. A page that falls off the hot list becomes the
+//! first candidate again. A page that falls off the candidate list is forgotten.
 //!
-//! Decided here: the sizes (512 and 1024 pages), which our sources do not give; a page is judged
-//! after its write, so that its second one is hot. Costs per page a probe of a hash table and at
-//! most four list moves; takes 16 bytes per page of the lists and the hash table.
+//! Decided here: the sizes (512 and 1024 pages), because our sources give none. A page is judged
+//! after its write, so that its second write is hot. The cost per page is a probe of a hash table
+//! and at most four list moves. The memory is 16 bytes per page of the lists, and the hash table.
 
 use alloc::vec::Vec;
 
@@ -21,9 +21,9 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of the two lists.
     pub struct LruListsConfig {
-        /// Pages in the hot list at most.
+        /// Most pages in the hot list.
         hot: u32 = 512, from 1 to 16_777_216;
-        /// Pages in the list of candidates at most.
+        /// Most pages in the candidate list.
         candidates: u32 = 1024, from 1 to 16_777_216;
     }
 }
@@ -37,7 +37,7 @@ struct Entry {
 
 crate::state!(blank Entry { lpn, hot });
 
-/// The lists. The front of each is its most recently written page.
+/// The two lists. The front of each is its most recently written page.
 #[derive(Clone, Debug)]
 pub struct LruLists {
     config: LruListsConfig,
@@ -51,7 +51,7 @@ pub struct LruLists {
 crate::state!(LruLists { slots, entries, links, hot, candidates } fixed { config });
 
 impl LruLists {
-    /// Empty lists.
+    /// Starts with empty lists.
     pub fn new(config: &PlacementConfig) -> Self {
         let config = config.lru_lists;
         assert!(config.hot > 0 && config.candidates > 0, "{config:?}");
@@ -66,12 +66,12 @@ impl LruLists {
         }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// A candidate becomes hot.
+    /// Makes a candidate hot.
     fn promote(&mut self, slot: u32) {
         self.links.remove(&mut self.candidates, slot);
         if self.hot.len() == self.config.hot {
@@ -84,7 +84,7 @@ impl LruLists {
         self.entries[slot as usize].hot = true;
     }
 
-    /// A page becomes a candidate.
+    /// Makes a page a candidate.
     fn admit(&mut self, lpn: Lpn) {
         let entry = Entry { lpn: lpn.get(), hot: false };
         let slot = if self.candidates.len() == self.config.candidates {
@@ -179,11 +179,11 @@ mod tests {
         let streams = [1, 2, 3, 1, 2].map(|lpn| lists.stream(write(lpn)));
         assert_eq!(streams, [0, 0, 0, 1, 1]);
         assert_eq!(content(&lists), [vec![2, 1], vec![3]]);
-        // The hot list is full: 1 is the first candidate again.
+        // The hot list is full, so 1 becomes the first candidate again.
         assert_eq!(lists.stream(write(3)), 1);
         assert_eq!(content(&lists), [vec![3, 2], vec![1]]);
         assert_eq!([1, 2, 3, 9].map(|lpn| lists.classify(relocation(lpn, 0))), [0, 1, 1, 0]);
-        // The candidate list overflows: 1 is forgotten.
+        // The candidate list overflows, so 1 is forgotten.
         assert_eq!([4, 5, 6, 2].map(|lpn| lists.stream(write(lpn))), [0, 0, 0, 1]);
         assert_eq!(content(&lists), [vec![2, 3], vec![6, 5, 4]]);
         assert_eq!(lists.stream(write(1)), 0);

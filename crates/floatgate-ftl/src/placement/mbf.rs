@@ -1,19 +1,20 @@
 //! MBF: multiple Bloom filters (Park and Du, "Hot Data Identification for Flash-based Storage
 //! Systems Using Multiple Bloom Filters", MSST 2011).
 //!
-//! V Bloom filters of M bits and two hash functions. A page write enters the page into one filter
-//! that does not have it yet, looked for from a filter on that changes with every write; if all
-//! have it, nothing happens. Once in a period the oldest filter is cleared, and is the newest then.
-//! Filters have weights from 2/V for the oldest to 2 for the newest, in equal steps; a page is hot
-//! if the weights of the filters that have it sum up to the threshold. With V = 4 and a threshold
-//! of 4 these must be the two newest and one more.
+//! There are V Bloom filters of M bits, with two hash functions. A page write enters the page into
+//! one filter that does not have it yet. The search for this filter starts at another filter with
+//! every write. If all filters have the page, nothing happens. Once in a period the oldest filter
+//! is cleared, and becomes the newest. Filters have weights from 2/V for the oldest to 2 for the
+//! newest, in equal steps. A page is hot if the weights of the filters that have it sum to the
+//! threshold or more. With V = 4 and a threshold of 4 these must be the two newest filters and one
+//! more.
 //!
-//! Settings are those of the ETI paper, Table 2: one filter is cleared every 4096 page writes. The
-//! original has 512. The ETI paper describes that the filters are tried from the newest to the
-//! oldest, which is `NewestFirst`. Decided here: at first the filters age in order of their
-//! numbers, and the search begins at the oldest; a page is judged after its write is entered,
-//! before the clearing that it may bring due. Costs per page two checks by table and two bits of
-//! each filter; takes V x M bits.
+//! The defaults are from the ETI paper, Table 2: one filter is cleared every 4096 page writes. The
+//! original clears one every 512. In the ETI paper's description the filters are tried from the
+//! newest to the oldest, which is `NewestFirst`. Decided here: at first the filters age in order of
+//! their numbers, and the search begins at the oldest. A page is judged after its write is entered,
+//! and before a clearing that this write makes due. The cost per page is two checks by table and
+//! two bits of each filter. The memory is V x M bits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,13 +28,13 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of MBF.
     pub struct MbfConfig {
-        /// Bloom filters.
+        /// Number of Bloom filters.
         filters: u32 = 4, from 1 to 16;
         /// Bits of a filter.
         bits: u32 = 2048, from 1 to 16_777_216;
         /// The two hash functions.
         hashes: Hashes = Hashes::Crc32;
-        /// Which of the filters that do not have the page records its write.
+        /// Which of the filters without the page records its write.
         insert: Insert = Insert::RoundRobin;
         /// Page writes between two clearings of the oldest filter.
         clear_every: u32 = 4096, from 1 to 1_000_000_000;
@@ -44,20 +45,20 @@ crate::parameters! {
 }
 
 crate::choice! {
-    /// Which filter a write is entered into, of those that do not have the page.
+    /// Which of the filters without the page records its write.
     pub enum Insert {
-        /// The first one in cyclic order; each write starts the search one filter further.
+        /// The first one in cyclic order. Each write starts the search one filter further.
         RoundRobin = "round_robin",
         /// The newest one.
         NewestFirst = "newest_first",
     }
 }
 
-/// The filters.
+/// MBF: the Bloom filters and their ages.
 #[derive(Clone, Debug)]
 pub struct Mbf {
     config: MbfConfig,
-    /// The sum of weights from which on a page is hot, in thousandths.
+    /// Sum of weights at which a page is hot, in thousandths.
     threshold: u64,
     hasher: Hasher,
     /// The bits, filter by filter.
@@ -65,7 +66,7 @@ pub struct Mbf {
     words_per_filter: usize,
     /// The filter that is cleared next.
     oldest: u32,
-    /// The filter that the next search begins at.
+    /// The filter at which the next search begins.
     turn: u32,
     /// Page writes since the last clearing.
     writes: u32,
@@ -77,7 +78,7 @@ crate::state!(
 );
 
 impl Mbf {
-    /// Empty filters.
+    /// Starts with empty filters.
     pub fn new(config: &PlacementConfig) -> Self {
         let config = config.mbf;
         assert!((1..=16).contains(&config.filters) && config.clear_every > 0, "{config:?}");
@@ -94,12 +95,12 @@ impl Mbf {
         }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// The filters that have both bits: one bit each, the oldest the lowest.
+    /// Returns the filters that have both bits of a page: one bit each, the oldest filter lowest.
     #[inline(always)]
     fn having(&self, slots: [usize; 2]) -> u32 {
         let [(a, a_bit), (b, b_bit)] = slots.map(|slot| (slot / 64, slot % 64));
@@ -111,22 +112,22 @@ impl Mbf {
         self.rotated(by_number, self.oldest)
     }
 
-    /// A bit per filter, turned so that the lowest is that of filter `first`.
+    /// Rotates a bit per filter so that filter `first` has the lowest bit.
     #[inline(always)]
     fn rotated(&self, filters: u32, first: u32) -> u32 {
         let all = (1 << self.config.filters) - 1;
         (filters >> first | filters << (self.config.filters - first)) & all
     }
 
-    /// The number of the filter that is so much newer than the oldest.
+    /// Returns the number of the filter that is `newer` steps newer than the oldest.
     #[inline(always)]
     fn number(&self, newer: u32) -> u32 {
         let number = self.oldest + newer;
         if number < self.config.filters { number } else { number - self.config.filters }
     }
 
-    /// Enters a page into a filter that does not have it, if there is one. The answer is which
-    /// filters have it then.
+    /// Enters a page into a filter that does not have it, if there is one. Returns the filters that
+    /// then have the page.
     #[inline(always)]
     fn enter(&mut self, slots: [usize; 2], having: u32) -> u32 {
         let filters = self.config.filters;
@@ -139,7 +140,7 @@ impl Mbf {
         let newer = match self.config.insert {
             Insert::NewestFirst => missing.ilog2(),
             Insert::RoundRobin => {
-                // The turn goes by numbers, which the oldest filter's comes first of here.
+                // `turn` is a filter number, and the bits here begin with the oldest filter.
                 let from = (turn + filters - self.oldest) % filters;
                 let ahead = missing >> from;
                 if ahead == 0 { missing.trailing_zeros() } else { from + ahead.trailing_zeros() }
@@ -152,7 +153,7 @@ impl Mbf {
         having | 1 << newer
     }
 
-    /// The stream of a page that these filters have. Weights are multiples of 2/V.
+    /// Returns the stream of a page that these filters have. Weights are multiples of 2/V.
     #[inline(always)]
     fn stream_of(&self, mut having: u32) -> u8 {
         let mut sum = 0;
@@ -169,7 +170,7 @@ impl Mbf {
         self.oldest = self.number(1);
     }
 
-    /// The weights of the filters that have a page, oldest first, in units of 2/V.
+    /// Returns the weights of the filters that have a page, oldest first, in units of 2/V.
     pub fn weights(&self, lpn: Lpn) -> impl Iterator<Item = u32> {
         let having = self.having(self.hasher.slots(lpn));
         (0..self.config.filters).filter(move |newer| having >> newer & 1 != 0).map(|n| n + 1)
@@ -222,12 +223,12 @@ mod tests {
     #[test]
     fn a_write_enters_the_next_filter_in_turn() {
         let mut mbf = mbf(MbfConfig::default());
-        // Weights are in halves: 0.5, 1.5, 3.0 and 5.0 together.
+        // Weights are halves: 0.5, 1.5, 3.0 and 5.0 in sum.
         for (stream, expected) in [(0, 1..=1), (0, 1..=2), (0, 1..=3), (1, 1..=4), (1, 1..=4)] {
             assert_eq!(mbf.stream(write(7)), stream);
             assert_eq!(weights(&mbf, 7), expected.collect::<Vec<_>>());
         }
-        // Five writes: the turn is at filter 1 for the next.
+        // After five writes, the next search starts at filter 1.
         mbf.stream(write(8));
         assert_eq!(weights(&mbf, 8), [2]);
         mbf.stream(write(9));
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(weights(&mbf, 8), [2, 4]);
         mbf.stream(write(8));
         assert_eq!(weights(&mbf, 8), [1, 2, 4]);
-        // It is filter 1's turn, which has it; the next one does not.
+        // The search starts at filter 1, which has the page; the next filter does not.
         mbf.stream(write(8));
         assert_eq!(weights(&mbf, 8), [1, 2, 3, 4]);
     }
@@ -260,7 +261,7 @@ mod tests {
             assert_eq!(mbf.stream_of(having), u8::from(hot), "{having:04b}");
         }
         let eight = self::mbf(MbfConfig { filters: 8, ..MbfConfig::default() });
-        // 2 + 1.75 + 0.25, and 0.25 less.
+        // 2 + 1.75 + 0.25, and then 0.25 less.
         assert_eq!((eight.stream_of(0b1100_0001), eight.stream_of(0b1100_0000)), (1, 0));
         let one = self::mbf(MbfConfig { filters: 1, ..MbfConfig::default() });
         assert_eq!(one.stream_of(1), 0, "2 at most");
@@ -280,10 +281,10 @@ mod tests {
         }
     }
 
-    /// Filters as sets of pages, and their ages: what MBF is if no two pages share a bit.
+    /// MBF without shared bits: filters as sets of pages, with their ages.
     struct Exact {
         filters: Vec<Vec<u32>>,
-        /// The weight of each, in units of 2/V.
+        /// The weight of each filter, in units of 2/V.
         weights: Vec<u32>,
         turn: usize,
     }

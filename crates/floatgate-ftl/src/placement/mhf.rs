@@ -1,16 +1,17 @@
 //! MHF: multiple hash functions (Hsieh, Kuo and Chang, "Efficient Identification of Hot Data for
 //! Flash Memory Storage Systems", ACM Transactions on Storage 2, 2006).
 //!
-//! A counting Bloom filter: a table of counters of four bits, of which a page has two, by two hash
-//! functions. A page write adds 1 to both; a page is hot if both have reached the threshold. Once
-//! in a period all counters are halved. No page has less than it would have with counters of its
-//! own, so hot pages are never taken for cold; pages that share counters with them are hot too.
+//! This is a counting Bloom filter: a table of counters of four bits. Two hash functions give each
+//! page two counters. A page write adds 1 to both. A page is hot if both have reached the
+//! threshold. Once in a period all counters are halved. The counters of a page are never lower than
+//! a counter of its own would be. So a hot page is never classified as cold, but pages that share
+//! counters with it may be classified as hot.
 //!
-//! Settings are those of the ETI paper, Table 2; the original has 4096 counters and 5117 writes per
+//! The defaults are from the ETI paper, Table 2; the original has 4096 counters and 5117 writes per
 //! period. With `conservative`, the paper's enhancement, a write adds 1 only to the lower of its
-//! counters. Decided here: a page whose hash functions agree has one counter. A page is judged
-//! after its write is counted, before the ageing that it may bring due. Costs per page two checks
-//! by table and two counters; takes half a byte per counter.
+//! counters. Decided here: a page with two equal hashes has one counter. A page is judged after its
+//! write is counted, and before an ageing that this write makes due. The cost per page is two
+//! checks by table and two counters. The memory is half a byte per counter.
 
 use super::crc::{Hasher, Hashes};
 use super::nibbles::Nibbles;
@@ -21,7 +22,7 @@ use crate::saved::State;
 crate::parameters! {
     /// Parameters of the multihash framework.
     pub struct MhfConfig {
-        /// Counters of four bits.
+        /// Number of counters, of four bits each.
         counters: u32 = 2048, from 1 to 16_777_216;
         /// A page is hot if both its counters are at least this.
         hot_threshold: u8 = 4, from 1 to 15;
@@ -34,7 +35,7 @@ crate::parameters! {
     }
 }
 
-/// The table of counters.
+/// MHF: the table of counters.
 #[derive(Clone, Debug)]
 pub struct Mhf {
     config: MhfConfig,
@@ -47,7 +48,7 @@ pub struct Mhf {
 crate::state!(Mhf { counters, writes } fixed { config, hasher });
 
 impl Mhf {
-    /// All counters zero.
+    /// Starts with all counters zero.
     pub fn new(config: &PlacementConfig) -> Self {
         let config = config.mhf;
         assert!(config.decay_period > 0, "{config:?}");
@@ -59,12 +60,12 @@ impl Mhf {
         }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// The lower of a page's two counters.
+    /// Returns the lower of a page's two counters.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u8 {
         let [a, b] = self.hasher.slots(lpn);
@@ -81,7 +82,7 @@ impl Placement for Mhf {
         let counted = |counter| !self.config.conservative || counter == lower;
         let after = |counter: u8| (counter + u8::from(counted(counter))).min(Nibbles::MAX);
         let (a, b) = (after(a), after(b));
-        // If the slots are the same, so is what is written to them.
+        // If the slots are equal, so are the new values.
         self.counters.set(slots[0], a);
         self.counters.set(slots[1], b);
         self.writes += 1;
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!((Mhf::streams(&config(9)), mhf.memory_bytes()), (2, 1024));
     }
 
-    /// Two pages with one counter in common, and one whose hash functions agree.
+    /// Two pages with one common counter, and a page with two equal hashes.
     fn colliding(mhf: &Mhf) -> ([u32; 2], u32) {
         let slots = |lpn: u32| mhf.hasher.slots(Lpn::new(lpn));
         let ([a, b], mut lpns) = (slots(0), 1..PAGES);
@@ -158,7 +159,7 @@ mod tests {
             }
             assert_eq!(mhf.counter(Lpn::new(b)), 0);
             mhf.stream(write(b));
-            // The shared counter is at 3 then, the other one of b at 0.
+            // Now the shared counter is at 3, and the other counter of b at 0.
             let shared = mhf.hasher.slots(Lpn::new(b))[0];
             assert_eq!(mhf.counters.get(shared), if conservative { 3 } else { 4 });
             assert_eq!(mhf.counter(Lpn::new(b)), 1);

@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Counters of a word.
+/// Counters in a word.
 const PER_WORD: usize = 16;
-/// All bits of a word's counters but the highest of each.
+/// All bits of a word's counters except the highest bit of each.
 const LOW_BITS: u64 = 0x7777_7777_7777_7777;
 
 /// A row of counters. Takes half a byte each, rounded up to 8 bytes.
@@ -15,15 +15,15 @@ pub(super) struct Nibbles(Vec<u64>);
 crate::state!(Nibbles(_));
 
 impl Nibbles {
-    /// The largest value of a counter.
+    /// Largest value of a counter.
     pub const MAX: u8 = 15;
 
-    /// Counters `0..count`, all zero.
+    /// Makes the counters `0..count`, all zero.
     pub fn new(count: usize) -> Self {
         Self(vec![0; count.div_ceil(PER_WORD)])
     }
 
-    /// The value of a counter.
+    /// Returns the value of a counter.
     #[inline(always)]
     pub fn get(&self, at: usize) -> u8 {
         (self.0[at / PER_WORD] >> (at % PER_WORD * 4)) as u8 & Self::MAX
@@ -43,7 +43,7 @@ impl Nibbles {
         self.0.iter_mut().for_each(|word| *word = *word >> 1 & LOW_BITS);
     }
 
-    /// Bytes that the counters take.
+    /// Returns the bytes that the counters take.
     pub fn bytes(&self) -> u64 {
         size_of_val(self.0.as_slice()) as u64
     }

@@ -1,20 +1,21 @@
-//! Oracle: by the time that each page has left, which it knows. A bound on what separation can
-//! gain, no drive.
+//! Oracle: sorts by the remaining lifetime of each page, which it knows. It is a bound on the gain
+//! from separation. No drive can do this.
 //!
-//! It is told every page that the host will write or trim ([`Placement::set_future`]), and so knows
-//! when what is written now, or moved by cleaning, will be given up. The streams are ranges of
-//! remaining lifetime, each `factor` times as wide as the one before: the hottest up to a first
-//! limit, the coldest from the last limit on, together with what is never given up. The first
-//! limit is the pages of one unit, or more if the last would else be less than 8 times the logical
-//! pages of the drive. Before the future is told, all is cold.
+//! It knows every page that the host will write or trim ([`Placement::set_future`]). So it knows
+//! when the data that is written now, or moved by cleaning, will be invalidated. The streams are
+//! ranges of remaining lifetime, each `factor` times as wide as the one before. The hottest range
+//! ends at a first limit. The coldest begins at the last limit, and includes data that is never
+//! invalidated. The first limit is the pages of one unit. It is larger if otherwise the last limit
+//! would be less than 8 times the logical pages of the drive. Before the future is set, all data is
+//! cold.
 //!
-//! Tried and found worse, with equal numbers of streams: ranges of equal width (the future
-//! knowledge that SepBIT is held against), windows of the absolute time of death, pairs of such
-//! windows in each range, ranges of their own for moved pages. Writes of the flash per write of the
-//! host in a simulation with a tenth of spare that frees whole units before it opens one (which is
-//! kind to no placement at all), cleaning by greedy / by cost and benefit: 32,768 pages in units of
-//! 64 under two synthetic loads, and the first 250,000 writes of a recorded pgbench, 390,050 pages
-//! in units of 256.
+//! Four other placements with the same number of streams were worse: ranges of equal width (SepBIT
+//! is compared with future knowledge of this kind), windows of the absolute time of death, pairs of
+//! such windows in each range, and separate ranges for moved pages. The table has flash writes per
+//! host write, with cleaning by greedy / by cost and benefit. The simulated drive has a tenth of
+//! spare space, and frees whole units before it opens one, which is unfavourable to every
+//! placement. The loads are two synthetic ones on 32,768 pages in units of 64, and the first
+//! 250,000 writes of a recorded pgbench on 390,050 pages in units of 256.
 //!
 //! | streams | placement          | hotcold 90/10 | zipf 0.99   | pgbench     |
 //! |---------|--------------------|---------------|-------------|-------------|
@@ -27,14 +28,14 @@
 //! | 12      | ranges by factor 2 | 1.53 / 1.08   | 1.43 / 1.11 | 1.03 / 1.03 |
 //! | 8       | ranges by factor 2 | 1.87 / 1.12   | 1.72 / 1.21 | 1.05 / 1.04 |
 //!
-//! What counts is that the ranges reach as far as pages live and are narrow where most of them die.
-//! It is the best that was found, not a proof: on pgbench the windows in ranges write 3 % less, and
-//! a unit open for every time of death would write nothing twice. Cleaning by cost and benefit
-//! makes the most of it.
+//! The ranges must reach as far as pages live, and be narrow where most pages die. This is the best
+//! placement that we found, without a proof. On pgbench the windows in ranges write 3 % less, and a
+//! unit open for every time of death would write nothing twice. Cleaning by cost and benefit gains
+//! the most from this placement.
 //!
-//! No page may be written before its time, which is asserted; trims may, or may not, be told. Costs
-//! two table accesses and a search of the ranges per page. No memory is charged; the simulator
-//! takes 4 bytes per logical page and 4 per write.
+//! No page may be written before its time, which is asserted; trims may be in the future or
+//! missing. The cost is two table accesses and a search of the ranges per page. No memory is
+//! charged. The simulator takes 4 bytes per logical page and 4 per write.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -43,36 +44,36 @@ use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::future::{NEVER, NextUses};
 use crate::saved::State;
 
-/// Logical volumes that the ranges reach over, at least.
+/// Least length that the ranges cover, in multiples of the logical volume.
 const REACH: u64 = 8;
 
 crate::parameters! {
     /// Parameters of the oracle.
     pub struct OracleConfig {
-        /// Ranges of remaining lifetime.
+        /// Number of ranges of remaining lifetime.
         streams: u8 = 16, from 2 to 64;
-        /// Ratio of the length of a range to that of the one before.
+        /// Ratio of the length of a range to the length of the range before.
         factor: u32 = 2, from 2 to 1000;
     }
 }
 
-/// Streams by remaining lifetime.
+/// Oracle: streams by remaining lifetime.
 #[derive(Clone, Debug)]
 pub struct Oracle {
-    /// Where each range ends, in pages of the host, the shortest first; the last has no end.
+    /// End of each range in host pages, the shortest first. The last range has no end.
     ends: Vec<u64>,
-    /// By page: the write before which it dies, or [`NEVER`].
+    /// By page: the write before which the page dies, or [`NEVER`].
     deaths: Vec<u32>,
-    /// By write: the write before which the page dies, or [`NEVER`].
+    /// By write: the write before which the written page dies, or [`NEVER`].
     next: Vec<u32>,
-    /// Writes since the future is known.
+    /// Writes since the future was set.
     writes: u64,
 }
 
 crate::state!(Oracle { ends, deaths, next, writes });
 
 impl Oracle {
-    /// An oracle that knows nothing yet.
+    /// Starts without a known future.
     pub fn new(config: &PlacementConfig) -> Self {
         let OracleConfig { streams, factor } = config.oracle;
         assert!(streams >= 2 && factor >= 2, "there is something to tell apart");
@@ -89,12 +90,12 @@ impl Oracle {
         }
     }
 
-    /// One for each range of lifetimes.
+    /// One stream for each range of lifetimes.
     pub fn streams(config: &PlacementConfig) -> u8 {
         config.oracle.streams
     }
 
-    /// The stream of what dies before a write, seen from the write with number `now`.
+    /// Returns the stream of data that dies before the write `death`, as seen from the write `now`.
     fn judge(&self, death: u32, now: u64) -> u8 {
         if death == NEVER {
             return 0;
@@ -115,7 +116,7 @@ impl Placement for Oracle {
         let known = usize::try_from(now).ok().and_then(|now| self.next.get(now));
         let death = known.copied().unwrap_or(NEVER);
         let before = core::mem::replace(&mut self.deaths[write.lpn.index()], death);
-        // What was trimmed keeps its death, which has come by now; nobody asks for it meanwhile.
+        // A trimmed page keeps its death, which has passed by now. Nothing reads it in between.
         if known.is_some() && before != NEVER {
             assert!(u64::from(before) <= now, "the future was of another workload");
         }

@@ -1,12 +1,12 @@
-//! Perfect: hot and cold told apart without an error, for the workload of which that can be said:
-//! two classes of places, of which the hot ones are the first (the generator `hotcold`).
+//! Perfect: separates hot and cold without an error. This works for workloads with two classes of
+//! pages, where the hot pages are the first ones (the generator `hotcold`).
 //!
-//! Holds classifiers against what they could reach at best with two streams (Desnoyers, "Analytic
-//! Modeling of SSD Write Performance", SYSTOR 2012, has closed forms for it). Pages keep their
-//! stream when they are cleaned. Decided here: the hot pages are given as a count, or else as a
-//! share of the drive's logical pages. A drive sized for a workload can have a few pages more than
-//! the workload touches; the share is then of a little too much, the count is exact. Costs a
-//! comparison per page; no memory, for it is no scheme.
+//! It shows the best that a classifier with two streams can reach (Desnoyers, "Analytic Modeling of
+//! SSD Write Performance", SYSTOR 2012, has closed forms for it). Pages keep their stream when they
+//! are cleaned. Decided here: the hot pages are given as a count, or else as a share of the drive's
+//! logical pages. A drive sized for a workload can have a few more pages than the workload touches.
+//! The share then includes slightly too many pages; the count is exact. The cost is a comparison
+//! per page. No memory is charged, because this is not a real scheme.
 
 use super::{HostWrite, Placement, PlacementConfig, Relocation};
 use crate::addr::Lpn;
@@ -14,7 +14,7 @@ use crate::parameters::round;
 use crate::saved::State;
 
 crate::parameters! {
-    /// Where the border between hot and cold is.
+    /// Border between hot and cold pages.
     pub struct PerfectConfig {
         /// Share of the logical pages that is hot, from page 0 on: `f` of the workload "hotcold".
         /// Counts in millionths.
@@ -25,7 +25,7 @@ crate::parameters! {
     }
 }
 
-/// Two streams, and the first page that is cold.
+/// Perfect: two streams, and the first cold page.
 #[derive(Clone, Copy, Debug)]
 pub struct Perfect {
     hot_pages: u32,
@@ -34,7 +34,7 @@ pub struct Perfect {
 crate::state!(Perfect);
 
 impl Perfect {
-    /// The border where the config has it.
+    /// Places the border as configured.
     pub fn new(config: &PlacementConfig) -> Self {
         let PerfectConfig { hot_pages, hot_share } = config.perfect;
         let pages = u64::from(config.geometry.logical_pages());
@@ -43,7 +43,7 @@ impl Perfect {
         Self { hot_pages: hot_pages.unwrap_or(share) }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }

@@ -1,24 +1,25 @@
-//! SepBIT: by an inferred time of invalidation (Wang, Li, Lee, Ouyang, Shi and Huang, "Separating
-//! Data via Block Invalidation Time Inference for Write Amplification Reduction in Log-Structured
-//! Storage", FAST 2022). Checked against the authors' published code.
+//! SepBIT: sorts by an inferred time of invalidation (Wang, Li, Lee, Ouyang, Shi and Huang,
+//! "Separating Data via Block Invalidation Time Inference for Write Amplification Reduction in
+//! Log-Structured Storage", FAST 2022). Checked against the authors' published code.
 //!
-//! Six classes. A page of the host whose last version lived for less than l goes to class 1, any
-//! other to class 2. What cleaning moves out of class 1 goes to class 3; the rest by its age, the
-//! time since the host wrote it: below 4 l to class 4, below 16 l to class 5, else to class 6. All
-//! times are in pages written by the host. l is the mean time from opening to cleaning of class 1
-//! units, taken anew after every 16 of them (one batch after the other, not sliding); at first it
-//! is infinite. Stream 0 is class 6, stream 5 is class 1.
+//! There are six classes. A page of a host write goes to class 1 if its last version lived less
+//! than l, else to class 2. Pages that cleaning moves out of class 1 go to class 3. Other moved
+//! pages go by their age, the time since the host wrote them: below 4 l to class 4, below 16 l to
+//! class 5, else to class 6. All times are in pages written by the host. l is the mean time from
+//! opening to cleaning of class 1 units. It is computed after every 16 of them (one batch after the
+//! other, not sliding); at first it is infinite. Stream 0 is class 6, stream 5 is class 1.
 //!
-//! How long the last version lived is known in one of two ways. `Fifo`, the paper's: a queue of the
-//! latest host writes; a page that is not in it lived long. The queue grows with each write and is
-//! cut, by two entries per write at most, to l or to as many entries as there are pages written,
-//! whichever is less. `Exact`: a table of last writes. Decided here: a page not in the queue, or
-//! never written, goes to class 2 even while l is infinite; a trim forgets a page.
+//! The lifetime of the last version comes from one of two sources. `Fifo`, as in the paper, is a
+//! queue of the latest host writes. A page that is not in it lived long. The queue grows with each
+//! write and is cut, by at most two entries per write, to the smaller of l and the number of pages
+//! written. `Exact` is a table of last writes. Decided here: a page not in the queue, or never
+//! written, goes to class 2 even while l is infinite; a trim forgets a page.
 //!
-//! Costs one access to a table per page written or moved and, with `Fifo`, one more per entry that
-//! leaves the queue. In the drive: `Fifo` 8 bytes per distinct page in the queue now, as the paper
-//! counts (the queue itself it keeps on flash, and the time of a page's last host write beside the
-//! page, where cleaning finds it); `Exact` 4 bytes per logical page.
+//! The cost is one access to a table per page written or moved and, with `Fifo`, one more per entry
+//! that leaves the queue. In the drive `Fifo` takes 8 bytes per distinct page now in the queue,
+//! counted as in the paper. The drive keeps the queue itself on flash, and the time of a page's
+//! last host write next to the page, where cleaning finds it. `Exact` takes 4 bytes per logical
+//! page.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -29,9 +30,9 @@ use crate::addr::Lpn;
 use crate::saved::State;
 
 crate::choice! {
-    /// How the drive knows how long ago a page was written.
+    /// How the drive knows the time since a page was written.
     pub enum History {
-        /// By a queue of the latest writes, as long as the mean lifespan.
+        /// By a queue of the latest writes, with the length of the mean lifespan.
         Fifo = "fifo",
         /// By a table of all pages.
         Exact = "exact",
@@ -49,7 +50,7 @@ crate::parameters! {
 }
 
 const CLASSES: u8 = 6;
-/// The class of host pages that will not live long.
+/// Class of host pages with a short expected lifetime.
 const SHORT: u8 = 1;
 
 /// Not written, or trimmed.
@@ -59,18 +60,18 @@ fn stream_of(class: u8) -> u8 {
     CLASSES - class
 }
 
-/// Six classes of pages.
+/// SepBIT: six classes of pages.
 #[derive(Clone, Debug)]
 pub struct Sepbit {
     config: SepbitConfig,
-    /// When the host last wrote each page.
+    /// Time of the last host write, by page.
     written: Vec<u64>,
     /// Pages written and not trimmed since.
     pages: u64,
     queue: Queue,
     /// l. None: infinite.
     lifespan: Option<u64>,
-    /// Lifespans of the units since it was taken: their sum, and how many they are.
+    /// Sum and number of the lifespans of units since l was computed.
     sum: u64,
     units: u32,
 }
@@ -78,7 +79,7 @@ pub struct Sepbit {
 crate::state!(Sepbit { written, pages, queue, lifespan, sum, units } fixed { config });
 
 impl Sepbit {
-    /// No page written, no lifespan known.
+    /// Starts with no page written and no lifespan.
     pub fn new(config: &PlacementConfig) -> Self {
         let pages = config.geometry.logical_pages() as usize;
         assert!(config.sepbit.units > 0, "a mean is of something");
@@ -93,12 +94,12 @@ impl Sepbit {
         }
     }
 
-    /// One for each class.
+    /// One stream for each class.
     pub fn streams(_: &PlacementConfig) -> u8 {
         CLASSES
     }
 
-    /// How long the version lived that is overwritten now, as far as the drive knows.
+    /// Returns how long the version lived that is overwritten now, if the drive knows.
     fn lived(&self, lpn: Lpn, clock: u64) -> Option<u64> {
         let written = self.written[lpn.index()];
         let known = match self.config.history {
@@ -108,7 +109,7 @@ impl Sepbit {
         known.then(|| clock - written)
     }
 
-    /// The class of a page that a unit of class `from` is cleaned of.
+    /// Returns the class of a page that is moved out of a unit of class `from`.
     fn class_of_moved(&self, relocation: Relocation, from: u8) -> u8 {
         if from == SHORT {
             return 3;
@@ -198,12 +199,12 @@ impl Placement for Sepbit {
     }
 }
 
-/// The latest host writes, and when each was. The clock ticks for more than these where a host
-/// writes to a log first.
+/// The latest host writes, and the time of each. If the host first writes to a log, the clock also
+/// counts those writes, which are not in the queue.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     writes: VecDeque<(Lpn, u64)>,
-    /// Pages of which the latest write is in the queue.
+    /// Pages with their latest write in the queue.
     distinct: u64,
 }
 
@@ -214,12 +215,12 @@ impl Queue {
         self.writes.len() as u64
     }
 
-    /// Whether a page that was last written then is in the queue.
+    /// Whether a page with its last write at this time is in the queue.
     fn holds(&self, written: u64) -> bool {
         written != NEVER && self.writes.front().is_some_and(|&(_, start)| written >= start)
     }
 
-    /// `again` says whether the page is in the queue already.
+    /// Adds a write. `again` states whether the page is in the queue already.
     fn push(&mut self, lpn: Lpn, clock: u64, again: bool) {
         self.writes.push_back((lpn, clock));
         self.distinct += u64::from(!again);

@@ -1,22 +1,21 @@
-//! No separation: one stream for all data. The reference that every other placement is held
-//! against.
+//! No separation: one stream for all data, the reference for every other placement.
 
 use super::{HostWrite, Placement, PlacementConfig};
 use crate::saved::State;
 
-/// All data in one stream.
+/// Single: all data in one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Single;
 
 crate::state!(Single);
 
 impl Single {
-    /// Nothing to decide.
+    /// Makes the placement, which has no settings.
     pub fn new(_: &PlacementConfig) -> Self {
         Self
     }
 
-    /// One.
+    /// One stream.
     pub fn streams(_: &PlacementConfig) -> u8 {
         1
     }

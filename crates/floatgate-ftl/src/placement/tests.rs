@@ -1,9 +1,9 @@
-//! What the unit tests of the placements share: drives, and writes.
+//! Shared by the unit tests of the placements: drives, and writes.
 
 use super::*;
 use crate::geometry::Shape;
 
-/// A config for a drive of so many pages.
+/// A config for a drive of `pages` pages.
 pub(super) fn config(pages: u32) -> PlacementConfig {
     let geometry = Geometry::new(Shape {
         page_bytes: 4096,
@@ -20,7 +20,7 @@ pub(super) fn config(pages: u32) -> PlacementConfig {
     PlacementConfig::new(geometry.expect("the shape is a drive"))
 }
 
-/// A host's write of a page, alone.
+/// A host write of a single page.
 pub(super) fn write(lpn: u32) -> HostWrite {
     HostWrite { lpn: Lpn::new(lpn), request_pages: 1, clock: 0, now_ns: 0 }
 }

@@ -1,48 +1,48 @@
-//! What a placement is told, and what it may ask for.
+//! Inputs of a placement, and the samples that it may request.
 
 use crate::addr::Lpn;
 
 /// A page that the host is about to write.
 #[derive(Clone, Copy, Debug)]
 pub struct HostWrite {
-    /// The page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// Pages of the host request that it belongs to.
+    /// Pages of the host request that the page belongs to.
     pub request_pages: u32,
-    /// Pages that the host had written before it: the logical clock.
+    /// Pages that the host had written before this page: the logical clock.
     pub clock: u64,
-    /// When, in nanoseconds of the device's clock.
+    /// Time of the write, in nanoseconds of the device's clock.
     pub now_ns: u64,
 }
 
 /// A page that cleaning is about to move.
 #[derive(Clone, Copy, Debug)]
 pub struct Relocation {
-    /// The page.
+    /// The logical page.
     pub lpn: Lpn,
-    /// The stream that it is in.
+    /// The stream that the page is in.
     pub stream: u8,
     /// Pages that the host has written: the logical clock.
     pub clock: u64,
-    /// When, in nanoseconds of the device's clock.
+    /// Time of the move, in nanoseconds of the device's clock.
     pub now_ns: u64,
 }
 
 /// A unit that is about to be cleaned.
 #[derive(Clone, Copy, Debug)]
 pub struct Reclaimed {
-    /// The stream that it was opened for.
+    /// The stream for which the unit was opened.
     pub stream: u8,
-    /// Pages that the host has written since it was opened.
+    /// Pages that the host has written since the unit was opened.
     pub age: u64,
 }
 
-/// Pages that a placement wants to look at.
+/// A request for a sample of pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Samples {
-    /// How many.
+    /// Number of pages.
     pub count: u32,
-    /// From among which.
+    /// Pages to sample from.
     pub source: SampleSource,
 }
 

@@ -1,14 +1,14 @@
 //! WDAC: window-based direct address counting (Park and Du, "Hot Data Identification for
 //! Flash-based Storage Systems Using Multiple Bloom Filters", MSST 2011, the baseline of MBF).
 //!
-//! The last W page writes, each with a weight that falls linearly from 2 for the newest to nothing
-//! for the one that leaves. A page is hot if the weights of its writes sum up to the threshold:
-//! what the filters of MBF, whose weights fall in steps, approximate.
+//! The window has the last W page writes. The weight of a write falls linearly from 2 for the
+//! newest to 0 when it leaves the window. A page is hot if the weights of its writes sum to the
+//! threshold or more. The filters of MBF, whose weights fall in steps, approximate this.
 //!
-//! Decided here: W = 16,384, the time that four filters cover of which one is cleared every 4096
-//! writes; the sum is kept as a number of writes and the sum of their times, so it is exact. A page
-//! is judged after its write. Costs per page two probes of a hash table, for the write that comes
-//! and the one that leaves; takes 24 bytes per write of W and the hash table.
+//! Decided here: W = 16,384, the time that four filters cover if one is cleared every 4096 writes.
+//! The sum is kept as a number of writes and the sum of their times, so it is exact. A page is
+//! judged after its write. The cost per page is two probes of a hash table, one for the new write
+//! and one for the write that leaves. The memory is 24 bytes per write of W, and the hash table.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,23 +30,23 @@ crate::parameters! {
     }
 }
 
-/// The writes of one page that are in the window.
+/// The writes of one page in the window.
 #[derive(Clone, Copy, Default, Debug)]
 struct Writes {
     count: u64,
-    /// The sum of their times, in page writes.
+    /// Sum of their times, in page writes.
     times: u64,
 }
 
 crate::state!(blank Writes { count, times });
 
-/// The window.
+/// WDAC: the window and the counts of its pages.
 #[derive(Clone, Debug)]
 pub struct Wdac {
     config: WdacConfig,
-    /// The sum of weights from which on a page is hot, in thousandths.
+    /// Sum of weights at which a page is hot, in thousandths.
     threshold: u64,
-    /// The pages written, each where its time, divided by W, leaves its place.
+    /// The written page of each write, at the index time modulo W.
     window: Vec<u32>,
     slots: IntMap,
     writes: Vec<Writes>,
@@ -58,7 +58,7 @@ pub struct Wdac {
 crate::state!(Wdac { window, slots, writes, unused, now } fixed { config, threshold });
 
 impl Wdac {
-    /// An empty window.
+    /// Starts with an empty window.
     pub fn new(config: &PlacementConfig) -> Self {
         let config = config.wdac;
         assert!(config.window > 0, "{config:?}");
@@ -74,12 +74,12 @@ impl Wdac {
         }
     }
 
-    /// Cold and hot.
+    /// Two: cold and hot.
     pub fn streams(_: &PlacementConfig) -> u8 {
         2
     }
 
-    /// The write that is W ago leaves.
+    /// Removes the write that leaves the window.
     fn forget(&mut self, lpn: u32) {
         let slot = self.slots.get(lpn).expect("what is in the window is counted");
         let writes = &mut self.writes[slot as usize];
@@ -103,8 +103,8 @@ impl Wdac {
         *writes
     }
 
-    /// The stream of a page with these writes. A write j writes before the last one weighs
-    /// 2 (W - j) / W.
+    /// Returns the stream of a page with these writes. A write that is j writes before the last one
+    /// has weight 2 (W - j) / W.
     #[inline(always)]
     fn stream_of(&self, Writes { count, times }: Writes) -> u8 {
         let window = u64::from(self.config.window);
@@ -164,10 +164,10 @@ mod tests {
 
     #[test]
     fn weights_fall_from_2_to_nothing() {
-        // With W = 4 the weights are 2, 1.5, 1 and 0.5: the third write in a row reaches 4.5.
+        // With W = 4 the weights are 2, 1.5, 1 and 0.5. The third write in a row reaches 4.5.
         let mut wdac = wdac(4, 4000);
         assert_eq!([7; 3].map(|lpn| wdac.stream(write(lpn))), [0, 0, 1]);
-        // 1.5, 1 and 0.5 are left of that; another write brings 2, and the first one leaves.
+        // The weights of 7 are now 1.5, 1 and 0.5. A write of 7 adds 2, and its first write leaves.
         assert_eq!((wdac.stream(write(8)), wdac.classify(relocation(7, 1))), (0, 0));
         assert_eq!([7, 7].map(|lpn| wdac.stream(write(lpn))), [0, 1], "3.5, then 4");
     }

@@ -1,17 +1,17 @@
-//! Cost-age-times cleaning: space over cost, times age, and the less worn unit rather.
+//! Cost-age-times cleaning: prefers much free space, a high age, low cost and low wear.
 //!
 //! Chiang and Chang (Journal of Systems and Software 48, 1999) clean the unit with the least `u /
-//! (1 - u) * 1 / age * CT`, where `u` is its valid share and `CT` how often it was erased: the
+//! (1 - u) * 1 / age * CT`, where `u` is its valid share and `CT` its erase count. This is the
 //! greatest `age * (1 - u) / (u * CT)`.
 //!
-//! Decided here: age is the time since the unit was opened, in pages that the host has written;
-//! `CT` is the erase count in the unit's life, plus 1, or a unit that was never erased would go
-//! before every other. A unit without a valid page goes first, one without an invalid page last.
-//! With the time since the last loss as age ([`Age::Modified`]) it comes close to cost-benefit
-//! cleaning: uniform writes are amplified 5.22-fold instead of 4.91-fold (64 pages, spare factor
-//! 0.10), and separated 90/10 ones 2.42-fold instead of 2.25-fold.
+//! Decided here: age is the time since the unit was opened, in pages that the host has written.
+//! `CT` is the erase count in the unit's life plus 1; otherwise a unit that was never erased would
+//! go before every other unit. A unit without a valid page goes first, a unit without an invalid
+//! page last. With the time since the last loss as age ([`Age::Modified`]) the policy comes close
+//! to cost-benefit cleaning. Then write amplification under uniform writes is 5.22 instead of 4.91
+//! (64 pages, spare factor 0.10), and under separated 90/10 writes 2.42 instead of 2.25.
 //!
-//! Costs a comparison or two per page written, in [`Kinetic`]'s tournaments.
+//! The cost is a comparison or two per page written, in [`Kinetic`]'s tournaments.
 //!
 //! [`Age::Modified`]: super::Age::Modified
 
@@ -24,19 +24,19 @@ use crate::unit_table::{Pool, UnitTable};
 crate::parameters! {
     /// Parameters of [`Cat`].
     pub struct CatConfig {
-        /// From when a unit's age counts.
+        /// Event from which a unit's age counts.
         age: Age = Age::Opened;
     }
 }
 
-/// Greatest age times space over cost and wear first.
+/// CAT: greatest age times space over cost and wear first.
 #[derive(Clone, Debug)]
 pub struct Cat(Kinetic);
 
 crate::state!(Cat(_));
 
 impl Cat {
-    /// For a drive of this size.
+    /// Makes the policy for a drive of this size.
     pub fn new(config: &VictimConfig) -> Self {
         Self(Kinetic::new(config, config.cat.age, rate))
     }

@@ -1,12 +1,12 @@
-//! Cost-benefit cleaning: space that a clean gives back, over its cost, times the unit's age.
+//! Cost-benefit cleaning: space gained by a clean, over its cost, times the unit's age.
 //!
 //! Kawaguchi, Nishioka and Motoda (USENIX 1995) clean the unit with the greatest `age * (1 - u) /
-//! 2u`, where `u` is its valid share: reading and rewriting what is valid costs `2u`. Age is the
-//! time since a page of the unit was last given up (or since it was sealed, if none was): a unit
-//! that has not lost anything for long will not soon lose more.
+//! 2u`, where `u` is its valid share: reading and rewriting the valid pages costs `2u`. Age is the
+//! time since a page of the unit was last invalidated (or since the unit was sealed, if none was).
+//! A unit that has lost no page for a long time is not likely to lose more soon.
 //!
-//! Deviates: time is counted in pages that the host has written. Costs a comparison or two per
-//! page written, in [`Kinetic`]'s tournaments.
+//! One difference: time is counted in pages that the host has written. The cost is a comparison or
+//! two per page written, in [`Kinetic`]'s tournaments.
 
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
@@ -14,20 +14,20 @@ use crate::addr::Unit;
 use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
-/// Greatest age times space over cost first.
+/// Cost-benefit: greatest age times space over cost first.
 #[derive(Clone, Debug)]
 pub struct CostBenefit(Kinetic);
 
 crate::state!(CostBenefit(_));
 
 impl CostBenefit {
-    /// For a drive of this size.
+    /// Makes the policy for a drive of this size.
     pub fn new(config: &VictimConfig) -> Self {
         Self(Kinetic::new(config, Age::Modified, rate))
     }
 }
 
-/// The 2 is the same for all and left out.
+/// Leaves out the factor 2, which is equal for all units.
 fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
     let valid = table.valid(unit);
     (table.pages_per_unit() - valid, valid.into())

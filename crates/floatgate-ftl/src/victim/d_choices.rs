@@ -1,11 +1,10 @@
-//! Cleaning of the emptiest of a few: `d` units are drawn, the one with the fewest valid pages is
-//! cleaned.
+//! d-choices cleaning: draws `d` units at random, and cleans the one with the fewest valid pages.
 //!
-//! Van Houdt (SIGMETRICS 2013): drawn uniformly, with replacement; among equally full ones the
-//! first that was drawn. `d` = 1 is random cleaning, large `d` is greedy, and in between the write
-//! amplification of uniform writes has a mean-field limit (docs/algorithms.md, 6.2). The same idea
-//! as randomized greedy (Li, Lee and Lui, SIGMETRICS 2013). Only sealed units of the pool are
-//! drawn. Costs a step per page lost, and `d` looks per clean.
+//! In Van Houdt (SIGMETRICS 2013) the draws are uniform, with replacement. Among equally full units
+//! the one drawn first is cleaned. `d` = 1 is random cleaning, and a large `d` is greedy. In
+//! between, the write amplification of uniform writes has a mean-field limit (docs/algorithms.md,
+//! 6.2). Randomized greedy is the same idea (Li, Lee and Lui, SIGMETRICS 2013). Only sealed units
+//! of the pool are drawn. The cost is a step per page lost, and `d` look-ups per clean.
 
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
@@ -16,12 +15,12 @@ use crate::unit_table::{Pool, UnitTable};
 crate::parameters! {
     /// Parameters of [`DChoices`].
     pub struct DChoicesConfig {
-        /// Units drawn at random, d: the one with the fewest valid pages is cleaned.
+        /// Units drawn at random, d. The drawn unit with the fewest valid pages is cleaned.
         d: u32 = 10, from 1 to 1_000_000;
     }
 }
 
-/// The emptiest of `d` units drawn.
+/// d-choices: the emptiest of `d` units drawn.
 #[derive(Clone, Debug)]
 pub struct DChoices {
     choices: u32,
@@ -31,7 +30,7 @@ pub struct DChoices {
 crate::state!(DChoices { roster } fixed { choices });
 
 impl DChoices {
-    /// With as many choices as the config says.
+    /// Makes the policy with the configured number of draws.
     pub fn new(config: &VictimConfig) -> Self {
         let roster = Roster::new(config.units, config.streams, config.seed);
         Self { choices: config.d_choices.d.max(1), roster }

@@ -1,21 +1,21 @@
-//! FIFO cleaning: the unit that was sealed first, however many valid pages it has.
+//! FIFO cleaning: cleans the unit that was sealed first, however many valid pages it has.
 //!
-//! The "LRU" policy of Desnoyers (SYSTOR 2012), whose write amplification has a closed form for
-//! every block size. Costs nothing per page and a look at each stream per clean.
+//! This is the "LRU" policy of Desnoyers (SYSTOR 2012), whose write amplification has a closed form
+//! for every block size. It costs nothing per page, and a look at each stream per clean.
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
-/// Sealed first, cleaned first.
+/// FIFO: the unit that was sealed first is cleaned first.
 #[derive(Clone, Copy, Debug)]
 pub struct Fifo;
 
 crate::state!(Fifo);
 
 impl Fifo {
-    /// Nothing to decide.
+    /// Makes the policy, which has no settings.
     pub fn new(_: &VictimConfig) -> Self {
         Self
     }

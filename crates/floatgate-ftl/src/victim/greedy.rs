@@ -1,11 +1,11 @@
-//! Greedy cleaning: the unit with the fewest valid pages.
+//! Greedy cleaning: cleans the unit with the fewest valid pages.
 //!
-//! Optimal for uniform writes (Bux and Iliadis 2010). Within a stream, of units with equally few
-//! the one that has gone longest without losing a page is taken; between streams the tie rule
-//! decides: Desnoyers' simulator (SYSTOR 2012) compares the best of the hot and of the cold pool by
-//! a strict "less", so that a tie cleans the cold one. How much that matters:
-//! docs/algorithms.md, 6.5. Costs nothing per page beyond the lists that [`UnitTable`] keeps, and a
-//! look at each stream per clean.
+//! Greedy is optimal for uniform writes (Bux and Iliadis 2010). Among equal units of a stream, it
+//! takes the unit that has lost no page for the longest time. Between streams a tie rule decides.
+//! Desnoyers' simulator (SYSTOR 2012) compares the best units of the hot and the cold pool by a
+//! strict "less", so a tie cleans the cold one. docs/algorithms.md, 6.5, has the effect of the tie
+//! rule. The policy costs nothing per page beyond the lists that [`UnitTable`] keeps, and a look at
+//! each stream per clean.
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
@@ -13,18 +13,18 @@ use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
-    /// Which stream is cleaned if the emptiest units of several are equally full.
+    /// Which stream is cleaned if the emptiest units of several streams are equally full.
     pub enum Tie {
-        /// The coldest.
+        /// The coldest stream.
         Cold = "cold",
-        /// The hottest.
+        /// The hottest stream.
         Hot = "hot",
-        /// The one whose unit was least recently invalidated.
+        /// The stream whose unit was least recently invalidated.
         Oldest = "oldest",
     }
 }
 
-/// Fewest valid pages first.
+/// Greedy: fewest valid pages first.
 #[derive(Clone, Copy, Debug)]
 pub struct Greedy {
     tie: Tie,
@@ -33,7 +33,7 @@ pub struct Greedy {
 crate::state!(Greedy);
 
 impl Greedy {
-    /// With a tie rule.
+    /// Makes the policy with the configured tie rule.
     pub fn new(config: &VictimConfig) -> Self {
         Self { tie: config.tie }
     }

@@ -1,18 +1,18 @@
-//! The unit whose score is highest, where a score grows linearly with time.
+//! Finds the unit with the highest score, where scores grow linearly with time.
 //!
-//! A score is `gain / cost * (now - origin)`: what a clean gains over what it costs, times an age.
-//! Gain, cost and origin of a unit change only when the unit does, so each stream has a tournament
-//! whose results hold until the line of a steeper unit crosses that of the winner. A clean costs
-//! the units that have changed since the last one, and the crossings that have gone by: both are
-//! paid for by the pages written in between.
+//! A score is `gain / cost * (now - origin)`: the gain of a clean over its cost, times an age.
+//! Gain, cost and origin of a unit change only when the unit changes. So each stream has a
+//! tournament, and a result of it holds until the line of a steeper unit crosses the winner's line.
+//! The work of a clean is proportional to the units changed since the last clean, and to the
+//! crossings since then. The pages written in between pay for both.
 //!
-//! Scores are compared as fractions, exactly. Of equal ones the steeper goes first (it is ahead a
-//! moment later), then the earlier origin, then the lower number. A cost of 0 is an infinite
-//! score; among infinite ones the earlier origin goes first. A gain of 0 is a score of 0 for ever:
-//! such a unit is taken if there is nothing else.
+//! Scores are compared as fractions, exactly. Among equal scores the steeper line goes first (it is
+//! ahead a moment later), then the earlier origin, then the lower number. A cost of 0 is an
+//! infinite score; among infinite scores the earlier origin goes first. A gain of 0 is always a
+//! score of 0: such a unit is taken only if there is no other.
 //!
-//! Times of crossings are rounded down, by more than the error of their division: a unit may be
-//! compared too early, never too late.
+//! Times of crossings are rounded down, by more than the error of their division. So a unit may be
+//! compared too early, but never too late.
 
 use core::cmp::Reverse;
 
@@ -25,13 +25,13 @@ use crate::addr::Unit;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
-    /// Since when a unit ages, in pages that the host has written.
+    /// Event from which a unit ages, in pages that the host has written.
     pub enum Age {
-        /// Since it was opened.
+        /// The opening of the unit.
         Opened = "opened",
-        /// Since it was sealed: since data last came into it.
+        /// The sealing of the unit, which is when it last received data.
         Sealed = "sealed",
-        /// Since it was sealed or lost a page, whichever came last.
+        /// The sealing of the unit or its last loss of a page, the later of both.
         Modified = "modified",
     }
 }
@@ -46,19 +46,19 @@ impl Age {
     }
 }
 
-/// What a unit's score is made of.
+/// Parameters of a unit's score, a line over time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Line {
     pub(super) gain: u32,
     pub(super) cost: u64,
-    /// When the score was 0.
+    /// Time at which the score was 0.
     pub(super) origin: u64,
     pub(super) unit: Unit,
 }
 
 crate::state!(blank Line { gain, cost, origin, unit });
 
-/// A little less than 1: times a quotient of two rounded numbers, it is below the true one.
+/// A factor slightly below 1. It makes a quotient of two rounded numbers lower than the exact one.
 const BELOW_ONE: f64 = 1.0 - 1.0 / (1u64 << 50) as f64;
 
 impl Contender for Line {
@@ -73,7 +73,8 @@ impl Contender for Line {
             let rank = |line: &Self| (line.cost != 0, line.origin, line.unit);
             return (rank(self) < rank(other), FOREVER);
         }
-        // Both times both costs: below 2^128 for every drive whose age and wear are below 2^40.
+        // Scores times both costs. They are below 2^128 on every drive with age and wear below
+        // 2^40.
         let slope = |line: &Self, cost: u64| u128::from(line.gain) * u128::from(cost);
         let slopes = [slope(self, other.cost), slope(other, self.cost)];
         let score = |slope: u128, line: &Self| slope * u128::from(now - line.origin);
@@ -92,7 +93,7 @@ impl Contender for Line {
     }
 }
 
-/// How many units ahead memory is asked for.
+/// Distance of prefetches, in units.
 const AHEAD: usize = 3;
 
 /// Gain and cost of cleaning a unit.
@@ -102,7 +103,7 @@ pub(super) type Rate = fn(&UnitTable, Unit) -> (u32, u64);
 #[derive(Clone, Debug)]
 pub(super) struct Kinetic {
     leaves: Leaves,
-    /// The stream in which a unit takes part.
+    /// Stream in which a unit takes part, by unit.
     streams: Vec<u8>,
     tournaments: Vec<Tournament<Line>>,
     age: Age,
@@ -113,7 +114,7 @@ pub(super) struct Kinetic {
 crate::state!(Kinetic { leaves, streams, tournaments, changed } fixed { age, rate });
 
 impl Kinetic {
-    /// For the units and streams of a config.
+    /// Makes empty tournaments for the units and streams of a config.
     pub(super) fn new(config: &VictimConfig, age: Age, rate: Rate) -> Self {
         let VictimConfig { units, streams, .. } = *config;
         Self {
@@ -126,7 +127,7 @@ impl Kinetic {
         }
     }
 
-    /// The unit of a pool with the highest score.
+    /// Returns the unit of a pool with the highest score.
     pub(super) fn best(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.follow(table);
         let now = table.now();

@@ -1,18 +1,19 @@
-//! Cost-benefit cleaning of the log-structured file system, on the units of a drive.
+//! Cost-benefit cleaning of the log-structured file system, applied to the units of a drive.
 //!
-//! Rosenblum and Ousterhout (ACM TOCS 10(1), 1992) clean the segment with the greatest
-//! `(1 - u) * age / (1 + u)`, where `u` is its valid share: the whole segment is read, and what is
-//! valid is written again. A segment without valid data is not even read, and goes first.
+//! Rosenblum and Ousterhout (ACM TOCS 10(1), 1992) clean the segment with the greatest `(1 - u) *
+//! age / (1 + u)`, where `u` is its valid share: the whole segment is read, and its valid data is
+//! written again. A segment without valid data is not even read, and goes first.
 //!
-//! Age is that of the segment's youngest data, an estimate of how long what is in it will live on.
-//! Here: the time since the unit was sealed, which is when the last page came into it. A page that
-//! was moved counts as young again, as units keep no time for each page; later losses do not make
-//! the unit younger. With the time since the last loss instead ([`Age::Modified`]) units that lose
-//! pages often are kept too long: uniform writes are amplified 5.27-fold instead of 4.92-fold (64
-//! pages, spare factor 0.10), and separated 90/10 ones 2.58-fold instead of 2.26-fold.
+//! Age is the age of the segment's youngest data. It estimates how long the data in the segment
+//! will still live. Here it is the time since the unit was sealed, which is when the last page came
+//! into it. A moved page counts as young again, because units keep no time for each page. Later
+//! losses do not change the unit's age. With the time since the last loss instead
+//! ([`Age::Modified`]), units that often lose pages are kept too long. Then write amplification
+//! under uniform writes is 5.27 instead of 4.92 (64 pages, spare factor 0.10), and under separated
+//! 90/10 writes 2.58 instead of 2.26.
 //!
-//! Time is counted in pages that the host has written. Costs a comparison or two per page written,
-//! in [`Kinetic`]'s tournaments.
+//! Time is counted in pages that the host has written. The cost is a comparison or two per page
+//! written, in [`Kinetic`]'s tournaments.
 //!
 //! [`Age::Modified`]: super::Age::Modified
 
@@ -25,19 +26,19 @@ use crate::unit_table::{Pool, UnitTable};
 crate::parameters! {
     /// Parameters of [`LfsCostBenefit`].
     pub struct LfsCostBenefitConfig {
-        /// From when a unit's age counts.
+        /// Event from which a unit's age counts.
         age: Age = Age::Sealed;
     }
 }
 
-/// Greatest age times space over the cost of a segment first.
+/// LFS cost-benefit: greatest age times space over the cost of a segment first.
 #[derive(Clone, Debug)]
 pub struct LfsCostBenefit(Kinetic);
 
 crate::state!(LfsCostBenefit(_));
 
 impl LfsCostBenefit {
-    /// For a drive of this size.
+    /// Makes the policy for a drive of this size.
     pub fn new(config: &VictimConfig) -> Self {
         Self(Kinetic::new(config, config.lfs_cost_benefit.age, rate))
     }

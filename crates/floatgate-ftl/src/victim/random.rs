@@ -1,12 +1,12 @@
-//! Random cleaning: any unit, or any that is not too full.
+//! Random cleaning: draws any unit, or any unit that is not too full.
 //!
-//! Van Houdt (SIGMETRICS 2013) has the plain form, for which uniform writes are amplified by 1
-//! over the spare factor; MQSim (FAST 2018) also has RANDOM_P, which draws again if the unit has
-//! no invalid page, and RANDOM_PP, which draws again if it is too full. Too full is here: as full
-//! as the pool's units are on average, or more.
+//! Van Houdt (SIGMETRICS 2013) has the plain form. Its write amplification under uniform writes is
+//! 1 over the spare factor. MQSim (FAST 2018) also has RANDOM_P, which draws again if the unit has
+//! no invalid page, and RANDOM_PP, which draws again if the unit is too full. Here a unit is too
+//! full if it has at least as many valid pages as the pool's units on average.
 //!
-//! After [`DRAWS_MAX`] draws the emptiest unit of the pool is taken, which passes if any does.
-//! Costs a step per page lost, and the draws per clean.
+//! After [`DRAWS_MAX`] draws the emptiest unit of the pool is taken. If any unit of the pool is
+//! acceptable, this one is. The cost is a step per page lost, and the draws per clean.
 
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
@@ -14,17 +14,17 @@ use crate::addr::Unit;
 use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
-/// Draws per clean at most.
+/// Most draws per clean.
 pub const DRAWS_MAX: u32 = 1000;
 
 crate::choice! {
-    /// Which units are drawn again.
+    /// Which units are rejected, so that another unit is drawn.
     pub enum Redraw {
         /// None.
         None = "none",
-        /// Those without an invalid page: random+, MQSim's RANDOM_P.
+        /// Units without an invalid page: random+, MQSim's RANDOM_P.
         Full = "full",
-        /// Those with no fewer valid pages than the average: random++, MQSim's RANDOM_PP.
+        /// Units with no fewer valid pages than the average: random++, MQSim's RANDOM_PP.
         Average = "average",
     }
 }
@@ -32,12 +32,12 @@ crate::choice! {
 crate::parameters! {
     /// Parameters of [`Random`].
     pub struct RandomConfig {
-        /// Which units are rejected, and another drawn.
+        /// Which units are rejected, so that another unit is drawn.
         redraw: Redraw = Redraw::None;
     }
 }
 
-/// A unit drawn at random.
+/// Random: a unit drawn at random.
 #[derive(Clone, Debug)]
 pub struct Random {
     redraw: Redraw,
@@ -47,7 +47,7 @@ pub struct Random {
 crate::state!(Random { roster } fixed { redraw });
 
 impl Random {
-    /// With a rule for drawing again.
+    /// Makes the policy with the configured rule for rejection.
     pub fn new(config: &VictimConfig) -> Self {
         let roster = Roster::new(config.units, config.streams, config.seed);
         Self { redraw: config.random.redraw, roster }

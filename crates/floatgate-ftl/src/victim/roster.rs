@@ -1,8 +1,8 @@
-//! The sealed units of each stream in an array, to draw from.
+//! The sealed units of each stream in an array, for random draws.
 //!
-//! Drawing a unit of the drive until one is of the pool would have no bound; from the array each
-//! unit of the pool is drawn at once, and equally often. It follows the units that have changed at
-//! one step for each.
+//! Drawing units of the drive until one is in the pool would have no bound. A single draw from the
+//! array gives a unit of the pool, each with the same probability. Following the units that have
+//! changed costs one step for each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::unit_table::{Pool, UnitTable};
 
 const NONE: u32 = u32::MAX;
 
-/// Where a unit is, and what was last seen of it.
+/// Position of a unit in the roster, and its last known state.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     at: u32,
@@ -26,7 +26,7 @@ crate::state!(blank Place { at, valid, stream });
 #[derive(Clone, Debug, Default)]
 struct Stream {
     units: Vec<Unit>,
-    /// Valid pages of them all.
+    /// Valid pages of all units together.
     valid: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Roster {
 crate::state!(Roster { streams, places, changed, rng });
 
 impl Roster {
-    /// For so many units in so many streams.
+    /// Makes an empty roster for `units` units in `streams` streams.
     pub(super) fn new(units: u32, streams: u8, seed: u64) -> Self {
         Self {
             streams: vec![Stream::default(); streams.into()],
@@ -54,7 +54,7 @@ impl Roster {
         }
     }
 
-    /// Takes in what has changed. How many units of the pool are sealed, and their valid pages.
+    /// Follows all changes. Returns the number of sealed units in the pool, and their valid pages.
     pub(super) fn follow(&mut self, table: &mut UnitTable, pool: Pool) -> (u64, u64) {
         let mut changed = core::mem::take(&mut self.changed);
         table.take_changed(&mut changed);
@@ -72,7 +72,7 @@ impl Roster {
         streams.fold((0, 0), |(units, valid), s| (units + s.units.len() as u64, valid + s.valid))
     }
 
-    /// A unit of the pool, each of the `count` as likely.
+    /// Draws a unit of the pool. Each of its `count` units has the same probability.
     pub(super) fn draw(&mut self, table: &UnitTable, pool: Pool, count: u64) -> Unit {
         let mut at = self.rng.below(count) as usize;
         for stream in table.streams(pool) {
@@ -85,7 +85,7 @@ impl Roster {
         unreachable!("the pool has {count} units")
     }
 
-    /// Leaves a unit where it is, if it is in the stream.
+    /// Keeps a unit in its position, if it is in the stream. Returns whether it is.
     fn keep(&mut self, unit: Unit, stream: u8, valid: u32) -> bool {
         let place = &mut self.places[unit.index()];
         let keeps = place.at != NONE && place.stream == stream;

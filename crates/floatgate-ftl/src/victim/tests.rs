@@ -40,7 +40,7 @@ struct History {
     table: UnitTable,
     units: u32,
     pages: u32,
-    /// Valid pages of each unit, and how many were written.
+    /// Valid pages of each unit.
     valid: Vec<Vec<u32>>,
     written: Vec<u32>,
     open: [Option<Unit>; STREAMS as usize],
@@ -89,7 +89,7 @@ impl History {
         self.written[unit.index()] = 0;
     }
 
-    /// One event. Losses are concentrated on a few units, time stands still now and then.
+    /// One event. Losses concentrate on a few units, and the clock sometimes does not advance.
     fn step(&mut self) {
         for _ in 0..self.below(4) {
             self.table.tick();
@@ -130,7 +130,7 @@ fn pool(rng: &mut Rng) -> Pool {
     }
 }
 
-/// Asks at random times; some units of the choice are cleaned.
+/// Compares the policy with the scan at random times. Some of the chosen units are cleaned.
 fn compare(name: &str, config: &VictimConfig, pages: u32, naive: Naive) {
     for seed in 0..10 {
         let mut history = History::new(config.units, pages, seed);
@@ -156,7 +156,7 @@ fn compare(name: &str, config: &VictimConfig, pages: u32, naive: Naive) {
 
 type Naive = fn(&UnitTable, &[Unit]) -> Option<Unit>;
 
-/// Gain over cost, origin.
+/// The best unit by a scan. `line` returns gain, cost and origin.
 fn best(
     table: &UnitTable,
     units: &[Unit],
@@ -246,8 +246,9 @@ fn the_first_sealed_is_that_of_a_scan() {
     compare("fifo", &config(40), 5, first);
 }
 
-/// Of the units with fewest valid pages, that of the coldest or the hottest stream and there the
-/// one longest without a loss; or the one longest without a loss of them all.
+/// `Cold` and `Hot`: of the units with the fewest valid pages, the unit of the coldest or hottest
+/// stream that has lost no page for the longest time. `Oldest`: the unit of any stream that has
+/// lost no page for the longest time.
 #[test]
 fn greedy_breaks_ties_as_it_is_told() {
     for tie in [Tie::Cold, Tie::Hot, Tie::Oldest] {
@@ -271,7 +272,7 @@ fn greedy_breaks_ties_as_it_is_told() {
                 (table.valid(unit), first, table.modified(unit))
             };
             assert!(sealed.iter().all(|&other| order(unit) <= order(other)), "{tie:?}");
-            // Another stream's unit would do, but for the rule.
+            // Without the tie rule, a unit of another stream would also do.
             let rival = |&&other: &&Unit| {
                 table.valid(other) == table.valid(unit) && order(other) != order(unit)
             };
@@ -284,7 +285,7 @@ fn greedy_breaks_ties_as_it_is_told() {
     }
 }
 
-/// All units are written in turn, each for a stream, and time goes on in between.
+/// All units written in turn, each for a stream. Time advances in between.
 fn full(units: u32, pages: u32) -> History {
     let mut history = History::new(units, pages, 1);
     for unit in 0..units {
@@ -331,13 +332,13 @@ fn of_full_units_one_is_chosen() {
     let check = |name: &str, policy: &mut dyn Victim, history: &mut History| {
         let unit = policy.pick(&mut history.table, Pool::All);
         let is_drawn = ["random", "d_choices"].contains(&name);
-        // Greedy's tie rule goes by stream before age; unit 0 is the first of stream 0.
+        // Greedy's tie rule compares the stream before the age. Unit 0 is the first of stream 0.
         assert!(unit == Some(Unit(0)) || is_drawn && unit.is_some(), "{name}: {unit:?}");
         let unit = policy.pick(&mut history.table, Pool::Stream(2)).expect("some are sealed");
         assert_eq!(history.table.stream(unit), 2, "{name}");
     };
     each(check, 9);
-    // A unit that has lost a page goes before all that have not, however old they are.
+    // A unit that has lost a page goes before all full units, however old they are.
     each(
         |name, policy, history| {
             history.invalidate(7);

@@ -1,9 +1,9 @@
-//! A tournament over units that remembers for how long each of its results holds.
+//! A tournament over units that remembers how long each of its results holds.
 //!
-//! A complete binary tree: units are the leaves; an inner node holds a copy of the better of its
-//! two children's winners, and the last time at which nothing below it changes. Units are compared
-//! again where one of them has changed, on its way to the root, and where time has run out. Most
-//! changes end a level or two up, where neither the winner nor the time is another (a kinetic
+//! It is a complete binary tree with units as leaves. An inner node holds a copy of the better of
+//! its two children's winners, and the time until which no result below it changes. Units are
+//! compared again on the path from a changed unit to the root, and where the time has run out. Most
+//! changes end a level or two up, where the new winner and time equal the old ones (a kinetic
 //! tournament: Basch, Guibas and Hershberger, SODA 1997).
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!          u9 until 310      u4 until 870
 //!         u3       u9       u4       u7
 //!
-//! At 311, u3 is held against u9 again, and the better of them against u4.
+//! At 311, u3 is compared with u9 again, and the better of them with u4.
 //! ```
 
 use alloc::vec;
@@ -22,42 +22,42 @@ use crate::addr::Unit;
 use crate::prefetch::prefetch;
 use crate::saved::Blank;
 
-/// The time of what holds for good.
+/// End time of a result that never changes.
 pub(super) const FOREVER: u64 = u64::MAX;
 
 /// No unit, and no leaf.
 const NONE: u32 = u32::MAX;
 
-/// The unit of what stands for no contender.
+/// The unit of an empty contender.
 pub(super) const NOBODY: Unit = Unit(NONE);
 
-/// Levels that a change passes, by and large.
+/// Levels that a change usually passes.
 const LEVELS: usize = 4;
 
-/// What a unit is judged by. Contenders are strictly ordered at any time.
+/// Value by which a unit is compared. Contenders are strictly ordered at any time.
 pub(super) trait Contender: Copy + PartialEq {
     /// No contender: its unit is [`NOBODY`].
     const NONE: Self;
 
     fn unit(&self) -> Unit;
 
-    /// Whether it goes before another at `now`, and a time until which that is sure to stay so.
+    /// Whether it goes before another at `now`, and a time until which this is certain to hold.
     fn beats(&self, other: &Self, now: u64) -> (bool, u64);
 }
 
-/// The leaves of units, in whichever of several tournaments they are. A unit is in one at a time.
+/// The leaf of each unit, in one of several tournaments. A unit takes part in at most one.
 #[derive(Clone, Debug)]
 pub(super) struct Leaves(Vec<u32>);
 
 crate::state!(blank Leaves(_));
 
 impl Leaves {
-    /// Of so many units, of which none takes part.
+    /// Makes a table of `units` units that take part in none.
     pub(super) fn new(units: u32) -> Self {
         Self(vec![NONE; units as usize])
     }
 
-    /// Asks the processor for where a unit is.
+    /// Prefetches the entry of a unit.
     pub(super) fn prefetch(&self, unit: Unit) {
         prefetch(&self.0, unit.index());
     }
@@ -75,7 +75,7 @@ struct Node<C> {
 
 crate::state!(blank Node<C: Blank> { winner, until });
 
-/// Nodes that are held against each other, in one line of the processor's cache.
+/// Two nodes that are compared with each other, in one line of the processor's cache.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Pair<C>([Node<C>; 2]);
@@ -85,8 +85,9 @@ crate::state!(blank Pair<C: Blank>(_));
 /// One tournament. Its units are in the first `len` leaves, in no order.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament<C> {
-    /// The root is 1, the children of `n` are `2n` and `2n + 1`; a power of two of leaves. Pair `n`
-    /// is of these children, so the root is in pair 0, behind nobody.
+    /// Nodes are numbered from the root, 1; the children of `n` are `2n` and `2n + 1`. The number
+    /// of leaves is a power of two. Pair `n` has the children of `n`, so the root is the second
+    /// node of pair 0.
     pairs: Vec<Pair<C>>,
     len: usize,
 }
@@ -100,12 +101,12 @@ impl<C: Contender> Tournament<C> {
         Self { pairs: vec![Self::EMPTY], len: 0 }
     }
 
-    /// How many units take part.
+    /// Returns the number of units that take part.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Enters a unit, or judges one anew that takes part.
+    /// Adds a unit, or updates a unit that takes part.
     pub(super) fn set(&mut self, leaves: &mut Leaves, contender: C, now: u64) {
         let leaf = &mut leaves.0[contender.unit().index()];
         if *leaf == NONE {
@@ -118,7 +119,7 @@ impl<C: Contender> Tournament<C> {
         self.put(*leaf as usize, contender, now);
     }
 
-    /// Takes a unit out that takes part. The last one moves to its leaf.
+    /// Removes a unit that takes part. The unit of the last leaf moves to its leaf.
     pub(super) fn remove(&mut self, leaves: &mut Leaves, unit: Unit, now: u64) {
         let leaf = mem::replace(&mut leaves.0[unit.index()], NONE);
         self.len -= 1;
@@ -131,14 +132,14 @@ impl<C: Contender> Tournament<C> {
         }
     }
 
-    /// The best at `now`, which is not before any time of another call.
+    /// Returns the best at `now`. `now` must not be before the time of an earlier call.
     pub(super) fn winner(&mut self, now: u64) -> Option<C> {
         self.refresh(1, now);
         let winner = self.node(1).winner;
         (winner.unit() != NOBODY).then_some(winner)
     }
 
-    /// Asks the processor for what judging a unit anew will touch.
+    /// Prefetches the nodes that an update of a unit will touch.
     pub(super) fn prefetch(&self, leaves: &Leaves, unit: Unit) {
         let mut node = self.leaves().saturating_add(leaves.0[unit.index()] as usize);
         for _ in 0..LEVELS {
@@ -167,7 +168,7 @@ impl<C: Contender> Tournament<C> {
         (1..2 * leaves).rev().for_each(|node| *self.node_mut(node) = self.play(node, now));
     }
 
-    /// Puts a contender in a leaf, or none, and repeats what that may change.
+    /// Puts a contender in a leaf, or none, and plays again all results that this may change.
     fn put(&mut self, leaf: usize, winner: C, now: u64) {
         let mut node = self.leaves() + leaf;
         *self.node_mut(node) = Node { winner, until: FOREVER };
@@ -194,7 +195,7 @@ impl<C: Contender> Tournament<C> {
         if right.winner.unit() == NOBODY {
             return *left;
         }
-        // Leaves are filled from the left, but for the moment in which one is taken out.
+        // Leaves are filled from the left, except during a removal.
         if left.winner.unit() == NOBODY {
             return *right;
         }

@@ -1,12 +1,13 @@
-//! Windowed greedy cleaning: the unit with the fewest valid pages of those that were sealed first.
+//! Windowed greedy cleaning: cleans the unit with the fewest valid pages among the units that were
+//! sealed first.
 //!
-//! Hu, Eleftheriou, Haas, Iliadis and Pletka (SYSTOR 2009): greedy among the `w` oldest units; `w`
-//! = 1 is FIFO, `w` = all is greedy. A window larger than the pool is all of the pool. Among
-//! equally full units the one that has gone longest without losing a page is cleaned.
+//! Hu, Eleftheriou, Haas, Iliadis and Pletka (SYSTOR 2009): greedy among the `w` oldest units. `w`
+//! = 1 is FIFO, `w` = all is greedy. A window larger than the pool is the whole pool. Among equally
+//! full units the policy cleans the one that has lost no page for the longest time.
 //!
-//! The window is a [`Tournament`] of its units, so that a page lost costs a comparison or two;
-//! what waits outside is a queue that a unit passes once in its life. Each kind of pool that is
-//! asked for is set up when it first is.
+//! The window is a [`Tournament`] of its units, so a lost page costs a comparison or two. The units
+//! outside wait in a queue, which each unit passes once in its life. The windows for a kind of pool
+//! are set up at its first use.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -30,12 +31,12 @@ crate::parameters! {
     }
 }
 
-/// Fewest valid pages of the oldest first.
+/// Windowed: the unit with the fewest valid pages among the oldest ones first.
 #[derive(Clone, Debug)]
 pub struct Windowed {
     window: usize,
     units: u32,
-    /// Of the whole drive, and of each stream.
+    /// Windows of the whole drive, and of each stream.
     whole: Option<Windows>,
     by_stream: Option<Windows>,
     changed: Vec<Unit>,
@@ -44,7 +45,7 @@ pub struct Windowed {
 crate::state!(Windowed { whole, by_stream, changed } fixed { window, units });
 
 impl Windowed {
-    /// With a window of its share of the units, at least one.
+    /// Makes the policy with a window of the configured share of the units, at least one unit.
     pub fn new(config: &VictimConfig) -> Self {
         let window = round(config.windowed.window * f64::from(config.units)).max(1) as usize;
         let changed = Vec::new();
@@ -77,7 +78,7 @@ impl Victim for Windowed {
     }
 }
 
-/// How full a unit is, and since when.
+/// Number of valid pages of a unit, and time of its last change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Fill {
     valid: u32,
@@ -99,17 +100,18 @@ impl Contender for Fill {
     }
 }
 
-/// How many units ahead memory is asked for.
+/// Distance of prefetches, in units.
 const AHEAD: usize = 6;
 
-/// Of a unit: how many had been sealed before it, and 1; 0 if it is not sealed.
+/// Units that were sealed before a unit, plus 1; 0 if the unit is not sealed.
 type Age = u64;
 
 #[derive(Clone, Debug)]
 struct Window {
-    /// The oldest units, at most as many as the window has room for.
+    /// The oldest units, up to the size of the window.
     inside: Tournament<Fill>,
-    /// The others, the oldest first. Those that are not of this age any more have left.
+    /// The other units, the oldest first. An entry with an outdated age belongs to a unit that has
+    /// left.
     outside: VecDeque<(Age, Unit)>,
 }
 
@@ -121,11 +123,11 @@ struct Windows {
     size: usize,
     leaves: Leaves,
     windows: Vec<Window>,
-    /// The age at which each unit was seen.
+    /// Last known age of each unit.
     ages: Vec<Age>,
-    /// The window of which each unit is.
+    /// Window of each unit.
     homes: Vec<u8>,
-    /// Units that have been sealed since.
+    /// Units sealed since the last update, not queued yet.
     newcomers: Vec<(Age, Unit)>,
 }
 
@@ -150,7 +152,7 @@ impl Windows {
         self.windows[window].inside.winner(0).map(|fill| fill.unit)
     }
 
-    /// Sees what has become of some units.
+    /// Updates the windows for units that have changed.
     fn follow(&mut self, table: &UnitTable, changed: &[Unit]) {
         for (at, &unit) in changed.iter().enumerate() {
             if let Some(&soon) = changed.get(at + AHEAD) {
@@ -175,7 +177,7 @@ impl Windows {
         (0..self.windows.len()).for_each(|window| self.fill(table, window));
     }
 
-    /// Newcomers go behind all others of their windows.
+    /// Puts newcomers behind all other units of their windows.
     fn queue_up(&mut self, table: &UnitTable) {
         self.newcomers.sort_unstable();
         for (age, unit) in self.newcomers.drain(..) {
@@ -199,7 +201,7 @@ impl Windows {
         }
     }
 
-    /// Puts a unit into the tournament of its window, or judges it anew.
+    /// Puts a unit into the tournament of its window, or updates it there.
     fn enter(&mut self, table: &UnitTable, unit: Unit) {
         let fill = Fill { valid: table.valid(unit), modified: table.modified(unit), unit };
         let window = &mut self.windows[usize::from(self.homes[unit.index()])];

@@ -1,4 +1,4 @@
-//! Page-mapped drives that find flash which was programmed by hand, or by a drive before.
+//! Page-mapped drives that recover from flash that was programmed by hand, or by an earlier drive.
 
 mod mounting;
 
@@ -17,7 +17,7 @@ use crate::recovery::scan;
 use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
-/// Units of four pages; 16 entries in a page of the map, so that there are two.
+/// Units of four pages; 16 entries in a page of the map, so the map has two pages.
 const SHAPE: Shape = Shape {
     page_bytes: 64,
     pages_per_block: 4,
@@ -33,7 +33,7 @@ const SHAPE: Shape = Shape {
 
 type Flash = Checked<Counted>;
 
-/// What a drive of a test is.
+/// Configuration of a test drive.
 #[derive(Clone, Copy)]
 struct Plan {
     shape: Shape,
@@ -42,7 +42,7 @@ struct Plan {
     map_on_flash: bool,
     levelled: bool,
     log_pages: u32,
-    /// Free units beyond those that the drive needs at least.
+    /// Free units beyond the minimum of the drive.
     more_free: u32,
     journal: Option<u64>,
 }
@@ -108,7 +108,7 @@ impl Plan {
         (ftl, mount)
     }
 
-    /// The same where every access of the map reads and writes it on flash.
+    /// Like `recover`, with a mapping that reads and writes the map on flash at every access.
     fn recover_with_map(&self, nand: Flash) -> (PageFtl<Flash, NoCache>, Mount) {
         assert!(self.map_on_flash);
         let mapping = NoCache::new(&MapConfig::new(self.geometry(), 0));
@@ -123,7 +123,7 @@ impl Plan {
     }
 }
 
-/// Programs units by hand, one page after the other: the numbers go up.
+/// Programs units by hand, one page after the other, with ascending numbers.
 struct Writer {
     nand: Flash,
     geometry: Geometry,
@@ -152,7 +152,7 @@ impl Writer {
         }
     }
 
-    /// Pages of the log, from `at` on, of the user's pages.
+    /// Programs pages of the log, from `at` on, with these user pages as originals.
     fn logged(&mut self, unit: u32, at: u32, originals: Range<u32>) {
         for (lpn, original) in (at..).zip(originals) {
             let tag = self.tag(Owner::Data(Lpn::new(lpn)));
@@ -181,7 +181,7 @@ fn places<M: Mapping>(ftl: &PageFtl<Flash, M>, lpns: Range<u32>) -> Vec<Option<P
 
 #[test]
 fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
-    // Three streams of data, one of what levelling moves, one of the log: of the last four pages.
+    // Three data streams, one for wear levelling, one for the log, which is the last four pages.
     let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
     let mut flash = Writer::new(&plan);
     flash.data(0, 0..4);
@@ -190,19 +190,20 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     flash.data(3, 8..10);
     flash.logged(4, 16, 10..12);
     flash.logged(5, 16, 12..16);
-    // A torn page is spent; the sixth unit with room.
+    // A torn page takes space. Unit 6 is the sixth unit with room.
     flash.data(6, 0..1);
     flash.torn(6, 2);
     flash.data(7, 4..5);
     flash.torn(7, 2);
     let (ftl, mount) = plan.recover(flash.nand);
-    // By room: unit 2 three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
+    // By room: unit 2 has three pages; 3 and 4 two, the older one first; 1, 6 and 7 one.
     for (stream, unit, room) in [(0, 2, 3), (1, 3, 2), (2, 4, 2), (3, 1, 1), (4, 6, 1)] {
         assert_eq!(ftl.streams.room(stream), room, "stream {stream}");
         assert_eq!(ftl.store.units.stream(Unit(unit)), stream, "unit {unit}");
         assert!(!ftl.store.units.is_sealed(Unit(unit)));
     }
-    // What is full, and what no stream is left for; only the log is known by its pages.
+    // Full units, and a unit for which no stream is left. Only log units are recognised by their
+    // pages.
     for (unit, stream) in [(0, 0), (5, 4), (7, 0)] {
         assert!(ftl.store.units.is_sealed(Unit(unit)), "unit {unit}");
         assert_eq!(ftl.store.units.stream(Unit(unit)), stream, "unit {unit}");
@@ -210,7 +211,7 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     assert_eq!(places(&ftl, 10..12), [plan.at(4, 0), plan.at(4, 1)]);
     assert_eq!(places(&ftl, 12..16), [0, 1, 2, 3].map(|page| plan.at(5, page)));
     assert_eq!(places(&ftl, 16..20), [None; 4]);
-    // In the order in which they were programmed last.
+    // In the order of their last programs.
     let by_age: Vec<u64> = [0, 5, 7].map(|unit| ftl.store.units.sealed_after(Unit(unit))).to_vec();
     assert_eq!(by_age, [0, 1, 2]);
     let tag_reads = 4 + 3 + 1 + 2 + 2 + 4 + 3 + 3;
@@ -219,7 +220,7 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
 
 #[test]
 fn a_full_unit_is_of_the_stream_that_is_noted_if_that_is_one_of_data() {
-    // Streams 3 and 4 are those of levelling and of the log, which its pages tell.
+    // Streams 3 and 4 are for wear levelling and for the log, which is recognised by its pages.
     let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
     let (mut ftl, _) = plan.recover(plan.flash());
     let found = |unit: u32, lpn: u32, stream: u8| FoundUnit {
@@ -269,7 +270,7 @@ fn units_of_which_nothing_is_wanted_are_free_and_worn() {
 
 #[test]
 fn the_emptiest_units_are_emptied_until_there_is_room() {
-    // Seven full units but for two pages of the last. By valid pages: 4, 4, 4, 4, 2, 1, 1.
+    // Seven units, full except for two pages of the last one. By valid pages: 4, 4, 4, 4, 2, 1, 1.
     let written = |flash: &mut Writer| {
         (0..4).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
         flash.data(4, 18..20);
@@ -281,7 +282,7 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
     let plan = Plan::units(7);
     let mut flash = Writer::new(&plan);
     written(&mut flash);
-    // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6; one more unit is to be free.
+    // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6. One more unit has to become free.
     let (ftl, mount) = plan.recover(flash.nand.clone());
     assert_eq!((mount.moved, mount.erased), (1, 0));
     assert_eq!(ftl.store.units.free_units(), 1);
@@ -291,7 +292,7 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
     );
     assert_eq!(ftl.store.nand.programmed(Unit(4)), 0);
     assert_eq!(ftl.store.units.lifetime_erases(Unit(4)), 1);
-    // Two of them: then 17 takes the last page of unit 6.
+    // With two more, 17 also takes the last page of unit 6.
     let (ftl, mount) = Plan { more_free: 1, ..plan }.recover(flash.nand);
     assert_eq!((mount.moved, ftl.store.units.free_units()), (2, 2));
     assert_eq!(places(&ftl, 16..18), [plan.at(6, 2), plan.at(6, 3)]);
@@ -299,8 +300,8 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
 
 #[test]
 fn what_is_moved_goes_wherever_there_is_room() {
-    // No unit is free and three have to be, on three streams. Unit 1 has room for two pages and is
-    // the first stream's, unit 2 for one and is the second's.
+    // No unit is free and three have to become free, on three streams. Unit 1 has room for two
+    // pages and belongs to the first stream. Unit 2 has room for one and belongs to the second.
     let plan = Plan { streams: 3, ..Plan::units(8) };
     let mut flash = Writer::new(&plan);
     flash.data(5, 0..3);
@@ -316,9 +317,9 @@ fn what_is_moved_goes_wherever_there_is_room() {
     flash.data(3, 8..12);
     flash.data(4, 12..16);
     let (ftl, mount) = plan.recover(flash.nand);
-    // 16 and 17 leave units 5 and 6 for unit 1, which is full then. 18 takes the room in unit 2;
-    // for 19 unit 5, which has been free for longest, is opened. With unit 7 erased two are free,
-    // and the three pages of unit 0 fill unit 5.
+    // 16 and 17 leave units 5 and 6 for unit 1, which is then full. 18 takes the room in unit 2.
+    // For 19, unit 5 is opened, which has been free for longest. After the erase of unit 7 two
+    // units are free, and the three pages of unit 0 fill unit 5.
     assert_eq!(mount.moved, 1 + 1 + 2 + 3);
     let expected = [(1, 2), (1, 3), (2, 3), (5, 0)].map(|(unit, page)| plan.at(unit, page));
     assert_eq!(places(&ftl, 16..20), expected);
@@ -338,7 +339,8 @@ fn a_drive_without_spare_cannot_make_room() {
 
 #[test]
 fn the_map_is_written_anew_and_has_room_kept_for_it() {
-    // The stream of data and that of the map: two units free, and one for the two pages of the map.
+    // The data stream and the map stream need two free units, and the two pages of the map need
+    // one.
     let plan = Plan { map_on_flash: true, ..Plan::units(9) };
     let mut flash = Writer::new(&plan);
     flash.map(0, 0..2);
@@ -347,13 +349,15 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     flash.data(6, 0..1);
     flash.data(7, 0..1);
     let (ftl, mount) = plan.recover_with_map(flash.nand);
-    // Free are 8 and, as no page of them is valid, 0 and 6. That is enough: nothing is moved.
+    // Unit 8 is free, and so are 0 and 6, which have no valid page. That is enough: nothing is
+    // moved.
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (2, 0, 2));
     assert_eq!(ftl.store.units.free_units(), 3 - 1);
     let map = ftl.map.directory.iter().map(|ppn| ftl.store.nand.tag(ppn.unwrap()).unwrap().owner);
     assert_eq!(map.collect::<Vec<_>>(), [0, 1].map(|tpn| Owner::Translation(Tpn::new(tpn))));
 
-    // One more has to be: page 0 of unit 1 is not valid, so its three others are moved.
+    // One more unit has to become free. Page 0 of unit 1 is not valid, so its other three pages are
+    // moved.
     let mut flash = Writer::new(&plan);
     flash.map(0, 0..2);
     (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));

@@ -1,4 +1,4 @@
-//! The log by hand, over a mapping that notes what it is asked.
+//! The log, driven by hand over a mapping that records its accesses.
 
 use std::vec;
 use std::vec::Vec;
@@ -28,7 +28,7 @@ const SHAPE: Shape = Shape {
     program_unit: None,
 };
 
-/// A map on flash of which nothing is fetched, and nothing written unless a page is assigned.
+/// A map on flash that fetches nothing, and writes nothing unless a page is assigned.
 #[derive(Default)]
 struct Noting {
     asked: Vec<(u32, AccessKind, bool)>,
@@ -84,7 +84,7 @@ impl Drive {
         self.place(lpn(at)).unwrap()
     }
 
-    /// Whether it was remapped, and what the mapping was asked.
+    /// Remaps a page. Returns whether it was remapped, and the accesses to the mapping.
     fn move_entry(&mut self, from: u32, to: u32) -> (bool, Vec<(u32, AccessKind, bool)>) {
         let answer = self.remap(lpn(from), lpn(to), &mut Chain::default()).unwrap();
         self.check();
@@ -98,7 +98,7 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     let flash = drive.nand().counters().flash;
     let first = drive.log(16, Some(3));
     let second = drive.log(17, Some(3));
-    // Nothing was at page 3 before; then something was.
+    // Page 3 has no data before the first remap, and has data before the second.
     let asked = |from, mapped| vec![(from, AccessKind::Trim, true), (3, AccessKind::Write, mapped)];
     assert_eq!(drive.move_entry(16, 3), (true, asked(16, false)));
     assert_eq!((drive.place(lpn(16)), drive.place(lpn(3))), (None, Some(first)));
@@ -106,10 +106,10 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
     assert_eq!((drive.place(lpn(17)), drive.place(lpn(3))), (None, Some(second)));
     assert_eq!(drive.units().owner(first), None);
     assert_eq!(drive.units().owner(second), Some(Owner::Data(lpn(3))));
-    // A page of the log that holds nothing is not remapped, and nothing is looked up for it.
+    // A page of the log without data is not remapped, and causes no look-up.
     assert_eq!(drive.move_entry(17, 3), (false, vec![]));
     assert_eq!(drive.place(lpn(3)), Some(second));
-    // What was programmed is the two pages of the log.
+    // Only the two pages of the log were programmed.
     let mut expected = flash;
     expected.programs[Cause::Host as usize] += 2;
     expected.program_units += 2;
@@ -137,7 +137,7 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
     drive.log(17, None);
     drive.log(18, Some(5));
     assert_eq!(pins(&drive), 3);
-    // Written again: the place before is given up, and the new one is in the same unit.
+    // Written again: the old place is invalidated, and the new one is in the same unit.
     let before = drive.place(lpn(18)).unwrap();
     drive.log(18, Some(6));
     assert_eq!(pins(&drive), 3);
@@ -159,7 +159,7 @@ fn a_unit_is_pinned_by_what_the_log_has_in_it() {
 fn the_log_has_the_last_stream_and_its_own_count() {
     for levelled in [false, true] {
         let mut drive = drive(levelled);
-        // One of data, one of the map, and perhaps that of levelling.
+        // One data stream, one map stream, and perhaps one for wear levelling.
         let at = drive.log(16, Some(3));
         let stream = if levelled { 3 } else { 2 };
         assert_eq!(drive.units().stream(drive.store.geometry.unit(at)), stream);

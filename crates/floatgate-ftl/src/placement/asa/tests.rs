@@ -18,14 +18,14 @@ fn relocation(lpn: u32, stream: u8, clock: u64) -> Relocation {
 
 #[test]
 fn the_age_of_the_papers_example() {
-    // Page 8 was updated at 34; its entry comes back into the cache at 50.
+    // Page 8 was updated at 34. Its entry returns to the cache at 50.
     let mut asa = asa(16, |_| ());
     write(&mut asa, 8, 34);
     assert_eq!(asa.age(Lpn::new(8), 50), Some(16));
     assert_eq!(asa.age(Lpn::new(7), 50), None);
 }
 
-/// Pages whose ages at time 2000 are these.
+/// Gives the first pages these ages at time 2000.
 fn aged(asa: &mut Asa, ages: &[u64]) -> Vec<Lpn> {
     let pages: Vec<Lpn> = (0..ages.len() as u32).map(Lpn::new).collect();
     for (lpn, age) in pages.iter().zip(ages) {
@@ -119,7 +119,7 @@ fn a_trimmed_page_starts_anew() {
     assert_eq!(write(&mut asa, 0, 2002), HOT);
 }
 
-/// A tenth of the pages has nine tenths of the writes.
+/// A tenth of the pages gets nine tenths of the writes.
 struct Skewed {
     asa: Asa,
     rng: Rng,
@@ -138,8 +138,8 @@ impl Skewed {
         Self { asa: asa(Self::PAGES as u32, change), rng: Rng::new(3), clock: 0 }
     }
 
-    /// Writes for so many periods, with the hot range at `first`. Answers with the shares of the
-    /// hot range's and of the other writes that were labelled hot.
+    /// Writes for `periods` periods, with the hot range at `first`. Returns the shares of writes
+    /// that were labelled hot, in the hot range and outside it.
     fn run(&mut self, first: u64, periods: u64) -> [f64; 2] {
         let mut counts = [[0u32; 2]; 2];
         for _ in 0..periods * Self::PERIOD {
@@ -165,7 +165,8 @@ impl Skewed {
 
 #[test]
 fn the_hot_range_moves_and_the_labels_follow() {
-    // Clusters of plain ages put much that is cold with the hot: the tail of ages has two of them.
+    // Clusters of plain ages label many cold pages hot, because two clusters are in the tail of
+    // ages.
     for (log1p, cold_max) in [(false, 0.75), (true, 0.2)] {
         let mut skewed = Skewed::new(log1p);
         skewed.run(0, 20);
@@ -201,7 +202,7 @@ fn with_logarithms_heavy_tails_weigh_less() {
     let mut asa = asa(64, |config| config.log1p = true);
     let pages = aged(&mut asa, &[1, 1, 1, 31, 31, 31, 1023, 1023, 1023]);
     asa.sampled(&pages, 2000, 0);
-    // Clusters at 1, 5 and 10: the borders are at 2^3 and 2^7.5, of the age plus one.
+    // Clusters at 1, 5 and 10. The borders of the age plus one are at 2^3 and 2^7.5.
     assert_eq!(asa.criteria, Some(Criteria { hot: 7, warm: 180 }));
 }
 

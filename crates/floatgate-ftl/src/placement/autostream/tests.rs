@@ -14,7 +14,7 @@ fn autostream(pages: u32, change: impl Fn(&mut AutostreamConfig)) -> Autostream 
     Autostream::new(&config)
 }
 
-/// The stream of a command of one page.
+/// Returns the stream of a command of one page.
 fn command(autostream: &mut Autostream, lpn: u32) -> u8 {
     autostream.command(Lpn::new(lpn), 1);
     autostream.check();
@@ -54,14 +54,14 @@ fn a_command_counts_once_for_each_chunk_that_it_touches() {
 fn what_is_not_written_any_more_sinks() {
     for forget in [false, true] {
         let mut drive = autostream(64, |config| config.forget = forget);
-        // Chunk 1 gets to queue 2, chunk 0 then is the hottest, every other access.
+        // Chunk 1 gets to queue 2. Then chunk 0 is the hottest, with every other access.
         (0..5).for_each(|_| _ = command(&mut drive, 4));
         (0..60).for_each(|n| _ = command(&mut drive, if n % 2 == 0 { 0 } else { 40 }));
         assert_eq!((drive.hottest, drive.lifetime), (0, 2));
         let count = if forget { 1 } else { 5 };
         assert_eq!(queue_of(&drive, 1), (0, count));
         assert_eq!(drive.classify(relocation(4, 3)), 0);
-        // One more access: back to where its count puts it.
+        // One more access returns the chunk to the queue of its count.
         command(&mut drive, 4);
         command(&mut drive, 40);
         let expected = if forget { (1, 2) } else { (2, 6) };
@@ -99,7 +99,7 @@ fn anything_keeps_chunks_in_queues() {
     assert_eq!(autostream(1001, |_| ()).memory_bytes(), 251 * 20);
 }
 
-/// A chunk as the text has it; when it came to the end of its queue says where it stands.
+/// A chunk as in the paper's text. Its position follows from the time at which it joined its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct NaiveChunk {
     queue: u8,
@@ -176,7 +176,8 @@ fn every_chunk_is_where_the_text_says() {
         let mut naive = NaiveAutostream { config, chunks, hottest, lifetime, accesses, moves };
         let mut told = None;
         for step in 0..4000 {
-            // A few chunks are hot for a while; often two are in turn, and so as hot.
+            // A few chunks are hot for a while. Often two of them alternate, and so are equally
+            // hot.
             let chunk = (step / 200 % 20 + rng.below(2) * rng.below(5)) % 20;
             let (first, pages) = (4 * chunk as u32, 1 + rng.below(7) as u32);
             let pages = pages.min(80 - first);
@@ -201,7 +202,8 @@ fn as_many_accesses_as_the_hottest_are_not_more() {
         lpns.iter().for_each(|&lpn| _ = command(&mut drive, lpn));
         (drive.hottest, drive.lifetime)
     };
-    // The last command is not counted yet. Chunk 0 comes once in five, then chunk 1 twice in a row.
+    // The last command is not counted yet. Chunk 0 comes once in five accesses, then chunk 1 twice
+    // in a row.
     assert_eq!(commands(&[0, 8, 12, 16, 20, 0, 4, 4, 24]), (0, 5), "twice each");
     assert_eq!(commands(&[4, 28]), (1, 2), "the third time it is ahead");
 }

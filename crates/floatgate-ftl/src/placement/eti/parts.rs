@@ -1,50 +1,51 @@
-//! Where in the array of extents those of a part of the drive are: what is left to be searched.
+//! Index over the array of extents by parts of the drive, which narrows the search for a page.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// How many parts there are at most.
+/// Most parts of a drive.
 const PARTS: u32 = 256;
 
-/// Where the extents of each part of the drive are.
+/// Position of the extents of each part of the drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parts {
     /// Log2 of the pages in a part.
     shift: u32,
-    /// By part: the extent that its first page is in. Behind all parts: the last extent.
+    /// By part: the extent of its first page. Behind all parts: the last extent.
     firsts: Vec<u16>,
 }
 
 crate::state!(Parts { firsts } fixed { shift });
 
 impl Parts {
-    /// One extent over all pages.
+    /// Starts with one extent over all pages.
     pub(super) fn new(pages: u32) -> Self {
         let shift = pages.div_ceil(PARTS).next_power_of_two().trailing_zeros();
         Self { shift, firsts: vec![0; ((pages - 1) >> shift) as usize + 2] }
     }
 
-    /// Among which extents that of a page is: the first and the last of them.
+    /// Returns the first and the last extent that a page may be in.
     #[inline(always)]
     pub(super) fn extents(&self, page: u32) -> (usize, usize) {
         let part = (page >> self.shift) as usize;
         (self.firsts[part].into(), self.firsts[part + 1].into())
     }
 
-    /// The first part that begins at a page or behind it.
+    /// Returns the first part that begins at a page or behind it.
     #[inline(always)]
     pub(super) fn behind(&self, page: u32) -> usize {
         page.div_ceil(1 << self.shift) as usize
     }
 
-    /// There are so many more extents before a page.
+    /// Notes `more` additional extents before a page.
     pub(super) fn cut(&mut self, page: u32, more: u16) {
         let behind = self.behind(page);
-        // Extents are at most 65,536, and a check of each sum would cost more than all of them.
+        // There are at most 65,536 extents, and an overflow check per sum would cost more than the
+        // sums.
         self.firsts[behind..].iter_mut().for_each(|first| *first = first.wrapping_add(more));
     }
 
-    /// Extents were merged: these are where they start.
+    /// Rebuilds the index after a merge, from the starts of the extents.
     pub(super) fn renew(&mut self, starts: &[u32]) {
         let mut extent = 0;
         let (end, parts) = self.firsts.split_last_mut().expect("there is one behind all parts");

@@ -8,7 +8,7 @@ fn eti(pages: u32, eti: EtiConfig) -> Eti {
     Eti::new(&PlacementConfig { eti, ..config(pages) })
 }
 
-/// The writes of commands, written `100+50` or, eight times, `8x100+50`.
+/// Runs write commands, written `100+50` or, for eight of them, `8x100+50`.
 fn run(eti: &mut Eti, script: &str) {
     for word in script.split_whitespace() {
         let (times, write) = word.split_once('x').unwrap_or(("1", word));
@@ -20,7 +20,7 @@ fn run(eti: &mut Eti, script: &str) {
     }
 }
 
-/// Where each extent starts, and its counter.
+/// Start and counter of each extent.
 fn table(eti: &Eti) -> Vec<(u32, u8)> {
     let ends: Vec<u32> = eti.partition().map(|extent| extent.end).collect();
     let starts = eti.partition().skip(1).map(|extent| extent.start);
@@ -55,7 +55,7 @@ fn the_worked_example() {
     assert_eq!(table(&eti), [(0, 0)]);
 }
 
-/// 3 extents after each of two writes, 5 after the third; ageing leaves one, of which the next
+/// 3 extents after each of two writes, 5 after the third. Ageing leaves one extent, and the next
 /// write makes 3 again.
 #[test]
 fn extents_are_counted_after_each_command_since_the_reset() {
@@ -121,9 +121,9 @@ fn with_no_cuts_left_alpha_decides() {
     check(100, true, "120+50", &[(0, 0), (100, 1), (120, 1), (200, 0)]);
     check(100, true, "120+180", &[(0, 0), (100, 1), (120, 2), (200, 0)]);
     check(50, true, "120+40", &[(0, 0), (100, 1), (120, 2), (200, 0)]);
-    // One is enough.
+    // Only one cut is needed.
     check(100, false, "100+50", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
-    // Full: a share of the extent, not of the write.
+    // No cut is left. `alpha` is a share of the extent, not of the write.
     check(100, false, "100+50 99+50", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
     check(80, false, "100+50 99+40", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
     check(80, false, "100+50 99+41", &[(0, 0), (100, 3), (150, 1), (200, 0)]);
@@ -168,14 +168,14 @@ fn ageing_waits_for_the_next_command() {
     let mut eti = eti(1000, EtiConfig { decay_period: 4, ..EtiConfig::default() });
     run(&mut eti, "4x100+10");
     assert_eq!(eti.stream(write(100)), 1, "the counter is 4 until the next command");
-    // The fifth command: one extent, which is then cut.
+    // The fifth command finds one extent, and then cuts it.
     run(&mut eti, "500+10");
     assert_eq!(table(&eti), [(0, 0), (500, 1), (510, 0)]);
     let decay_unit = DecayUnit::Pages;
     let mut pages = self::eti(1000, EtiConfig { decay_period: 4, decay_unit, ..small(2048) });
     run(&mut pages, "3x0+1 0+3");
     assert_eq!(table(&pages), [(0, 4), (1, 1), (3, 0)]);
-    // Six pages: one period is over, two pages are of the next.
+    // Six pages: one period has ended, and two pages belong to the next.
     run(&mut pages, "0+2");
     assert_eq!(table(&pages), [(0, 1), (2, 0)]);
     run(&mut pages, "5x0+2");
@@ -233,12 +233,12 @@ fn after_ageing_no_neighbours_are_alike() {
     let mut rng = Rng::new(1);
     let mut eti = eti(5000, EtiConfig { decay_period: 200, ..small(100) });
     for _ in 0..100_000 {
-        // Few places, many times.
+        // Few places, written many times.
         let first = (rng.below(16) * rng.below(16) * 20) as u32;
         eti.command(Lpn::new(first), 1 + rng.below(40) as u32);
         eti.check();
         if eti.executions == 1 {
-            // All but the last update is aged: what it did is at most two cuts.
+            // All updates except the last one are aged. The last one made at most two cuts.
             let mut aged = eti.clone();
             aged.age();
             let table = table(&aged);

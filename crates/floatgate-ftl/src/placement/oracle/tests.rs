@@ -35,7 +35,7 @@ fn before_the_future_is_told_all_is_cold() {
 #[test]
 fn what_dies_sooner_is_hotter() {
     let mut oracle = oracle(64, 4, 2);
-    // Page 0 is written at 0, 127, 255, 511, 1023, page 1 at all other times.
+    // Page 0 is written at 0, 127, 255, 511 and 1023, page 1 at all other times.
     let times = [0, 127, 255, 511, 1023];
     let writes: Vec<u32> = (0..1100).map(|n| u32::from(!times.contains(&n))).collect();
     (0..50).for_each(|_| _ = oracle.stream(write(7)));
@@ -43,11 +43,11 @@ fn what_dies_sooner_is_hotter() {
     assert_eq!(oracle.classify(relocation(0, 0)), 3, "it is about to die");
     assert_eq!(oracle.classify(relocation(7, 3)), 0, "it never dies");
     let streams: Vec<u8> = writes.iter().map(|&lpn| oracle.stream(write(lpn))).collect();
-    // The lives of page 0: 127, 128, 256, 512, for ever.
+    // The lifetimes of page 0: 127, 128, 256, 512, endless.
     assert_eq!(times.map(|time| streams[time as usize]), [3, 2, 1, 0, 0]);
     assert!((1..1099).filter(|n| !times.contains(n)).all(|n| streams[n as usize] == 3));
     assert_eq!(streams[1099], 0);
-    // Beyond what was told all is cold again.
+    // After the known future all is cold again.
     assert_eq!(oracle.stream(write(1)), 0);
 }
 

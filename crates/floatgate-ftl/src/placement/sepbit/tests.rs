@@ -8,7 +8,7 @@ fn sepbit(pages: u32, history: History, units: u32) -> Sepbit {
     Sepbit::new(&config)
 }
 
-/// The class that a page of the host goes to.
+/// Writes a page. Returns its class.
 fn write(sepbit: &mut Sepbit, lpn: u32, clock: u64) -> u8 {
     let write = HostWrite { lpn: Lpn::new(lpn), request_pages: 1, clock, now_ns: 0 };
     let stream = sepbit.stream(write);
@@ -16,7 +16,7 @@ fn write(sepbit: &mut Sepbit, lpn: u32, clock: u64) -> u8 {
     CLASSES - stream
 }
 
-/// The class that a page goes to when a unit of class `from` is cleaned.
+/// Moves a page out of a unit of class `from`. Returns its new class.
 fn clean(sepbit: &mut Sepbit, lpn: u32, from: u8, clock: u64) -> u8 {
     let stream = stream_of(from);
     CLASSES - sepbit.moved(Relocation { lpn: Lpn::new(lpn), stream, clock, now_ns: 0 })
@@ -95,7 +95,7 @@ fn the_queue_follows_the_lifespan() {
     assert_eq!(fill(&mut sepbit, 100, 5), (35, 40), "distinct pages are what costs");
 }
 
-/// The queue as it is told: a list of pages, searched.
+/// The queue as in the paper's text: a list of pages, searched.
 #[test]
 fn the_queue_is_one() {
     let mut rng = Rng::new(22);
@@ -103,7 +103,7 @@ fn the_queue_is_one() {
     let mut naive: Vec<(u32, u64)> = vec![];
     let mut clock = 0;
     for _ in 0..20_000 {
-        // Behind a host with a log of its own the clock ticks for other writes, too.
+        // After a host layer with its own log the clock also counts other writes.
         clock += 1 + rng.below(2) * rng.below(3);
         if rng.below(500) == 0 {
             reclaim(&mut sepbit, 1, 1 + rng.below(200));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How often each unit is chosen.
+/// Number of times each unit is chosen.
 fn frequencies(policy: &mut dyn Victim, history: &mut History, pool: Pool) -> Vec<u32> {
     let mut counts = vec![0; history.units as usize];
     for _ in 0..9000 {
@@ -21,7 +21,7 @@ fn random_draws_the_units_of_the_pool_equally_often() {
         history.table.track_changes();
         let config = VictimConfig { random: RandomConfig { redraw }, ..config(9) };
         let mut policy = Random::new(&config);
-        // The policy was not there from the start: tell it of all units.
+        // The policy did not follow from the start, so all units are written again.
         let sealed = history.sealed(Pool::All);
         sealed.into_iter().for_each(|unit| {
             history.clean(unit);

@@ -1,4 +1,4 @@
-//! Tournaments: units change places when they are said to, at the cost of few comparisons.
+//! Tournaments: the winner changes at the stated time, with few comparisons.
 
 use super::*;
 use crate::victim::kinetic::Line;
@@ -13,7 +13,7 @@ fn units_change_places_when_they_are_said_to() {
     assert_eq!(steep.beats(&flat, now), (true, u64::MAX));
     let mut rng = Rng::new(1);
     for _ in 0..100_000 {
-        // Times at which they cross are close or far, or never.
+        // The times at which they cross are close, far, or never.
         let mut draw = |unit| {
             let (gains, costs) = (1 << rng.below(12), 1 << rng.below(20));
             line(rng.below(gains) as u32, 1 + rng.below(costs), rng.below(1000), unit)
@@ -24,12 +24,12 @@ fn units_change_places_when_they_are_said_to() {
         let still = |now| a.beats(&b, now).0 == first;
         let far = 1 << 40;
         assert!(still(until.min(far)), "until {until}: {a:?} {b:?}");
-        // Rounded down, but not so far that time is lost to comparing.
+        // Rounded down, but not by so much that early comparisons cost time.
         assert!(until >= far || !still(until + 2), "until {until}: {a:?} {b:?}");
     }
 }
 
-/// A line, and a count of comparisons.
+/// A line that counts its comparisons.
 #[derive(Clone, Copy, PartialEq)]
 struct Compared(Line);
 
@@ -50,9 +50,9 @@ impl Contender for Compared {
     }
 }
 
-/// Comparisons per page that is lost, with so many units of 64 pages that lose them at random; one
-/// in thirteen losses is followed by a clean. `cost` is that of a unit with so many valid pages;
-/// origins move with every loss, or not.
+/// Comparisons per page lost, with `units` units of 64 pages that lose them at random. A clean
+/// follows after one in thirteen losses. `cost` returns the cost of a unit with that many valid
+/// pages. Origins change with every loss if `moves`.
 fn comparisons(units: u32, cost: fn(u32) -> u64, moves: bool) -> f64 {
     let (mut rng, mut leaves) = (Rng::new(1), Leaves::new(units));
     let mut tournament = Tournament::new();
@@ -65,7 +65,7 @@ fn comparisons(units: u32, cost: fn(u32) -> u64, moves: bool) -> f64 {
             COMPARISONS.set(0);
         }
         let at = rng.below(u64::from(units)) as usize;
-        // A unit loses pages the faster the more it has.
+        // A unit with more valid pages loses pages faster.
         if rng.below(64) < u64::from(valid[at]) {
             valid[at] -= 1;
             lines[at].0 = if moves { now } else { lines[at].0 };
@@ -87,9 +87,9 @@ fn comparisons(units: u32, cost: fn(u32) -> u64, moves: bool) -> f64 {
 #[test]
 fn a_loss_costs_as_few_comparisons_on_a_large_drive() {
     for (cost, moves) in [
-        ((|valid| u64::from(valid)) as fn(u32) -> u64, true), // As cost-benefit has it.
-        (|valid| u64::from(valid), false),                    // As CAT has it.
-        (|valid| if valid == 0 { 0 } else { 64 + u64::from(valid) }, false), // As LFS has it.
+        ((|valid| u64::from(valid)) as fn(u32) -> u64, true), // Cost-benefit.
+        (|valid| u64::from(valid), false),                    // CAT.
+        (|valid| if valid == 0 { 0 } else { 64 + u64::from(valid) }, false), // LFS.
     ] {
         let [small, large] = [1000, 16_000].map(|units| comparisons(units, cost, moves));
         assert!(large < 1.5 * small && large < 12.0, "{small:.2} comparisons, then {large:.2}");

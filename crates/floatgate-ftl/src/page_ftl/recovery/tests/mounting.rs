@@ -1,8 +1,8 @@
-//! What a mount restores of the units, the journal and the log.
+//! A mount restores the units, the journal and the log.
 
 use super::*;
 
-/// A drive of which some pages were written once, some twice and some often: a stream each.
+/// A drive with some pages written once, some twice and some often: a stream each.
 fn worked(plan: &Plan) -> PageFtl<Flash, Ideal> {
     let mapping = Ideal::new(&MapConfig::new(plan.geometry(), 0));
     let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
@@ -37,7 +37,7 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
     let worn = units().zip(erases).map(|(unit, erases)| erases + u32::from(unwanted(unit)));
     let lifetime = units().map(|unit| after.store.units.lifetime_erases(unit));
     assert_eq!(lifetime.collect::<Vec<_>>(), worn.collect::<Vec<_>>());
-    // One page tells of each unit in use that nothing is newer than the checkpoint.
+    // One page of each unit in use shows that nothing in the unit is newer than the checkpoint.
     let in_use = units().filter(|&unit| before.store.nand.programmed(unit) > 0).count() as u64;
     assert!(mount.from_checkpoint);
     assert_eq!((mount.tag_reads, mount.moved), (in_use, 0));
@@ -62,7 +62,7 @@ fn a_recovery_ends_with_a_checkpoint() {
         assert_eq!(note.erases, after.store.units.lifetime_erases(unit));
         assert_eq!(note.stream, after.store.units.stream(unit));
     }
-    // So that finding it once more is quick.
+    // With this checkpoint the next mount is quick.
     let (again, mount) = plan.recover(after.store.nand);
     assert_eq!(again.store.table, after.store.table);
     let in_use =
@@ -72,8 +72,9 @@ fn a_recovery_ends_with_a_checkpoint() {
 
 #[test]
 fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
-    // A checkpoint whenever a unit is opened, and a trim that writes two pages of the map: one may
-    // be taken when the first of them is written and the second is not forgotten yet.
+    // A checkpoint is taken whenever a unit is opened, and the trim writes two pages of the map. So
+    // a checkpoint may be taken when the first page is written and the entries of the second are
+    // not unmapped yet.
     for fill in 0..8 {
         let plan = Plan { map_on_flash: true, journal: Some(1), ..PLAN };
         let mapping = NoCache::new(&MapConfig::new(plan.geometry(), 0));

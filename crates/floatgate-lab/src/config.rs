@@ -1,9 +1,9 @@
 //! Config of a device: a TOML text that is layered, checked and resolved.
 //!
 //! Each layer overrides the layers below: defaults, a preset, a file, single settings. Each key has
-//! its default, range and doc line in one place: in [`sections`], or next to the policy that the
-//! key belongs to. The JSON Schema is generated from these definitions, and error texts come from
-//! the schema.
+//! its default, range and doc line in one place: in a submodule such as [`sections`], or next to
+//! the policy that the key belongs to. The JSON Schema is generated from these definitions, and
+//! error texts come from the schema.
 
 mod buffers;
 mod choice;

@@ -1,11 +1,15 @@
 //! Exploration of power failures, everywhere in a workload: after every operation of the flash, in
 //! the middle of it, and again while the drive recovers.
 //!
-//! After each loss of power the drive is recovered. Then the exploration checks four properties.
-//! Durable data is there. Each page acknowledged after the last durable point has an old version or
-//! a new one. The drive is consistent. It serves further requests. The workload runs twice: first
-//! to count its moments, then to copy the flash at every moment that is explored. Each recovery
-//! starts from such a copy.
+//! After each loss of power the drive is recovered. The exploration then checks that:
+//!
+//! - durable data is there,
+//! - each page written since then has an old version or a new one,
+//! - the drive is consistent, and
+//! - it serves further requests.
+//!
+//! The workload runs twice: first to count its moments, then to copy the flash at every moment that
+//! is explored. Each recovery starts from such a copy.
 
 mod bug;
 mod report;

@@ -51,9 +51,9 @@ pub struct LatencySummary {
     pub p9999_us: Option<f64>,
     /// Maximum.
     pub max_us: Option<f64>,
-    /// Points of a response time in microseconds and the share of requests (0 to 1) that took no
-    /// longer, in ascending order: every 1 % up to 99 %, every 0.1 % up to 99.9 %, then as finely
-    /// as the number of requests allows, and the maximum at 1.
+    /// Pairs of a response time in microseconds and the share of requests (0 to 1) that took no
+    /// longer, in ascending order. The shares are every 1 % up to 99 %, every 0.1 % up to 99.9 %,
+    /// then as fine as the number of requests allows, and 1 for the maximum.
     pub cdf: Vec<(f64, f64)>,
 }
 

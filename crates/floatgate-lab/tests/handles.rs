@@ -94,7 +94,7 @@ fn what_cleaning_moves_is_in_a_stream_of_its_own_or_with_its_handle() {
     assert!(gc(&apart).iter().all(|&pages| pages > 0), "{:?}", gc(&apart));
 }
 
-/// Returns all counts of a result, except of sections that the setting changes.
+/// Returns the counts of flash, streams and wear.
 fn counted(result: &RunResult) -> String {
     format!("{:?} {:?} {:?}", result.flash, result.placement.streams, result.wear)
 }

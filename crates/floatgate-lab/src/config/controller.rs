@@ -28,7 +28,7 @@ pub struct Controller {
     pub blocking: bool,
     /// Memory for data that is not programmed yet: a write is acknowledged when its data is in this
     /// memory. Not set: a write is acknowledged when its data is programmed. But if a die programs
-    /// several pages at once (`flash.program_pages`), the memory holds 4 such rows for each die.
+    /// rows of pages (see `flash.program_pages`), the memory holds 4 rows for each die.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Size", extend("x-minimum" = "512B", "x-maximum" = "1TiB"))]
     pub write_memory: Option<Size>,

@@ -40,7 +40,7 @@ impl Config {
         *program_pages > 1 || parity.is_some() || self.unit_bytes() != page.0
     }
 
-    /// Returns the row that a die programs at once, if it differs from a map unit.
+    /// Returns the row that a die programs at once, if the drive programs rows.
     pub(super) fn program_unit(&self) -> Option<ProgramUnit> {
         self.has_program_units().then(|| ProgramUnit {
             pages: u32::try_from(self.row_bytes() / self.unit_bytes()).unwrap_or(u32::MAX),

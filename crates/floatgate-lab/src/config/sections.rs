@@ -211,10 +211,10 @@ pub struct Cleaning {
     pub tie: Chosen<Tie>,
     /// The erase units among which the victim is chosen.
     pub scope: Chosen<Scope>,
-    /// A write that opens an erase unit cleans until `low_water` - 1 units are free, 1 to 1000000.
-    /// Not set: 3, or the drive's minimum if it is larger. The minimum is about one more than the
-    /// number of units open at a time. With cleaning ahead of need it is about one more than twice
-    /// that number.
+    /// Low-water mark of free erase units, 1 to 1000000: after a write opens an erase unit, the
+    /// drive cleans until `low_water` - 1 units are free. Not set: 3, or the drive's minimum if it
+    /// is larger. The minimum is about one more than the number of units open at a time. With
+    /// cleaning ahead of need it is about one more than twice that number.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
     pub low_water: Option<u32>,
@@ -296,8 +296,9 @@ pub enum Resolution {
     /// Percentiles of reads, writes and all, finer towards the tail.
     #[default]
     Summary,
-    /// The summary, and the full distributions of reads, writes and both together, for each cause
-    /// of latency: `distributions` in the result. Takes at most 15 MiB of memory.
+    /// The summary, and the full distributions of response time and of each latency component, for
+    /// reads, writes and both together: `distributions` in the result. Takes at most 15 MiB of
+    /// memory.
     Full,
 }
 
@@ -308,7 +309,8 @@ pub struct Schedule {
     /// Which of the operations that wait for a die is served next.
     pub order: Order,
     /// Not for "fifo": an operation that has waited this long, and longer than the waiting reads,
-    /// goes before them. A suspended operation is delayed at most this long.
+    /// goes before them. A suspended operation resumes before further reads once it has waited this
+    /// long.
     #[schemars(extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
     pub starve: Time,
     /// Not for "fifo": time to suspend a program or an erase until the cells can be read. Not set:

@@ -174,7 +174,7 @@ fn a_run_can_be_cancelled_in_every_phase() {
     let batch = BATCH as u64;
     let oracle = [("placement.scheme", "oracle")];
     assert_eq!(cancelled(&oracle, false, true), ("foretell", batch, 3000));
-    // The size of the first batch is that of an interval: 3000/256 requests, rounded up.
+    // The first batch has the size of an interval: 3000/256 requests, rounded up.
     assert_eq!(cancelled(&oracle, false, false), ("run", 12, 3000));
     assert_eq!(cancelled(&[("start.fill", "none")], true, false), ("run", 12, 3000));
     let pages = u64::from(small(&[]).1.user_pages());

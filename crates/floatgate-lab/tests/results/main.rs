@@ -329,7 +329,7 @@ fn a_fill_is_of_every_page_and_in_order() {
             let result = simulate(preset, spec, &sets);
             assert_eq!(result["workload"]["footprint_pages"], 4096);
             assert_eq!(result["workload"]["unwritten_pages_read"], unwritten, "{fill}");
-            // Pages that the fill leaves in the host layer's log have no effect on the run.
+            // The fill leaves no pages in the host layer's log: no read is redirected.
             assert_eq!(result["host"]["redirected_reads"], 0);
         }
     }

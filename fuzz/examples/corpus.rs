@@ -1,5 +1,5 @@
-//! `cargo run --example corpus unpack|pack FILE FOLDER`: inputs from one file of text into a folder
-//! as the fuzzer wants it, and back.
+//! `cargo run --example corpus unpack|pack FILE FOLDER`: converts inputs from one text file into
+//! the fuzzer's folder, and back.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! `cargo fuzz run config`; see `floatgate_fuzz::config`. Built without the fuzzer, it runs the
-//! files that are named on the command line.
+//! `cargo fuzz run config`; see `floatgate_fuzz::config`. Without the fuzzer, the program runs the
+//! files named on the command line.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]

@@ -1,5 +1,5 @@
-//! `cargo fuzz run operations`; see `floatgate_fuzz::operations`. Built without the fuzzer, it runs
-//! the files that are named on the command line.
+//! `cargo fuzz run operations`; see `floatgate_fuzz::operations`. Without the fuzzer, the program
+//! runs the files named on the command line.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]

@@ -1,5 +1,5 @@
-//! Configs from any text, and from any settings: an error in words, or a config that can be
-//! printed, read again, and, if it is small, run.
+//! Configs from any text, and from any settings. The result must be an error message, or a config
+//! that can be printed, read again and, if it is small, run.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use floatgate_lab::workload::generator;
 
 use crate::bytes::Bytes;
 
-/// Every key with what may follow it: names, bounds, and the default.
+/// Every key with possible values: names, bounds, and the default.
 static KEYS: LazyLock<Vec<(String, Vec<String>)>> = LazyLock::new(keys);
 
-/// Values that have surprised others.
+/// Values that often reveal errors.
 const VALUES: &[&str] = &[
     "0",
     "1",
@@ -100,7 +100,7 @@ fn settings(bytes: &mut Bytes<'_>) -> Vec<(String, String)> {
     settings
 }
 
-/// Loads what the bytes say.
+/// Loads a config from the bytes.
 pub fn run(input: &[u8]) {
     let bytes = &mut Bytes(input);
     let presets = presets();
@@ -120,7 +120,7 @@ pub fn run(input: &[u8]) {
             return;
         }
     };
-    // What was accepted is accepted again, and is the same when it is printed and read.
+    // An accepted config must be accepted again, and must be equal after printing and reading.
     config.check().unwrap_or_else(|error| panic!("{error}"));
     let text = toml::to_string(&config).unwrap_or_else(|error| panic!("{error}"));
     let again =
@@ -129,7 +129,7 @@ pub fn run(input: &[u8]) {
     play(&config);
 }
 
-/// Runs a little on the drive, if it is small.
+/// Runs a few requests on the drive, if it is small.
 fn play(config: &Config) {
     let text = "uniform:span=40KiB,size=1KiB,aligned=false,reads=0.2,trim=0.1,requests=200";
     let Ok(mut workload) = generator(text, 1) else { return };
@@ -145,6 +145,6 @@ fn play(config: &Config) {
     let options =
         Options { span_bytes: workload.span_bytes(), seed: 1, verify: true, start_cache: None };
     let facts = Facts::default();
-    // Refused or done: neither is a panic.
+    // The run may fail or succeed, but must not panic.
     let _ = simulate(config, workload.as_mut(), facts, options, &Control::default());
 }

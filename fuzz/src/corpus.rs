@@ -1,5 +1,5 @@
-//! Inputs kept as text: one in each line, in hexadecimal. A line that begins with `#` says
-//! something about the next.
+//! Inputs stored as text: one per line, in hexadecimal. A line that begins with `#` is a comment on
+//! the next line.
 
 use std::path::Path;
 use std::{fs, io};
@@ -7,7 +7,7 @@ use std::{fs, io};
 /// Reads inputs.
 ///
 /// # Errors
-/// A file that cannot be read, or a line that is not hexadecimal.
+/// A file cannot be read, or a line is not hexadecimal.
 pub fn read(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let text = fs::read_to_string(path)?;
     let wrong = |line: &str| {
@@ -21,7 +21,7 @@ pub fn read(path: &Path) -> io::Result<Vec<Vec<u8>>> {
 /// Writes inputs, the shortest first.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// A file cannot be written.
 pub fn write(path: &Path, mut inputs: Vec<Vec<u8>>) -> io::Result<()> {
     inputs.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     let digits = |input: &Vec<u8>| input.iter().map(|byte| format!("{byte:02x}")).collect();

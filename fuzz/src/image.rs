@@ -1,7 +1,7 @@
-//! Files that claim to be images: any bytes, and images of which anything was changed, with and
-//! without checksums that agree. Whatever the file: an error in words, or a drive that works.
+//! Files that claim to be images: any bytes, and changed images, with and without matching
+//! checksums. Every file must give an error message, or a drive that works.
 //!
-//! Offsets are those of `docs/images.md`.
+//! Offsets follow `docs/images.md`.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ const POINT_AT: usize = 16 << 10;
 const OOB_AT: usize = 20 << 10;
 const RECORD: usize = 40;
 
-/// Drives that the images are of.
+/// Drives of the images.
 const DRIVES: &[&[(&str, &str)]] = &[
     &[("mapping.scheme", "ideal")],
     &[("mapping.scheme", "dftl"), ("placement.scheme", "eti")],
@@ -44,13 +44,13 @@ const DRIVES: &[&[(&str, &str)]] = &[
     ],
 ];
 
-/// Images of each drive: shut down, and ended without a word.
+/// Images of each drive: after a shutdown, and after an abrupt end.
 static IMAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let drives = DRIVES.iter().flat_map(|&sets| [(sets, true), (sets, false)]);
     drives.map(|(sets, is_clean)| made(sets, is_clean)).collect()
 });
 
-/// A folder in memory, if there is one: the fuzzer writes a file for each input.
+/// Returns a folder in memory, if there is one: the fuzzer writes a file for each input.
 fn folder() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() { memory.to_path_buf() } else { env::temp_dir() };
@@ -84,7 +84,7 @@ fn made(sets: &[(&str, &str)], is_clean: bool) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A request. Its outcome is the drive's: a damaged page is an error.
+/// Runs a request. Its outcome may be an error, for example at a damaged page.
 fn work(drive: &mut dyn Live, kind: u8, at: u8, fill: u8) {
     let bytes = drive.bytes();
     let length = (u64::from(kind / 16) * 101).min(bytes);
@@ -127,7 +127,7 @@ impl Draft {
             .unwrap_or([0; RECORD])
     }
 
-    /// Puts a record in its place, with a checksum that agrees.
+    /// Puts a record in its place, with a matching checksum.
     fn seal(&mut self, page: usize, mut record: [u8; RECORD]) {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&record[..36]);
@@ -136,7 +136,7 @@ impl Draft {
         self.put(OOB_AT + page * RECORD, &record);
     }
 
-    /// The header's checksum agrees.
+    /// Makes the header's checksum match.
     fn seal_header(&mut self) {
         let Some(length) = self.bytes.get(12..16).and_then(|bytes| bytes.try_into().ok()) else {
             return;
@@ -186,7 +186,8 @@ impl Draft {
         }
     }
 
-    /// Changes what a page holds, with a checksum that agrees: what the journal says is believed.
+    /// Changes the content of a page, with a matching checksum, so that recovery accepts the
+    /// journal.
     fn note(&mut self, page: usize, bytes: &mut Bytes<'_>) {
         let pages = self.pages();
         let data_at = (OOB_AT + pages * RECORD).next_multiple_of(4096);
@@ -212,7 +213,7 @@ fn image(bytes: &mut Bytes<'_>) -> Vec<u8> {
     draft.bytes
 }
 
-/// Looks at such a file, opens it, and works on the drive if there is one.
+/// Inspects such a file, opens it, and works on the drive if there is one.
 pub fn run(input: &[u8]) {
     let bytes = &mut Bytes(input);
     let folder = folder();
@@ -230,6 +231,6 @@ pub fn run(input: &[u8]) {
     let Ok(()) = drive.shut_down() else { return };
     drive.check();
     drop(drive);
-    // What a drive has written is found again.
+    // A drive must open again after its own writes.
     open(&path).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -1,5 +1,5 @@
-//! Operations on a small drive of any kind, with the power cut: nothing durable is lost, and what
-//! is read is what was written.
+//! Operations on a small drive of any kind, with power cuts: no durable data may be lost, and reads
+//! must return the written data.
 
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::Acknowledge;
@@ -17,19 +17,19 @@ use floatgate_lab::workload::{Recorded, Workload};
 
 use crate::bytes::Bytes;
 
-/// Bytes that the host may address: 60 pages of 512, and not the whole of the last.
+/// Bytes that the host may address: 60 pages of 512 bytes, the last one not complete.
 const SPAN: u64 = 60 * 512 - 100;
-/// More requests than this show nothing that fewer do not.
+/// More requests find nothing that this number does not.
 const REQUESTS_MAX: usize = 400;
-/// How often the workload is run over: cleaning takes more writes than a fuzzer sends.
+/// Number of repetitions of the workload: cleaning takes more writes than a fuzzer sends.
 const REPEATS: [u64; 4] = [1, 2, 5, 12];
 
-/// A drive, and how it is run.
+/// A drive, and how to run it.
 struct Case {
     config: Config,
     requests: Vec<Request>,
     repeat: u64,
-    /// Cut the power at every n-th moment; 0 is not at all.
+    /// Cuts the power at every n-th moment; 0 means never.
     every: u8,
     again: u8,
     seed: u64,
@@ -98,7 +98,7 @@ fn requests(bytes: &mut Bytes<'_>) -> Vec<Request> {
             12..15 => Op::Trim,
             _ => Op::Flush,
         };
-        // In the units of a page mostly, and sometimes not.
+        // Mostly in units of a page, sometimes not.
         let unit = if kind & 0x80 == 0 { 512 } else { 101 };
         let offset = unit * u64::from(bytes.byte()) % SPAN;
         let length = (unit * u64::from(1 + kind / 16 % 8)).min(SPAN - offset);
@@ -116,7 +116,7 @@ fn case(input: &[u8]) -> Case {
     Case { config, requests: requests(bytes), repeat, every, again, seed }
 }
 
-/// Runs what the bytes say, by one of two ways.
+/// Runs the case that the bytes describe, in one of two ways.
 pub fn run(input: &[u8]) {
     let Case { config, requests, repeat, every, again, seed } = case(input);
     let Ok(mut workload) = Recorded::new("fuzz", repeat, 1.0) else { return };
@@ -132,9 +132,9 @@ pub fn run(input: &[u8]) {
         let options = crash::Options {
             span_bytes: SPAN,
             seed,
-            // A hundred moments or so: a request comes to some eight.
+            // About a hundred moments; a request has about eight.
             moments: Moments::Every(u64::from(every) + workload.requests() / 16),
-            // To cut each recovery everywhere takes seconds.
+            // Cutting each recovery everywhere would take seconds.
             again: 8 + u64::from(again),
             again_most: u64::MAX,
             bug: None,
@@ -142,6 +142,6 @@ pub fn run(input: &[u8]) {
         crash::explore(&config, &mut workload, options, &control)
             .map(|report| assert_eq!(report.lost, 0, "{:?}", report.first_loss))
     };
-    // A drive that cannot be is refused.
+    // An impossible drive is refused.
     assert!(!matches!(outcome, Err(RunError::Cancelled)));
 }

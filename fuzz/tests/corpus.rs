@@ -1,4 +1,4 @@
-//! Everything that the fuzzer has kept, and everything it has found, without the fuzzer.
+//! Runs all inputs that the fuzzer has kept or found, without the fuzzer.
 
 use std::path::Path;
 

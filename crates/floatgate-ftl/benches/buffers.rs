@@ -1,12 +1,18 @@
-//! What a buffer costs: 1 GiB of 4 KiB pages (262,144) in blocks of 64, on a drive of 16 GiB, so
-//! of 64 Ki blocks; writes at random places behind a queue.
+//! Cost of a buffer: 1 GiB of 4 KiB pages (262,144) in blocks of 64, on a drive of 16 GiB with 64
+//! Ki blocks. Writes go to random places behind a queue.
 //!
-//! `cargo bench --bench buffers` prints nanoseconds per page, with everything that the device calls
-//! for it: the median, and the tenth percentile, which other processes disturb less. The target is
-//! 100 at most. "pages" are single pages behind 32 commands, "records" are of 256 KiB; "pinned" are
-//! single pages behind 1,024 commands of 16 blocks, half of which only read: 14 Ki of the 64 Ki
-//! blocks are pinned, and many pins end without a use. Each of those commands has 16 parts to be
-//! served, so its page costs more. The bound is left out: it is no drive.
+//! `cargo bench --bench buffers` prints nanoseconds per page, including everything that the device
+//! calls for the page: the median, and the tenth percentile, which other processes disturb less.
+//! The target is at most
+//! 100. The loads:
+//!
+//! - "pages": single pages behind 32 commands.
+//! - "records": records of 256 KiB.
+//! - "pinned": single pages behind 1,024 commands of 16 blocks; half of the commands only read. 14
+//!   Ki of the 64 Ki blocks are pinned, and many pins end without a use. Each command has 16 parts
+//!   to serve, so its page costs more.
+//!
+//! The offline bound is left out, because it is no drive.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -23,16 +29,16 @@ const PER_BLOCK: u32 = 64;
 /// Pages per measurement.
 const BATCH: u32 = 4096;
 
-/// Commands of some pages, a multiple of that from the start of the drive, behind so many others.
+/// Commands of `pages` pages, aligned to their size, behind `depth` other commands.
 struct Load {
     name: &'static str,
     pages: u32,
     depth: usize,
-    /// Pages of a command that are written or read; the others are queued only.
+    /// Pages of a command that are written or read; the other pages are only queued.
     served: u32,
     /// Whether half of the commands read.
     reads: bool,
-    /// Only `ncq_lru` is asked, as to others a queue makes no difference.
+    /// Whether only `ncq_lru` runs; for other buffers a queue makes no difference.
     queue_only: bool,
 }
 
@@ -52,7 +58,7 @@ struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Writes until everything has been replaced some times.
+    /// Creates a buffer and writes until its content has been replaced several times.
     fn new(name: &str, load: &'a Load) -> Self {
         let config = BufferConfig::new(LOGICAL, PER_BLOCK, CAPACITY);
         let buffer = Buffer::new(name, &config).expect("a row");
@@ -99,8 +105,8 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Measures one buffer, if the filter on the command line lets it: the median and the tenth
-/// percentile per page.
+/// Measures one buffer, if it matches the filter on the command line. Returns the median and the
+/// tenth percentile per page.
 fn measure(criterion: &mut Criterion, name: &str, load: &Load) -> Option<[f64; 2]> {
     let (mut bench, mut elapsed): (Option<Bench>, Vec<Duration>) = (None, vec![]);
     let mut group = criterion.benchmark_group("buffers");

@@ -1,8 +1,9 @@
-//! The clock: flash operations a second on a parallel drive, with it and without.
+//! The clock: flash operations per second on a parallel drive, with and without a clock.
 //!
 //! `cargo bench --bench clock` writes uniform random pages to drives of 4 Mi pages, 8 channels x 4
-//! dies, 32 commands outstanding, with full blame. A page that cleaning copies is two operations.
-//! Drives with a clock and without take turns; the medians and their ratio are printed.
+//! dies, 32 commands outstanding, with full blame. A page that cleaning copies counts as two
+//! operations. Drives with and without a clock take turns. The benchmark prints the medians and
+//! their ratio.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -32,7 +33,7 @@ const TIMING: Timing = Timing {
     command_ns: 0,
 };
 
-/// A drive of 4 Mi logical pages; its units are blocks, or superblocks over all planes.
+/// Returns a drive of 4 Mi logical pages. Its units are blocks, or superblocks over all planes.
 fn geometry(superblock: u32) -> Geometry {
     let pages_per_unit = 256 * superblock;
     let map = (PAGES / 1024).div_ceil(pages_per_unit);
@@ -76,7 +77,7 @@ struct Load {
 }
 
 impl Load {
-    /// Fills the drive, and writes on until cleaning is at work everywhere.
+    /// Fills the drive, and continues to write until cleaning is at work everywhere.
     fn new(device: Box<dyn Device>) -> Self {
         let mut load = Self { device, rng: Rng::new(1) };
         let pages: Vec<u64> = (0..u64::from(PAGES)).collect();
@@ -102,7 +103,7 @@ impl Load {
         self.write(&pages);
     }
 
-    /// Million flash operations a second.
+    /// Returns millions of flash operations per second.
     fn measure(&mut self) -> f64 {
         let operations = |device: &dyn Device| {
             let flash = device.counters().flash;

@@ -1,5 +1,5 @@
-//! The host layer SHRD alone: random small writes of one page, packed as they come, looked up once
-//! in four, and remapped by windows; 64 MiB of log before 32 GiB.
+//! The host layer SHRD alone: random one-page writes, packed as they come, looked up once in four,
+//! and remapped by windows; 64 MiB of log in front of 32 GiB.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use floatgate_ftl::addr::Lpn;
@@ -11,7 +11,7 @@ const REQUESTS: usize = 100_000;
 const USER_PAGES: u32 = 8 << 20;
 const SLOTS: u32 = 16_384;
 
-/// A window of a sixteenth of the log, as the authors have it, and one of a quarter.
+/// A window of a sixteenth of the log, as in the authors' driver, and one of a quarter.
 const WINDOWS: [u32; 2] = [SLOTS / 16, SLOTS / 4];
 
 fn requests() -> Vec<Request> {
@@ -27,7 +27,7 @@ fn requests() -> Vec<Request> {
     (0..REQUESTS).map(|_| one(&mut rng)).collect()
 }
 
-/// Sends all requests; the answer is how many pages were remapped or found.
+/// Sends all requests. Returns the number of pages remapped or found.
 fn send(host: &mut Shrd, requests: &[Request]) -> u64 {
     let mut seen = 0;
     let mut rest = requests;

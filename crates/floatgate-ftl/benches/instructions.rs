@@ -1,19 +1,19 @@
-//! Instructions per page that the host writes, along seven paths: what `tools/instructions.py`
-//! counts by callgrind and holds against `benches/instructions.json`.
+//! Instructions per host page write, along seven paths. `tools/instructions.py` counts them with
+//! callgrind and compares them with `benches/instructions.json`.
 //!
-//! `instructions NAME` builds the drive, fills it and writes half of it over; then [`measured`]
-//! writes random pages, and it prints how many, and how many flash programs that took. Without a
-//! name it prints the names.
+//! `instructions NAME` builds the drive, fills it and overwrites half of it. Then [`measured`]
+//! writes random pages, and the program prints their number and the number of flash programs.
+//! Without a name it prints the names.
 
 mod rig;
 
 use rig::{BATCH, Kind, Load};
 
-/// Logical pages, of which a sixteenth is written while it is counted.
+/// Logical pages; a sixteenth of them is written during the count.
 const PAGES: u32 = 64 << 10;
 const WRITES: usize = PAGES as usize / 16 / BATCH * BATCH;
 
-/// What is counted: nothing else in the program has this name.
+/// The counted work: nothing else in the program has this name.
 #[inline(never)]
 fn measured(load: &mut Load) {
     load.random(WRITES);

@@ -1,11 +1,11 @@
-//! The limit of the memory: a bare translation layer beside the whole engine, in one process.
+//! The limit set by memory: a bare translation layer next to the whole engine, in one process.
 //!
 //! `cargo bench --bench limit [-- "greedy, 4 Mi"]` writes uniform random pages to drives of 256 Ki
-//! and 4 Mi pages of 4 KiB with 7 % over-provisioning and units of 256 pages. The bare one
-//! ([`bare`]) is arrays and prefetching, and nothing else; it cleans the same units as the engine.
-//! Both take turns; the medians are printed in million flash programs a second, and as a share of
-//! the bare one's with the same victim policy. Where the engine has a clock, the bare one with a
-//! bare loop of events beside it ([`events`]) shows what an event-driven clock could come to.
+//! and 4 Mi pages of 4 KiB, with 7 % over-provisioning and units of 256 pages. The bare layer
+//! ([`bare`]) consists only of arrays and prefetching, and cleans the same units as the engine. The
+//! two take turns. The benchmark prints medians in million flash programs per second, and as a
+//! share of the bare layer with the same victim policy. If the engine has a clock, the bare layer
+//! with a bare event loop ([`events`]) shows the limit of an event-driven clock.
 //! `FLOATGATE_BENCH_LARGE=1` adds 64 Mi and 512 Mi pages (some 10 GiB of memory, a quarter of an
 //! hour).
 
@@ -20,7 +20,7 @@ use events::Events;
 use rig::{Drive, Kind, LOW_WATER, Load};
 
 const TURNS: usize = 5;
-/// Pages that are written in a turn.
+/// Pages written in a turn.
 const WRITES: usize = 1 << 20;
 
 impl Drive for Bare {
@@ -33,7 +33,7 @@ impl Drive for Bare {
     }
 }
 
-/// The bare one with the events of all that it does.
+/// The bare layer with an event loop for its operations.
 struct BareTimed {
     bare: Bare,
     events: Events,
@@ -52,12 +52,12 @@ impl Drive for BareTimed {
     }
 }
 
-/// What a drive has done in its turns.
+/// Results of a drive over its turns.
 struct Turns {
     load: Load,
-    /// Million flash programs a second.
+    /// Million flash programs per second.
     rates: Vec<f64>,
-    /// Flash programs for each page that was written, in the last one.
+    /// Flash programs per page written, in the last turn.
     amplification: f64,
 }
 
@@ -81,12 +81,12 @@ impl Turns {
     }
 }
 
-/// The same victims as the engine's.
+/// Returns the victim policy of the engine.
 fn choice(kind: &Kind) -> Choice {
     if kind.victim == "greedy" { Choice::Greedy } else { Choice::CostBenefit }
 }
 
-/// Each of the engine's drives whose name has `filter` in it in turns with the bare one.
+/// Compares each engine drive whose name contains `filter` with the bare layer, in turns.
 fn compare(size: &str, pages: u32, filter: &str) {
     for kind in Kind::ALL {
         let name = format!("{}, {size}", kind.name);

@@ -1,7 +1,7 @@
-//! Mapping caches alone: page accesses on 4 Mi pages with a cache of 1 % of the map, no flash.
+//! Mapping caches alone: page accesses on 4 Mi pages with a cache of 1 % of the map, without flash.
 //!
-//! `cargo bench --bench map_access` prints page accesses per second. Requests are of one page or of
-//! eight, at random places; half of them write, and each page written is assigned.
+//! `cargo bench --bench map_access` prints page accesses per second. Requests have one page or
+//! eight, at random places. Half of them write, and each page written is assigned.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use floatgate_ftl::rng::Rng;
 
 const LOGICAL_PAGES: u32 = 4 << 20;
 const CACHE_BYTES: u64 = LOGICAL_PAGES as u64 / 100 * 8;
-/// Page accesses that are timed at once.
+/// Page accesses per measurement.
 const BATCH: u32 = 4096;
-/// Accesses before the first that is timed: every entry of the cache is replaced many times.
+/// Accesses before the first measurement: every entry of the cache is replaced many times.
 const WARM_UP: u32 = LOGICAL_PAGES;
 
 fn geometry() -> Geometry {
@@ -45,7 +45,7 @@ struct Bench<M> {
 }
 
 impl<M: Mapping> Bench<M> {
-    /// Accesses pages until the cache is full of them.
+    /// Creates a mapping and accesses pages until its cache is full.
     fn new(mapping: M, pages: u32) -> Self {
         let mut bench = Self { mapping, pages, rng: Rng::new(1), batch: vec![], io: vec![] };
         for _ in 0..WARM_UP / BATCH {
@@ -55,7 +55,7 @@ impl<M: Mapping> Bench<M> {
         bench
     }
 
-    /// Makes a batch of requests, and serves it; the answer is how long serving took.
+    /// Creates a batch of requests and serves it. Returns the time for serving.
     fn run(&mut self) -> Duration {
         self.batch.clear();
         for _ in 0..BATCH / self.pages {
@@ -81,7 +81,7 @@ impl<M: Mapping> Bench<M> {
     }
 }
 
-/// Measures one mapping, if the filter on the command line lets it. The answer is a line.
+/// Measures one mapping, if it matches the filter on the command line. Returns a line of output.
 fn measure<M: Mapping>(
     criterion: &mut Criterion,
     name: &str,

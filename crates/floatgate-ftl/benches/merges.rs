@@ -1,9 +1,9 @@
-//! The write path of drives with log blocks: single pages in batches of 1,024 on a timed medium, at
+//! Write path of drives with log blocks: single pages in batches of 1,024 on a timed medium, at
 //! random places and in order.
 //!
-//! `cargo bench --bench merges` prints page writes of the host per second, page programs per second
-//! (those of merges included) and programs per page written. A drive has 1 Mi pages in blocks of
-//! 64, and a log block for each ten blocks.
+//! `cargo bench --bench merges` prints host page writes per second, page programs per second
+//! (including merges) and programs per page written. A drive has 1 Mi pages in blocks of 64, and
+//! one log block for every ten blocks.
 
 use std::time::{Duration, Instant};
 
@@ -78,7 +78,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Fills the drive, and writes on until all log blocks are in use.
+    /// Fills the drive, and continues to write until all log blocks are in use.
     fn new(scheme: &str, random: bool) -> Self {
         let (batch, done) = (vec![], vec![]);
         let mut bench = Self { device: drive(scheme), rng: None, next: 0, batch, done };
@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    /// Serves a batch; the answer is how long that took.
+    /// Serves a batch. Returns the time for serving.
     fn run(&mut self) -> Duration {
         self.batch.clear();
         for _ in 0..BATCH {
@@ -112,7 +112,8 @@ impl Bench {
     }
 }
 
-/// Seconds, page writes and page programs, if the filter on the command line lets it be measured.
+/// Measures one drive, if it matches the filter on the command line. Returns seconds, page writes
+/// and page programs.
 fn measure(criterion: &mut Criterion, scheme: &str, load: &str) -> (f64, u64, u64) {
     let mut bench: Option<Bench> = None;
     let (mut seconds, mut writes, mut programs) = (0.0, 0, 0);

@@ -1,4 +1,4 @@
-//! Sorting alone: what the host's page writes cost each placement of the table.
+//! Placement alone: the cost of host page writes in each placement of the table.
 //!
 //! `cargo bench --bench placements` prints page writes per second, in commands of one page and of
 //! eight, uniformly random over 4 Mi pages.
@@ -32,7 +32,7 @@ fn config() -> PlacementConfig {
     PlacementConfig::new(geometry.expect("the shape is a drive"))
 }
 
-/// A placement, and commands of so many pages each.
+/// A placement, and commands of `command_pages` pages each.
 struct Bench {
     placement: AnyPlacement,
     command_pages: u32,
@@ -42,7 +42,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Writes until the placement's memory is full.
+    /// Creates a placement and writes until its memory is full.
     fn new(name: &str, command_pages: u32) -> Self {
         let placement = AnyPlacement::new(name, &config()).expect("a row of the table");
         let mut bench =
@@ -53,7 +53,7 @@ impl Bench {
         bench
     }
 
-    /// Sorts a batch of pages; the answer is how long that took.
+    /// Places a batch of pages. Returns the time for placing.
     fn batch(&mut self) -> Duration {
         let (pages, last) = (self.command_pages, u64::from(PAGES - self.command_pages + 1));
         self.firsts.clear();
@@ -73,7 +73,8 @@ impl Bench {
     }
 }
 
-/// Millions of page writes per second, if the filter on the command line lets it be measured.
+/// Measures one placement, if it matches the filter on the command line. Returns millions of page
+/// writes per second.
 fn measure(criterion: &mut Criterion, name: &str, command_pages: u32) -> Option<f64> {
     let mut bench: Option<Bench> = None;
     let (mut seconds, mut pages) = (0.0, 0);

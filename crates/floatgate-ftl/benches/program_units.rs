@@ -1,9 +1,10 @@
-//! Program units: host writes a second with map units of a flash page, and with smaller ones of
-//! which a die programs a row at once.
+//! Program units: host writes per second with map units of one flash page, and with smaller map
+//! units that a die programs a row at a time.
 //!
-//! `cargo bench --bench program_units` writes uniform random map units to drives of 16 GiB, 8
+//! `cargo bench --bench program_units` writes uniform random map units to drives of 16 GiB: 8
 //! channels x 4 dies x 4 planes with flash pages of 16 KiB, 32 commands outstanding, superblocks
-//! over all planes, counted and with a clock. Units of 4 KiB are a fourth of the bytes of 16 KiB.
+//! over all planes, with and without a clock. A write of a 4 KiB unit has a fourth of the bytes of
+//! a 16 KiB unit.
 
 use std::convert::Infallible;
 
@@ -28,7 +29,7 @@ const DIES: u32 = 8 * 4;
 const LEVELS: u32 = 3;
 const ROWS_PER_BLOCK: u32 = 16;
 
-/// A drive with map units of so many bytes: programmed in rows, or each alone.
+/// Returns a drive with map units of `unit_bytes` bytes, programmed in rows or one by one.
 fn geometry(unit_bytes: u32, in_rows: bool) -> Geometry {
     let row = FLASH_PAGE * LEVELS * PLANES / unit_bytes;
     let pages_per_block = row / PLANES * ROWS_PER_BLOCK;
@@ -54,7 +55,7 @@ fn geometry(unit_bytes: u32, in_rows: bool) -> Geometry {
     .expect("the shape is a drive")
 }
 
-/// The same flash with a clock: a row takes as long as its pages one after the other.
+/// Returns the flash with a clock. A row takes the same time as its pages one after the other.
 fn timed(geometry: Geometry, in_rows: bool) -> Timed<Counted> {
     let unit = geometry.shape().page_bytes;
     let units_in_row = FLASH_PAGE * LEVELS / unit;
@@ -95,7 +96,7 @@ fn write(device: &mut dyn Device, unit: u64, places: impl Iterator<Item = u64>) 
     device.run_ahead(&batch, batch.len(), &mut Vec::with_capacity(BATCH));
 }
 
-/// Random writes to a drive that was filled, and on which cleaning is at work everywhere.
+/// Measures random writes to a full drive on which cleaning is at work everywhere.
 fn random_writes(c: &mut Criterion) {
     let mut group = c.benchmark_group("random_writes");
     group.throughput(Throughput::Elements(BATCH as u64)).sample_size(20);

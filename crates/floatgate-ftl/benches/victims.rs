@@ -1,11 +1,10 @@
-//! Cleaning by each victim policy: uniform random writes of single pages, on a medium that only
-//! counts.
+//! Cleaning by each victim policy: uniform random one-page writes, on a medium that only counts.
 //!
-//! `cargo bench --bench victims` prints page programs per second on a small drive and on one of
-//! sixteen times as many units, and how much longer a program takes there. A clean costs what its
-//! pages cost, whatever the drive's size. What is left is the processor's caches, in which neither
-//! the map nor the units of the large drive fit: so growth is held against that of greedy cleaning,
-//! whose lists are there anyway.
+//! `cargo bench --bench victims` prints page programs per second on a small drive and on a drive
+//! with sixteen times the units, and the growth of the time per program. A clean costs as much as
+//! its pages cost, whatever the size of the drive. The remaining growth comes from the processor's
+//! caches: neither the map nor the units of the large drive fit. So the benchmark compares the
+//! growth with greedy cleaning, whose lists exist in any case.
 
 use std::time::{Duration, Instant};
 
@@ -24,12 +23,13 @@ use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VICTIMS, VictimConfig, victim};
 
 const BATCH: usize = 1024;
-/// Batches of one drive before it is the other's turn: the processor's caches are warm for most.
+/// Batches of one drive before the other drive's turn: the processor's caches are warm for most of
+/// them.
 const TURN: usize = 64;
 const PAGE: u64 = 4096;
 const PAGES_PER_BLOCK: u32 = 64;
 const SIZES: [u32; 2] = [2048, 16 * 2048];
-/// By how much more than greedy's the time of a program may grow.
+/// Maximum growth of the time per program, relative to the growth of greedy.
 const RATIO_MAX: f64 = 1.5;
 
 fn geometry(units: u32) -> Geometry {
@@ -108,7 +108,7 @@ impl Bench {
         self.run(pages)
     }
 
-    /// One turn, and what a program took in it.
+    /// Runs one turn, and records the time per program.
     fn turn(&mut self, each: &mut Vec<f64>) -> Duration {
         let before = self.programs();
         let elapsed = (0..TURN).map(|_| self.random()).sum::<Duration>();
@@ -121,9 +121,9 @@ impl Bench {
     }
 }
 
-/// Nanoseconds per page program on a drive of each size, if the filter on the command line lets it
-/// be measured. The two take turns, and the tenth percentile of all turns counts: a machine that is
-/// shared is slower at times, for both.
+/// Measures nanoseconds per page program on a drive of each size, if the policy matches the filter
+/// on the command line. The two drives take turns, and the tenth percentile of all turns counts: a
+/// shared machine is sometimes slower, for both.
 fn measure(criterion: &mut Criterion, policy: &str) -> Option<[f64; 2]> {
     let mut benches: Option<[Bench; 2]> = None;
     let mut each = [vec![], vec![]];

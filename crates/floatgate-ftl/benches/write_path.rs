@@ -1,8 +1,8 @@
-//! The write path: uniform random writes of single pages, in batches of 1,024, on a timed medium.
+//! Write path: uniform random one-page writes, in batches of 1,024, on a timed medium.
 //!
-//! `cargo bench --bench write_path` prints page programs per second (those of cleaning and of the
-//! map included), host requests per second and bytes of memory per physical page. With
-//! `FLOATGATE_BENCH_LARGE=1` a drive of 64 Mi pages too.
+//! `cargo bench --bench write_path` prints page programs per second (including cleaning and the
+//! map), host requests per second and bytes of memory per physical page. `FLOATGATE_BENCH_LARGE=1`
+//! adds a drive of 64 Mi pages.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::convert::Infallible;
@@ -34,12 +34,12 @@ const TIMING: Timing = Timing {
     command_ns: 200,
 };
 
-/// Counts the bytes that are allocated now.
+/// Allocator that counts the bytes allocated at present.
 struct Counting;
 
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it is.
+// SAFETY: every call passes to the system's allocator unchanged.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -61,7 +61,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// A drive of which `logical_pages` are 90 % of what the data may take; the map comes on top.
+/// Returns a drive whose logical pages are 90 % of the space for data; the map comes on top.
 fn geometry(logical_pages: u32) -> Geometry {
     let data = (u64::from(logical_pages) * 10 / 9).div_ceil(u64::from(PAGES_PER_BLOCK)) as u32;
     let map = logical_pages.div_ceil(1024).div_ceil(PAGES_PER_BLOCK);
@@ -120,7 +120,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Fills the drive, and writes on until cleaning is at work everywhere.
+    /// Fills the drive, and continues to write until cleaning is at work everywhere.
     fn new(device: Box<dyn Device>, pages: u64) -> Self {
         let mut bench = Self { device, pages, rng: Rng::new(1), batch: vec![], done: vec![] };
         for first in (0..pages).step_by(BATCH) {
@@ -133,7 +133,7 @@ impl Bench {
         bench
     }
 
-    /// Serves a batch; the answer is how long that took.
+    /// Serves a batch. Returns the time for serving.
     fn run(&mut self, pages: impl IntoIterator<Item = u64>) -> Duration {
         let request = |page| Request {
             at_ns: 0,
@@ -155,7 +155,7 @@ impl Bench {
         self.run(pages)
     }
 
-    /// Memory that is not the drive's.
+    /// Returns the bytes of the benchmark itself.
     fn own_bytes(&self) -> usize {
         self.batch.capacity() * size_of::<Request>()
             + self.done.capacity() * size_of::<Completion>()
@@ -166,7 +166,7 @@ impl Bench {
     }
 }
 
-/// What one drive did, summed over all samples.
+/// Results of one drive, summed over all samples.
 #[derive(Default)]
 struct Row {
     name: String,
@@ -176,7 +176,7 @@ struct Row {
     bytes_per_page: f64,
 }
 
-/// Measures one drive, if the filter on the command line lets it.
+/// Measures one drive, if it matches the filter on the command line.
 fn measure(
     criterion: &mut Criterion,
     name: &str,

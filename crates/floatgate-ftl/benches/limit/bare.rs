@@ -1,17 +1,17 @@
-//! A translation layer of arrays: the least that a page write can cost.
+//! A translation layer of arrays: the minimum cost of a page write.
 //!
-//! The map, the owner of each flash page, the valid pages of each unit, and the full units in
-//! lists by valid pages, those that changed last at the end. Pages of a batch are prefetched in two
-//! steps: map entries, then what the pages that they replace will need.
+//! It stores the map, the owner of each flash page, the number of valid pages of each unit, and
+//! lists of the full units by valid pages, the last changed at the end. It prefetches the pages of
+//! a batch in two steps: first the map entries, then the state of the replaced pages.
 
 use floatgate_ftl::geometry::Geometry;
 
 const NONE: u32 = u32::MAX;
-/// How far ahead of a write its map entry is asked for, and what it replaces.
+/// Number of writes by which the map entry, and the state of the replaced page, are prefetched.
 const FAR: usize = 32;
 const NEAR: usize = 16;
 
-/// Which unit is cleaned.
+/// Victim policy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
     Greedy,
@@ -22,10 +22,10 @@ pub struct Bare {
     map: Vec<u32>,
     owner: Vec<u32>,
     valid: Vec<u16>,
-    /// When a unit changed last; only for cost-benefit.
+    /// Time of the last change of a unit; only for cost-benefit.
     changed: Vec<u32>,
-    /// Doubly linked: units, then a head for each number of valid pages. Units that are not full
-    /// point to themselves.
+    /// Doubly linked lists: units, then a head for each number of valid pages. Units that are not
+    /// full point to themselves.
     before: Vec<u32>,
     after: Vec<u32>,
     free: Vec<u32>,
@@ -153,7 +153,8 @@ impl Bare {
         (first != head).then_some(first)
     }
 
-    /// In each list the first has not changed for longest, so it is the best of its list.
+    /// Returns the unit to clean. The first unit of each list has not changed for longest, so it is
+    /// the best of its list.
     fn victim(&mut self) -> u32 {
         while self.first(self.lowest).is_none() {
             self.lowest += 1;

@@ -1,21 +1,21 @@
-//! Events and nothing else: the least that a clock can cost which plays one after the other.
+//! Events and nothing else: the minimum cost of a clock that plays one event after the other.
 //!
-//! A page that the host writes is transferred and programmed: two events. One that is copied is
-//! read, transferred twice and programmed: four. The ends of what always takes the same time come
-//! in the order of their beginnings, so that the next event is the first of one of three queues.
-//! Nothing waits for a die or a channel, nothing is counted, and nobody is told.
+//! A page written by the host is transferred and programmed: two events. A copied page is read,
+//! transferred twice and programmed: four events. Activities of equal length end in the order in
+//! which they began, so the next event is the first of one of three queues. No event waits for a
+//! die or a channel, and events are neither counted nor reported.
 
-/// Pages that are on their way at a time.
+/// Pages in progress at a time.
 const PAGES: usize = 32;
-/// How long reads, transfers and programs take, in nanoseconds.
+/// Durations of reads, transfers and programs, in nanoseconds.
 const DURATIONS: [u64; 3] = [60_000, 7_500, 700_000];
-/// What a copy does, one after the other.
+/// Steps of a copy, in order.
 const STEPS: [usize; 4] = [0, 1, 1, 2];
 /// No event.
 const NEVER: u64 = u64::MAX;
 
-/// Ends of what takes the same time, in a ring that has room for all pages. An event is its time
-/// and, in the lowest two bits, the step of the copy that ends.
+/// Ends of activities of equal length, in a ring with room for all pages. An event is its time and,
+/// in the lowest two bits, the step of the copy that ends.
 #[derive(Clone, Copy)]
 struct Queue {
     ring: [u64; PAGES],
@@ -42,7 +42,7 @@ impl Queue {
     }
 }
 
-/// Events that are still to come, by what ends.
+/// Future events, by the activity that ends.
 pub struct Events([Queue; 3]);
 
 impl Events {
@@ -52,7 +52,7 @@ impl Events {
         Self(queues)
     }
 
-    /// So many events take place, and bring about as many.
+    /// Plays `count` events. Each event schedules another one.
     pub fn play(&mut self, count: u64) {
         (0..count).for_each(|_| self.play_one());
     }

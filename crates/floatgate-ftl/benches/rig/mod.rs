@@ -1,4 +1,4 @@
-//! The drives that benchmarks compare: uniform random writes of single pages, 7 % more flash.
+//! Drives that the benchmarks compare: uniform random one-page writes, 7 % more flash than data.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -15,9 +15,9 @@ use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::{VictimConfig, victim};
 
-/// Requests that are handed over at once.
+/// Requests per call.
 pub const BATCH: usize = 1024;
-/// A write that opens a unit cleans until one less than this are free.
+/// A write that opens a unit cleans until one unit less than this is free.
 pub const LOW_WATER: u32 = 6;
 const PAGE: u64 = 4096;
 const UNIT: u32 = 256;
@@ -29,10 +29,10 @@ const TIMING: Timing = Timing {
     command_ns: 0,
 };
 
-/// What takes pages to be written.
+/// A device that writes pages.
 pub trait Drive {
     fn write(&mut self, pages: &[u32]);
-    /// Flash programs since it was made.
+    /// Returns the flash programs since creation.
     fn programs(&self) -> u64;
 }
 
@@ -60,7 +60,8 @@ impl Drive for Engine {
     }
 }
 
-/// A drive of so many logical pages with 7 % more flash, and room for the map and some units.
+/// Returns a drive of `logical_pages` pages with 7 % more flash, and room for the map and some
+/// units.
 fn geometry(logical_pages: u32, superblock: u32) -> Geometry {
     let unit = UNIT * superblock;
     let data = (u64::from(logical_pages) * 107 / 100).div_ceil(unit.into()) as u32;
@@ -79,7 +80,7 @@ fn geometry(logical_pages: u32, superblock: u32) -> Geometry {
     .expect("the shape is a drive")
 }
 
-/// One of the engine's drives.
+/// Configuration of an engine drive.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub name: &'static str,
@@ -87,7 +88,7 @@ pub struct Kind {
     placement: &'static str,
     pub victim: &'static str,
     pub is_timed: bool,
-    /// Dies that a unit lies on.
+    /// Dies of a unit.
     superblock: u32,
 }
 
@@ -156,7 +157,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Fills the drive, and writes on until cleaning is at work everywhere.
+    /// Fills the drive, and continues to write until cleaning is at work everywhere.
     pub fn new(drive: impl Drive + 'static, pages: u32) -> Self {
         let mut load = Self { drive: Box::new(drive), pages, rng: Rng::new(1) };
         for first in (0..pages).step_by(BATCH) {
@@ -166,7 +167,7 @@ impl Load {
         load
     }
 
-    /// Writes random pages; the answer is how many seconds the drive took.
+    /// Writes random pages. Returns the seconds that the drive took.
     pub fn random(&mut self, writes: usize) -> f64 {
         let mut seconds = 0.0;
         for _ in 0..writes / BATCH {

@@ -11,8 +11,8 @@
 //! of an entry. The size of an entry on flash is a property of the drive's geometry, which has to
 //! be made with [`AsaConfig::flash_entry_bytes`]. The placement `asa` computes the labels. The
 //! paper gives no sizes. Here 8 bytes on flash are 4 for the place, 30 bits of time and 2 bits of
-//! label; 16 cached bytes are DFTL's 8, and 8 for page number, age and label. The cost in time is
-//! that of DFTL.
+//! label; 16 cached bytes are DFTL's 8, and 8 for page number, age and label. It costs the same
+//! time as DFTL.
 
 use alloc::vec::Vec;
 

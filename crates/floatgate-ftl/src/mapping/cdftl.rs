@@ -5,9 +5,9 @@
 //! (CTP). Both evict the least recently used first. A look-up first tries the CMT. Then it tries
 //! the CTP, and copies the entry from there to the CMT. Otherwise it loads the page of the entry
 //! from flash into the CTP. A dirty entry that leaves the CMT changes its page in the CTP. An entry
-//! whose page is not in the CTP is skipped as long as another entry can leave. If no entry can
-//! leave, the page of the least recently used entry is loaded. So changes reach flash only when a
-//! dirty page leaves the CTP: one program, no read.
+//! whose page is not in the CTP is skipped while another entry can leave. If no entry can leave,
+//! the page of the least recently used entry is loaded. So changes reach flash only when a dirty
+//! page leaves the CTP: one program, no read.
 //!
 //! The paper's text was not at hand, so we decided the following:
 //!

@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 /// Slots by key, largest first. The order of equal keys depends on their history.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
-    /// The heap: no slot has a larger key than the slot at half its index.
+    /// The heap: no slot has a larger key than its parent, the slot at (index - 1) / 2.
     slots: Vec<u32>,
     /// Index in `slots`, by slot.
     places: Vec<u32>,

@@ -7,13 +7,13 @@
 //! - *request-level prefetch*: a miss loads the entries of the rest of its request, up to the end
 //!   of the translation page;
 //! - *selective prefetch*: access counts as sequential once the number of nodes has fallen by 3
-//!   since the last decision. The next miss then loads as many entries as are cached in a row just
-//!   before it, including its own entry in the count. After that it is off until the number falls
-//!   again;
+//!   since the last decision. If N entries are cached in a row just before the next miss, that miss
+//!   loads N + 1 entries, including its own. After that the technique is off until the number of
+//!   nodes falls again;
 //! - *clean first*: the coldest node evicts a clean entry before a dirty one;
 //! - *batch update*: a write-back writes all dirty entries of its translation page, which stay
-//!   cached, clean. The same applies when cleaning rewrites a translation page for entries that are
-//!   not cached.
+//!   cached, clean. Cleaning that rewrites a translation page for entries that are not cached does
+//!   so too.
 //!
 //! Decided here:
 //!

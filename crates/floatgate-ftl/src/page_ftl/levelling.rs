@@ -1,5 +1,5 @@
-//! Static wear levelling: data that is never overwritten must not keep its unit little worn
-//! forever.
+//! Static wear levelling: moves data that is never overwritten, so that its unit does not stay
+//! little worn forever.
 //!
 //! When the most worn unit has been erased more than a gap more often than the least worn sealed
 //! unit, the pages of the latter are moved. Data pages move to an open unit of their own, the most

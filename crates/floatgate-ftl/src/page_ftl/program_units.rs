@@ -1,9 +1,9 @@
 //! Program units that are only partly filled: their pages wait in the controller's memory.
 //!
-//! If a loss of power clears that memory, a FLUSH has to fill these program units with padding.
-//! Cleaning may also have moved pages into them. Until they are programmed, the emptied unit has
-//! the only copy on flash. So the emptied unit is erased only when it is opened again, much later.
-//! A program unit that is still waiting by then is filled with padding first.
+//! On a drive that loses this memory together with its power, a FLUSH has to fill these program
+//! units with padding. Cleaning may also have moved pages into them. Until they are programmed, the
+//! emptied unit has the only copy on flash. So the emptied unit is erased only when it is opened
+//! again, much later. A program unit that is still waiting by then is filled with padding first.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@
 //! written again, so none of the old ones is valid. Units without a valid page are erased. Then
 //! units are emptied, the emptiest first, into any room there is, until there is room for the map
 //! and the reserve. Each of these steps may itself be interrupted, because none of them changes the
-//! content of the out-of-band areas.
+//! information in the out-of-band areas.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;

@@ -3,7 +3,7 @@
 //! Host writes go to the cache while it has room. Some units are reserved for it (the static part).
 //! It takes more of the free units (the dynamic part) while the drive is not about to clean. Later
 //! its units are folded, the oldest first: their valid pages move to units in native mode, sorted
-//! as cleaning would sort them, and the units are erased. Folding runs at three occasions: while
+//! as cleaning would sort them, and the units are erased. Folding runs on three occasions: while
 //! the host is idle; for the dynamic part, when the drive is short of units; and, if configured,
 //! before a write that finds the cache full. Without that option such a write bypasses the cache.
 

@@ -1,8 +1,8 @@
 //! External placement policy: a policy that is not in the table, from outside this crate.
 //!
-//! It is called through a virtual call. Placements of the table do not pay for this. The external
-//! policy gets, for each page, the placement handle of the host's last write of that page, buffered
-//! or not. Memory for the handles is allocated when a write first names one.
+//! The engine calls it through a virtual call. Placements of the table do not pay for this. The
+//! external policy gets, for each page, the placement handle of the host's last write of that page,
+//! buffered or not. Memory for the handles is allocated when a write first names one.
 
 use alloc::boxed::Box;
 use alloc::vec;

@@ -9,13 +9,17 @@
 //! would be less than 8 times the logical pages of the drive. Before the future is set, all data is
 //! cold.
 //!
-//! Four other placements with the same number of streams were worse: ranges of equal width (SepBIT
-//! is compared with future knowledge of this kind), windows of the absolute time of death, pairs of
-//! such windows in each range, and separate ranges for moved pages. The table has flash writes per
-//! host write, with cleaning by greedy / by cost and benefit. The simulated drive has a tenth of
-//! spare space, and frees whole units before it opens one, which is unfavourable to every
-//! placement. The loads are two synthetic ones on 32,768 pages in units of 64, and the first
-//! 250,000 writes of a recorded pgbench on 390,050 pages in units of 256.
+//! Four other placements with the same number of streams were worse:
+//!
+//! - ranges of equal width, the future knowledge that SepBIT is compared with;
+//! - windows of the absolute time of death;
+//! - pairs of such windows in each range;
+//! - separate ranges for moved pages.
+//!
+//! The table has flash writes per host write, with cleaning by greedy / by cost and benefit. The
+//! simulated drive has a tenth of spare space, and frees whole units before it opens one, which is
+//! unfavourable to every placement. The loads are two synthetic ones on 32,768 pages in units of
+//! 64, and the first 250,000 writes of a recorded pgbench on 390,050 pages in units of 256.
 //!
 //! | streams | placement          | hotcold 90/10 | zipf 0.99   | pgbench     |
 //! |---------|--------------------|---------------|-------------|-------------|

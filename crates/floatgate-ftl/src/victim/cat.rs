@@ -1,4 +1,4 @@
-//! Cost-age-times cleaning: prefers much free space, a high age, low cost and low wear.
+//! Cost-age-times cleaning: prefers units with much space to gain, high age, low cost and low wear.
 //!
 //! Chiang and Chang (Journal of Systems and Software 48, 1999) clean the unit with the least `u /
 //! (1 - u) * 1 / age * CT`, where `u` is its valid share and `CT` its erase count. This is the

@@ -3,8 +3,8 @@
 //! A score is `gain / cost * (now - origin)`: the gain of a clean over its cost, times an age.
 //! Gain, cost and origin of a unit change only when the unit changes. So each stream has a
 //! tournament, and a result of it holds until the line of a steeper unit crosses the winner's line.
-//! The work of a clean is proportional to the units changed since the last clean, and to the
-//! crossings since then. The pages written in between pay for both.
+//! The work of a clean grows with the number of units changed since the last clean, and of
+//! crossings since then. Both are amortised over the pages written in between.
 //!
 //! Scores are compared as fractions, exactly. Among equal scores the steeper line goes first (it is
 //! ahead a moment later), then the earlier origin, then the lower number. A cost of 0 is an

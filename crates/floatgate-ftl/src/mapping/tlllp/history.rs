@@ -3,8 +3,8 @@
 //! `prefetch_num = min(fetch_num + 1, min_fetch_num)`.
 //!
 //! `min_fetch_num` is the window. It is a multiple of the pages from this page to the end of the
-//! request: twice for the first page of a request and the first page in a new translation page,
-//! four times for any other page (T3; re-evaluated for each page, T4).
+//! request. The factor is 2 for the first page of a request and the first page in a new translation
+//! page, and 4 for any other page (T3). The window is computed again for each page (T4).
 //!
 //! `fetch_num` comes from the history (T5). In mode `run` it is the length of the run of
 //! consecutive pages accessed just before, hit or miss, across requests. In mode `prev` it is the

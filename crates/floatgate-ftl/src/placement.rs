@@ -63,7 +63,7 @@ pub trait Placement {
     }
 
     /// Whether the placement reads the device's clock in nanoseconds. Such a placement sorts
-    /// differently if no time passes.
+    /// differently if operations take no time.
     fn reads_time(_config: &PlacementConfig) -> bool
     where
         Self: Sized,

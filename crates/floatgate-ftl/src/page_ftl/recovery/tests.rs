@@ -190,7 +190,8 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     flash.data(3, 8..10);
     flash.logged(4, 16, 10..12);
     flash.logged(5, 16, 12..16);
-    // A torn page takes space. Unit 6 is the sixth unit with room.
+    // Torn pages take space, so units 6 and 7 have room for one page. Unit 7 is the sixth with
+    // room.
     flash.data(6, 0..1);
     flash.torn(6, 2);
     flash.data(7, 4..5);

@@ -37,7 +37,7 @@ pub trait Device: Send {
     /// the drive completes everything that it has begun.
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
 
-    /// Adds the counts of every layer since the last [`Device::reset_counters`].
+    /// Writes the counts of every layer since the last [`Device::reset_counters`] into `counters`.
     fn report(&self, counters: &mut Counters);
 
     /// Returns the state of the erase units. Wear counts from the last [`Device::reset_counters`].

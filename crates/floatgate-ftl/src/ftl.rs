@@ -42,7 +42,8 @@ pub trait Ftl {
     /// An error of the medium.
     fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) -> Result<u64, Fault<Self>>;
 
-    /// Adds the counts of this layer and its medium since the last [`Ftl::reset_counters`].
+    /// Writes the counts of this layer and its medium since the last [`Ftl::reset_counters`] into
+    /// `counters`.
     fn report(&self, counters: &mut Counters);
 
     /// Resets counters and clocks to zero. Data, map, cache and the order of lists and queues stay.

@@ -117,17 +117,16 @@ fn with_a_log_for_every_block_each_page_is_copied_once() {
     within(measured[2], 2.0 / 32.0, 0.01, "erases");
 }
 
-/// FAST: merges of random logs per page written to them, and copies and random-log pages per page
-/// written.
+/// FAST: returns the blocks merged in full per random log, and the copies per page written.
 ///
 /// 1/b of the written pages are first pages of blocks, and 1/L of the other pages belong to the
 /// block of the sequential log. Each of these begins a sequential log; a merge of that log follows
-/// and copies the b - 1 or b other pages. A block is clean after a merge. The next random write to
-/// the block comes after L such writes on average, and its page stays in its log for D = (m - 1/2)
-/// b more, with m = n - 1 random logs. Then the block is merged in full, unless a sequential merge
-/// has taken the block or an overwrite the page meanwhile; each of the two has a rate of about r =
-/// 1/(L (b-1)). So blocks are merged in full at the rate L exp(-rD) / (L + (1 - exp(-rD)) / r), a
-/// renewal argument.
+/// and copies the b - 1 or b other pages. All other writes go to the random logs. A block is clean
+/// after a merge. The next random write to the block comes after L random writes on average. Its
+/// page stays in its log for D = (m - 1/2) b more, with m = n - 1 random logs. Then the block is
+/// merged in full, unless a sequential merge has taken the block or an overwrite the page
+/// meanwhile; each of the two has a rate of about r = 1/(L (b-1)). So blocks are merged in full at
+/// the rate L exp(-rD) / (L + (1 - exp(-rD)) / r), a renewal argument.
 fn fast_cost(blocks: u32, pages: u32, logs: u32) -> [f64; 2] {
     let (l, b, m) = (f64::from(blocks), f64::from(pages), f64::from(logs) - 1.0);
     let sequential = 1.0 / b + (b - 1.0) / b * (b - 2.0) / (b - 1.0) / l;

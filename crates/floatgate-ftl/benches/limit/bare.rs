@@ -7,7 +7,8 @@
 use floatgate_ftl::geometry::Geometry;
 
 const NONE: u32 = u32::MAX;
-/// Number of writes by which the map entry, and the state of the replaced page, are prefetched.
+/// Map entries are prefetched `FAR` writes ahead, and the state of replaced pages `NEAR` writes
+/// ahead.
 const FAR: usize = 32;
 const NEAR: usize = 16;
 

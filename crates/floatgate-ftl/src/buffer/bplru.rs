@@ -8,7 +8,7 @@
 //!   order from its first page to its last. Such a block leaves next.
 //!
 //! Decided here: a write breaks the order unless it starts where the last write to its block ended,
-//! or at the first page. A trim breaks the order, too. Costs as much as LRU of blocks.
+//! or at the first page. A trim breaks the order, too. The cost equals the cost of LRU of blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;

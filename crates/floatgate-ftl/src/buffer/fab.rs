@@ -1,6 +1,6 @@
 //! FAB: evicts the block with the most buffered pages, so that a hybrid FTL can replace merges by
-//! switches (Jo, Kang, Park, Kim and Lee, "FAB: Flash-Aware Buffer Management Policy for Portable
-//! Media Players", IEEE Transactions on Consumer Electronics 52, 2006).
+//! switches. Source: Jo, Kang, Park, Kim and Lee, "FAB: Flash-Aware Buffer Management Policy for
+//! Portable Media Players", IEEE Transactions on Consumer Electronics 52, 2006.
 //!
 //! Among equals the least recently used block leaves. Deviation: reads are not buffered, as in all
 //! buffers here; a read of a buffered page counts as a use. Decided here: a trim that removes a

@@ -18,10 +18,10 @@
 //! when it is queued; commands on one block are then assumed to be served in arrival order. Second:
 //! no pins; a queued command moves its blocks to the front.
 //!
-//! Costs as much as LRU of blocks, and 4 bytes per block of the drive. A pin is an addition in a
-//! table by block; the policy walks no list. When a pinned block would leave, the policy passes
-//! over it once and sets it aside in LRU order. If its pin ends without a use, the block waits in a
-//! heap and leaves before all others.
+//! The cost equals the cost of LRU of blocks, plus 4 bytes per block of the drive. A pin is an
+//! addition in a table by block; the policy walks no list. When a pinned block would leave, the
+//! policy passes over it once and sets it aside in LRU order. If its pin ends without a use, the
+//! block waits in a heap and leaves before all others.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;

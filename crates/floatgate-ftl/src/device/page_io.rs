@@ -18,11 +18,11 @@ use crate::mapping::{Access, AccessKind};
 use crate::nand::{Chain, Clock, Fork, Nand, Task};
 use crate::request::{Op, Request};
 
-/// Number of requests by which the map entry is prefetched.
+/// Map entries are prefetched this many requests ahead.
 const ENTRY_AHEAD: usize = 32;
-/// Number of requests by which the page to be replaced is prefetched.
+/// The state of the page to be replaced is prefetched this many requests ahead.
 const PAGE_AHEAD: usize = 16;
-/// Number of remap entries by which the map entry is prefetched; half as many for the page.
+/// Map entries of a remap are prefetched this many entries ahead, and pages half as many.
 const REMAP_AHEAD: usize = 16;
 
 /// Translation layer and host data, accessed page by page.

@@ -40,8 +40,8 @@ crate::parameters! {
         remap_size: f64 = 0.0625, above 0 to 1;
         /// The most entries of a remap command.
         remap_entries: u32 = 511, from 1 to 65_536;
-        /// Whether a window is remapped in the order of the pages; if not, in that of the log,
-        /// which has them as they were written.
+        /// Whether a window is remapped in page order; otherwise it is remapped in log order, the
+        /// order of the writes.
         sort_remaps: bool = true;
         /// The most bytes of one write to the log.
         twrite: Bytes = Bytes(512 << 10), from 512 to (1 << 30);
@@ -67,9 +67,9 @@ crate::parameters! {
         join_reads: bool = false;
         /// Idle time of the host after which the log is remapped. Not set: never.
         idle_after: Option<Nanoseconds> = None, from 0 to 1e12;
-        /// A write to the log with at most this many requests is held back for more.
+        /// A write to the log with at most this many requests waits for more requests.
         low_packing: u32 = 16, from 0 to 65_536;
-        /// How many times it is held back; the authors' later drivers use 4.
+        /// Maximum number of such waits; the authors' later drivers use 4.
         low_packing_retries: u32 = 0, from 0 to 1000;
     }
 }

@@ -1,5 +1,5 @@
 //! A medium on which every operation takes its time and no operation waits for a die. The time of a
-//! drive is then a sum, and the end of a chain is known as soon as the chain is issued.
+//! drive is then a sum, and the end of a chain is fixed when the chain is issued.
 
 mod table;
 

@@ -22,8 +22,8 @@ impl<M: Mapping> Naive<M> {
         let mut cleaned = 0;
         while self.free_units() < least {
             cleaned += 1;
-            // After as many cleans as the drive has units, the policy makes no progress and is no
-            // longer asked.
+            // After more cleans than there are units, cleaning with this policy may never end. The
+            // naive drive then no longer asks the policy.
             let trusted = cleaned <= self.geometry.units();
             let picked = self.pick(stream).filter(|&(unit, to)| trusted && self.fits(unit, to));
             let (unit, to) = picked.unwrap_or_else(|| self.cheapest());

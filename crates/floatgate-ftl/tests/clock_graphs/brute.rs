@@ -94,8 +94,8 @@ pub struct Step {
     /// Begin of its chain, and the blame since then.
     pub began: u64,
     pub blame: Blame,
-    /// Part for which the step waited last before it was ready, and the time for which it was held
-    /// back while its die was idle.
+    /// Part for which the step waited last before it was ready, and the time for which a hazard
+    /// delayed it while its die was idle.
     pub kept: Part,
     pub idle: u64,
     /// Time on the longest path for which it waited while dies did host operations.
@@ -279,7 +279,7 @@ impl Brute {
         }
     }
 
-    /// Gives back a core. Returns whether it was held until now.
+    /// Gives back a core. Returns whether a chain held it until now.
     fn give_back(&mut self, core: Option<usize>) -> bool {
         let taken = self.taken.len();
         self.taken.retain(|&(_, _, by)| Some(by) != core);

@@ -3,8 +3,7 @@
 //!
 //! `cargo bench --bench buffers` prints nanoseconds per page, including everything that the device
 //! calls for the page: the median, and the tenth percentile, which other processes disturb less.
-//! The target is at most
-//! 100. The loads:
+//! The target is at most 100 ns. The loads:
 //!
 //! - "pages": single pages behind 32 commands.
 //! - "records": records of 256 KiB.

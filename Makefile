@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs release-tools wheel sbom licenses deny \
+.PHONY: help setup module build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs release-tools wheel sbom licenses deny \
 	lock clean
 
 help:
@@ -33,19 +33,22 @@ setup: $(VENV)/ready
 # Where cargo builds, if something else than target/ is asked of it.
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 
-# The compiled module and, on Linux, the plugin of nbdkit, built in place; cargo knows whether there is anything
-# to do.
-PLUGIN := libfloatgate_nbdkit.so
-build: setup
+# The compiled module, built in place. Cargo knows what is up to date.
+module: setup
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
+
+# The module and, on Linux, the plugin of nbdkit for live drives. The module is named again so that both
+# are built with the same features, on one build of floatgate-lab.
+PLUGIN := libfloatgate_nbdkit.so
+build: module
 ifeq ($(shell uname),Linux)
-	cargo build --release --quiet --locked -p floatgate-nbdkit
+	cargo build --release --quiet --locked -p floatgate-py -p floatgate-nbdkit
 	cmp -s $(TARGET_DIR)/release/$(PLUGIN) python/floatgate/$(PLUGIN) \
 		|| (cp $(TARGET_DIR)/release/$(PLUGIN) python/floatgate/$(PLUGIN).part \
 			&& mv python/floatgate/$(PLUGIN).part python/floatgate/$(PLUGIN))
 endif
 
-demo: build
+demo: module
 	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=200k,size=32KiB \
 		--device small-nvme --set start.fill=random --set mapping.cache=512KiB \
 		--vary mapping.scheme=ideal,tlllp,dftl,none --out $(DEMO) --force

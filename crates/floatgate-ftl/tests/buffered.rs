@@ -2,14 +2,10 @@
 //! flushes, trims and partial pages. Reads must return the data written last, and the counters of
 //! host, buffer and flash must agree.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::GEOMETRIES;
-use common::buffer_rig::{BufferRig, LAYERS, Layered};
-use common::laws::Laws;
-use common::workload::{ANYTHING, Mix, Workload};
+use crate::common::GEOMETRIES;
+use crate::common::buffer_rig::{BufferRig, LAYERS, Layered};
+use crate::common::laws::Laws;
+use crate::common::workload::{ANYTHING, Mix, Workload};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, BufferCounts, Counters};
 use floatgate_ftl::geometry::Shape;

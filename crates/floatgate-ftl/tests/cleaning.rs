@@ -2,22 +2,15 @@
 //! each cleaning mode must keep its promise. Also compares the engine with a naive one, and with
 //! drives computed by hand.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-#[path = "cleaning/by_hand.rs"]
 mod by_hand;
-#[path = "cleaning/clockwork.rs"]
 mod clockwork;
-mod common;
-#[path = "cleaning/engine.rs"]
 mod engine;
-#[path = "cleaning/naive.rs"]
 mod naive;
 
-use common::laws::Seen;
-use common::shadow::run;
-use common::workload::{ANYTHING, WRITES, Workload};
-use common::{GEOMETRIES, Probe, Rig, SERIAL};
+use crate::common::laws::Seen;
+use crate::common::shadow::run;
+use crate::common::workload::{ANYTHING, WRITES, Workload};
+use crate::common::{GEOMETRIES, Probe, Rig, SERIAL};
 use floatgate_ftl::nand::{Cause, Counted};
 use floatgate_ftl::page_ftl::{Cleaning, Destination, Scope};
 use floatgate_ftl::parameters::names;

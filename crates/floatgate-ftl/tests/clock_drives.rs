@@ -2,23 +2,10 @@
 //! the same requests over the scheduler and over the brute-force drive of `clock_graphs`. Requests
 //! must arrive, be admitted and end at the same nanoseconds, with the same blame.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-#[path = "clock_graphs/brute.rs"]
-mod brute;
-#[path = "clock_drives/case.rs"]
 mod case;
-mod common;
-#[path = "clock_graphs/dies.rs"]
-mod dies;
-#[path = "clock_graphs/medium.rs"]
-mod medium;
-#[path = "clock_graphs/random.rs"]
-mod random;
-#[path = "clock_graphs/rows.rs"]
-mod rows;
 
-use brute::{Brute, Seen};
+use crate::clock_graphs::brute::{Brute, Seen};
+use crate::clock_graphs::random::comparable;
 use case::{Case, Layers};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;
@@ -26,7 +13,6 @@ use floatgate_ftl::nand::{Cause, Counted, Timed};
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Completion, Op};
 use floatgate_ftl::rng::Rng;
-use random::comparable;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

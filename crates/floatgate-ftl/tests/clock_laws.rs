@@ -1,7 +1,5 @@
 //! Compares the clock with closed forms of queueing theory, and with itself.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{

@@ -1,13 +1,9 @@
 //! Write amplification under uniform random writes, compared with the closed forms
 //! (docs/algorithms.md, 6.2).
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::steady::{Measured, Steady, within};
-use common::workload::Workload;
-use common::{Rig, SERIAL};
+use crate::common::steady::{Measured, Steady, within};
+use crate::common::workload::Workload;
+use crate::common::{Rig, SERIAL};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Counted};
 use floatgate_ftl::parameters::names;

@@ -3,11 +3,7 @@
 //!
 //! Policies see no clock, so both drives do the same operations. The host keeps the queue full.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::{Rig, SERIAL};
+use crate::common::{Rig, SERIAL};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Counted, Part, Schedule, Stripe, Timed, Timing};

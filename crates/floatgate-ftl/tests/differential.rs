@@ -1,10 +1,8 @@
 //! The same requests must leave the same content, whatever the mapping, the victim policy and the
 //! cache.
 
-mod common;
-
-use common::workload::{ANYTHING, Workload};
-use common::{GEOMETRIES, Rig};
+use crate::common::workload::{ANYTHING, Workload};
+use crate::common::{GEOMETRIES, Rig};
 use floatgate_ftl::counters::{Counters, HostCounts, StreamCounts};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::MAPPINGS;

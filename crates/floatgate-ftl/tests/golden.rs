@@ -1,17 +1,13 @@
 //! Exact counters of one fixed workload for every row of the tables. `UPDATE_GOLDEN=1` rewrites the
 //! file, and fails if that changes it: review the difference.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::fmt::Write;
 use std::path::Path;
 
-use common::buffer_rig::{BufferRig, LAYERS, Layered};
-use common::log_rig::LogRig;
-use common::workload::{ANYTHING, Workload};
-use common::{Rig, STRIPED};
+use crate::common::buffer_rig::{BufferRig, LAYERS, Layered};
+use crate::common::log_rig::LogRig;
+use crate::common::workload::{ANYTHING, Workload};
+use crate::common::{Rig, STRIPED};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, Device};
 use floatgate_ftl::log_block::LOG_BLOCKS;

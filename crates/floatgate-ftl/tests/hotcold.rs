@@ -1,11 +1,7 @@
 //! Write amplification under hot and cold traffic, compared with the closed forms
 //! (docs/algorithms.md, 6.5) and with independent simulators (docs/algorithms.md, 6.6).
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::steady::{Steady, Traffic, within};
+use crate::common::steady::{Steady, Traffic, within};
 use floatgate_ftl::page_ftl::Destination;
 use floatgate_ftl::victim::{Age, Tie, VictimConfig};
 

@@ -1,16 +1,12 @@
 //! The cost model of DFTL as exact identities. The naive cache follows the requests and computes
 //! the cost of each; the log of the medium has the actual cost.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::log::{Event, Kind, Log};
-use common::naive::NaiveDftl;
-use common::workload::Workload;
-use common::{DFTL, Probe, Rig, SERIAL};
+use crate::common::log::{Event, Kind, Log};
+use crate::common::naive::NaiveDftl;
+use crate::common::workload::Workload;
+use crate::common::{DFTL, Probe, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Owner};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{

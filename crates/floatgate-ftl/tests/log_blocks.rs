@@ -1,14 +1,10 @@
 //! Drives with log blocks: the worked examples, and random requests compared with a shadow, with
 //! every set of options on every geometry.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::laws::Laws;
-use common::log_rig::LogRig;
-use common::workload::{ANYTHING, Mix, Workload};
-use common::{GEOMETRIES, Rig, SERIAL, TIMING};
+use crate::common::laws::Laws;
+use crate::common::log_rig::LogRig;
+use crate::common::workload::{ANYTHING, Mix, Workload};
+use crate::common::{GEOMETRIES, Rig, SERIAL, TIMING};
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::ftl::MergeCounts;
 use floatgate_ftl::geometry::Shape;

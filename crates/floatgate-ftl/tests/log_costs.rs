@@ -3,13 +3,9 @@
 //! The drives have L logical blocks of b pages and n logs. Every page is written once in order;
 //! then single pages are overwritten uniformly at random.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::SERIAL;
-use common::log_rig::LogRig;
-use common::workload::Workload;
+use crate::common::SERIAL;
+use crate::common::log_rig::LogRig;
+use crate::common::workload::Workload;
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::log_block::{BastConfig, LogVictim, OutOfOrder};

@@ -1,15 +1,11 @@
 //! Compares BAST with its text: logs are lists and every decision is a scan. The model shares only
 //! the random numbers with the drive.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::log_rig::LogRig;
-use common::workload::{ANYTHING, Mix, WRITES, Workload};
-use common::{GEOMETRIES, ODD};
+use crate::common::log_rig::LogRig;
+use crate::common::workload::{ANYTHING, Mix, WRITES, Workload};
+use crate::common::{GEOMETRIES, ODD};
 use floatgate_ftl::log_block::{BastConfig, LogVictim, MergeWhenFull};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};

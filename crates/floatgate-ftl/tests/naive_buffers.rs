@@ -2,9 +2,6 @@
 //! random sequences must have the same hits and the same flushes, in the same order. And no page is
 //! lost: at every step each written page is flushed or buffered.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-#[path = "naive_buffers/model.rs"]
 mod model;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

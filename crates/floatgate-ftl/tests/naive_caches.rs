@@ -2,15 +2,10 @@
 //! searches. Every step of long random sequences must cause the same flash work in the same order,
 //! the same counters and the same memory, with many shapes and parameters.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-#[path = "naive_caches/models.rs"]
 mod models;
-#[path = "naive_caches/sftl.rs"]
 mod sftl;
 
-use common::{MapPages, Rig, SERIAL};
+use crate::common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{

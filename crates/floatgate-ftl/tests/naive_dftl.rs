@@ -1,10 +1,8 @@
 //! Compares the cached mapping table with the naive one: every access of long random sequences must
 //! cause the same flash work, in the same order.
 
-mod common;
-
-use common::naive::NaiveDftl;
-use common::{DFTL, Rig, SERIAL};
+use crate::common::naive::NaiveDftl;
+use crate::common::{DFTL, Rig, SERIAL};
 use floatgate_ftl::addr::{Lpn, Ppn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{

@@ -1,9 +1,7 @@
 //! Compares ETI with its description, implemented with scans only. Every command of long random
 //! sequences must leave the same extents, counters and streams, with every option.
 
-mod common;
-
-use common::{Rig, SERIAL};
+use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::placement::{

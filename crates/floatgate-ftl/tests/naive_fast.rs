@@ -1,14 +1,10 @@
 //! Compares FAST with the paper's Algorithm 2: logs are lists, and every decision is a scan.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::log_rig::LogRig;
-use common::workload::{ANYTHING, Mix, WRITES, Workload};
-use common::{GEOMETRIES, ODD};
+use crate::common::log_rig::LogRig;
+use crate::common::workload::{ANYTHING, Mix, WRITES, Workload};
+use crate::common::{GEOMETRIES, ODD};
 use floatgate_ftl::log_block::{FastConfig, OutOfOrder};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::request::{Op, Request};

@@ -1,10 +1,8 @@
 //! Compares TLLLP with its text, implemented with scans only: every step of long random sequences
 //! must cause the same flash work, in the same order, with every option.
 
-mod common;
-
-use common::steps::{NaiveEntry, Prefetches, Step, Steps, same_content};
-use common::{Rig, SERIAL};
+use crate::common::steps::{NaiveEntry, Prefetches, Step, Steps, same_content};
+use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{

@@ -2,10 +2,8 @@
 //! sequences must cause the same flash work, in the same order, with every option. With all options
 //! off and pages of one entry, TPFTL must equal DFTL with LRU.
 
-mod common;
-
-use common::steps::{NaiveEntry, Prefetches, Step, Steps, same_content};
-use common::{Rig, SERIAL};
+use crate::common::steps::{NaiveEntry, Prefetches, Step, Steps, same_content};
+use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{

@@ -2,8 +2,6 @@
 //! behind a saturated queue, compared with independently computed ratios (docs/algorithms.md, 7.9).
 //! Also tests the laws that these ratios follow.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
 use std::collections::VecDeque;
 
 use floatgate_ftl::addr::Lpn;

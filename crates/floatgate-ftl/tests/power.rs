@@ -1,15 +1,11 @@
 //! Power cuts between two requests, at every such point. With write-back only acknowledged writes
 //! that were not flushed may be lost; with write-through nothing may be lost.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::buffer_rig::{BufferRig, LAYERS, Layered};
-use common::workload::{ANYTHING, Mix, Workload};
-use common::{SERIAL, TestNand};
+use crate::common::buffer_rig::{BufferRig, LAYERS, Layered};
+use crate::common::workload::{ANYTHING, Mix, Workload};
+use crate::common::{SERIAL, TestNand};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, HostData};

@@ -2,12 +2,8 @@
 //! recording. The spans must sum to the totals, the request must be the slowest one, and recording
 //! must change nothing.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::workload::{ANYTHING, Workload};
-use common::{ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
+use crate::common::workload::{ANYTHING, Workload};
+use crate::common::{ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::AnyMapping;

@@ -1,11 +1,7 @@
 //! Gain from separating hot and cold data, in flash writes per host write.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::workload::Workload;
-use common::{Probe, Rig, SERIAL};
+use crate::common::workload::Workload;
+use crate::common::{Probe, Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder};
 use floatgate_ftl::geometry::Shape;

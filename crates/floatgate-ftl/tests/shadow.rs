@@ -1,12 +1,10 @@
 //! Every row of the tables must read the data written last and keep the conservation laws. The
 //! drives are so small and tight that cleaning is always at work under the random requests.
 
-mod common;
-
-use common::laws::Seen;
-use common::shadow::{run, run_on};
-use common::workload::{ANYTHING, Mix, WRITES};
-use common::{GEOMETRIES, MapPages, ODD, Rig, SERIAL};
+use crate::common::laws::Seen;
+use crate::common::shadow::{run, run_on};
+use crate::common::workload::{ANYTHING, Mix, WRITES};
+use crate::common::{GEOMETRIES, MapPages, ODD, Rig, SERIAL};
 use floatgate_ftl::device::Dispatching;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;

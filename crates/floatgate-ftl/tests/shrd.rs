@@ -1,12 +1,9 @@
 //! SHRD: the slides' example down to the physical page, and the drive's obligations to the log.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::log::Kind;
-use common::workload::{ANYTHING, Mix, WRITES, Workload};
-use common::{MapPages, ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
+use crate::common;
+use crate::common::log::Kind;
+use crate::common::workload::{ANYTHING, Mix, WRITES, Workload};
+use crate::common::{MapPages, ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::device::{Device, Dispatching, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};

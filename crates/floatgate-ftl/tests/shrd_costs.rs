@@ -5,15 +5,11 @@
 //! writes a plain drive loads 1 - c/L map pages per write, and programs as many. Behind SHRD a
 //! window of w slots has L (1 - (1 - 1/L)^w) different map pages, and each is loaded once.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::log::Kind;
-use common::workload::{Mix, WRITES, Workload};
-use common::{MapPages, Rig, SERIAL};
+use crate::common::log::Kind;
+use crate::common::workload::{Mix, WRITES, Workload};
+use crate::common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::Owner;
 use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::{Counters, Device, Dispatching, Ssd};

@@ -5,14 +5,10 @@
 //! Remaps leave no mark on flash, so the end of a command that programs nothing is no separate
 //! point.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
 use std::sync::{Arc, Mutex};
 
-use common::workload::{ANYTHING, Mix, Workload};
-use common::{MapPages, ODD, Rig, SERIAL, STRIPED};
+use crate::common::workload::{ANYTHING, Mix, Workload};
+use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::Device;

@@ -3,15 +3,11 @@
 //! of a row must begin together. `tests/clock_graphs.rs` compares the clock itself with a naive
 //! one.
 
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
-mod common;
-
-use common::buffer_rig::BufferRig;
-use common::log::{Event, Kind, Log};
-use common::log_rig::LogRig;
-use common::workload::{ANYTHING, Workload};
-use common::{Rig, SERIAL, STRIPED, TIMING};
+use crate::common::buffer_rig::BufferRig;
+use crate::common::log::{Event, Kind, Log};
+use crate::common::log_rig::LogRig;
+use crate::common::workload::{ANYTHING, Workload};
+use crate::common::{Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::device::{Acknowledge, Device};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;

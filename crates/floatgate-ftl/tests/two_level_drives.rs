@@ -1,10 +1,8 @@
 //! Drives whose mapping cache prefetches must read the data written last, and must have a correct
 //! map on flash, with every option. Random requests run on drives where cleaning is always at work.
 
-mod common;
-
-use common::workload::{ANYTHING, Mix, Workload};
-use common::{ODD, Rig, SERIAL, TIMING};
+use crate::common::workload::{ANYTHING, Mix, Workload};
+use crate::common::{ODD, Rig, SERIAL, TIMING};
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::mapping::{
     FetchMode, MapConfig, Mapping, NodeVictim, Tlllp, TlllpConfig, Tpftl, TpftlConfig,

@@ -1,7 +1,6 @@
 //! Power failures after every program and erase, in the middle of it, and in the recovery, on every
 //! engine with every policy. `floatgate crash` does the same for a user's workload.
 
-#[path = "crash/rows.rs"]
 mod rows;
 
 use std::fmt::Write as _;

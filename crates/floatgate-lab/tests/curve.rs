@@ -1,8 +1,6 @@
 //! The curve of the map cache: exact curves compared with naive caches and whole runs, and sampled
 //! curves with exact ones.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use std::collections::BTreeMap;
 
 use floatgate_ftl::request::{Op, Request};

@@ -1,7 +1,5 @@
 //! Sizes of drives: the size that an error suggests works, and one unit less does not.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::Plan;

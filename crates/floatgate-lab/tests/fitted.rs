@@ -1,7 +1,5 @@
 //! Stand-ins: measured properties compared with the row that they imitate.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use floatgate_lab::hotness::{Hotness, Options, hotness};
 use floatgate_lab::run::Control;
 use floatgate_lab::workload::{Recorded, Workload, generator};

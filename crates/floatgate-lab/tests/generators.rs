@@ -1,8 +1,6 @@
 //! Generators and recordings: the requests match their text.
 
-#[path = "generators/orders.rs"]
 mod orders;
-#[path = "generators/recordings.rs"]
 mod recordings;
 
 use floatgate_ftl::request::{Op, Request};

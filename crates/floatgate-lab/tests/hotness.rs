@@ -1,7 +1,5 @@
 //! Hot and cold data of a workload, compared with a naive count.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use std::collections::BTreeMap;
 
 use floatgate_ftl::request::{Op, Request};

@@ -1,8 +1,6 @@
 //! Whole runs on block-mapped drives: their sizes, their merges in the result, and refused
 //! settings.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use floatgate_lab::config::{Config, ConfigError};
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, RunError, run};

@@ -1,11 +1,8 @@
 //! Flash pages larger than a map unit, and rows of flash pages that are programmed at once: counts
 //! and times compared with hand calculations.
 
-#[path = "program_units/parity.rs"]
 mod parity;
-#[path = "program_units/parts.rs"]
 mod parts;
-#[path = "program_units/slc.rs"]
 mod slc;
 
 use floatgate_lab::config::Config;

@@ -1,7 +1,5 @@
 //! SHRD from a config: valid settings, invalid settings, and its numbers in a result.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 use std::ops::Range;
 
 use floatgate_ftl::parameters::names;

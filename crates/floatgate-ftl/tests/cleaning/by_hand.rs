@@ -8,10 +8,10 @@ use floatgate_ftl::page_ftl::{Cleaning, Destination};
 use floatgate_ftl::placement::PlacementConfig;
 use floatgate_ftl::request::{Op, Request};
 
-use crate::clockwork::ERASE_NS;
+use super::clockwork::ERASE_NS;
+use super::engine::{Drive, drive};
 use crate::common::workload::Workload;
 use crate::common::{Rig, SERIAL};
-use crate::engine::{Drive, drive};
 
 const UNITS: u32 = SERIAL.units;
 const PAGE_BYTES: u64 = SERIAL.page_bytes as u64;

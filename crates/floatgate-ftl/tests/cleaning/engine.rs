@@ -12,11 +12,11 @@ use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSourc
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 
-use crate::clockwork::{Clockwork, Step};
+use super::clockwork::{Clockwork, Step};
+use super::naive::{Naive, Policy};
 use crate::common::log::{Kind, Log};
 use crate::common::workload::{Mix, Workload};
 use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
-use crate::naive::{Naive, Policy};
 
 /// Only whole pages, at times that leave the drive busy or idle.
 const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };

@@ -21,7 +21,7 @@ use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::FreeOrder;
 
-use crate::clockwork::{Step, program_ns, read_ns};
+use super::clockwork::{Step, program_ns, read_ns};
 use crate::common::Rig;
 use crate::common::log::Kind;
 

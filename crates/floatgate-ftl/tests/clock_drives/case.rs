@@ -1,10 +1,10 @@
 //! Random drives and requests: layers, host side, flash.
 
+use crate::clock_graphs::random::{any, schedule, timing};
 use crate::common::buffer_rig::{BufferRig, Front};
 use crate::common::log_rig::LogRig;
 use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{MapPages, Rig, SERIAL};
-use crate::random::{any, schedule, timing};
 use floatgate_ftl::buffer::{BUFFERS, Buffer};
 use floatgate_ftl::device::{Acknowledge, Device, Dispatching, HostLink};
 use floatgate_ftl::geometry::{Geometry, ProgramUnit, Shape};

@@ -2,7 +2,7 @@
 //! end to end, and it adds up blame from one instant to the next. `medium.rs` has the interface of
 //! the drive, `dies.rs` the work of its dies.
 
-use crate::rows::Memory;
+use super::rows::Memory;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Share, Timing};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,9 +1,9 @@
 //! docs/time.md as a program: the work of dies and channels. An operation of a die is an erase, or
 //! pages of one row on several planes. Its first page identifies it.
 
-use crate::brute::State::{Cells, Command, Kept, Moved, Moves, Ready};
-use crate::brute::State::{Resuming, Runs, Stands, Suspended, Suspending};
-use crate::brute::{Brute, Kind, State, Step};
+use super::brute::State::{Cells, Command, Kept, Moved, Moves, Ready};
+use super::brute::State::{Resuming, Runs, Stands, Suspended, Suspending};
+use super::brute::{Brute, Kind, State, Step};
 use floatgate_ftl::nand::{Order, Part};
 
 /// The queues of a die.

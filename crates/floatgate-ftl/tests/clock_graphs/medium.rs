@@ -1,7 +1,7 @@
 //! docs/time.md as a program: the interface of the drive, and the waits of each step.
 
-use crate::brute::{Brute, Kind, Place, Seen, State, Step};
-use crate::rows::Memory;
+use super::brute::{Brute, Kind, Place, Seen, State, Step};
+use super::rows::Memory;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};

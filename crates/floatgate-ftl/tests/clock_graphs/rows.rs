@@ -1,7 +1,7 @@
 //! docs/time.md, "Program units", as a program: pages that join rows in the controller's memory,
 //! parity, and the memory that acknowledges writes.
 
-use crate::brute::{Brute, Kind, Place, Step};
+use super::brute::{Brute, Kind, Place, Step};
 use floatgate_ftl::addr::{Ppn, Unit};
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, Chain, Clock, Fork, Move, Part, Source};

@@ -1,9 +1,6 @@
 //! Shared code of the integration tests: named geometries, a rig that builds any row of the tables,
 //! a medium that writes a log, and random workloads.
 
-#![allow(dead_code)] // Every test binary uses a different share of this module.
-#![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
-
 pub mod buffer_rig;
 pub mod laws;
 pub mod log;

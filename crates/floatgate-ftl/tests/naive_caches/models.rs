@@ -4,7 +4,7 @@ use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::mapping::{AccessKind, MapConfig, MapOp, Residency};
 
 use super::Naive;
-use super::common::MapPages;
+use crate::common::MapPages;
 
 /// Groups entries in ascending order by translation page.
 pub fn by_page(moved: &[(u32, u32)], per_page: u32) -> Vec<(u32, Vec<(u32, u32)>)> {

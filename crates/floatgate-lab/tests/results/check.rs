@@ -5,7 +5,7 @@ use floatgate_ftl::nand::{Cause, PARTS, Part};
 use floatgate_ftl::request::Op;
 use serde_json::{Value, json};
 
-use crate::case::{Case, INTERVAL, PAGE, REQUESTS, SPAN, UNIT_PAGES};
+use super::case::{Case, INTERVAL, PAGE, REQUESTS, SPAN, UNIT_PAGES};
 
 pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
@@ -24,10 +24,7 @@ pub(crate) fn assert_table(given: &Value, expected: &Value) {
     assert!(given.keys().eq(expected.keys()), "{:?}", given.keys());
     for (key, value) in expected {
         match value.as_f64() {
-            Some(expected) if !value.is_u64() => {
-                let off = (number(&given[key]) - expected).abs();
-                assert!(off <= 1e-9 * expected.abs(), "{key}: {} is not {expected}", given[key]);
-            }
+            Some(expected) if !value.is_u64() => assert_close(&given[key], expected),
             _ => assert_eq!(&given[key], value, "{key}"),
         }
     }

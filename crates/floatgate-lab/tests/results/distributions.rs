@@ -4,8 +4,8 @@ use floatgate_ftl::nand::Part;
 use floatgate_ftl::request::Op;
 use serde_json::Value;
 
-use crate::case::Case;
-use crate::check::{assert_close, number};
+use super::case::Case;
+use super::check::{assert_close, number};
 
 const OPERATIONS: [(&str, &[Op]); 3] =
     [("all", &[Op::Read, Op::Write]), ("read", &[Op::Read]), ("write", &[Op::Write])];

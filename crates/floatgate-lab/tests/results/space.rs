@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::case::{Case, PAGE, UNIT_PAGES};
-use crate::check::assert_table;
+use super::case::{Case, PAGE, UNIT_PAGES};
+use super::check::assert_table;
 
 /// Checks the use of all flash in a drive without parity: units in service, and the reserve.
 pub(crate) fn parts(case: &Case) {

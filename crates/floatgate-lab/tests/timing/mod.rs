@@ -1,8 +1,6 @@
 //! The keys of the clock in whole runs. Each key has an expectation from its definition: a hand
 //! calculation for a few requests, or a bound that is met exactly.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 mod flash;
 mod host;
 mod lanes;

@@ -7,7 +7,7 @@ use floatgate_ftl::page_ftl::{Destination, Scope};
 use floatgate_ftl::placement::{AnyPlacement, Placement, Reclaimed, Relocation};
 
 use super::{Naive, Page, Policy, State, To};
-use crate::clockwork::{ERASE_NS, Step, copy_ns};
+use crate::cleaning::clockwork::{ERASE_NS, Step, copy_ns};
 use crate::common::log::Kind;
 
 impl<M: Mapping> Naive<M> {

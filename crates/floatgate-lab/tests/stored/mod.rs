@@ -1,8 +1,6 @@
 //! The medium in a file: its state after a reopening, and its treatment of damage.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 mod closed;
 mod damage;
 mod pair;

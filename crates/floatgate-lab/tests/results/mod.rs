@@ -1,8 +1,6 @@
 //! Recomputes every number of a result from three sources: the requests, by a naive model of the
 //! host; the completions of the same drive that serves the requests one by one; and identities.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 mod case;
 mod check;
 mod distributions;

@@ -1,8 +1,6 @@
 //! Live drives on images, compared with a plain array of bytes: requests of any bytes, shut-downs,
 //! and ends without a shut-down. Also the reports of commands that inspect an image.
 
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 mod check;
 mod damage;
 mod forge;

@@ -2,8 +2,6 @@
 //! power failure. A simulation of a drive's recording must give the same counts.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used)] // In a test a panic is the report.
-
 mod aged;
 mod clients;
 mod control;

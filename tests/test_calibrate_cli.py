@@ -43,7 +43,7 @@ def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: P
         ((synthetic, "--fit", spare, "--run", "s-a", "--scale", "2"), "expected 1/N"),
         ((synthetic, "--fit", spare, "--run", "s-a,"), "expected names between commas"),
         (("no.csv", "--fit", spare), "no.csv: cannot be read"),
-        ((synthetic,), "'--fit': missing; expected keys to fit, or --predict"),
+        ((synthetic,), "'--fit' and '--out': missing; expected --fit KEY,... and --out"),
         ((synthetic, "--predict"), "'--out': is of a fit"),
         ((synthetic, "--fit", spare, "--size", "2GiB", "--set", "flash.blocks=3"), "size"),
         ((synthetic, "--fit", spare, "--set", "flash.blocks"), "expected KEY=VALUE"),

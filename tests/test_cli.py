@@ -328,3 +328,19 @@ def test_generate_says_what_is_missing(cli, arguments: tuple[str, ...], expected
     done = cli("trace", "generate", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
+
+
+@pytest.mark.parametrize(("trace", "changes"), [("sequential", False), ("uniform", True)])
+def test_seeds_that_change_nothing_are_a_warning(cli, trace: str, changes: bool) -> None:
+    load = f"{trace}:span=16MiB,writes=2k"
+    done = cli("compare", load, "--seeds", "3", "--device", "classic", "--out", "seeds")
+    assert done.returncode == 0
+    assert ("warning: the seeds change nothing" in done.stderr) != changes
+
+
+def test_messages_of_a_few_runs_keep_their_own_numbers(cli) -> None:
+    done = cli("compare", SMALL, "--vary", "device=qlc-capacity,tlc-client", "--out", "two")
+    notes = [" ".join(text.split()) for text in done.stdout.split("note: ")[1:]]
+    for device in ("qlc-capacity", "tlc-client"):
+        [note] = [one for one in notes if one.startswith("scaled") and one.endswith(f"({device})")]
+        assert " to " not in note

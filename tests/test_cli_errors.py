@@ -53,6 +53,7 @@ CASES = {
     "modulo onto what": (("run", SMALL, "--addresses", "modulo", *RUN_OUT), "flash.blocks"),
     "bad generator": (("run", "unifrom:span=1MiB", *RUN_OUT), "unifrom"),
     "bad generator key": (("run", "uniform:span=1MiB,writes=5,wirtes=5", *RUN_OUT), "wirtes"),
+    "no number": (("run", SMALL, "--limit", "10x", *RUN_OUT), "'10x' given"),
     "bad limit": (("run", SMALL, "--limit", "0", *RUN_OUT), "limit"),
     "bad scale": (("run", SMALL, "--time-scale", "-1", *RUN_OUT), "time_scale"),
     "bad seed": (("run", SMALL, "--seed", "-1", *RUN_OUT), "seed"),

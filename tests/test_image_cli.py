@@ -227,3 +227,14 @@ def test_a_file_that_is_there_is_not_overwritten(cli, tmp_path: Path) -> None:
     assert (tmp_path / "flash.img").read_bytes() == before
     beyond = cli("image", "dump", "flash.img", "--lpn", 99_999)
     assert (beyond.returncode, "logical page 99999: expected" in beyond.stderr) == (2, True)
+
+
+def test_a_drive_of_few_units_is_announced_with_settings_for_more(cli) -> None:
+    few = ("image", "create", "--size", "4GiB", "--device", "qlc-capacity")
+    done = cli(*few, "few.img")
+    assert done.returncode == 0 and "note: fewer than 128 erase units: cleaning has" in done.stderr
+    settings = done.stderr.partition("smaller units: ")[2].partition("\n")[0].split()
+    assert settings[0] == "--set"
+    assert cli(*few, "more.img", *settings).stderr == "made more.img\n"
+    assert json.loads(cli("image", "info", "few.img", "--json").stdout)["units"] < 128
+    assert json.loads(cli("image", "info", "more.img", "--json").stdout)["units"] >= 128

@@ -14,6 +14,7 @@ import report_samples as samples
 from plainly import THIN
 
 from floatgate.report import values
+from floatgate.report.overview import lifetimes
 from floatgate.report.told import Told, messages
 from floatgate.report.values import SIZES, TIMES
 
@@ -159,3 +160,11 @@ def test_digits_in_a_word_are_no_number(one: str, other: str) -> None:
 def test_numbers_with_thousands_apart_are_one_number() -> None:
     (told,) = _told([f"after 1{THIN}200 pages, 5%"], ["after 900 pages, 50%"])
     assert told.text == f"after 900 to 1{THIN}200 pages, 5 to 50%"
+
+
+@pytest.mark.parametrize(
+    ("years", "text"),
+    [([0.0003], "0.110 days"), ([0.5, 2], "183 to 731 days"), ([1, 12.5], "1.00 to 12.5 years")],
+)
+def test_a_lifetime_is_never_rounded_to_nothing(years: list[float], text: str) -> None:
+    assert lifetimes(years) == text

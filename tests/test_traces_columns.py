@@ -205,6 +205,21 @@ def test_a_comma_or_point_that_may_be_either_is_refused(
     assert f"mine.txt: {reason}" in failure(text, tmp_path)
 
 
+def test_points_between_thousands_are_a_note(tmp_path: Path) -> None:
+    text = times("1,5", "2,5").replace("512", "1.024")
+    assert (
+        "points in '1.024' read as points between thousands"
+        in read(text, tmp_path, BY_NUMBER).notes
+    )
+
+
+@pytest.mark.parametrize("time", ["2024-01-31T10:11:12", "10:11:12.5", "31/01/2024"])
+def test_a_date_is_no_time(time: str, tmp_path: Path) -> None:
+    columns = "time=1,op=2,offset=3,length=4"
+    message = failure(f"time;op;offset;length\n{time};R;0;512\n", tmp_path, columns)
+    assert f"(time '{time}'; expected a number, not a date or a time of day)" in message
+
+
 def test_several_words_for_an_operation(tmp_path: Path) -> None:
     text = lines(",", *(["x", "0", f"{n}", "512", word] for n, word in enumerate("123456+")))
     trace = read(text, tmp_path, f"{BY_NUMBER},read=1+2+5,write=3+4+6,trim=+")
@@ -258,11 +273,13 @@ def test_a_header_far_below_is_not_looked_for(tmp_path: Path) -> None:
         ("time=3,op=5,offset=2,length=6", "the first line is 'a,4096,10,512,r'"),
         ("time=3,op=5,offset=2,length=0", "the first line is 'a,4096,10,512,r'"),
         ("time=3,op=5,offset=2,length=size", "the first line is 'a,4096,10,512,r'"),
+        ("time=c,op=e,offset=b,length=sizez", "no column is called 'sizez'; expected one of 'a', "),
         ("time=3,op=5,offset=2,length=99999999999", "the first line is 'a,4096,10,512,r'"),
     ],
 )
 def test_wrong_columns_are_named(columns: str, expected: str, tmp_path: Path) -> None:
-    message = failure(lines(",", *CELLS), tmp_path, columns)
+    titles = [list("abcde")] if "time=c" in columns else []
+    message = failure(lines(",", *titles, *CELLS), tmp_path, columns)
     assert "columns: " in message and expected in message
 
 

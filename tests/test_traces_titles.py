@@ -14,6 +14,7 @@ OWN = "timestamp_us,op,offset_bytes,size_bytes"
 
 # Titles over lines that look like those of the project's own captures, and the columns offered.
 FOREIGN = {
+    "us,op,offset,length": "time=us,op=op,offset=offset,length=length",
     "Time,Op,LBA,Sectors": "time=Time,op=Op,offset=LBA,length=Sectors",
     "Time(ms),Op,Sector,size (KiB)": "time=Time(ms),op=Op,offset=Sector,length=size (KiB)",
     "timestamp_ms,op,offset_bytes,size_bytes": (
@@ -148,6 +149,9 @@ SPACES = {
     ("offset_bytes", "size (KiB)"): (1, 1024),
     ("page", "pages"): (4096, 4096),
     ("Min Offset", "Size (B)"): (1, 1),
+    ("lba", "nblocks"): (512, 512),
+    ("lba", "blocks"): (512, 512),
+    ("offset", "block size"): (1, 1),
     ("offset", "length"): (1, 1),
 }
 
@@ -209,3 +213,19 @@ def test_times_that_state_their_unit(
     assert trace.units.time == unit
     assert any(why in text for text in trace.units.guessed)
     assert read_trace(path, columns=columns, units={"time": "us"}).units.time == "us"
+
+
+def test_columns_of_one_title_are_named_by_number(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "theirs.csv"
+    path.write_text("ts,op,offset,length,op\n1,R,8,4096,x\n2,W,16,4096,y\n")
+    with pytest.raises(TraceError, match=r"2 columns are called 'op'; .* number of one: 2 or 5"):
+        read_trace(path, columns="time=ts,op=op,offset=offset,length=length")
+    with pytest.raises(TraceError, match='--columns "time=1,op=2,offset=3,length=4"'):
+        read_trace(path)
+
+
+def test_a_log_of_fio_is_named_as_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "job_clat.1.log"
+    path.write_text("1, 200, 1, 4096, 0\n2, 210, 0, 4096, 0\n")
+    with pytest.raises(TraceError, match=r"job_clat\.1\.log: a log of fio's .* --write_iolog=FILE"):
+        read_trace(path)

@@ -158,6 +158,16 @@ BIOSNOOP = {
         "0.000000000    my app         1950   xvda1   W  13092560  4096       0.74",
         "0.000178000    kworker/0:1    7      xvda1   R  13092432  8192       0.61",
     ),
+    "-P": (
+        "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  P LAT(ms)",
+        "0.000000    my app         1950    xvda1     W 13092560   4096   ?    0.74",
+        "0.000178    kworker/0:1    7       xvda1     R 13092432   8192   R    0.61",
+    ),
+    "-Q -P": (
+        "TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  QUE(ms) P LAT(ms)",
+        "0.000000    my app         1950    xvda1     W 13092560   4096      0.01 S    0.74",
+        "0.000178    kworker/0:1    7       xvda1     R 13092432   8192      0.02 R    0.61",
+    ),
     "libbpf": (
         "TIME(s)     COMM           PID    DISK    T    SECTOR     BYTES   LAT(ms)",
         "0.000000    my app         1950   xvda1   WS   13092560   4096      0.740",

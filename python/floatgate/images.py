@@ -91,7 +91,7 @@ def live_config(
     Raises ConfigError for a config that makes no live drive, and for a start state that is set for
     a drive that is not aged.
     """
-    from . import configs
+    from . import configs, scaling
 
     for key, value in set.items():
         is_start = key.startswith("start.") and (key, value) != ("start.fill", "none")
@@ -111,9 +111,12 @@ def live_config(
     had, has = (json.loads(config)["cleaning"] for config in (asked, live))
     changed = [key for key in ("low_water", "high_water") if had.get(key) != has.get(key)]
     return live, [
-        f"cleaning.{key} is {has[key]} in the place of {had[key]}, as the journal of a live drive "
-        "keeps an erase unit more"
-        for key in changed
+        *scaling.few_units(json.loads(live), bytes),
+        *(
+            f"cleaning.{key} is {has[key]} in the place of {had[key]}, as the journal of a live "
+            "drive keeps an erase unit more"
+            for key in changed
+        ),
     ]
 
 

@@ -125,6 +125,20 @@ def unit_pages(config: Mapping[str, Any]) -> int:
     return pages if parity is None else pages // parity * (parity - 1)
 
 
+def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
+    """A note on a live drive of `span_bytes` with few erase units, and settings for more."""
+    pages = math.ceil(_pages(config, span_bytes))
+    if pages >= UNITS_FEW * unit_pages(config):
+        return []
+    flash = smaller(config, span_bytes, None)
+    keys = " ".join(f"--set flash.{key}={value}" for key, value in flash.items())
+    return [
+        f"fewer than {UNITS_FEW} erase units: cleaning has few victims to choose from, and write "
+        "amplification is not that of a large drive; use a larger --size"
+        + (f", or smaller units: {keys}" if keys else "")
+    ]
+
+
 def is_scaled(result: Result) -> bool:
     """Whether the erase units are smaller than those of the device."""
     return any(note.startswith(SCALED) for note in result.notes)

@@ -89,7 +89,13 @@ def _usage(error: Any) -> str:
         return ""
     context = getattr(error, "ctx", None)
     where = f" (see {context.command_path} --help)" if context else ""
-    return f"{error.format_message().rstrip('.')}{where}"
+    return f"{error.format_message().rstrip('.')}{_value(error)}{where}"
+
+
+def _value(error: Any) -> str:
+    """The value that could not be parsed, where Typer's message leaves the value out."""
+    errors = getattr(error.__cause__, "errors", None)
+    return "" if errors is None else f": {errors()[0]['input']!r} given"
 
 
 def main() -> int:

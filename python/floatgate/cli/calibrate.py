@@ -33,8 +33,9 @@ Data = Annotated[
     list[Path],
     typer.Argument(
         metavar="DATA...",
-        help="Measurements of one drive: write amplification over volumes or latency under load "
-        "as CSV, or fio's --output-format=json.",
+        help="Measurements of one drive: write amplification over volumes as CSV (columns run, "
+        "namespace_gib, phase, host_volumes, wa), latency under load as CSV (drive, group, "
+        "rate_iops, ...; docs/trust.md lists all), or fio's --output-format=json.",
     ),
 ]
 Start = Annotated[
@@ -145,13 +146,11 @@ def calibrate(
         _refuse_beside_predict(of_fits | {"--no-intervals": no_intervals or None})
         _predict(data, common, json=json, quiet=quiet)
         return
-    if fit is None:
+    if fit is None or out is None:
+        missing = [name for name, value in (("--fit", fit), ("--out", out)) if value is None]
         raise typer.BadParameter(
-            "missing; expected keys to fit, or --predict to fit none", param_hint="'--fit'"
-        )
-    if out is None:
-        raise typer.BadParameter(
-            "missing; expected the file of the fitted drive", param_hint="'--out'"
+            "missing; expected --fit KEY,... and --out DRIVE.toml, or --predict to fit nothing",
+            param_hint=" and ".join(f"'{name}'" for name in missing),
         )
     common |= {"noise": noise, "intervals": not no_intervals}
     _fit(data, common, fit, holdout, out, force=force, json=json, quiet=quiet)

@@ -149,10 +149,17 @@ def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[s
     """What `--json` prints: the tables, keys that changed nothing, and every result."""
     from floatgate.comparison import idle_keys
 
+    table = tables["table"]
     idle = [
         f"{key} changes nothing: runs that differ in it alone are equal"
-        for key in idle_keys(tables["table"], results.keys)
+        for key in idle_keys(table, results.keys)
     ]
+    if "seed" in table.columns and idle_keys(table, ["seed"]):
+        idle.append(
+            "the seeds change nothing: runs that differ in the seed alone are equal, so that an "
+            "interval of 0 says nothing; nothing in these runs is random (a drive begins "
+            "differently with each seed with --set start.fill=random)"
+        )
     document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
     return document | {"warnings": idle, "results": [result.to_dict() for result in results]}
 

@@ -206,7 +206,7 @@ def _log(smart: Smart) -> Lines:
     yield "read by the host", size(smart.host_bytes_read)
     yield "written to flash", size(smart.media_bytes_written)
     yield "write amplification", ratio(smart.write_amplification)
-    yield "to flash, as that has it", size(smart.lifetime_media_bytes_written)
+    yield "written, by the flash's count", size(smart.lifetime_media_bytes_written)
     spare = f"{smart.available_spare_percent:g} %"
     yield (
         "available spare",
@@ -215,10 +215,10 @@ def _log(smart: Smart) -> Lines:
     if smart.percentage_used is not None:
         yield (
             "used",
-            f"{smart.percentage_used:g} % of {count(smart.endurance_erases)} erases a unit",
+            f"{measured(smart.percentage_used)} % of {count(smart.endurance_erases)} erases a unit",
         )
     least, most = count(smart.erases_min), count(smart.erases_max)
-    yield "erases per unit", f"{least} to {most}, mean {measured(smart.erases_mean)}"
+    yield "erases per unit, in all", f"{least} to {most}, mean {measured(smart.erases_mean)}"
     yield "unsafe shutdowns", count(smart.unsafe_shutdowns)
     yield "media errors", count(smart.media_errors)
 

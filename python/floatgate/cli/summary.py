@@ -14,7 +14,7 @@ from floatgate.report import curve_tables, tables
 from floatgate.report.causes import blame_names
 from floatgate.report.frames import KINDS, NAMED
 from floatgate.report.lane_view import request_words
-from floatgate.report.overview import UNTIMED, requests_by_kind
+from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.tables import space_parts
 from floatgate.report.told import Told, messages
@@ -55,6 +55,9 @@ LAST = "write_amplification_last_quarter"
 
 STEADY = 0.01
 """What the last quarter may differ from the mean by, as a share, to tell nothing new."""
+
+RUNS_NAMED = 3
+"""A message about more runs names none of them."""
 
 SMALL = 0.0005
 """Parts of a sum below this share of it are left out of a line."""
@@ -106,7 +109,8 @@ def print_run_messages(out: Console, results: Sequence[Result]) -> None:
     """Every warning and note of several runs, with the runs that it is about."""
     runs = label_runs(results)
     found = messages(runs, lambda run: run.warnings), messages(runs, lambda run: run.notes)
-    print_messages(out, *([_about(told, len(runs)) for told in texts] for texts in found))
+    texts = ([text for told in one for text in _about(told, len(runs))] for one in found)
+    print_messages(out, *texts)
 
 
 def _numbers(title: str, column: tables.Column) -> Column:
@@ -310,9 +314,9 @@ def _speed(result: Result) -> Lines:
     life = result.lifetime
     if life.host_bytes is not None:
         rated = f"{count(life.endurance)} erases a unit"
-        known = life.years is not None
-        years = f"{measured(life.years)} years at this rate, " if known else ""
-        yield "lifetime", f"{size(life.host_bytes)} written by the host, {years}of {rated}"
+        host = f"{size(life.host_bytes)} written by the host"
+        years = "" if life.years is None else f"{lifetimes([life.years])} at this rate, "
+        yield "lifetime", f"{host}, {years}of {rated}"
     rate = count(engine.host_requests_per_second)
     yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
 
@@ -327,12 +331,18 @@ def _pages(pages: int, page_bytes: int) -> str:
     return f"{count(pages)} page{'' if pages == 1 else 's'} ({size(pages * page_bytes)})"
 
 
-def _about(told: Told, total: int) -> str:
-    """A message with the runs it is about, unless that is all of them."""
+def _about(told: Told, total: int) -> list[str]:
+    """A message with the runs that it is about, unless these are all runs.
+
+    A few runs whose numbers differ have a line each; of more, one line has the ranges.
+    """
     text, runs = told.text, told.runs
-    if len(runs) == total:
-        return text
-    return f"{text} ({'; '.join(runs) if len(runs) <= 3 else f'{len(runs)} of {total} runs'})"
+    if 0 < len(told.each) <= RUNS_NAMED:
+        return [f"{own} ({run})" for run, own in told.each]
+    if len(runs) == total and not told.each:
+        return [text]
+    named = "; ".join(runs) if len(runs) <= RUNS_NAMED else f"{len(runs)} of {total} runs"
+    return [f"{text} ({named})"]
 
 
 def _heading(title: str) -> str:

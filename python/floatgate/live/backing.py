@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floatgate import _core, configs, images
+from floatgate import _core, configs, images, scaling
 from floatgate._core import ConfigError
 
 DEFAULT_SIZE = "1GiB"
@@ -147,8 +147,12 @@ def _opened(
             option = "--set" if key in set else "--device"
             raise _other(image, option, f"has {key} = {ours}", str(theirs))
     name = str(image) if device is None else configs.name(device)
+    bytes, config = about["bytes"], about["config"]
+    notes = scaling.few_units(config, bytes)
+    if aged:
+        notes.append(f"{image} was aged when it was made, and is not aged again")
     return Backing(
-        name, image, about["bytes"], json.dumps(about["config"]), about["seed"], is_new=False
+        name, image, bytes, json.dumps(config), about["seed"], is_new=False, notes=(*notes,)
     )
 
 

@@ -11,7 +11,7 @@ from floatgate.result import Result, WorkloadResult
 
 from .runs import Run
 from .told import alike, merged
-from .values import NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
+from .values import DAYS, NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
 
 UNTIMED = "not simulated (timing = none)"
 
@@ -126,9 +126,16 @@ def _lifetime(results: Sequence[Result]) -> str:
     unit, base = unit_of(sizes, SIZES)
     text = f"{_range([value / base for value in sizes])}{NARROW_SPACE}{unit} written by the host"
     if years := _known(result.lifetime.years for result in results):
-        text += f", {_range(years)} years at this rate"
+        text += f", {lifetimes(years)} at this rate"
     rated = _shared(results, lambda result: count(result.lifetime.endurance))
     return f"{text}, of {rated} erases a unit"
+
+
+def lifetimes(years: Sequence[float]) -> str:
+    """The range of lifetimes: in years, or in days where they are shorter than a year."""
+    days = [DAYS[-1][1] * value for value in years]
+    unit, base = unit_of(days, DAYS)
+    return f"{_range([value / base for value in days])} {unit}"
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

@@ -118,6 +118,9 @@ class Reader(UntimedReader):
         at = {key: _index(value, top.cells) for key, value in self._places.items()}
         if doubled := [key for key in at if list(at.values()).count(at[key]) > 1]:
             raise TraceError(f"columns: {' and '.join(doubled)} are the same column")
+        if top.is_titled:
+            for value in self._places.values():
+                _refuse_doubled(value, top.cells)
         address, why_address = _space("addresses", top.title(at["offset"]))
         length, why_length = _space("lengths", top.title(at["length"]))
         super().__init__(
@@ -239,6 +242,14 @@ def _plain_top(first: str, places: Mapping[str, str]) -> _Top:
             _NUMBER, cells[int(places["time"]) - 1]
         )
         return _Top(0, first, delimiter, cells, first.strip() if is_header else None)
+    titles = max((cells_of(first, delimiter) for delimiter in DELIMITERS), key=len)
+    named = [value for value in places.values() if not value.isdecimal()]
+    missing = [value for value in named if value not in titles]
+    if len(missing) < len(named):
+        raise TraceError(
+            f"columns: no column is called {missing[0]!r}; expected one of "
+            f"{', '.join(map(shorten, titles))}"
+        )
     wanted = ", ".join(f"{key}={value}" for key, value in places.items())
     raise TraceError(
         f"columns: {wanted} given, but the first line is {shorten(first)}; expected these columns "
@@ -259,6 +270,16 @@ def _index(value: str, cells: Sequence[str]) -> int:
     if value.isdecimal():
         return int(value) - 1 if int(value) <= len(cells) else -1
     return cells.index(value) if value in cells else -1
+
+
+def _refuse_doubled(title: str, titles: Sequence[str]) -> None:
+    """Raises `TraceError` where several columns have the title that a column is named by."""
+    numbers = [str(at) for at, one in enumerate(titles, 1) if one == title]
+    if not title.isdecimal() and len(numbers) > 1:
+        raise TraceError(
+            f"columns: {len(numbers)} columns are called {title!r}; expected the number of one: "
+            f"{' or '.join(numbers)}"
+        )
 
 
 def _line(delimiter: str, at: Mapping[str, int]) -> str:

@@ -22,6 +22,9 @@ _NO_TITLE = r'["{}]'
 
 _NUMBER = r"[-+]?(?:0[xX][0-9A-Fa-f]+|[\d.,:]*\d[\d.,:eE+-]*)"
 
+#: Titles that count logical blocks, taken as those of 512 bytes.
+_BLOCKS = ("blocks", "nblocks", "blks", "nblks", "nblk", "nlb")
+
 _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
     "time": {
         "ns": ("ns", "nsec", "nsecs", "nanos", "nanosecond", "nanoseconds"),
@@ -32,7 +35,7 @@ _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "space": {
         "bytes": ("b", "byte", "bytes", "octets"),
-        "sectors": ("sector", "sectors", "lba", "lbas", "nsectors"),
+        "sectors": ("sector", "sectors", "lba", "lbas", "nsectors", *_BLOCKS),
         "pages": ("page", "pages", "lpn", "lpa"),
         "KiB": ("kib", "kb", "kbytes", "kilobytes"),
         "MiB": ("mib", "mb", "mbytes", "megabytes"),

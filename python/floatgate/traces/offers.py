@@ -29,10 +29,25 @@ _ROLES: tuple[tuple[str, str], ...] = (
     ("length", r"\bsize\b|\blength\b|\blen\b|io size|größe|grösse|groesse|länge|taille|tamaño"),
     ("length", r"sectors|blocks|bytes|\bcount\b|pages|dimensione|longueur|anzahl|大小"),
     ("offset", r"^start$|^begin$"),
+    ("time", r"^(?:ns|us|µs|ms|s|nsecs?|usecs?|msecs?|secs?|seconds?)$"),
     ("device", r"\bdevice\b|\bdev\b|\bdisk\b|disk num|volume|\blun\b|drive|\basu\b|festplatte"),
 )
 #: Titles of the time of a request's end, or of how long it took.
 _NO_ROLE = r"response|latency|\blat\b|elapsed|duration|service|\bend|complet|delay|queue|svc|dauer"
+
+
+#: A line of a log of fio: time, value, direction, block size, and from 3.0 on an offset and more.
+_FIO_LOG = r"\d+, \d+, [0-2], \d+(?:, (?:0x)?[\da-f]+)*\s*"
+
+
+def fio_log(lines: Sequence[str]) -> str | None:
+    """Why a log that fio writes is no trace; None where the lines are no such log."""
+    if not lines or not all(re.fullmatch(_FIO_LOG, line) for line in lines[:_LINES_MAX]):
+        return None
+    return (
+        "a log of fio's latencies, bandwidth or IOPS, which has no requests to replay; expected "
+        "the log that fio --write_iolog=FILE writes, or fio --output-format=json for calibrate"
+    )
 
 
 def offer(lines: Sequence[str], name: str) -> str | None:
@@ -81,7 +96,9 @@ def _roles(titles: Sequence[str]) -> dict[str, int]:
 def _columns(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
     """Each column by its title, or by its number where a title would not do."""
     by_name = all(
-        re.fullmatch(r'[^,="$`\\]*[^,="$`\\\d][^,="$`\\]*', titles[i]) for i in roles.values()
+        titles.count(titles[i]) == 1
+        and re.fullmatch(r'[^,="$`\\]*[^,="$`\\\d][^,="$`\\]*', titles[i])
+        for i in roles.values()
     )
     for key in (*NEEDED, "device"):
         if key in roles:

@@ -20,7 +20,7 @@ from .formats import FORMATS, Format, parquet
 from .formats.base import Again, Reader, Whole
 from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
-from .offers import offer
+from .offers import fio_log, offer
 from .spool import Spool
 from .stream import Stream
 from .text import Head
@@ -267,6 +267,8 @@ def recognise(data: bytes, name: str) -> Format:
     if head.complete and not head.lines and b"\0" not in data:
         raise TraceError(f"{name}: the trace has no requests, only empty lines and comments")
     first = f"line 1 is {shorten(head.lines[0])}" if head.lines else "binary data"
+    if reason := fio_log(head.lines):
+        raise TraceError(f"{name}: {reason}")
     if command := offer([head.comment, *head.lines], name):
         raise TraceError(f"{name}: no known trace format ({first}); read its columns: {command}")
     known = ", ".join(row.name for row in FORMATS)

@@ -73,9 +73,16 @@ class Separators:
 
     def notes(self) -> list[str]:
         """How numbers were read."""
-        if self._seen.keys() & {"decimal", "either"}:
-            return ["a comma in a time read as a decimal comma"]
-        return []
+        seen = self._seen
+        notes = []
+        if seen.keys() & {"decimal", "either"}:
+            notes.append("a comma in a time read as a decimal comma")
+        notes += [
+            f"{mark} in {shorten(seen[mark.removesuffix('s')])} read as {mark} between thousands"
+            for mark in ("commas", "points")
+            if mark.removesuffix("s") in seen
+        ]
+        return notes
 
     def _note(self, frame: pl.DataFrame, column: str, kind: str, expression: str) -> None:
         if kind not in self._seen:

@@ -17,6 +17,9 @@ from .model import FLUSH, NO_REQUESTS, NUMBER_LIMIT, READ, WRITE, Parsed, plural
 #: A time of day or a tick count: digits, perhaps a fraction, perhaps an exponent.
 TIME = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
 
+#: What a date or a time of day has and a number has not.
+_DATE = r"\d[-/:]\d"
+
 #: An address or a length. A negative one has the form, so that the value is what is complained of.
 NUMBER = r"-?\d+"
 
@@ -130,7 +133,9 @@ class TextReader:
         the text of each.
         """
         expected = {
-            "time": "expected a number",
+            "time": "expected a number, not a date or a time of day"
+            if re.search(_DATE, bad["texts"]["time"] or "")
+            else "expected a number",
             "offset": "expected 0 to 2^50 - 1",
             "length": "expected 0 to 2^50 - 1",
             "op": f"expected {', '.join(self.ops)}",

@@ -1,7 +1,7 @@
 """Output of biosnoop (bcc): `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
 
-Times are seconds since the first request, at its completion. Options add columns
-before the last one: the pattern (S or R) and the time in the queue. A task's name may have blanks
+Times are seconds since the first request, at its completion. Options add columns before the last
+one: the time in the queue, and the pattern (S, R or ?). A task's name may have blanks
 in it, and a disk none. The libbpf version prints rwbs for the operation. A flush is
 printed as a read of no bytes.
 """
@@ -17,7 +17,8 @@ from .base import Format
 
 _LINE = (
     r"^\s*(?P<time>\d+\.\d+)\s+(?:\S.*?\s+)?\d+\s+(?:(?P<device>\S+)\s+)?(?P<rwbs>[A-Z]+)\s+"
-    rf"(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})(?:\s+[SR])?(?:\s+\d+\.\d+){{1,2}}\s*$"
+    rf"(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})(?:\s+\d+\.\d+)?(?:\s+[SR?])?"
+    r"(?:\s+\d+\.\d+){1,2}\s*$"
 )
 _HEADER = r"^\s*TIME\(s\)\s+COMM\s+PID\s+DISK\s+T\s+SECTOR\s+BYTES\b"
 _AROUND = rf"{_HEADER}|^\s*(?i:Tracing |Possibly lost |lost \d+ )"

@@ -1,4 +1,4 @@
-"""Samples of the binary trace formats, built record by record."""
+"""Sample bytes of the binary trace formats, built record by record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 def vscsi_record(
     version: int, command: int, length: int, block: int, time_us: int, serial: int = 1
 ) -> bytes:
-    """One CloudPhysics record; the version stands in the high byte of its word."""
+    """Returns one CloudPhysics record. The high byte of the version word is the format version."""
     if version == 1:
         return struct.pack("<IIIHHQQ", serial, length, 1, command, 0x100, block, time_us)
     return struct.pack("<HHIIIQQQ", command, 0x200, serial, length, 1, block, time_us, 99)
@@ -22,7 +22,7 @@ def vscsi(version: int) -> bytes:
 def hp_record(
     kind: int, sec: int, usec: int, block: int, length: int, device: int, flags: int
 ) -> bytes:
-    """One HP SRT record of 14 words."""
+    """Returns one HP SRT record of 14 words."""
     words = [0] * 14
     words[:4] = [56, 4 << 16 | kind, sec, usec]
     words[6:9] = [length, block, 0x1F000000 | device << 8]
@@ -48,7 +48,7 @@ def oracle_general() -> bytes:
     return b"".join(struct.pack("<IQIq", *row) for row in rows)
 
 
-# blktrace's events and flags, as in the kernel's blktrace_api.h.
+# Events and flags of blktrace, as in the kernel's blktrace_api.h.
 QUEUE, ISSUE, COMPLETE, OF_CGROUP = 1, 7, 8, 1 << 8
 READS, WRITES, FLUSHES, PASSED, NOTICE, DISCARDS = (1 << bit for bit in (0, 1, 2, 9, 10, 13))
 
@@ -66,14 +66,14 @@ def blk(
     order: str = "<",
     magic: int = 0x65617407,
 ) -> bytes:
-    """One blktrace record, `more` behind it."""
+    """Returns one blktrace record, followed by the payload `more`."""
     head = (magic, 1, time_ns, sector, length, flags << 16 | event, 697)
     number = device[0] << 20 | device[1]
     return struct.pack(f"{order}IIQQIIIIIHH", *head, number, cpu, 0, len(more)) + more
 
 
 def blktrace(order: str = "<") -> bytes:
-    """The requests of `queue.blkparse` and the messages around them."""
+    """Returns the requests of `queue.blkparse` and the messages around them, as blktrace bytes."""
     rows: list[tuple[int, int, int, int, int, tuple[int, int], bytes]] = [
         (0, 0, 0, 0, NOTICE, (0, 0), b"kjournald\0\0\0"),
         (0, 223490, 4096, QUEUE, WRITES, (8, 0), b""),
@@ -92,7 +92,8 @@ def blktrace(order: str = "<") -> bytes:
 
 
 def capture(*rows: tuple[int, int, int, int]) -> bytes:
-    """A live drive's capture: time in ns, operation, offset, length of each request."""
+    """Returns a live drive's capture with one row per request: time in ns, operation, offset,
+    length."""
     made = rows or [(500, 1, 4096, 8192), (400, 0, 0, 512), (900, 2, 65536, 4096), (950, 3, 0, 0)]
     records = (struct.pack("<QQQII", time, at, size, op, 0) for time, op, at, size in made)
     return struct.pack("<8sII", b"FLOATREC", 1, 4096) + b"".join(records)

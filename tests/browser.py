@@ -1,4 +1,4 @@
-"""A report in a real browser, for the tests that look at one."""
+"""Opens reports in a real browser, for the tests of report pages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Any]:
 
 
 class Seen:
-    """A page that remembers what it complained about and what it asked for."""
+    """A page that records its console messages, script errors and requests."""
 
     def __init__(
         self,
@@ -46,8 +46,8 @@ class Seen:
         until: str = "drawn",
         part: str = "",
     ) -> None:
-        """Opens the page, at a `part` of it, `until` all plots are `drawn`, or it is `ready`:
-        those in sight are."""
+        """Opens the page at the anchor `part`. With `until="drawn"` it waits until all plots are
+        drawn, with `"ready"` until those in sight are."""
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.complaints: list[str] = []
         self.requests: list[str] = []

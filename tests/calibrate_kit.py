@@ -1,4 +1,4 @@
-"""Tables of write amplification made by hand, a drive to begin with, and a drive to find."""
+"""Handmade tables of write amplification, a drive to start the fit from, and a drive to find."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def write_table(path: Path, rows: list[str], header: str = HEADER) -> Path:
 
 
 def wa_rows(name: str = "d1-a", span: float = 2.0, phase: str = "uniform") -> list[str]:
-    """A fill without cleaning at 1.1, and four volumes of twice that, after half a volume."""
+    """Returns a fill at write amplification 1.1, then four volumes at 2.2 after half a volume at
+    1.1."""
     fill = [f"{name},{span},seq fill,{0.05 * (i + 0.5):.3f},1.1" for i in range(20)]
     waves = [
         f"{name},{span},{phase},{0.05 * (i + 0.5):.3f},{1.1 if i < 10 else 2.2}" for i in range(80)
@@ -45,7 +46,8 @@ def write_start(tmp_path: Path) -> Path:
 
 
 def synthetic_in(folder: Path) -> Path:
-    """What calibrate is to find: a drive of spare factor 0.27, measured by the simulator."""
+    """Writes a table that the simulator measured on a drive with spare factor 0.27, the value that
+    `calibrate` has to find."""
     config = json.loads(configs.resolve(write_start(folder), {"capacity.spare_factor": "0.27"}))
     rows = []
     for name, span in (("s-a", 2.0), ("s-b", 1.6)):

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a process with a working directory of its own."""
+"""Fixtures that run the command line as a user does: a process in its own working directory."""
 
 from __future__ import annotations
 
@@ -20,32 +20,33 @@ Done = subprocess.CompletedProcess[str]
 Cli = Callable[..., Done]
 
 HANGS_S = 900
-"""A command that takes so many seconds hangs: a slow machine that does other things needs less."""
+"""Seconds after which a command counts as hung. Even a slow, busy machine needs less."""
 
 EXAMPLES = "FLOATGATE_EXAMPLES"
-"""The environment variable that chooses hypothesis's examples: `random` in `make test-long`."""
+"""Environment variable that selects Hypothesis's examples: `random` in `make test-long`."""
 
-# No deadline: other work on the machine slows an example down. Hypothesis sees the variable `CI`
-# and changes its defaults there, so each setting that it would change is given here.
+# No deadline, because other work on the machine slows an example down. Hypothesis changes its
+# defaults when the variable `CI` is set, so we set each of those settings here.
 ANYWHERE: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow],
     "database": None,
     "print_blob": True,
 }
-# The same examples every time: a test fails because of the change, never by chance.
+# The same examples in every run: a test fails because of a change, never by chance.
 settings.register_profile("same", **ANYWHERE, derandomize=True)
 settings.register_profile("random", **ANYWHERE, derandomize=False)
 settings.load_profile(os.environ.get(EXAMPLES, "same"))
 
-# A script's job in the background ignores SIGINT, and so would the processes that tests interrupt.
+# A script's background job ignores SIGINT, and processes that the tests start and interrupt would
+# inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A directory for caches that is the tests' own, instead of the user's."""
+    """Points caches at a directory of the tests instead of the user's."""
     with pytest.MonkeyPatch.context() as patch:
         directory = tmp_path_factory.mktemp("cache")
         patch.setenv("XDG_CACHE_HOME", str(directory))
@@ -54,7 +55,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Runs `floatgate` with the given arguments in `tmp_path`."""
+    """Returns a function that runs `floatgate` with the given arguments in `tmp_path`."""
 
     def call(*arguments: object) -> Done:
         command = [sys.executable, "-m", "floatgate", *map(str, arguments)]
@@ -72,7 +73,8 @@ def cli(tmp_path: Path) -> Cli:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Any]:
-    """Makes a drive of `size` bytes in the test's directory, and serves it: for `tests/live`."""
+    """Returns a function that makes a drive of `size` bytes in the test's directory and serves it,
+    for `tests/live`."""
     from live_drive import LiveDrive
 
     from floatgate.live import nbdkit
@@ -90,7 +92,7 @@ def serve(tmp_path: Path) -> Iterator[Any]:
 
 
 def printed(cli: Cli, command: str) -> float:
-    """The write amplification that a command of ours prints."""
+    """Returns the write amplification that a `floatgate` command prints."""
     done = cli(*shlex.split(command)[1:], "-q")
     assert done.returncode == 0, done.stderr
     number = re.search(r"^write amplification +([\d.]+) ", done.stdout, re.MULTILINE)

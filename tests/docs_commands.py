@@ -1,4 +1,4 @@
-"""The commands that the pages print: where they stand, and what they are made of."""
+"""Finds the commands that the documentation pages print, and splits them into words."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROGRAMS = "floatgate|make|python|cargo|pip|rustup|apt|sudo|mkdir|fio|blkparse|[.]"
-"""What a line that is a command begins with, after settings of the environment."""
+"""Programs that begin a command line, after any settings of environment variables."""
 
 CARRIED = re.compile(r"(?:parallel |srun |args: \[')(floatgate .*?)(?: ::: .*|'\])?")
-"""A command that another program starts, many times with another index each: GNU parallel, Slurm,
-and the arguments of a container."""
+"""A command that another program starts many times, each time with another index: by GNU parallel,
+by Slurm, or as the arguments of a container."""
 
 _INDEX = re.compile(r"\{\}|\$\(\([^)]*\)\)|\$[A-Z_]+")
-"""What these put the index for."""
+"""Placeholders that these programs replace by the index."""
 
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:{PROGRAMS}) .*")
 _SPAN = re.compile(r"`([^`]+)`")
@@ -27,33 +27,34 @@ _EXAMPLE = re.compile(r"\| `([^`]+)` \|$")
 
 @dataclass(frozen=True)
 class Command:
-    """`text` is the command as printed, in one line and without its comment; of one that is
-    carried, that of the first index."""
+    """A command of a page. `text` is the printed command in one line, without its comment. If
+    another program starts it, `text` has the first index."""
 
     page: str
     line: int
     text: str
     whole: bool
-    """It stands for itself, in a block or as the last cell of a row; else it is named in a text."""
+    """True for a complete command, in a block or in the last cell of a row. False for a command
+    named within a sentence."""
 
     @property
     def words(self) -> list[str]:
-        """As a shell splits it."""
+        """Returns the words as a shell splits them."""
         return shlex.split(self.text)
 
     @property
     def program(self) -> str:
-        """The first word that is no setting of the environment."""
+        """Returns the first word that is no setting of an environment variable."""
         return next(word for word in self.words if not re.match(r"[A-Z_]+=", word))
 
     @property
     def where(self) -> str:
-        """For messages."""
+        """Returns page, line and command, for messages."""
         return f"{self.page}:{self.line}: {self.text}"
 
 
 def commands(path: Path) -> Iterator[Command]:
-    """The commands of a page, in order."""
+    """Yields the commands of a page in order."""
     page = str(path.relative_to(ROOT))
     fenced = shell = False
     joined, first = "", 0

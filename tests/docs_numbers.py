@@ -1,4 +1,4 @@
-"""The numbers that pages print beside their commands, held against what the commands say."""
+"""Compares the numbers that pages print next to their commands with what the commands print."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import pytest
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 Printed = dict[str, str]
-"""What each command of a page has printed, in their order."""
+"""Output of each command of a page, in page order."""
 
 
 def _of(printed: Printed, part: str) -> str:
-    """What the one command with `part` in it has printed, without the breaks of lines and of
-    thousands."""
+    """Returns the output of the only command that contains `part`, with line breaks and thousands
+    separators removed."""
     [found] = [told for text, told in printed.items() if part in text]
     return " ".join(re.sub(rf"(?<=\d){NARROW_SPACE}(?=\d)", "", found).split())
 
@@ -53,7 +53,8 @@ def _faults(text: str, printed: Printed, _: Path) -> None:
 
 
 def _spare_units(told: str, expected: int) -> int:
-    """Holds how many erase units of 256 KiB are spare ones; how many are in service."""
+    """Checks that `expected` erase units of 256 KiB are spare, and returns the number of units in
+    service."""
     flash = float(_number(r"all flash ([\d.]+) MiB", told))
     part = float(_number(r"spare units ([\d.]+)%", told))
     assert round(flash * part / 100 / 0.25) == expected
@@ -61,7 +62,8 @@ def _spare_units(told: str, expected: int) -> int:
 
 
 def _worn_out(text: str, told: str) -> None:
-    """The drive ends, and when its units do is what the page says."""
+    """Checks that the drive became read-only, and that its units wore out within the page's
+    limits."""
     spread = int(_number(r"after `flash.endurance` erases, plus or minus (\d+) %", text)) / 100
     assert "warning: the drive became read-only, as its spare erase units were used up" in told
     [(first, last)] = re.findall(r"erases per unit +(\d+) to (\d+)", told)
@@ -102,7 +104,7 @@ def _recovery(text: str, printed: Printed, _: Path) -> None:
 
 
 def _slc(_: str, __: Printed, folder: Path) -> None:
-    """The command draws the cliff."""
+    """Checks that the timeline shows the write cliff when the SLC cache is full."""
     rate = pl.read_parquet(folder / "cliff" / "timeline.parquet")["write_mb_s"]
     cut = len(rate) // 4
     assert rate[:cut].median() > 2 * rate[-cut:].median()
@@ -124,7 +126,8 @@ def _time(text: str, printed: Printed, _: Path) -> None:
 
 
 def _tutorial(text: str, printed: Printed, folder: Path) -> None:
-    """Of fio's log: another generator of Zipf requests has other numbers."""
+    """Checks the tutorial's numbers. They belong to fio's log: other Zipf generators give other
+    numbers."""
     _, _, fresh, aged, compared, curve, _ = printed.values()
     rows = re.findall(r"^\| (0\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
     assert len(rows) == 2
@@ -145,7 +148,8 @@ def _tutorial(text: str, printed: Printed, folder: Path) -> None:
 
 
 def _lifetimes(text: str, folder: Path) -> None:
-    """What the flash of the tutorial's two drives lasts for, and why."""
+    """Checks the page's lifetimes of the tutorial's two drives, and the two reasons it gives for
+    them."""
     small, large = json.loads((folder / "answer" / "results.json").read_text("utf-8"))["results"]
     bytes_of = [run["lifetime"]["host_bytes"] for run in (small, large)]
     gib = [f"{size / (1 << 30):,.0f}" for size in bytes_of]
@@ -164,7 +168,7 @@ def _lifetimes(text: str, folder: Path) -> None:
 
 
 def evictions(folder: Path) -> list[list[str]]:
-    """The rows of docs/decisions.md for a trace, but for its name: mean responses in ms."""
+    """Returns a trace's rows in docs/decisions.md without the trace name: mean responses in ms."""
     batches = pl.read_csv(folder / "batches" / "table.csv")
     bounds = pl.read_csv(folder / "bounds" / "table.csv")
     none, ideal = _ms(bounds)
@@ -188,4 +192,5 @@ HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "docs/time.md": _time,
     "docs/tutorial.md": _tutorial,
 }
-"""Given the page, what its commands printed, and the folder that they ran in."""
+"""Check of each page. Its arguments: the page, the output of its commands, the folder they ran
+in."""

@@ -1,6 +1,6 @@
-"""What a reader of the pages has that tests must make, and what tests cannot do.
+"""Files that a reader of the pages has and tests must make, and commands that tests cannot run.
 
-Each table says why, and `test_docs_commands.py` holds that each row is of a command that is there.
+Each table gives the reason. `test_docs_commands.py` fails if a row matches no command.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARED = ROOT.parent / "shared" / "traces"
 DATA = ROOT / "tests" / "data" / "traces"
 
 PLACEHOLDERS = {"SIZE": "64KiB", "DIR": str(SHARED)}
-"""Words in capitals that stand for what the reader chooses."""
+"""Words in capitals that stand for a reader's choice."""
 
 NOT_OURS = {
     "sudo": "needs root, and packages or a disk",
@@ -35,7 +35,7 @@ NOT_OURS = {
     ".": "is the reader's shell, set up for what `make build` has made",
     "blkparse": "needs what blktrace has recorded as root; a file that it wrote stands in",
 }
-"""Programs that no test runs."""
+"""Programs that no test runs, with the reason."""
 
 NOT_RUN = {
     r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
@@ -44,7 +44,7 @@ NOT_RUN = {
     r"floatgate paper all --out papers": "takes minutes; each page has its paper, and"
     " test_paper_site.py the site",
 }
-"""Commands that no test runs, as patterns."""
+"""Commands that no test runs, as patterns with the reason."""
 
 LONG = {
     r"floatgate paper \w+": "takes one to three minutes",
@@ -55,11 +55,13 @@ LONG = {
     r"floatgate precondition (?!--workload uniform:).*": "five seeds of two starts and 15 recipes",
     r"floatgate trace info zipf:span=64GiB,requests=100M .*": "100 M accesses",
 }
-"""Commands that take more than some 15 s, as patterns: the long tests run them."""
+"""Commands that take longer than about 15 s, as patterns with the reason. Only the long tests run
+them."""
 
 
 def _requests() -> Iterator[tuple[int, str]]:
-    """Pages of 64 MiB, most of the requests to few of them; three reads to seven writes."""
+    """Yields requests to pages of 64 MiB: most go to few pages, with three reads to seven
+    writes."""
     chosen = random.Random(1)
     for _ in range(20_000):
         page = min(int(chosen.paretovariate(0.3)), 16_384) - 1
@@ -74,7 +76,8 @@ def _trace(path: Path) -> None:
 
 
 def _columns(header: str, write: str, read: str, unit: int) -> Callable[[Path], None]:
-    """A table of disk, address, time, length and operation, with a header or without."""
+    """Returns a maker of a table of disk, address, time, length and operation, with or without a
+    header."""
 
     def make(path: Path) -> None:
         rows = [header] if header else []
@@ -88,7 +91,7 @@ def _columns(header: str, write: str, read: str, unit: int) -> Callable[[Path], 
 
 
 def _spc(path: Path) -> None:
-    """The same in the format of UMass, in two volumes."""
+    """Writes the same kind of requests in the UMass format, to two volumes."""
     lines = []
     for number, (page, kind) in enumerate(_requests()):
         lines.append(f"{page % 2},{page * 8},4096,{kind.lower()},{number * 0.0005:.6f}")
@@ -96,7 +99,7 @@ def _spc(path: Path) -> None:
 
 
 def _own(name: str) -> Callable[[Path], None]:
-    """A file of the repository, where the reader has it."""
+    """Returns a maker that links a file of the repository to the path that the reader uses."""
 
     def make(path: Path) -> None:
         path.parent.mkdir(parents=True)
@@ -112,20 +115,20 @@ def _shared(path: Path) -> None:
 
 
 def _recorded(path: Path) -> None:
-    """What a killed server leaves behind: a capture, and no trace yet."""
+    """Leaves a capture and no trace, as a killed server does."""
     path.with_suffix("").unlink(missing_ok=True)
     path.write_bytes(capture())
 
 
 def _study(path: Path) -> None:
-    """The first file of the page of studies."""
+    """Writes the first study file of docs/studies.md."""
     page = (ROOT / "docs" / "studies.md").read_text("utf-8")
     [first, *_] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     path.write_text(first, "utf-8")
 
 
 def _played(path: Path) -> None:
-    """A trace as a recording is one."""
+    """Writes a generated trace that stands for a recording."""
     call = ["trace", "generate", "zipf:span=64MiB,requests=5k,reads=0.3", "-o", path]
     subprocess.run([sys.executable, "-m", "floatgate", *map(str, call), "-q"], check=True)
 
@@ -135,7 +138,7 @@ def _bytes(path: Path) -> None:
 
 
 def _measured(path: Path) -> None:
-    """Two runs of a drive: a fill at 1.1, and volumes that rise to twice that."""
+    """Writes two measured runs of a drive: a fill at 1.1, and volumes that rise to twice that."""
     rows = ["run,namespace_gib,phase,host_volumes,wa"]
     for name in ("drive-a", "drive-b"):
         for phase, windows in (("seq fill", 20), ("uniform", 80)):
@@ -148,7 +151,7 @@ def _measured(path: Path) -> None:
 
 
 def _drive(path: Path) -> None:
-    """A drive of 10 GiB of flash."""
+    """Writes a drive with 10 GiB of flash."""
     flash = '[flash]\npage = "4KiB"\npages_per_block = 16384\nblocks = 160\n'
     path.write_text(f'timing = "none"\n{flash}[capacity]\nspare_factor = 0.2\n', "utf-8")
 
@@ -168,11 +171,12 @@ FILES: dict[str, Callable[[Path], None]] = {
     "sweep.toml": _study,
     "wa.csv": _measured,
 }
-"""Files that pages take for granted, and what makes them in the place of the reader."""
+"""Files that the pages assume the reader has, and the functions that make them here."""
 
 
 def record(command: list[str], folder: Path) -> list[str]:
-    """Runs fio, which writes a log; without fio one like it is made, and that is told."""
+    """Runs fio, which writes a log. Without fio it writes a similar log itself and returns a
+    message about that."""
     if shutil.which("fio"):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
-"""Policies in Python for the tests: built-in ones written anew, and such as fail."""
+"""External policies for the tests: built-in policies rewritten in Python, and policies that
+fail."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ SETS = {
 
 
 class Short(fg.Placement):
-    """As `length`: short writes are hot."""
+    """Works like `length`: short writes are hot."""
 
     streams = 2
 
@@ -27,7 +28,7 @@ class Short(fg.Placement):
 
 
 class ShortBatch(fg.Placement):
-    """The same for many pages at a time."""
+    """Works like `length`, for many pages in a call."""
 
     streams = 2
 
@@ -36,7 +37,7 @@ class ShortBatch(fg.Placement):
 
 
 class Clusters(fg.Placement):
-    """As `dac` with its defaults."""
+    """Works like `dac` with its defaults."""
 
     streams = 6
 
@@ -58,7 +59,8 @@ class Clusters(fg.Placement):
 
 
 class ByHandle(fg.Placement):
-    """As `host`: a stream for each handle, and with `shared` one for what cleaning moves."""
+    """Works like `host`: a stream for each handle. With `shared`, all pages that cleaning moves
+    share one stream."""
 
     def __init__(self, handles: int, shared: bool) -> None:
         self.first = int(shared)
@@ -72,7 +74,7 @@ class ByHandle(fg.Placement):
 
 
 class ByHandleBatch(fg.Placement):
-    """The same for many pages at a time."""
+    """Works like `ByHandle`, for many pages in a call."""
 
     __init__ = ByHandle.__init__  # type: ignore[assignment]
     moved = ByHandle.moved  # type: ignore[assignment]
@@ -83,28 +85,28 @@ class ByHandleBatch(fg.Placement):
 
 
 class ByHandleAgain(ByHandle):
-    """What cleaning moves is sorted by its handle, too."""
+    """Sorts the pages that cleaning moves by their handle, too."""
 
     def moved(self, pages: fg.MovedPages) -> Any:
         return self.first + pages.handle
 
 
 class Emptiest(fg.Victim):
-    """As `greedy`."""
+    """Works like `greedy`."""
 
     def pick(self, candidates: fg.Candidates) -> int:
         return int(candidates.unit[np.argmin(candidates.valid_pages)])
 
 
 class Oldest(fg.Victim):
-    """As `fifo`."""
+    """Works like `fifo`."""
 
     def pick(self, candidates: fg.Candidates) -> int:
         return int(candidates.unit[np.argmin(candidates.sealed_order)])
 
 
 class NoCache(fg.Mapping):
-    """As `none`: nothing is cached."""
+    """Works like `none`: no map entry is cached."""
 
     def start(self, drive: fg.MapShape) -> None:
         self.entries = drive.entries_per_page
@@ -126,7 +128,7 @@ class NoCache(fg.Mapping):
 
 
 class Entries(fg.Mapping):
-    """As `dftl` with plain LRU: entries, of which `log` has what became of each."""
+    """Works like `dftl` with plain LRU. `log` records each access and eviction of an entry."""
 
     def start(self, drive: fg.MapShape) -> None:
         self.entries, self.room = drive.entries_per_page, drive.cache_bytes // 8
@@ -167,7 +169,7 @@ class Entries(fg.Mapping):
 
 
 class Counting(Entries):
-    """The same, which tells what it does."""
+    """Works like `Entries`, and reports counts of its evictions."""
 
     def counts(self) -> fg.MapCounts:
         dirty = self.log.count("dirty")
@@ -182,7 +184,7 @@ class Counting(Entries):
 
 
 class LastUsed(fg.WriteBuffer):
-    """As `lru`."""
+    """Works like `lru`."""
 
     def start(self, drive: fg.BufferShape) -> None:
         self.used: dict[int, None] = {}
@@ -200,7 +202,7 @@ class LastUsed(fg.WriteBuffer):
 
 
 class LastUsedBatch(fg.WriteBuffer):
-    """The same, told of many writes at a time."""
+    """Works like `lru`, with many writes in a call."""
 
     def start(self, drive: fg.BufferShape) -> None:
         self.used = np.zeros(-(-drive.logical_pages // drive.block_pages), int)
@@ -220,18 +222,19 @@ class LastUsedBatch(fg.WriteBuffer):
 
 
 def counts(result: fg.Result) -> dict[str, Any]:
-    """All of a result but what says which policy it was, and how long it took."""
+    """Returns a result's document without the policy's name and the elapsed time."""
     document = result.to_dict()
     for key in ("engine", "config"):
         del document[key]
     for key in ("placement", "buffer"):
-        # What a policy in Python takes is not known.
+        # The memory of a Python policy is unknown.
         (document[key] or {}).pop("memory_bytes", None)
     return document
 
 
 def told(result: fg.Result) -> dict[str, Any]:
-    """The same of a run with a mapping in Python that tells no counts: without those."""
+    """Returns the same document without the counts that a mapping reports, for a mapping in Python
+    that reports none."""
     document = counts(result)
     for name in UNTOLD:
         del document["mapping"][name]
@@ -246,4 +249,4 @@ UNTOLD = (
     "prefetch_unused",
     "cache_bytes",
 )
-"""Of a mapping in Python, what is None in a result if its policy does not tell."""
+"""Fields of a mapping's result that are None if the Python policy does not report counts."""

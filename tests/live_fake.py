@@ -1,4 +1,4 @@
-"""A control socket that answers from a recorded document, in place of a drive."""
+"""A control socket that answers from a recorded document instead of a drive."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ MOUNT = {
 
 
 def run_document(seed: int = 1) -> dict[str, Any]:
-    """The document of a small run."""
+    """Returns the document of a small run."""
     trace = "uniform:span=16MiB,requests=6k,reads=0.3,flush=0.01,interarrival=1ms"
     device = {"flash": {"pages_per_block": 32}, "mapping": {"scheme": "dftl", "cache": "4KiB"}}
     return fg.run(trace, device=device, set=DRIVE, seed=seed).to_dict()
 
 
 def status_document() -> dict[str, Any]:
-    """What a drive with a shadow says, on which everything there is has happened."""
+    """Returns the status of a drive with a shadow, on which every kind of event has happened."""
     result = run_document()
     server = {
         "connections": 2,
@@ -112,7 +112,7 @@ def status_document() -> dict[str, Any]:
 
 
 def blocks_document(units: int = 64, pages: int = 32) -> dict[str, Any]:
-    """Units of which every fourth is free, and one is open."""
+    """Returns the state of erase units: every fourth is free, and one is open."""
     free = [number % 4 == 3 for number in range(units)]
     sealed = [not one and number > 0 for number, one in enumerate(free)]
     return {
@@ -128,14 +128,14 @@ def blocks_document(units: int = 64, pages: int = 32) -> dict[str, Any]:
 
 
 class FakeDrive:
-    """Answers on a control socket, and remembers what it was asked."""
+    """Answers on a control socket, and records the requests."""
 
     def __init__(self, path: Path, status: dict[str, Any], units: int = 64) -> None:
         self.path = path
         self.status = copy.deepcopy(status)
         self.asked: list[dict[str, Any]] = []
         self.hold = threading.Event()
-        """Answers wait as long as it is clear."""
+        """While this event is clear, answers wait."""
         self.hold.set()
         self._blocks = blocks_document(units)
         self._listener = socket.socket(socket.AF_UNIX)

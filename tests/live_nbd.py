@@ -1,4 +1,4 @@
-"""A client of NBD (newstyle, simple replies) that reads, writes, trims and flushes."""
+"""An NBD client (newstyle, simple replies) that reads, writes, trims and flushes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GO, ACKNOWLEDGED, EXPORT = 7, 1, 0
 
 
 class Refused(OSError):
-    """The server's error, with its number."""
+    """An error reply of the server, with its number."""
 
 
 class Nbd:

@@ -1,4 +1,4 @@
-"""`floatgate serve` as a process, with nbdkit and the plugin or with stand-ins for both."""
+"""Runs `floatgate serve` as a process, with nbdkit and the plugin or with stand-ins for both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 STARTS_S = 60
-"""A server that takes so many seconds to start hangs."""
+"""Seconds after which a starting server counts as hung."""
 
 STAND_IN = f"""#!{sys.executable}
 import ctypes, json, os, signal, socket, sys, threading
@@ -59,9 +59,10 @@ main()
 
 
 def stand_in(folder: Path, status: dict[str, Any]) -> dict[str, str]:
-    """An nbdkit in `folder` that only answers on its control socket; the environment to use it.
+    """Makes an nbdkit in `folder` that only answers on its control socket, and returns the
+    environment that selects it.
 
-    It crashes when there is a file that NBDKIT_CRASHES names.
+    The stand-in crashes if the file that NBDKIT_CRASHES names exists.
     """
     program = folder / "nbdkit"
     program.write_text(STAND_IN)
@@ -73,7 +74,7 @@ def stand_in(folder: Path, status: dict[str, Any]) -> dict[str, str]:
 
 
 class Serve:
-    """A server that has said that it is ready."""
+    """A server that has reported that it is ready, or has failed to start."""
 
     def __init__(
         self,
@@ -82,9 +83,9 @@ class Serve:
         environment: dict[str, str] | None = None,
         umask: int = -1,
     ) -> None:
-        """`environment` is that of `stand_in`, if there is to be no real nbdkit.
+        """Starts the server. `environment` comes from `stand_in`, and replaces the real nbdkit.
 
-        Without `umask` it is that of the tests.
+        Without `umask` the server inherits the tests' umask.
         """
         command = [sys.executable, "-m", "floatgate"]
         if environment is not None:
@@ -109,7 +110,7 @@ class Serve:
 
     @property
     def status(self) -> int | None:
-        """The exit status of a server that has ended."""
+        """The exit status, once the server has ended."""
         return self.process.wait(STARTS_S)
 
     @property
@@ -118,7 +119,7 @@ class Serve:
         return self._stderr.read_text()
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        """Sends a signal; the exit status."""
+        """Sends a signal, and returns the exit status."""
         self.process.send_signal(number)
         return self.process.wait(STARTS_S)
 
@@ -136,16 +137,16 @@ class Serve:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process is there, and no zombie."""
+    """Returns whether a process exists and is no zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
-        # The second if it goes between the opening and the reading.
+        # The second error occurs if the process ends between the opening and the reading.
         return False
 
 
 def until(holds: Any, seconds: float = STARTS_S) -> None:
-    """Waits until `holds` does."""
+    """Waits until `holds()` is true."""
     for _ in ticks(seconds):
         if holds():
             return

@@ -1,4 +1,4 @@
-"""`floatgate advise`: known answers, what a trace cannot tell, the document and the process."""
+"""`floatgate advise`: known answers, questions a trace cannot answer, the document, the process."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ def _frame(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("every", "samples"), [(1, 1), (2, 3), (15, 3), (16, 8), (17, 8)])
 def test_sparse_samples_are_more(every: int, samples: int) -> None:
-    """From one page in 16 on, where a few hot pages more or less matter."""
+    """From one page in 16 on, samples are smaller, and a few hot pages more or less matter: more
+    samples are needed."""
     pages = every * SAMPLED_UNITS[1] * UNITS
     writes = Requests("a trace", pl.DataFrame(), pages, 4096, 1, 1, 4096)
     assert (writes.every, writes.samples) == (every, samples)
@@ -94,16 +95,18 @@ def test_hot_and_cold_writes_come_to_the_full_simulation() -> None:
 
 
 def test_what_a_small_unit_changes_is_followed_as_far_as_it_is_no_chance() -> None:
-    """`step` is what the line goes on from the larger samples, in differences of both."""
+    """`step` extends the line from the larger samples, in differences between large and small
+    ones."""
     sure = of_samples(0.1, [(2.0, 2.0), (2.002, 2.0), (1.998, 2.0)], [(1.9, 1.9)] * 3, 1.0)
     assert sure.write_amplification == pytest.approx(2.1, rel=0.001)
     assert sure.half_width == pytest.approx(0.1 + 0.01, abs=0.002), "to the larger samples"
-    # As much is in the means, but no more than the samples differ by.
+    # Here the means differ by as much, but no more than the samples differ from each other.
     large, small = [(wa, wa) for wa in (1.8, 2.0, 2.2)], [(wa, wa) for wa in (2.1, 1.9, 1.7)]
     chance = of_samples(0.1, large, small, 1.0)
     assert chance.write_amplification == pytest.approx(1.95)
     assert chance.half_width > 2.1 - 1.95, "the line's end is in the interval"
-    # Small units gain; where they cost more, the line is not about that, and the doubt is told.
+    # Small units lower the estimate. Where small units cost more, the line does not apply, and the
+    # interval widens.
     against = of_samples(0.1, [(1.9, 1.9)] * 3, [(2.0, 2.0)] * 3, 1.0)
     assert against.write_amplification == pytest.approx(1.95)
     assert against.half_width == pytest.approx(0.15)
@@ -118,7 +121,8 @@ def test_three_loops_are_measured_at_least_and_the_first_never() -> None:
 
 
 def test_where_all_pages_are_played_the_interval_is_over_the_loops() -> None:
-    """It holds what the loops after these have, and all lines that rest on it have it, too."""
+    """The interval contains the mean of later loops, and all lines that rest on it have an
+    interval."""
     spec = "hotcold:span=96MiB,r=0.9,f=0.1,writes=80k,interarrival=1us"
     trace = _trace(spec)
     whole = requests_of(trace)
@@ -151,13 +155,13 @@ def test_a_uniform_trace_has_known_answers() -> None:
     found = _advice(UNIFORM)
     assert [line.key for line in found.lines] == KEYS
     values = {number.name: number.value for line in found.lines for number in line.numbers}
-    # The drive has 384 units of 64 pages, which is what finite size costs: 3 % near 100.
+    # The drive has 384 units of 64 pages. So small a drive deviates from the formula by up to 3 %.
     assert values["15% spare"] == pytest.approx(greedy(1 / 0.85, 64).write_amplification, rel=0.03)
     assert values["oracle"] < 0.75 * values["one stream"]
     pages = (96 << 20) // 4096
     whole = values["for all pages that are accessed"]
     assert whole == pytest.approx(8 * pages, rel=0.01)
-    # A little less than nine tenths of the map: the trace ends before the longest reuses.
+    # The sizes are a little below nine tenths of the map: the trace ends before the longest reuses.
     for hits, least in ((90, 0.8), (99, 0.93)):
         assert least < values[f"for {hits} % of the hits"] / whole < hits / 100
     endured = 7000 / values["tlc-enterprise: write amplification"] / (1 - 0.1536)
@@ -169,7 +173,8 @@ def test_a_uniform_trace_has_known_answers() -> None:
 
 
 def test_lives_are_told_at_the_spare_factors_that_one_chooses_from() -> None:
-    """Write amplification of each drive, in bytes, and its life, at its own spare, 7 and 28 %."""
+    """Write amplification in bytes and lifetime of each drive, at its own spare factor, 7 % and 28
+    %."""
     life = _advice("hotcold:span=768MiB,r=0.9,f=0.1,writes=600k,interarrival=10us")["life"]
     values = {number.name: number.value for number in life.numbers}
     for drive, cycles in (("tlc-enterprise", 7000), ("qlc-capacity", 1500)):
@@ -180,7 +185,7 @@ def test_lives_are_told_at_the_spare_factors_that_one_chooses_from() -> None:
             assert daily == pytest.approx(cycles / factors[-1] / (1 - spare) / 1826.25)
         assert factors[0] > values[f"{drive}: write amplification"] > factors[1] > 1
         assert f"{factors[1]:.2f}" in life.answer and f"{factors[0]:.2f}" in life.answer
-    # Each write of 4 KiB programs 64 KiB at least.
+    # Each write of 4 KiB programs at least 64 KiB.
     assert values["qlc-capacity with 28% spare: write amplification"] > 16
 
 
@@ -230,7 +235,7 @@ def test_a_drive_of_given_blocks_has_their_size() -> None:
 
 
 def test_the_commands_of_an_advice_measure_what_it_tells(cli: Cli) -> None:
-    """Of a small trace all pages are played, so the numbers are the same."""
+    """A small trace is played with all its pages, so the numbers are equal."""
     spec = "hotcold:span=96MiB,r=0.9,f=0.1,writes=80k"
     whole = requests_of(_trace(spec))
     assert whole.every == 1
@@ -285,7 +290,8 @@ def test_a_sample_keeps_requests_in_one_piece_and_one_page_of_each_group() -> No
 
 
 def test_streams_by_size_part_writes_that_die_together() -> None:
-    # Small writes go to the upper half over and over, long ones round the lower half.
+    # Small writes overwrite the upper half again and again. Long writes cycle through the lower
+    # half.
     span = 128 << 20
     rows = []
     for at in range(60_000):
@@ -334,7 +340,7 @@ def test_a_trace_without_writes_says_so_in_each_line() -> None:
     for key in ("amplification", "separation", "life", "streams"):
         assert found[key].found == "not known" and not found[key].numbers
         assert "the trace has no writes" in found[key].answer
-        # A longer one of the same would have none either.
+        # A longer trace of the same kind has no writes either.
         assert found[key].next == "A trace of the same host that has its writes, too."
     assert "nothing is written" in found["footprint"].answer
     assert "no page is accessed twice" in found["map"].answer

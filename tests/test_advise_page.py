@@ -1,4 +1,4 @@
-"""docs/advise.md: the numbers of its table, of what it says of them, and what commands print."""
+"""docs/advise.md: the numbers of its table, of the prose about it, and of its commands."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CAPTURES = ("capture-pgbench-ext4-656k", "capture-rocksdb-ext4-905k", "capture-p
 
 
 def _table() -> dict[tuple[str, str], list[str]]:
-    """The cells of the page after those of trace and spare factor, by these."""
+    """Returns the table's cells after trace and spare factor, keyed by these two."""
     rows = re.findall(r"^\| (\S+) \| (\d+%) \| (.*\d) \|$", TEXT, re.MULTILINE)
     return {(trace, spare): rest.split(" | ") for trace, spare, rest in rows}
 
 
 def test_what_the_page_and_the_answers_say_of_the_table() -> None:
-    """How many predictions were near, and how many intervals right, is counted from its rows."""
+    """The counts of close predictions and of correct intervals follow from the rows."""
     rows = _table()
     for predicted, interval, full, error, worst, *_ in rows.values():
         low, high = map(float, interval.split(" to "))
@@ -60,7 +60,7 @@ def test_what_the_page_and_the_answers_say_of_the_table() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", CAPTURES)
 def test_what_the_page_says_of_a_capture(name: str) -> None:
-    """Each of its rows but for the seconds; no set of samples is more than 5 % off."""
+    """Compares each row except the seconds. No set of samples is more than 5 % off."""
     rows = _table()
     for held in BENCH["held"](fg.read_trace(_capture(name))):
         spare, *cells = held.cells()
@@ -86,12 +86,12 @@ def _capture(name: str) -> Path:
 
 
 def _listed(rows: list[list[str]], cell: int) -> str:
-    """Errors of three rows as prose has them."""
+    """Returns the errors of three rows as prose prints them."""
     words = (row[cell].replace("%", " %").replace("-", "\N{MINUS SIGN}") for row in rows)
     first, second, third = words
     return f"{first}, {second} and {third}"
 
 
 def _share(text: str) -> float:
-    """Of +1.5%."""
+    """Returns the number of a cell such as "+1.5%"."""
     return float(text.removesuffix("%")) / 100

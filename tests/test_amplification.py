@@ -15,7 +15,7 @@ LARGE_UNITS = {
     "flash.blocks": 2000,
     "timing": "none",
 }
-"""A drive with map units of 64 KiB that is written for the first time."""
+"""Settings of a new drive with map units of 64 KiB."""
 
 
 @pytest.mark.parametrize(("size", "factor"), [("4KiB", 16.0), ("16KiB", 4.0), ("64KiB", 1.0)])
@@ -32,7 +32,7 @@ def test_small_writes_to_large_map_units_cost_the_whole_unit(size: str, factor: 
 
 
 def test_sectors_on_a_drive_of_4k_pages_cost_eight_times_their_bytes() -> None:
-    """With cleaning: bytes and pages differ by the same factor for every cause."""
+    """With cleaning, every cause differs between bytes and pages by the same factor."""
     workload = "uniform:span=32MiB,writes=40k,size=512,aligned=true,seed=1"
     result = fg.run(workload, set={"start.fill": "random", "timing": "none", "flash.page": "4KiB"})
     pages, factor = result.page_write_amplification, result.write_amplification
@@ -43,7 +43,7 @@ def test_sectors_on_a_drive_of_4k_pages_cost_eight_times_their_bytes() -> None:
 
 
 def test_drives_are_compared_in_bytes(cli: Cli) -> None:
-    """Per map unit a drive with large units would look better than it is."""
+    """In map units, a drive with large map units would look better than it is."""
     done = cli(
         *("run", "uniform:span=64MiB,writes=4000,size=4KiB", "--device", "qlc-capacity"),
         *(f"--set={key}={value}" for key, value in LARGE_UNITS.items()),

@@ -1,4 +1,4 @@
-"""The Python front: what goes in, what comes out, and that it does not depend on threads."""
+"""The Python front: its inputs and outputs, and its independence of the number of threads."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_frames_and_files_are_traces(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "frame.parquet")
 
     class Table:
-        """Any library's table: all that is asked of it is Arrow's C stream."""
+        """A table of any library: it only needs Arrow's C stream."""
 
         def __arrow_c_stream__(self, schema: object = None) -> object:
             return frame.__arrow_c_stream__(schema)
@@ -109,7 +109,7 @@ def test_limit_repeat_and_modulo_work_for_generators_too() -> None:
 
 
 def test_run_has_the_options_of_a_run() -> None:
-    """`run` spells them for people; everything else passes `RunOptions` on."""
+    """`run` lists the options by name for users. All other code passes `RunOptions`."""
     signature = inspect.signature(fg.run).parameters
     options = {one.name: (one.default, one.type) for one in dataclasses.fields(RunOptions)}
     found = {name: (signature[name].default, signature[name].annotation) for name in options}
@@ -162,7 +162,7 @@ def test_compare_is_the_cross_product_in_order() -> None:
 
 
 def test_every_column_is_the_number_of_its_path() -> None:
-    """And every number of these sections has a column; lists have none."""
+    """Every number of these sections has a column, too. Lists have none."""
     vary = {"mapping.scheme": ["ideal", "dftl"]}
     found = fg.compare_results([SMALL, DATA / "three.disksim"], vary=vary)
     table = found.table()
@@ -253,7 +253,7 @@ def test_progress_is_told_and_an_interrupt_there_ends_the_run() -> None:
 
 
 def test_a_device_is_a_config_too(result: fg.Result) -> None:
-    """A result's own config is one, and gives the same result again."""
+    """A result's own config is a device, and gives the same result again."""
     again = fg.run(SMALL, device=result.config)
     assert again.flash == result.flash
     assert again.latency == result.latency
@@ -299,7 +299,7 @@ def test_whole_drives_vary(tmp_path: Path) -> None:
     ],
 )
 def test_a_key_varies_only_where_a_run_uses_it(key: str, needs: tuple[str, str]) -> None:
-    """One run that uses it is enough; the checks are those of `resolve_all`, and nothing runs."""
+    """One run that uses the key is enough. `resolve_all` makes the check, so nothing runs."""
     default = configs.resolve(None, {})
     section, _, name = key.partition(".")
     value = json.loads(default)[section].get(name, "fifo")
@@ -340,7 +340,7 @@ def test_runs_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.Monke
     files = sorted(tmp_path.iterdir())
     kept = [fg.Result.from_dict(json.loads(path.read_text("utf-8"))) for path in files]
     assert sorted(kept, key=lambda one: one.config["queue"]["depth"]) == first
-    # Whatever changes a result makes it another run.
+    # Any setting that changes a result identifies another run.
     for change in (
         {"seed": 2},
         {"repeat": 2},
@@ -396,7 +396,7 @@ def test_what_there_is_to_choose_from() -> None:
 
 
 def test_a_notebook_shows_numbers_and_doubts() -> None:
-    """The names of traces and devices are text, never markup."""
+    """The names of traces and devices are shown as text, never as markup."""
     found = fg.compare_results(SMALL, vary={"mapping.scheme": ["ideal", "dftl"]})
     text = found._repr_html_()
     assert text.count("<tr>") == 3

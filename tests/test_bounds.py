@@ -1,4 +1,4 @@
-"""Counts that no machine has are refused before memory is taken for them."""
+"""Counts beyond any machine's memory are refused before memory is allocated for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STUDY = 'traces = ["uniform:span=1MiB,writes=500"]\n'
 
 
 def _limited(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command that may take 3 GiB of address space, and must not need a minute."""
+    """Runs a command with at most 3 GiB of address space and at most a minute."""
     return subprocess.run(
         [sys.executable, "-m", "floatgate", *words],
         cwd=tmp_path,
@@ -60,7 +60,7 @@ def test_what_no_machine_has_is_refused(
 
 
 def test_a_run_that_fits_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages are those of the map: large map units take less memory."""
+    """The check counts map units: large map units take less memory."""
     workload = "uniform:span=64MiB,writes=10"
     drive = {"flash.superblock": 4, "flash.pages_per_block": 64, "timing": "none"}
     monkeypatch.setattr(memory, "available", lambda: 20_000)

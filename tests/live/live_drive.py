@@ -1,4 +1,4 @@
-"""A drive that `floatgate serve` serves, and that a test kills and starts again."""
+"""A drive served by `floatgate serve`, which a test kills and starts again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 class LiveDrive:
-    """A drive on an image in `directory`, with its sockets there."""
+    """A drive on an image in `directory`. Its sockets are in the same directory."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class LiveDrive:
         self._server: Serve | None = None
 
     def start(self) -> LiveDrive:
-        """Serves the drive, and returns once clients can connect."""
+        """Starts to serve the drive, and returns once clients can connect."""
         assert self._server is None
         where = ["--image", self.image, "--socket", self.socket, "--control", self.control]
         server = Serve(self.directory, *where, *self._drive, *self._options)
@@ -56,32 +56,34 @@ class LiveDrive:
 
     @property
     def pid(self) -> int:
-        """The process of nbdkit."""
+        """Process id of nbdkit."""
         return int(self._running.ready["nbdkit_pid"])
 
     def said(self) -> str:
-        """What the server has written since it was started last."""
+        """Returns what the server has written since its last start."""
         return self._running.said
 
     def plug(self) -> None:
-        """The drive loses its power, and gets it back."""
+        """Cuts the power of the drive, and turns it on again."""
         with Live(self.control) as live:
             live.plug()
 
     def kill(self) -> None:
-        """SIGKILL: nbdkit ends between two instructions."""
+        """Sends SIGKILL: nbdkit ends between two instructions."""
         os.kill(self.pid, signal.SIGKILL)
         self.killed()
 
     def killed(self) -> None:
-        """After somebody has killed nbdkit: `floatgate serve` ends, and says so."""
+        """Checks that `floatgate serve` ends and reports the signal, after somebody has killed
+        nbdkit."""
         with self._running as server:
             assert server.status == 1, server.said
             assert "SIGKILL" in server.said
         self._server = None
 
     def has_crashed(self) -> bool:
-        """Whether nbdkit has aborted; then the server has ended, and says what is left."""
+        """Returns whether nbdkit has aborted. If so, checks that the server has ended and reports
+        that all flushed data is in the image."""
         if is_alive(self.pid):
             return False
         with self._running as server:
@@ -92,23 +94,24 @@ class LiveDrive:
         return True
 
     def stop(self) -> None:
-        """SIGTERM: the server takes leave of its clients and shuts the drive down."""
+        """Sends SIGTERM: the server disconnects its clients and shuts the drive down."""
         with self._running as server:
             assert server.stop() == 0, server.said
         self._server = None
 
     def check(self) -> None:
-        """Holds the image, that nobody serves, against its rules."""
+        """Checks the image for inconsistencies, while no server uses it."""
         assert self._server is None
         report = images.check(self.image)
         assert report["problem_count"] == 0, report["problems"]
 
     def end(self) -> None:
-        """Ends what is left of a server, however a test has ended."""
+        """Ends a server that is still running, however the test has ended."""
         with contextlib.ExitStack() as stack:
             if self._server is not None:
                 stack.enter_context(self._server)
 
 
 Drives = Callable[..., LiveDrive]
-"""The fixture that makes drives for a test: `LiveDrive`'s arguments without the directory."""
+"""The fixture that makes drives for a test. It takes `LiveDrive`'s arguments without the
+directory."""

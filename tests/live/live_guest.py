@@ -1,4 +1,5 @@
-"""A guest kernel in QEMU: Debian's, with an initramfs made here, and a live drive as its disk."""
+"""A Linux virtual machine in QEMU: Debian's kernel, an initramfs made here, and a live drive as
+disk."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ MODULES = ("virtio_blk", "virtio_pci", "ext4", "f2fs", "crc32c_generic", "crc32_
 TOOLS = ("mke2fs", "e2fsck", "mkfs.f2fs", "fsck.f2fs")
 
 PROMPT_S = 300
-"""A guest that says nothing for so long hangs: an emulated one boots in some seconds."""
+"""Seconds of silence after which the virtual machine counts as hung. An emulated one boots in a
+few."""
 
 SETTINGS = (
     "console=ttyS0 panic=-1 quiet reboot=t tsc=reliable no_timer_check mitigations=off "
@@ -42,7 +44,7 @@ exec >/dev/ttyS1 2>&1
 
 
 def needs_guest(*more: str) -> list[pytest.MarkDecorator]:
-    """Skips a test where no guest can be booted, and says what is missing."""
+    """Skips a test where no virtual machine can boot, and names the missing packages."""
     kernel = pytest.mark.skipif(
         not KERNELS, reason="no kernel of Debian in /boot (package: linux-image-amd64)"
     )
@@ -50,15 +52,17 @@ def needs_guest(*more: str) -> list[pytest.MarkDecorator]:
 
 
 def accelerator() -> str:
-    """What runs the guest's instructions: `kvm` or `tcg`, software emulation."""
+    """Returns what runs the virtual machine's instructions: `kvm`, or `tcg` for software
+    emulation."""
     flags = re.search(r"^flags\s*:.*\b(vmx|svm)\b", Path("/proc/cpuinfo").read_text(), re.M)
     return "kvm" if flags and os.access("/dev/kvm", os.R_OK | os.W_OK) else "tcg"
 
 
 def _kernel(path: Path) -> bytes:
-    """The kernel as ELF, if it is packed with xz: under emulation it unpacks itself slowly.
+    """Returns the kernel as ELF if it is packed with xz, because it unpacks itself slowly when
+    emulated.
 
-    The fields are those of the boot protocol, Documentation/x86/boot.rst of Linux.
+    The field offsets come from the boot protocol, Documentation/x86/boot.rst of Linux.
     """
     image = path.read_bytes()
     setup = (image[0x1F1] or 4) + 1
@@ -70,7 +74,7 @@ def _kernel(path: Path) -> bytes:
 
 
 def _modules(version: str) -> list[Path]:
-    """The modules with what they depend on, in the order in which they are loaded."""
+    """Returns the modules and their dependencies, in load order."""
     found: dict[Path, None] = {}
     for module in MODULES:
         command = [program("modprobe") or "modprobe", "-S", version, "-D", module]
@@ -87,9 +91,10 @@ def _libraries(binary: Path) -> list[Path]:
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
-    """A cpio archive, as Documentation/driver-api/early-userspace/buffer-format.rst has it.
+    """Returns a cpio archive, in the format of
+    Documentation/driver-api/early-userspace/buffer-format.rst.
 
-    Directories are made for the files; all of them can be executed.
+    It contains the directories of the files, and marks all files as executable.
     """
     entries = {str(parent): None for name in files for parent in Path(name).parents[:-1]}
     pieces = []
@@ -107,7 +112,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def system(directory: Path, tools: Sequence[str]) -> tuple[Path, Path]:
-    """Makes a kernel and an initramfs with `tools` in it."""
+    """Makes a kernel and an initramfs that contains `tools`."""
     kernel = KERNELS[-1]
     files = {"init": INIT.encode(), "bin/busybox": Path(program("busybox") or "").read_bytes()}
     for tool in tools:
@@ -126,9 +131,9 @@ def system(directory: Path, tools: Sequence[str]) -> tuple[Path, Path]:
 
 
 class Guest:
-    """A guest that does a job, a shell script, with the served drive as /dev/vda.
+    """A virtual machine that runs a job, a shell script, with the served drive as /dev/vda.
 
-    What the job writes goes to a serial line, and from there to a file, byte by byte.
+    The job's output goes to a serial line, and from there to a file, byte by byte.
     """
 
     def __init__(self, made: tuple[Path, Path], directory: Path, uri: str, job: str) -> None:
@@ -154,18 +159,18 @@ class Guest:
         self._process.wait()
 
     def freeze(self) -> None:
-        """The guest, and with it what it would ask of the drive, stands still."""
+        """Freezes the virtual machine, so that it sends no more requests to the drive."""
         self._process.send_signal(signal.SIGSTOP)
 
     def lines(self) -> list[str]:
-        """The whole lines that the job has written so far."""
+        """Returns the complete lines that the job has written so far."""
         if not self.said_by_job.exists():
             return []
         text = self.said_by_job.read_text(errors="replace")
         return text.replace("\r", "").split("\n")[:-1]
 
     def wait(self, count: int, beginning: str) -> None:
-        """Returns once the job has written so many lines that begin so."""
+        """Returns once the job has written `count` lines that start with `beginning`."""
         end = time.monotonic() + PROMPT_S
         while sum(line.startswith(beginning) for line in self.lines()) < count:
             assert self._process.poll() is None, self._all()
@@ -173,7 +178,7 @@ class Guest:
             time.sleep(0.02)
 
     def finish(self) -> list[str]:
-        """Waits until the guest has switched itself off; the lines that the job has written."""
+        """Waits until the virtual machine has switched itself off, and returns the job's lines."""
         assert self._process.wait(PROMPT_S) == 0, self._all()
         return self.lines()
 

@@ -1,4 +1,4 @@
-"""A live drive as a block device of this machine: nbdfuse, a loop device and ext4."""
+"""A live drive as a block device of this machine, through nbdfuse, a loop device and ext4."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def _run(*command: object, may_fail: bool = False) -> str:
 
 
 class Mounted:
-    """A served drive with ext4, mounted at `path` by the kernel of this machine."""
+    """A served drive with ext4, mounted at `path` by this machine's kernel."""
 
     def __init__(self, drive: LiveDrive, *, make: bool) -> None:
-        """Mounts it; `make` a file system first."""
+        """Mounts the drive. With `make`, makes a file system first."""
         self._fuse = drive.directory / "fuse"
         self.path = drive.directory / "mounted"
         for directory in (self._fuse, self.path):
@@ -33,7 +33,7 @@ class Mounted:
             self._device = self._attach()
             if make:
                 _run("mke2fs", "-q", "-F", "-t", "ext4", self._device)
-            # The kernel replays the journal; after that there is nothing to repair.
+            # The kernel replays the journal. After that, nothing is left to repair.
             _run("mount", self._device, self.path)
             _run("umount", self.path)
             _run("e2fsck", "-fn", self._device)
@@ -52,23 +52,24 @@ class Mounted:
         return _run("losetup", "-f", "--show", self._fuse / "nbd")
 
     def freeze(self) -> None:
-        """From now on nothing that this machine asks of the drive gets there."""
+        """Blocks all later requests of this machine to the drive."""
         self._nbdfuse.send_signal(signal.SIGSTOP)
 
     def unmount(self) -> None:
-        """Takes it away in order."""
+        """Unmounts the file system in order."""
         _run("umount", self.path)
         _run("losetup", "-d", self._device)
         _run("umount", self._fuse)
         assert self._nbdfuse.wait(HANGS_S) == 0
 
     def cut(self) -> None:
-        """The connection is gone: what waits for the drive fails."""
+        """Closes the connection: requests that wait for the drive fail."""
         self._nbdfuse.kill()
         self._nbdfuse.wait()
 
     def end(self) -> None:
-        """Takes it away, whatever has been lost of it; no process may be using it."""
+        """Unmounts the file system even if some of its layers are gone. No process may be using
+        it."""
         self.cut()
         _run("umount", self.path, may_fail=True)
         if self._device:

@@ -1,4 +1,5 @@
-"""What a test of the live drive needs from the system, and why it is skipped without."""
+"""System programs that tests of the live drive need, and the reasons for which tests are
+skipped."""
 
 from __future__ import annotations
 
@@ -30,19 +31,19 @@ PACKAGES = {
     "losetup": "mount",
     "setpriv": "util-linux",
 }
-"""Programs, and the packages of Debian that have them."""
+"""Programs, and the Debian packages that contain them."""
 
 SYSTEM_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
-"""Users other than root may not have the directories of mke2fs in theirs."""
+"""The PATH of users other than root may lack the directories of mke2fs."""
 
 
 def program(name: str) -> str | None:
-    """Where the program is."""
+    """Returns the path of the program, or None."""
     return shutil.which(name, path=SYSTEM_PATH)
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Skips a test where one of the programs is not installed, and says which package has it."""
+    """Skips a test if a program is not installed, and names the package that has it."""
     missing = [name for name in names if program(name) is None]
     packages = sorted({PACKAGES[name] for name in missing})
     reason = f"{', '.join(missing)} not installed (packages: {' '.join(packages)})"
@@ -51,7 +52,8 @@ def needs(*names: str) -> pytest.MarkDecorator:
 
 @cache
 def why_no_loop_mounts() -> str | None:
-    """Why this process cannot mount a file system through FUSE and a loop device, if so."""
+    """Returns why this process cannot mount a file system through FUSE and a loop device, or None
+    if it can."""
     if os.geteuid() != 0:
         return "mounting needs root"
     if not os.access("/dev/fuse", os.R_OK | os.W_OK):
@@ -75,7 +77,7 @@ def why_no_loop_mounts() -> str | None:
 
 
 def needs_loop_mounts() -> None:
-    """Skips the test where nothing can be mounted."""
+    """Skips the test if this process cannot mount file systems."""
     why = why_no_loop_mounts()
     if why is not None:
         pytest.skip(why)

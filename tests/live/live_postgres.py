@@ -1,4 +1,4 @@
-"""A PostgreSQL server whose data is in a directory, and clients that commit."""
+"""A PostgreSQL server with its data in a given directory, and clients that commit."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ max_wal_size = 16MB
 checkpoint_timeout = 30s
 log_min_messages = warning
 """
-"""What matters for what survives is as it comes: fsync, full_page_writes, synchronous_commit."""
+"""Settings that decide what survives a crash keep their defaults: fsync, full_page_writes,
+synchronous_commit."""
 
 
 def why_not() -> str | None:
-    """Why there is no PostgreSQL to run here, if so."""
+    """Returns why PostgreSQL cannot run here, or None if it can."""
     if not BINARIES:
         return "PostgreSQL is not installed (package: postgresql)"
     with contextlib.suppress(KeyError):
@@ -50,7 +51,7 @@ class Postgres:
         return [str(BINARIES[-1].parent / name), *map(str, words)]
 
     def run(self, name: str, *words: object) -> str:
-        """What a program of PostgreSQL writes; it has to succeed."""
+        """Runs a program of PostgreSQL, which has to succeed, and returns its output."""
         command = self._command(name, *words)
         done = subprocess.run(
             command, capture_output=True, text=True, user=USER, group=USER, extra_groups=[], cwd="/"
@@ -59,7 +60,7 @@ class Postgres:
         return done.stdout.strip()
 
     def make(self) -> None:
-        """A new cluster, with checksums of its pages."""
+        """Makes a new database cluster with page checksums."""
         self._data.mkdir()
         shutil.chown(self._data, USER, USER)
         words = ["--data-checksums", "--wal-segsize=1", "--auth=trust", "--no-locale", "-E", "UTF8"]
@@ -70,7 +71,7 @@ class Postgres:
             os.fsync(file)
 
     def start(self) -> None:
-        """Starts the server; recovery, if there is anything to recover, is over then."""
+        """Starts the server, and returns after any recovery."""
         log = self._directory / "postgres.log"
         command = self._command("postgres", "-D", self._data, "-k", self._directory)
         with log.open("ab") as sink:
@@ -90,11 +91,11 @@ class Postgres:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """SIGKILL for the server and its workers, each of which has a session of its own."""
+        """Sends SIGKILL to the server and its workers, each of which has its own session."""
         if self._server is None:
             return
         with contextlib.suppress(ProcessLookupError, FileNotFoundError):
-            # It starts none while it stands still.
+            # A stopped server starts no new workers.
             self._server.send_signal(signal.SIGSTOP)
             children = Path(f"/proc/{self._server.pid}/task/{self._server.pid}/children")
             self._workers = [int(pid) for pid in children.read_text().split()]
@@ -103,7 +104,7 @@ class Postgres:
         self._server.kill()
 
     def reap(self) -> None:
-        """Returns when none of them is left; they may have waited for the disk."""
+        """Returns when no worker is left. Workers may have been waiting for the disk."""
         assert self._server is not None
         self._server.wait(STARTS_S)
         self._server = None
@@ -120,7 +121,7 @@ class Postgres:
         self._server = None
 
     def client(self, script: Path, log: Path) -> subprocess.Popen[bytes]:
-        """A client that runs a script until it fails, and says there what the script says."""
+        """Starts a client that runs a script until it fails. The script's messages go to `log`."""
         words = ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", self._directory, "-d", "postgres"]
         with log.open("wb") as sink:
             return subprocess.Popen(
@@ -134,7 +135,7 @@ class Postgres:
             )
 
     def sql(self, text: str) -> list[list[str]]:
-        """The rows that a statement returns."""
+        """Returns the rows of a statement."""
         words = ["-X", "-At", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-c", text]
         said = self.run("psql", "-h", self._directory, *words)
         return [line.split("|") for line in said.splitlines()]

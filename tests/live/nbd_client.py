@@ -1,6 +1,7 @@
-"""A client of the NBD protocol that does what it is told, also what no client may do.
+"""An NBD client that sends any request, including those that the protocol forbids.
 
-The protocol: github.com/NetworkBlockDevice/nbd, doc/proto.md. Only simple replies are asked for.
+The protocol: github.com/NetworkBlockDevice/nbd, doc/proto.md. The client negotiates simple replies
+only.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ FIXED_NEWSTYLE_NO_ZEROES = 3
 
 ERRORS = {1: errno.EPERM, 5: errno.EIO, 12: errno.ENOMEM, 22: errno.EINVAL, 28: errno.ENOSPC}
 ERRORS |= {75: errno.EOVERFLOW, 95: errno.ENOTSUP, 108: errno.ESHUTDOWN}
-"""The protocol's numbers of errors."""
+"""Error numbers of the protocol, and their errno values."""
 
 ANSWERS_S = 60
 
 
 class Disconnected(Exception):
-    """The server has ended the connection."""
+    """The server has closed the connection."""
 
 
 class NbdClient:
-    """A connection to the export without a name; `bytes` is its size."""
+    """A connection to the export without a name. `bytes` is the size of the export."""
 
     def __init__(self, path: Path, *, negotiate: bool = True) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
@@ -52,7 +53,7 @@ class NbdClient:
         self.socket.close()
 
     def receive(self, count: int) -> bytes:
-        """Exactly `count` bytes; raises Disconnected if the server sends fewer."""
+        """Receives exactly `count` bytes. Raises Disconnected if the server sends fewer."""
         pieces = []
         while count:
             try:
@@ -66,14 +67,14 @@ class NbdClient:
         return b"".join(pieces)
 
     def send(self, data: bytes) -> None:
-        """Sends bytes as they are; raises Disconnected if the server takes no more."""
+        """Sends bytes unchanged. Raises Disconnected if the server accepts no more."""
         try:
             self.socket.sendall(data)
         except (ConnectionResetError, BrokenPipeError) as error:
             raise Disconnected from error
 
     def greet(self) -> None:
-        """The server's first words, and the client's flags."""
+        """Reads the server's greeting, and sends the client's flags."""
         assert self.receive(16) == b"NBDMAGIC" + struct.pack(">Q", OPTION_MAGIC)
         self.receive(2)
         self.send(struct.pack(">I", FIXED_NEWSTYLE_NO_ZEROES))
@@ -83,13 +84,13 @@ class NbdClient:
         self.send(struct.pack(">QII", magic, number, len(data)) + data)
 
     def option_reply(self) -> tuple[int, bytes]:
-        """The kind of a reply to an option, and its data."""
+        """Returns the kind of a reply to an option, and its data."""
         magic, _, kind, length = struct.unpack(">QIII", self.receive(20))
         assert magic == OPTION_REPLY_MAGIC
         return kind, self.receive(length)
 
     def choose_export(self) -> None:
-        """Ends the handshake: from here on, requests are served."""
+        """Ends the handshake: from here on, the server accepts requests."""
         self.option(OPT_GO, struct.pack(">IHH", 0, 1, INFO_BLOCK_SIZE))
         while True:
             kind, data = self.option_reply()
@@ -111,11 +112,12 @@ class NbdClient:
         cookie: int = 1,
         magic: int = REQUEST_MAGIC,
     ) -> None:
-        """Sends a request, and waits for nothing."""
+        """Sends a request without waiting for a reply."""
         self.send(struct.pack(">IHHQQI", magic, flags, kind, cookie, offset, length) + data)
 
     def answer(self, read: int = 0) -> tuple[int, int, bytes]:
-        """The cookie and error of the next reply; the data of a read of `read` bytes."""
+        """Returns the cookie and error of the next reply, and the data if it answers a read of
+        `read` bytes."""
         magic, error, cookie = struct.unpack(">IIQ", self.receive(16))
         assert magic == REPLY_MAGIC
         return cookie, ERRORS[error] if error else 0, b"" if error else self.receive(read)
@@ -128,12 +130,12 @@ class NbdClient:
         return self.answer(length if kind == READ else 0)[1]
 
     def read(self, offset: int, length: int) -> bytes:
-        """Reads; there must be no error."""
+        """Reads. Fails on any error."""
         self.ask(READ, offset, length)
         cookie, error, data = self.answer(length)
         assert (cookie, error) == (1, 0)
         return data
 
     def write(self, offset: int, data: bytes, *, flags: int = 0) -> None:
-        """Writes; there must be no error."""
+        """Writes. Fails on any error."""
         assert self.call(WRITE, offset, len(data), data, flags=flags) == 0

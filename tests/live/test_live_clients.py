@@ -1,4 +1,5 @@
-"""Clients that break the protocol, or are killed, and users who are not the owner."""
+"""Clients that break the protocol, clients that are killed, and users other than the drive's
+owner."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def drive(serve: Drives) -> LiveDrive:
 
 
 def _works(drive: LiveDrive) -> None:
-    """A client that behaves writes and reads."""
+    """Checks that a correct client can write and read."""
     with NbdClient(drive.socket) as client:
         assert client.bytes == SIZE
         content = os.urandom(5000)
@@ -70,15 +71,15 @@ def test_requests_that_cannot_be_served_get_the_error_of_the_protocol(drive: Liv
             data = bytes(length) if kind == nbd.WRITE else b""
             assert client.call(kind, offset, length, data) == error, what
         assert client.call(nbd.READ, 0, 512, flags=0x4000) == errno.EINVAL
-        # The connection goes on, and nothing has been written or trimmed.
+        # The connection stays open, and the refused requests wrote and trimmed nothing.
         assert client.read(0, 6000) == b"before" * 1000
         assert client.read(SIZE - 512, 512) == bytes(512)
     _works(drive)
 
 
 def test_requests_need_not_be_whole_sectors_or_pages(drive: LiveDrive) -> None:
-    """The drive advertises a smallest block of one byte, so all of these are requests it has to
-    serve."""
+    """The drive advertises a minimum block of one byte, so it has to serve all of these
+    requests."""
     rng = random.Random(1)
     model = bytearray(256 * 1024)
     with NbdClient(drive.socket) as client:
@@ -105,7 +106,7 @@ def test_a_client_that_talks_rubbish_is_disconnected(drive: LiveDrive) -> None:
         client.ask(nbd.READ, 0, 512, magic=0x12345678)
         _ends(client)
     with NbdClient(drive.socket) as client:
-        # More than the server is willing to read only to throw it away.
+        # More bytes than the server would read only to discard them.
         client.ask(nbd.WRITE, 0, 2**32 - 1)
         _ends(client)
     with NbdClient(drive.socket, negotiate=False) as client:
@@ -142,7 +143,7 @@ def test_a_request_that_never_becomes_whole_changes_nothing(drive: LiveDrive) ->
 
 
 def _holds(pid: int) -> tuple[int, int, int]:
-    """File descriptors, threads, and bytes of memory of a process."""
+    """Returns the file descriptors, threads and bytes of memory of a process."""
     status = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
     )
@@ -151,8 +152,8 @@ def _holds(pid: int) -> tuple[int, int, int]:
 
 
 def _dies(socket: Path, seed: int) -> None:
-    """A client that is gone at some moment, as a process is that was killed: the kernel closes its
-    socket, with requests half sent and answers unread."""
+    """Disconnects at a random moment, like a killed process: the kernel closes its socket with
+    requests half sent and answers unread."""
     rng = random.Random(seed)
     with NbdClient(socket, negotiate=False) as client:
         if rng.random() < 0.1:
@@ -161,7 +162,7 @@ def _dies(socket: Path, seed: int) -> None:
         if rng.random() < 0.1:
             return
         client.choose_export()
-        # Who reads no answers is not served for ever.
+        # The server stops serving a client that reads no answers.
         client.socket.settimeout(0.2)
         for _ in range(rng.randrange(20)):
             offset = rng.randrange(4 * MIB)
@@ -184,7 +185,7 @@ def _many_die(drive: LiveDrive, seeds: range) -> None:
 
 
 def _settled(drive: LiveDrive, like: tuple[int, int, int] | None) -> tuple[int, int, int]:
-    """What the server holds once it has seen that its clients are gone."""
+    """Returns the resources of the server once it has noticed that its clients are gone."""
     end = time.monotonic() + 60
     while True:
         time.sleep(0.2)
@@ -212,7 +213,8 @@ def test_killed_clients_leave_nothing_behind(serve: Drives, connections: int) ->
 
 
 def _pump(socket: Path, seed: int) -> None:
-    """Writes to the second half of the drive, 32 requests under way, until it is killed."""
+    """Writes to the second half of the drive, with 32 requests under way, until the process is
+    killed."""
     rng = random.Random(seed)
     with contextlib.suppress(OSError, Disconnected), NbdClient(socket) as client:
         for number in itertools.count():
@@ -223,11 +225,11 @@ def _pump(socket: Path, seed: int) -> None:
 
 
 Known = dict[int, set[bytes]]
-"""What a page of the first half may be."""
+"""Possible contents of each page in the first half."""
 
 
 def _write_durably(drive: LiveDrive, known: Known, rng: random.Random) -> None:
-    """What an answer has confirmed is the one thing that the page may be from then on."""
+    """Writes and flushes a page. A confirmed flush leaves one possible content of the page."""
     page, fill = rng.randrange(SIZE // PAGE // 2), bytes([rng.randrange(256)])
     known.setdefault(page, {b"\0"}).add(fill)
     with contextlib.suppress(OSError, Disconnected), NbdClient(drive.socket) as client:
@@ -260,17 +262,19 @@ def test_clients_killed_under_a_clock_take_nothing_that_was_flushed(
         pump.kill()
         pump.join()
         time.sleep(0.05)
-        # nbdkit before 1.34 may have aborted by that; the next start finds the drive.
+        # nbdkit older than 1.34 may have aborted because of the killed client. The next start must
+        # recover the drive.
         if drive.has_crashed():
             aborts += 1
             drive.start()
             _look(drive, known)
     assert sum(len(fills) == 1 for fills in known.values()) > kills // 4
     try:
-        # What is read now may yet be lost, if it was not flushed: nothing is learnt from it.
+        # Data read now may still be lost if it was not flushed, so this look leaves `known`
+        # unchanged.
         _look(drive, known.copy())
     except (OSError, Disconnected):
-        # Of the last kill nbdkit may abort later than it was asked.
+        # After the last kill, nbdkit may abort later than the check above.
         until(drive.has_crashed)
         aborts += 1
         drive.start()
@@ -288,14 +292,15 @@ print(socket.socket(socket.AF_UNIX).connect_ex(sys.argv[1]))
 
 
 def _as_a_stranger(path: Path) -> int:
-    """The error that another user gets who connects to the socket."""
+    """Returns the error that another user gets when connecting to the socket."""
     command = [sys.executable, "-c", KNOCK, str(path)]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 @pytest.fixture
 def open_directory() -> Iterator[Path]:
-    """A directory that everybody can look into; those of pytest are their owner's."""
+    """A directory that all users can enter. Directories made by pytest are open to their owner
+    only."""
     with TemporaryDirectory(prefix="floatgate-") as directory:
         Path(directory).chmod(0o755)
         yield Path(directory)
@@ -308,7 +313,7 @@ def test_a_stranger_gets_no_access_to_the_sockets(open_directory: Path) -> None:
         for path in (drive.socket, drive.control):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert _as_a_stranger(path) == errno.EACCES
-        # Were it not for the rights, the stranger could connect.
+        # With open permissions, the other user can connect.
         drive.socket.chmod(0o666)
         assert _as_a_stranger(drive.socket) == 0
         drive.stop()

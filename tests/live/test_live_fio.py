@@ -1,4 +1,4 @@
-"""fio on a live drive: whatever the translation layer, what was written is read."""
+"""Runs fio on a live drive: every translation layer must return the data that fio wrote."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ pytestmark = needs("nbdkit", "fio")
 JOBS = 4
 HANGS_S = 3600
 SIZES = "512/20:2k/10:4k/30:12k/10:33k/10:64k/10:128k/10"
-"""Percent of the requests by their bytes: parts of pages, whole ones, and both."""
+"""Percent of the requests by size in bytes: parts of pages, whole pages, and both."""
 
 CLASSIC = {"flash.pages_per_block": 32}
-"""Units are so small that a drive of some MiB has many, and cleans."""
+"""The erase units are so small that a drive of a few MiB has many, and cleans."""
 
 SMALL_TLC = {
     "flash.channels": 2,
@@ -32,7 +32,7 @@ SMALL_TLC = {
 DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "ideal": ("classic", CLASSIC),
     "dftl": ("classic", {**CLASSIC, "mapping.scheme": "dftl", "mapping.cache": "16KiB"}),
-    # What the papers do not have, a live drive has: a unit for its journal.
+    # A live drive needs a unit for its journal, which the papers' drives do not have.
     "tlllp": ("tlllp17", {"mapping.scheme": "tlllp", "cleaning.low_water": 4}),
     "asa": ("asa14", {"cleaning.low_water": 6}),
     "bast": ("classic", {**CLASSIC, "ftl.scheme": "bast"}),
@@ -45,7 +45,7 @@ DRIVES: dict[str, tuple[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Did:
-    """What fio has done, in requests."""
+    """Requests that fio completed, by kind."""
 
     reads: int
     writes: int
@@ -54,7 +54,7 @@ class Did:
 
 
 def fio(drive: LiveDrive, *arguments: str, seed: int) -> Did:
-    """Runs fio's jobs, each on its part of the drive; fails where fio finds anything wrong."""
+    """Runs fio's jobs, each on its own part of the drive. Fails if fio reports an error."""
     share = drive.size // JOBS
     command = ["fio", "--name=job", "--ioengine=nbd", f"--uri={drive.uri}"]
     command += [f"--size={share}", f"--offset_increment={share}", f"--numjobs={JOBS}"]
@@ -63,14 +63,15 @@ def fio(drive: LiveDrive, *arguments: str, seed: int) -> Did:
         command, capture_output=True, text=True, timeout=HANGS_S, cwd=drive.directory
     )
     assert done.returncode == 0, f"{command}\n{done.stderr[-3000:]}\n{drive.said()[-3000:]}"
-    # Before the document there are lines of the engine.
+    # The ioengine prints some lines before the document.
     (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
     counts = [job[kind]["total_ios"] for kind in ("read", "write", "trim", "sync")]
     return Did(*counts)
 
 
 def _written_is_read(drive: LiveDrive, passes: int) -> None:
-    """Sizes and places of all kinds; each pass writes everything once and reads it."""
+    """Writes and verifies data of all sizes and offsets. Each pass writes every byte once and reads
+    it back."""
     verify = ["--verify=crc32c", "--verify_fatal=1", "--rw=randwrite", f"--bssplit={SIZES}"]
     for seed in range(1, passes + 1):
         did = fio(drive, *verify, "--iodepth=8", "--fsync=50", seed=seed)
@@ -79,8 +80,8 @@ def _written_is_read(drive: LiveDrive, passes: int) -> None:
 
 
 def _trimmed_is_zero(drive: LiveDrive) -> None:
-    """Blocks are trimmed and written, then trimmed and read as zeros."""
-    # fio may send the write before the trim has been answered, unless it has one at a time.
+    """Trims and writes blocks, then trims blocks and reads zeros."""
+    # With more than one request under way, fio may send the write before the trim is answered.
     verify = ["--verify=crc32c", "--verify_fatal=1", "--iodepth=1"]
     did = fio(drive, *verify, "--rw=randtrimwrite", "--bssplit=4k/50:16k/50", seed=1)
     assert did.trims > 0

@@ -1,4 +1,4 @@
-"""A guest kernel has its file systems on a live drive, and the server is killed under it."""
+"""Kills the server under a virtual machine that has its file systems on a live drive."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SHRD: dict[str, Any] = {
 }
 
 SCHEMES = {"plain": DEVICE, "shrd": SHRD}
-"""Drives without and with SHRD before them."""
+"""Drives without and with SHRD in front of them."""
 
 MAKE = {"ext4": "/tools/mke2fs -q -F -t ext4 /dev/vda", "f2fs": "/tools/mkfs.f2fs -q -f /dev/vda"}
 CHECK = {"ext4": "/tools/e2fsck -fn /dev/vda", "f2fs": "/tools/fsck.f2fs --dry-run -f /dev/vda"}
-"""Both repair nothing, and fail where there is something to repair."""
+"""Both checkers repair nothing, and fail if there is something to repair."""
 
 WRITE = """
 # write DIRECTORY WRITER FILES: says of each file that it is whole once fsync has said so.
@@ -92,7 +92,7 @@ def _job(script: str, name: str, cycle: int = 1) -> str:
 
 
 Sums = dict[str, str]
-"""Files and their MD5 sums, as the guest tells them."""
+"""MD5 sums of files, as the virtual machine reports them."""
 
 
 def _whole(lines: list[str]) -> Sums:
@@ -115,7 +115,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def _has_packed(drive: LiveDrive) -> None:
-    """SHRD was in use: small writes went to its log."""
+    """Checks that SHRD was in use: small writes went to its log."""
     with Live(drive.control) as live:
         host = live.status().result.host
     assert host.packed_pages > 0
@@ -144,8 +144,8 @@ def test_a_file_system_lives_and_is_clean(
 
 
 def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
-    """The server is killed, or power fails. The guest stands still before: what it says of files
-    when the drive is gone is not the drive's word."""
+    """Kills the server, or cuts the power. The virtual machine is frozen first: after the drive is
+    gone, it may report files that never reached the drive."""
     guest.freeze()
     if plug:
         drive.plug()
@@ -154,7 +154,8 @@ def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
 
 
 def _looked_up(lines: list[str], expected: Sums) -> bool:
-    """Whether the guest came as far as looking at the files; then they are there, and whole."""
+    """Returns whether the virtual machine got as far as checking its files. If so, checks that all
+    expected files are there and intact."""
     assert _fails(lines) == [], lines
     if "all" not in lines:
         return False
@@ -165,16 +166,17 @@ def _looked_up(lines: list[str], expected: Sums) -> bool:
 
 
 def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug: bool) -> Sums:
-    """Lives of guests, each ended at some moment; the files that were seen to outlive an end."""
+    """Runs virtual machines, ends each at a random moment, and returns the files that survived an
+    end."""
     rng = random.Random(ends)
     told: list[Sums] = []
     seen: Sums = {}
     for cycle in range(1, ends + 2):
         job = _job(CYCLE, name, cycle)
-        # Older ones have been removed by the guest.
+        # The virtual machine has removed older files.
         expected = {file: md5 for sums in told[-3:] for file, md5 in sums.items()}
         with Guest(made, drive.directory, drive.uri, job) as guest:
-            # A tenth of the ends comes while the guest starts, replays its journal and checks.
+            # One end in ten comes while the virtual machine boots, replays its journal and checks.
             if 1 < cycle <= ends and rng.random() < 0.1:
                 time.sleep(rng.random() * 8)
             else:
@@ -186,7 +188,7 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
             after = guest.lines()
         if not plug:
             drive.start()
-        # What was synced at the end may come late.
+        # Reports of files that were synced just before the end may arrive late.
         told.append(_whole(after))
         if _looked_up(before, expected):
             seen |= expected

@@ -1,4 +1,4 @@
-"""The server is killed under a client with many requests under way: what was flushed is there."""
+"""Kills the server under a client with many requests under way: flushed data must survive."""
 
 from __future__ import annotations
 
@@ -28,30 +28,34 @@ SETS: dict[str, dict[str, Any]] = {
 }
 
 FLUSH, TRIM, FUA = 0.08, 0.05, 0.05
-"""Shares: of all requests, of the others, and of the writes among these."""
+"""Share of flushes in all requests, of trims in the others, and of FUA in the writes among
+these."""
 LENGTHS = (1, 1, 1, 1, 2, 3, 7, 16, 32, 64, 128)
 """Pages of a write or trim."""
 
 
 def _content(version: int, page: int) -> bytes:
-    """A page that says which it is; version 0 is that of a page trimmed or never written."""
+    """Returns a page that names its version and number. Version 0 is a page that is trimmed or was
+    never written."""
     return struct.pack("<QQ", version, page) * (PAGE // 16) if version else bytes(PAGE)
 
 
 class Host:
-    """Asks for much at a time, and knows what each page may be when the server is gone."""
+    """Host with many requests under way, which tracks the possible contents of each page after a
+    crash."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
         self._version = 0
         self._may = [[0] for _ in range(PAGES)]
-        """Versions, in the order in which they were asked for; the first is durable."""
+        """Versions in the order of their requests. The first one is durable."""
         self._acknowledged = [0] * PAGES
         self._streams = [self._rng.randrange(PAGES) for _ in range(3)]
         self.flushes = 0
 
     def look(self, client: NbdClient) -> None:
-        """Every page is whole, and one of those that it may be: from then on it is that one."""
+        """Checks that every page is intact and has one of its possible versions. That version
+        becomes its only one."""
         for first in range(0, PAGES, READ_PAGES):
             data = client.read(first * PAGE, READ_PAGES * PAGE)
             for page in range(first, first + READ_PAGES):
@@ -71,7 +75,7 @@ class Host:
         while True:
             cookie += 1
             if self._rng.random() < FLUSH:
-                # What is acknowledged by now is durable once it is answered.
+                # Requests acknowledged by now are durable once this flush is answered.
                 under_way[cookie] = {page: self._acknowledged[page] for page in unflushed}
                 client.ask(nbd.FLUSH, cookie=cookie)
             else:
@@ -91,7 +95,7 @@ class Host:
                         self._written(pages, version, durable)
 
     def _chosen(self) -> range:
-        """Anywhere, or where one of the streams is."""
+        """Returns a random range of pages, or the next range of a sequential stream."""
         length = self._rng.choice(LENGTHS)
         if self._rng.random() < 0.4:
             first = self._rng.randrange(PAGES)
@@ -102,7 +106,7 @@ class Host:
         return range(first, min(first + length, PAGES))
 
     def _write(self, client: NbdClient, pages: range, cookie: int) -> tuple[int, bool]:
-        """Asks for a write or a trim: its version, and whether it is durable once answered."""
+        """Sends a write or a trim. Returns its version, and whether its answer makes it durable."""
         offset, length = pages.start * PAGE, len(pages) * PAGE
         version, durable = 0, False
         if self._rng.random() >= TRIM:
@@ -125,7 +129,7 @@ class Host:
                 self._may[page] = [version]
 
     def _flushed(self, acknowledged: dict[int, int]) -> None:
-        """Nothing older is left of a page; it may have been written again since."""
+        """Removes older versions of the flushed pages. A page may have been written again since."""
         self.flushes += 1
         for page, version in acknowledged.items():
             may = self._may[page]
@@ -134,7 +138,7 @@ class Host:
 
 
 def _live(drive: LiveDrive, host: Host, seconds: float) -> None:
-    """Looks at all pages and works on until the server is killed, in so many seconds."""
+    """Checks all pages and keeps working until the server is killed after `seconds`."""
     with NbdClient(drive.socket) as client:
         host.look(client)
         end = Timer(seconds, os.kill, (drive.pid, signal.SIGKILL))

@@ -1,4 +1,4 @@
-"""PostgreSQL on a live drive whose plug is pulled: what was committed is there."""
+"""PostgreSQL on a live drive that loses power: committed transactions must survive."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HANGS_S = 120
 SIZE = 256 * MIB
 CLIENTS = 3
 TRANSACTIONS = 20_000
-"""For each client and life: more than it gets done before the plug is pulled."""
+"""Per client and life: more than a client finishes before the power fails."""
 
 TABLES = """
 CREATE TABLE entries (client int, number int, text text, md5 text, PRIMARY KEY (client, number));
@@ -43,7 +43,8 @@ COMMIT;
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """A directory into which PostgreSQL's user can look; those of pytest are their owner's."""
+    """A directory that PostgreSQL's user can enter. Directories made by pytest are open to their
+    owner only."""
     with TemporaryDirectory(prefix="floatgate-") as name:
         Path(name).chmod(0o777)
         yield Path(name)
@@ -59,13 +60,14 @@ def _script(path: Path, client: int, first: int, rng: random.Random) -> Path:
 
 
 def _committed(log: Path) -> int:
-    """The last number of which the client was told that it is committed, or 0."""
+    """Returns the last number whose commit PostgreSQL confirmed to the client, or 0."""
     found = re.findall(r"^psql:\S+ (\d+) is committed$|^(\d+) is committed$", log.read_text(), re.M)
     return max((int(one or other) for one, other in found), default=0)
 
 
 def _numbers(postgres: Postgres) -> dict[int, int]:
-    """The entries of each client, which are all there, as they were written."""
+    """Checks that the entries of each client are complete and unchanged, and returns their
+    numbers."""
     wrong = postgres.sql("SELECT count(*) FROM entries WHERE md5(text) <> md5")
     assert wrong == [["0"]]
     rows = postgres.sql(
@@ -85,7 +87,8 @@ def _amcheck(postgres: Postgres, directory: Path) -> None:
 def _life(
     drive: LiveDrive, mounted: Mounted, postgres: Postgres, before: dict[int, int], seed: int
 ) -> dict[int, int]:
-    """Clients commit until the power fails; the last commit that each was told of."""
+    """Lets clients commit until the power fails. Returns the last commit confirmed to each
+    client."""
     rng = random.Random(seed)
     logs = {client: drive.directory / f"client-{client}.log" for client in before}
     clients = []
@@ -97,7 +100,7 @@ def _life(
     while sum(max(0, _committed(logs[one]) - before[one]) for one in before) < few:
         assert time.monotonic() < end, [log.read_text() for log in logs.values()]
         time.sleep(0.02)
-    # Power fails for this machine, too: its cache never gets to the drive.
+    # This machine loses power too: its page cache never reaches the drive.
     mounted.freeze()
     drive.plug()
     postgres.kill()
@@ -135,7 +138,7 @@ def test_what_was_committed_outlives_the_plug(directory: Path, pulls: int) -> No
                     f"INSERT INTO totals SELECT i, 0 FROM generate_series(0, {CLIENTS - 1}) i"
                 )
             found = _numbers(postgres)
-            # Of a transaction under way the client has not been told.
+            # A transaction under way may have committed without a confirmation to the client.
             assert all(told[one] <= found[one] <= told[one] + 1 for one in told), (told, found)
             _amcheck(postgres, directory)
             if pull < pulls:

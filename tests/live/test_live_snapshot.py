@@ -1,4 +1,4 @@
-"""A snapshot where files can share their data: made at once, and apart from then on."""
+"""Snapshots on file systems that share data between files: made at once, independent afterwards."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from floatgate import images
 from floatgate.live import Live
 
 MAKERS = {
-    # Without the first option, btrfs takes no less than 109 MiB.
+    # Without the first option, btrfs needs at least 109 MiB.
     "btrfs": (("mkfs.btrfs", "--mixed", "-q"), 128 << 20),
     "xfs": (("mkfs.xfs", "-q", "-m", "reflink=1"), 512 << 20),
 }
-"""How a file system whose files can share their data is made, and of how many bytes."""
+"""Commands that make a file system that shares data between files, and its size in bytes."""
 
 PAGE = 4096
 PAGES = 1024
@@ -56,7 +56,7 @@ def sharing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def _shared_bytes(path: Path) -> int:
-    """How many bytes of a file are those of another, too."""
+    """Returns how many bytes of a file are shared with another file."""
     lines = _run("filefrag", "-s", "-v", "-b1", path).splitlines()
     extents = [line.split(":") for line in lines if "shared" in line.rpartition(":")[2]]
     return sum(int(extent[3]) for extent in extents)
@@ -72,7 +72,7 @@ def test_a_snapshot_shares_data_and_keeps_what_was_there(sharing: Path) -> None:
             client.flush()
             made = live.snapshot(sharing / "copy.img").bytes
             assert made == (sharing / "a.img").stat().st_size
-            # Nothing else says that it was not copied.
+            # Only shared extents prove that the image was not copied.
             assert _shared_bytes(sharing / "copy.img") >= PAGES * PAGE
             client.write(0, after)
             client.flush()

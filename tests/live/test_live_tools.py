@@ -1,4 +1,4 @@
-"""Tools of libnbd and QEMU on a live drive: images in and out, holes, what it can."""
+"""Tools of libnbd and QEMU on a live drive: images in and out, holes, and advertised features."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ qemu = needs("nbdkit", "qemu-img")
 
 
 def run(*command: object) -> str:
-    """What the command writes; it has to succeed."""
+    """Runs a command, which has to succeed, and returns its output."""
     words = [str(word) for word in command]
     done = subprocess.run(
         words, capture_output=True, text=True, timeout=HANGS_S, env={"PATH": SYSTEM_PATH}
@@ -34,7 +34,8 @@ def run(*command: object) -> str:
 
 
 def extents(uri: str) -> list[tuple[int, int, bool]]:
-    """What `nbdinfo` tells of the export: where a run begins, its bytes, whether it is a hole."""
+    """Returns the extents that `nbdinfo` reports: offset, bytes, and whether the extent is a
+    hole."""
     runs: list[tuple[int, int, bool]] = []
     for run_ in json.loads(run("nbdinfo", "--map", "--json", uri)):
         start, length, hole = run_["offset"], run_["length"], run_["type"] == 3
@@ -48,7 +49,7 @@ def extents(uri: str) -> list[tuple[int, int, bool]]:
 
 @pytest.fixture
 def file_system(tmp_path: Path) -> Path:
-    """An ext4 image with this project's sources in it."""
+    """An ext4 image that contains this project's sources."""
     image = tmp_path / "ext4.img"
     tree = Path(__file__).resolve().parents[2] / "crates"
     run("mke2fs", "-q", "-F", "-t", "ext4", "-b", PAGE, "-d", tree, image, f"{SIZE // 1024}k")
@@ -102,7 +103,7 @@ def test_what_is_not_written_is_a_hole(serve: Drives) -> None:
         (MIB, 2 * MIB, False),
         (3 * MIB, SIZE - 3 * MIB, True),
     ]
-    # Only whole pages can be trimmed: of the others the rest is still to be read.
+    # Only whole pages can be trimmed. The partly covered pages must keep the rest of their data.
     run("qemu-io", "-f", "raw", "-c", f"discard {MIB + PAGE - 512} {PAGE + 1024}", drive.uri)
     reads = [
         f"read -P 7 {MIB} {PAGE - 512}",
@@ -117,7 +118,8 @@ def test_what_is_not_written_is_a_hole(serve: Drives) -> None:
 
 
 def _reads(uri: str, reads: list[str]) -> None:
-    """`qemu-io` says that a pattern is not there, and succeeds."""
+    """Runs reads in `qemu-io`, which exits with success even if a pattern does not match. Fails if
+    its output reports a mismatch."""
     for read in reads:
         said = run("qemu-io", "-f", "raw", "-c", read, uri)
         assert "Pattern verification failed" not in said, read
@@ -152,7 +154,7 @@ def test_an_export_names_a_placement_handle(serve: Drives) -> None:
         run("qemu-io", "-f", "raw", "-c", f"write 0 {pages * PAGE}", "-c", "flush", uri)
     with Live(drive.control) as live:
         result = live.status().result
-    # Stream 0 is that of what cleaning moves: handles are isolated initially.
+    # Stream 0 takes the pages that cleaning moves, because handles are initially isolated.
     assert [stream.host_pages for stream in result.placement.streams] == [0, 6, 0, 5, 7]
     for export in ("handle-", "handle-x", "handle--1", "handle-65536"):
         uri = drive.uri.replace(":///", f":///{export}", 1)

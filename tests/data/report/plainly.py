@@ -1,4 +1,4 @@
-"""Numbers as a reader expects them, written with the plainest code: what tests compare with."""
+"""Formats numbers as a reader expects them, in the plainest code. Tests compare reports with it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def whole(value: float) -> str:
-    """Thousands apart: 1 234 567."""
+    """Returns a whole number with its thousands separated: 1 234 567."""
     digits = str(round(value))
     groups = []
     while len(digits) > 3:
@@ -16,14 +16,14 @@ def whole(value: float) -> str:
 
 
 def decimals(value: float, digits: int) -> str:
-    """So many decimals, thousands apart."""
+    """Returns a number with `digits` decimals and its thousands separated."""
     left, dot, right = f"{value:.{digits}f}".partition(".")
     return whole(int(left)) + dot + right
 
 
 def three(value: float) -> str:
-    """A measurement: three digits that count, at most three decimals, no digit lost before the
-    point."""
+    """Returns a measurement with three significant digits and at most three decimals. Digits before
+    the point are all kept."""
     for least, digits in ((100, 0), (10, 1), (1, 2)):
         if value >= least:
             return decimals(value, digits)
@@ -31,18 +31,18 @@ def three(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """Per cent with two decimals."""
+    """Returns a share in per cent with two decimals."""
     return f"{value * 100:.2f}%"
 
 
 def factor(value: float) -> str:
-    """An amplification, up to 100."""
+    """Returns an amplification below 100, with three decimals."""
     assert value < 100
     return f"{value:.3f}"
 
 
 def size(value: float) -> str:
-    """Bytes in a binary unit, four digits."""
+    """Returns bytes in a binary unit, with four digits."""
     power = 0
     while value >= 1024 and power < 4:
         value, power = value / 1024, power + 1

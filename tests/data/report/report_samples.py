@@ -33,12 +33,13 @@ ENGINE = {
 
 
 def typed(documents: Sequence[dict[str, Any]]) -> list[Result]:
-    """Results of these documents; what they lack is null, or nothing where that cannot be."""
+    """Returns typed results of these documents. A missing field becomes null, or an empty value
+    where the schema forbids null."""
     return [Result.from_dict(_whole(document)) for document in documents]
 
 
 def runs(documents: Sequence[dict[str, Any]]) -> list[Run]:
-    """The same with their names."""
+    """Returns typed results of these documents, labelled as runs."""
     return label_runs(typed(documents))
 
 
@@ -51,7 +52,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fill(schema: dict[str, Any], given: Any) -> Any:
-    """What is given, with everything else that the schema has."""
+    """Returns the given value completed with every other field of the schema."""
     if "$ref" in schema:
         return _fill(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], given)
     if "properties" in schema:
@@ -90,7 +91,8 @@ DRIVE: dict[str, Any] = {
 def sample(
     trace: str = "financial1", scheme: str = "dftl", cache: str = "64KiB", seed: int = 1
 ) -> dict[str, Any]:
-    """One result; the numbers agree with each other where the report relies on it."""
+    """Returns one result document. Its numbers agree with each other where the report relies on
+    it."""
     rng = random.Random(f"{trace} {scheme} {cache} {seed}")
     hit = min(0.995, HIT_RATIO.get(scheme, 0.6) + CACHE_GAIN.get(cache, 0.05))
     hit += 0.05 if trace == "financial1" else -0.03
@@ -193,20 +195,21 @@ def sample(
 
 
 FIRST, STEP = 1009, 37
-"""The digits of the numbers in `distinct`: prime steps, so that three digits tell them apart."""
+"""First number and step of the numbers in `distinct`: with a prime step, three digits tell any two
+apart."""
 
 COUNTS = ("iops", "host_requests_per_second", "page_writes_per_second")
 COUNTS += ("page_programs_per_second", "erases_min", "erases_max")
-"""Fractions that are shown as whole numbers."""
+"""Fractional fields that the report shows as whole numbers."""
 
 SHARES = ("hit_ratio", "utilization", "spare_factor", "over_provisioning", "victim_valid_mean")
 
 
 def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
-    """A whole result in which no two numbers are equal, nor look so with three digits.
+    """Returns a complete result in which no two numbers are equal, or look equal with three digits.
 
-    It has the fields of the typed result. Its numbers mean nothing: what shows one of them
-    can be traced to one place in the document.
+    It has the fields of the typed result. The numbers mean nothing, but each number that the report
+    shows can be traced to one field of the document.
     """
     digits = itertools.count(first, STEP)
     document = _distinct(Result, digits)
@@ -237,7 +240,8 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
 
 
 def _distinct(kind: Any, digits: Iterator[int]) -> dict[str, Any]:
-    """Every number of a dataclass as a number of its own, of the size that its field suggests."""
+    """Returns a dataclass as a document in which every number is different. The field's name
+    decides the magnitude."""
     document: dict[str, Any] = {}
     for name, hint in get_type_hints(kind).items():
         if is_dataclass(hint):
@@ -254,7 +258,8 @@ def _distinct(kind: Any, digits: Iterator[int]) -> dict[str, Any]:
 
 
 def study() -> list[dict[str, Any]]:
-    """2 traces x 3 mapping schemes x 3 cache sizes, some with something to say."""
+    """Returns results of 2 traces x 3 mapping schemes x 3 cache sizes, some with warnings or
+    notes."""
     results = [
         sample(*case)
         for case in itertools.product(("financial1", "msr_prxy0"), HIT_RATIO, CACHE_GAIN)
@@ -268,7 +273,8 @@ def study() -> list[dict[str, Any]]:
 
 
 def bare() -> dict[str, Any]:
-    """A run in which everything that may be null is null: it only read, untimed, uncached."""
+    """Returns a run in which every nullable field is null: it only read, without timing or a
+    cache."""
     whole = sample("readonly", scheme="ideal")
     kept = ("floatgate", "config", "seed", "workload", "drive")
     result = {name: whole[name] for name in kept} | {"flash": {"reads": whole["flash"]["reads"]}}
@@ -278,7 +284,8 @@ def bare() -> dict[str, Any]:
 
 
 def hostile() -> dict[str, Any]:
-    """Names that break out of HTML, of scripts, of attributes and of Vega expressions."""
+    """Returns a result whose names try to break out of HTML, scripts, attributes and Vega
+    expressions."""
     result = copy.deepcopy(sample())
     result["workload"]["name"] = "</script><script>window.broken = 1</script>'\"&\\"
     result["config"]["mapping"]["scheme"] = "<img src=x onerror='window.broken = 2'>"
@@ -303,7 +310,7 @@ def _latency(rng: random.Random, hit: float) -> dict[str, Any]:
 
 
 def _distribution(rng: random.Random, median: float, spread: float) -> dict[str, Any]:
-    stall = 1500.0  # one request in forty waits for an erase and the moves before it
+    stall = 1500.0  # one request in 40 waits for an erase and the page moves that precede it
     times = sorted(
         median * math.exp(rng.gauss(0, spread) * 0.5)
         + (stall * rng.expovariate(0.6) if rng.random() < 0.025 else 0)

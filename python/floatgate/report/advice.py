@@ -1,4 +1,4 @@
-"""Advice as a page and pictures; in: `floatgate.advising.lines.Advice`."""
+"""Advice (`floatgate.advising.lines.Advice`) as a page and pictures."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ PICTURES = {
     "latency": ("us", "99 % of the requests take no longer."),
     "streams": ("", "Flash pages programmed for each page that the host writes."),
 }
-"""Lines that are drawn: the unit of the numbers that are, and what these are."""
+"""Lines of the advice that have a figure, by key: the unit of the numbers in it, and its caption.
+
+A line may hold numbers of other units; the figure leaves those out.
+"""
 
 AXES = {"": "Write amplification", "bytes": "Map memory, bytes", "us": "p99, µs"}
 
 WIDE = 50
-"""From this ratio of the most to the least on, the axis is logarithmic."""
+"""The axis is logarithmic where the largest value exceeds the smallest by more than this factor."""
 
 BAND = 44
 """Height of a row in pixels."""
@@ -53,19 +56,19 @@ def write_advice(found: Advice, directory: Path) -> list[Path]:
 
 
 def advice_figures(found: Advice) -> list[Figure]:
-    """The answers with numbers to draw."""
+    """Returns a figure for each line of the advice that has numbers to draw."""
     return [figure for line in found.lines if (figure := _figure(line)) is not None]
 
 
 def answers_table(found: Advice) -> Table:
-    """Questions and answers, and how sure these are."""
+    """Returns the table of questions, answers and the confidence in each answer."""
     rows = [[Cell(line.question), Cell(line.answer), Cell(line.found)] for line in found.lines]
     return Table("Advice", ["Question", "Answer", "Confidence"], rows, frozenset(range(3)))
 
 
 def numbers_frame(found: Advice) -> pl.DataFrame:
-    """A row for each number: `question` (its key), `found`, `name`, `value`, `unit`, `low`,
-    `high`."""
+    """Returns a row for each number: `question` (its key), `found` (confidence), `name`, `value`,
+    `unit`, `low`, `high`."""
     rows = [
         {"question": line.key, "found": line.found, **vars(number)}
         for line in found.lines
@@ -77,7 +80,10 @@ def numbers_frame(found: Advice) -> pl.DataFrame:
 
 
 def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot:
-    """Dots with their intervals, a row each: `row`, `value`, `low`, `high`, and `words`."""
+    """Returns a chart of dots with their intervals.
+
+    `points` has a row for each number: `row`, `value`, `low`, `high`, and `words` (its label).
+    """
     spread = max(points["high"].to_list()) / max(min(points["low"].to_list()), 1e-9)
     scale = alt.Scale(type="log") if spread > WIDE else alt.Scale(zero=True, nice=True)
     x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=title, tickCount=6, format="~s"))
@@ -92,7 +98,8 @@ def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot
 
 
 def _figure(line: Line) -> Figure | None:
-    """The numbers of a line, drawn; None of a line that has none to draw."""
+    """Returns the figure of a line's numbers, or None where no figure is defined or no number
+    exists."""
     if line.key not in PICTURES or not line.numbers:
         return None
     unit, caption = PICTURES[line.key]
@@ -117,7 +124,7 @@ def _figure(line: Line) -> Figure | None:
 
 
 def words(number: Number) -> str:
-    """A number for people, in its unit."""
+    """Returns a number as text for people, in its unit."""
     if number.unit in ("bytes", "share"):
         return size(number.value) if number.unit == "bytes" else percent(number.value)
     if not number.unit:
@@ -147,12 +154,12 @@ def _lines_table(found: Advice) -> Table:
 
 
 def _next(line: Line) -> str:
-    """What to measure next, and the commands that do."""
+    """Returns what to measure next, and the commands that measure it."""
     return " ".join([line.next, *(f"$ {command}" for command in line.commands)])
 
 
 def _told(line: Line) -> str:
-    """An answer with its confidence and its doubts."""
+    """Returns an answer with its confidence and its doubts."""
     doubts = f" But: {'; '.join(line.doubts)}." if line.doubts else ""
     return f"{line.answer} ({line.found}){doubts}"
 

@@ -1,4 +1,4 @@
-"""What time goes into, in words."""
+"""Names of the causes that a request's time is attributed to."""
 
 from __future__ import annotations
 
@@ -18,15 +18,21 @@ BLAME = {
     "controller": "controller",
     "link": "host link",
 }
-"""Where a request's time went; the same cause has the same colour as in `frames.CAUSES`."""
+"""Name of each cause of response time, in the order of the palette.
+
+Cleaning, map and merges have the same colours as in `frames.CAUSES`.
+"""
 
 ROOM = "waiting for room (cleaning)"
-"""The cause `buffer` on a drive without a write buffer: a write waits for room in the controller's
-memory, which programs free when cleaning lets them end."""
+"""Name of the cause `buffer` on a drive without a write buffer.
+
+A write then waits for room in the controller's memory. Programs free that room, and they may have
+to wait for cleaning.
+"""
 
 
 def blame_names(results: Iterable[Result]) -> dict[str, str]:
-    """The names of the causes for some results, which share a name for each."""
+    """Returns the names of the causes; the results share one name for each cause."""
     schemes = {result.setting("buffer.scheme") for result in results}
     if schemes == {"none"}:
         return BLAME | {"buffer": ROOM}

@@ -1,8 +1,8 @@
-"""The plots, one small function each: a frame from `frames` in, an Altair chart out.
+"""One small function for each plot: takes a frame from `frames`, returns an Altair chart.
 
-Charts carry no colours and no fonts; those come from the config of whoever draws them (`theme`).
-Rows of bars have their label above the bar, not beside it: that reads the same on a phone, and
-a label may be as long as a trace's name.
+Charts carry no colours and no fonts: the config of the page or picture file adds them (`theme`).
+Rows of bars have their label above the bar, not to its left. This layout works on a phone too, and
+leaves room for a label as long as a trace's name.
 """
 
 from __future__ import annotations
@@ -23,32 +23,35 @@ ROW_HEIGHT = 42
 BAR = 15
 LABEL_ABOVE = -11
 BAR_BELOW = 7
-"""A row's height, its bar's, and how far label and bar sit from the row's middle, in pixels."""
+"""Height of a row, height of its bar, and distances of label and bar from the row's middle, in
+pixels."""
 
 SHORT = "format(datum.value, '~s')"
-"""A label such as 20k; the format of an axis would write its zero as 0k."""
+"""Expression for a label such as 20k. An axis format would write its zero as 0k."""
 
 LINE_DIGITS = 6
-"""Digits of a number in a line: there are thousands, and their tooltips show four."""
+"""Digits of a number in a line. A line has thousands of points, and tooltips show four digits."""
 
 MARK_BELOW = 24
 MARK_HEIGHT = 18
-"""How far the text of a mark sits from the row's middle, and what it adds to the row's height."""
+"""Distance of a mark's text from the row's middle, and the height that it adds to the row, in
+pixels."""
 
 
 SEEDS_BELOW = 18
-"""How far the dots of a bar's seeds sit from the row's middle."""
+"""Distance of a bar's seed dots from the row's middle, in pixels."""
 
 Marks = tuple[pl.DataFrame, pl.DataFrame]
-"""Intervals of bars, and each seed's own value: `intervals.seed_marks`."""
+"""Intervals of bars, and the value of each seed: the result of `intervals.seed_marks`."""
 
 
 def chart_amplification(
     frame: pl.DataFrame, rows: Sequence[str], limit: float, predicted: pl.DataFrame, marks: Marks
 ) -> Plot:
-    """Stacked bars: bytes programmed per byte of the host by cause; `limit` ends the axis.
+    """Returns stacked bars of bytes programmed per byte of the host, by cause.
 
-    A row in `predicted` is a rule across its run's bar, with the closed form's name and value.
+    The axis ends at `limit`. A row in `predicted` becomes a rule across its run's bar, with the
+    closed form's name and value.
     """
     title = "Bytes programmed per byte of the host"
     bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit, marks)
@@ -63,7 +66,7 @@ def chart_amplification(
     ]
     rule = laws.mark_tick(size=BAR + 8, thickness=2, yOffset=BAR_BELOW, style="mean")
     plot = bars + rule.encode(tooltip=tooltip)
-    # The text is on the side of the rule that has room for it.
+    # The text goes on the side of the rule that has room for it.
     far = pl.col("value") > limit / 2
     text = {"yOffset": MARK_BELOW, "style": "total", "aria": False}
     for here, align in ((predicted.filter(far), "right"), (predicted.filter(~far), "left")):
@@ -84,12 +87,12 @@ def chart_blame(
     unit: str,
     marks: Marks,
 ) -> Plot:
-    """Stacked bars: where the mean response time went, in units of time per request."""
+    """Returns stacked bars of the mean response time by cause, in `unit` per request."""
     return _stack(frame, rows, parts, f"{unit} per request", ",.4~r", limit, marks)
 
 
 def chart_hit_ratio(frame: pl.DataFrame, rows: Sequence[str], marks: Marks) -> Plot:
-    """Bars: the share of look-ups that a cache answered."""
+    """Returns bars of the share of look-ups that a cache answered."""
     tooltip = [
         alt.Tooltip("run:N", title="Run"),
         alt.Tooltip("value:Q", title="Hit ratio", format=".2%"),
@@ -106,7 +109,7 @@ def chart_shares(
     tooltip: Sequence[alt.Tooltip],
     marks: Marks | None = None,
 ) -> Plot:
-    """Bars of shares, 0 to 1: the `value` of each `row`."""
+    """Returns bars of shares, 0 to 1: the `value` of each `row`."""
     axis = alt.Axis(format=".0%", title=title, values=[0, 0.2, 0.4, 0.6, 0.8, 1])
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
     ends = _bar_ends(frame.select("row", "value"), marks)
@@ -117,7 +120,8 @@ def chart_shares(
 
 
 def _bar_ends(totals: pl.DataFrame, marks: Marks | None) -> pl.DataFrame:
-    """`totals`, a `value` for each `row`, with where its text begins: `end`."""
+    """Adds to `totals`, which has a `value` for each `row`, the position where its text begins:
+    `end`."""
     if marks is None or marks[0].is_empty():
         return totals.with_columns(end="value")
     ends = totals.join(marks[0].select("row", "high"), on="row", how="left", maintain_order="left")
@@ -125,7 +129,7 @@ def _bar_ends(totals: pl.DataFrame, marks: Marks | None) -> pl.DataFrame:
 
 
 def _totals(ends: pl.DataFrame, rows: Sequence[str], style: str) -> alt.Chart:
-    """The value of each bar, behind its end."""
+    """Writes the value of each bar behind the bar's end."""
     text = alt.Chart(inline_data(ends)).encode(
         x="end:Q", y=row_axis(rows), text=alt.Text("value:Q", format=style)
     )
@@ -138,7 +142,7 @@ def _totals(ends: pl.DataFrame, rows: Sequence[str], style: str) -> alt.Chart:
 def _with_seeds(
     bars: alt.LayerChart, rows: Sequence[str], title: str, style: str, marks: Marks | None
 ) -> alt.LayerChart:
-    """Bars over several seeds with whiskers, and below each a dot per seed."""
+    """Adds whiskers to bars over several seeds, and below each bar a dot for each seed."""
     if marks is None or marks[0].is_empty():
         return bars
     spread, dots = (alt.Chart(inline_data(frame)).encode(y=row_axis(rows)) for frame in marks)
@@ -159,9 +163,9 @@ def _with_seeds(
 
 
 def nines_axis(top: float) -> alt.Y:
-    """The share of requests faster than a time, where each step up leaves a tenth of them.
+    """Returns the axis of the share of requests faster than a time.
 
-    `top` is the most nines.
+    Each step up leaves a tenth of the requests. `top` is the largest number of nines.
     """
     nines = range(1, math.floor(top) + 1)
     ticks = {0.0: "0%", 0.301: "50%"} | {
@@ -181,7 +185,7 @@ def nines_axis(top: float) -> alt.Y:
 
 
 def share_axis() -> alt.Y:
-    """The share of requests no slower than a time, from none to all."""
+    """Returns the axis of the share of requests no slower than a time, 0 to 100 %."""
     axis = alt.Axis(title="Requests no slower", format=".0%", tickCount=5)
     return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
 
@@ -196,10 +200,10 @@ def chart_distribution(
     line: tuple[str, str] = ("run", "Run"),
     steps: bool = False,
 ) -> Plot:
-    """Lines: shares of requests by `time`, on a log scale over the domain; `title` has its unit.
+    """Returns lines of the share of requests by `time`, on a log scale over the domain.
 
-    `line` is the field that tells the lines apart, with its name. With `steps` a share holds until
-    the next point.
+    `title` names the unit of time. `line` holds the field that distinguishes the lines, and its
+    title. With `steps`, a share stays constant until the next point.
     """
     x = alt.X(
         "time:Q",
@@ -220,9 +224,9 @@ def chart_timeline(
     style: str,
     beyond: pl.DataFrame | None = None,
 ) -> Plot:
-    """Lines: a column of the frame over the run; `style` is a d3 number format.
+    """Returns lines of a column of the frame over the run; `style` is a d3 number format.
 
-    `beyond` has the points that the axis does not reach, with the `edge` to mark them at.
+    `beyond` has the points outside the axis, with the `edge` at which to mark each.
     """
     x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
     y = metric_axis(metric, domain, style)
@@ -244,8 +248,8 @@ def chart_timeline(
 
 
 def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
-    """Bars: how many erase units were erased how often, for one run."""
-    # A bar stands over the whole numbers it counts.
+    """Returns bars of the number of erase units by their erase count, for one run."""
+    # A bar covers the whole numbers that it counts.
     edges = frame.with_columns(start=pl.col("first") - 0.5, end=pl.col("last") + 0.5)
     plot: Plot = (
         alt.Chart(inline_data(edges))
@@ -271,7 +275,10 @@ def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
 
 
 def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
-    """Spans: least to most erases of a unit, the bar one deviation either side of the mean."""
+    """Returns a line from the least to the most erases of a unit for each run.
+
+    The bar covers one standard deviation on each side of the mean, within these ends.
+    """
     scale = alt.Scale(domain=[0, limit], nice=True)
     axis = alt.Axis(title="Erases of a unit", labelExpr=SHORT, tickCount=8)
     tooltip = [
@@ -299,7 +306,7 @@ def _stack(
     limit: float,
     marks: Marks,
 ) -> Plot:
-    """Horizontal stacked bars with their total at the end."""
+    """Returns horizontal stacked bars with the total at the end of each bar."""
     present = [part for part in parts if part in set(frame["part"])]
     order = frame.sort("order")
     bars = (
@@ -312,7 +319,7 @@ def _stack(
                 axis=alt.Axis(title=title, labelExpr=SHORT, tickCount=8),
             ),
             y=row_axis(rows),
-            # The whole list is the domain, so that a cause keeps its colour in every report.
+            # The domain lists all causes, so that a cause has the same colour in every report.
             color=alt.Color(
                 "part:N", scale=alt.Scale(domain=list(parts)), legend=alt.Legend(values=present)
             ),
@@ -331,7 +338,7 @@ def _stack(
 
 
 Told = Sequence[tuple[str, str, str]]
-"""What is told about a point: field, title, and d3 number format (empty for text)."""
+"""Fields of a tooltip: field, title, and d3 number format (empty for text)."""
 
 
 def chart_lines(
@@ -345,7 +352,7 @@ def chart_lines(
     dots: bool = False,
     steps: bool = False,
 ) -> Plot:
-    """Lines with the point nearest to the pointer described."""
+    """Returns lines; the tooltip describes the point nearest to the pointer."""
     data = inline_data(frame, LINE_DIGITS)
     base = alt.Chart(data).encode(x=x, y=y, color=line_colour(colours))
     line = base.mark_line(
@@ -363,7 +370,7 @@ def chart_lines(
 
 
 def metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
-    """The axis of a metric, in per cent if its d3 number format is."""
+    """Returns the axis of a metric, in per cent if the metric's d3 number format is in per cent."""
     axis = alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5)
     return alt.Y(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=True), axis=axis)
 
@@ -373,17 +380,17 @@ def line_colour(colours: Sequence[str]) -> alt.Color:
 
 
 def near(plot: Plot, tooltip: Told) -> Plot:
-    """The plot with the point of its first layer that is nearest to the pointer described.
+    """Adds a tooltip for the point of the first layer that is nearest to the pointer.
 
-    The page's script does it. A selection of Vega-Lite would draw each point and the area it
-    attracts the pointer from: thousands of elements that nobody sees.
+    The page's script shows the tooltip. A selection of Vega-Lite would draw, for each point, the
+    point and the area in which it attracts the pointer: thousands of invisible elements.
     """
     told: Plot = plot.properties(usermeta={"near": [list(one) for one in tooltip]})
     return told
 
 
 def _log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten within the domain, and the more steps between them the fewer they are."""
+    """Returns powers of ten within the domain, with more steps between them where there are few."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = range(1, 10) if high < 10 * low else (1, 2, 5) if len(decades) <= 4 else (1,)
     ticks = [step * 10.0**decade for decade in decades for step in steps]
@@ -391,7 +398,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
 
 
 def row_axis(rows: Sequence[str]) -> alt.Y:
-    """One band per run, its label inside the plot above the bar."""
+    """Returns an axis with one band for each run, its label inside the plot above the bar."""
     return alt.Y(
         "row:N",
         sort=list(rows),
@@ -417,10 +424,11 @@ def in_rows(chart: alt.LayerChart, rows: Sequence[str]) -> Plot:
 
 
 def inline_data(frame: pl.DataFrame, digits: int = 8) -> alt.InlineData:
-    """The frame inside the spec, without a row limit and free of global settings.
+    """Returns the frame as data inside the spec, without a row limit or global settings.
 
-    Eight digits are more than a bar or its tooltip shows, and half the bytes. It is one text,
-    because Altair checks and copies lists number by number, which takes seconds for many runs.
+    Eight digits are more than a bar or its tooltip shows, and halve the bytes. The data is one
+    string, because Altair checks and copies lists number by number, which takes seconds for many
+    runs.
     """
     text = frame.with_columns(pl.selectors.float().round_sig_figs(digits)).write_json()
     return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))

@@ -1,4 +1,4 @@
-"""The curve of the mapping cache in words and tables; in: `floatgate.curves.map_curve`."""
+"""The mapping cache's hit-ratio curve (`floatgate.curves.map_curve`) in words and tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .values import count, percent, size
 Document = Mapping[str, Any]
 
 SIZES = 12
-"""Rows of the short table, at most."""
+"""Most rows in the short table."""
 
 
 def source_words(document: Document) -> str:
-    """Whether the curve is exact, and how far off it may be."""
+    """States whether the curve is exact or sampled, and the expected error of a sampled curve."""
     sample = document["sample"]
     if not sample:
         return "exact"
@@ -26,7 +26,7 @@ def source_words(document: Document) -> str:
 
 
 def needed_table(document: Document) -> Table:
-    """The sizes that reach shares of the hits that can be had."""
+    """Returns the cache sizes that reach given shares of the achievable hits."""
     rows = [
         [
             Cell(f"{row['percent']} %", row["percent"]),
@@ -41,7 +41,10 @@ def needed_table(document: Document) -> Table:
 
 
 def sizes_table(document: Document, *, short: bool = False) -> Table:
-    """The hit ratio at the points; `short` has a few powers of two and the last."""
+    """Returns the hit ratio at each cache size.
+
+    With `short`, the table has a few powers of two and the last point.
+    """
     points = document["points"]
     if short:
         powers = [point for point in points if point["entries"].bit_count() == 1]
@@ -60,6 +63,6 @@ def sizes_table(document: Document, *, short: bool = False) -> Table:
 
 
 def _at_most(document: Document, row: Mapping[str, Any]) -> str:
-    """A sign before a size that may be too large: a sample says nothing about smaller ones."""
+    """Returns `≤` for a size that may be too large: a sample has no points at smaller sizes."""
     first = document["points"][0]["entries"]
     return "≤ " if document["sample"] and row["entries"] == first else ""

@@ -1,4 +1,4 @@
-"""A data sheet's tables."""
+"""Tables of a data sheet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .values import ABSENT, count, fixed, measured
 
 
 def performance_table(sheet: DataSheet) -> Table:
-    """Rates and throughput, fresh and steady, with the ranges of the class."""
+    """Returns the rates and throughput, fresh and steady, with the ranges of the drive's class."""
     rows = []
     is_class_known = bool(sheet.source)
     for line in sheet.lines:
@@ -22,7 +22,7 @@ def performance_table(sheet: DataSheet) -> Table:
 
 
 def latencies_table(sheet: DataSheet) -> Table:
-    """Response times of the steady state, with the ranges of the class."""
+    """Returns the response times in the steady state, with the ranges of the drive's class."""
     is_class_known = bool(sheet.source)
     rows = []
     for line in sheet.latencies:
@@ -42,7 +42,7 @@ def latencies_table(sheet: DataSheet) -> Table:
 def _class_cells(
     line: Line | LatencyLine, value: float | None, unit: str, is_class_known: bool
 ) -> list[Cell]:
-    """The published range, and a mark where the number is outside."""
+    """Returns the published range, with a mark if the simulated number lies outside."""
     if not is_class_known:
         return []
     if line.published is None:

@@ -1,4 +1,4 @@
-"""The figure of what each die and each channel did with the time of the run."""
+"""Figure of how each die and each channel spent the time of the run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from .tables import Table, beside, written
 from .values import count, percent
 
 LANES = 64
-"""Where the runs of a plot have more lanes than this, each shows its mean and its busiest one."""
+"""Most lanes that a plot shows one by one.
+
+With more lanes, the plot shows the mean lane and the busiest lane of each run.
+"""
 
 LANE_HEIGHT = 18
 LANE_BAR = 12
 
 
 class Lane(NamedTuple):
-    """What a lane of the figure stands for."""
+    """Kind of lane in the figure: dies or channels."""
 
     noun: str
     uses: dict[str, str]
-    """The names of what it did, in the order of the palette."""
+    """Names of the lane's activities, in the order of the palette."""
     shares: Callable[[Result], DiesResult | ChannelsResult]
-    """Its part of a result: for each use a share of the time per lane."""
+    """Returns the section of a result with the share of the time for each use and lane."""
 
 
 DIES = Lane(
@@ -62,7 +65,7 @@ CHANNELS = Lane(
 
 
 def die_use(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
-    """A plot of the dies and one of the channels for each panel."""
+    """Returns a figure with a plot of the dies and a plot of the channels for each panel."""
     figure = Figure(
         "die-use",
         "What dies and channels did",
@@ -86,7 +89,7 @@ def die_use(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 
 def lanes(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
-    """A row per lane and use that it had, with its share of the time as `value`."""
+    """Returns a row for each lane and each of its uses, with the share of the time as `value`."""
     busy = [_busy(run, kind) for run in runs]
     every = sum(map(len, busy)) <= LANES
     rows = []
@@ -103,7 +106,8 @@ def lanes(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
 
 
 def use_table(runs: Sequence[Run]) -> Table:
-    """How busy the busiest die, and dies and channels in the mean, were in each run."""
+    """Returns, for each run, the busiest die, its busy share, and the mean busy share of the dies
+    and of the channels."""
     dies, channels = ([_busy(run, kind) for run in runs] for kind in (DIES, CHANNELS))
     columns = [
         written(count)("Busiest die", [shares.index(max(shares)) for shares in dies]),
@@ -116,7 +120,7 @@ def use_table(runs: Sequence[Run]) -> Table:
 
 
 def _shown(noun: str, busy: Sequence[float], every: bool) -> Iterable[tuple[str, Sequence[int]]]:
-    """The name of each lane that is shown, and those that it is the mean of."""
+    """Returns the name of each shown lane, and the lanes that it averages."""
     if every or len(busy) < 2:
         return ((f"{noun} {at}", [at]) for at in range(len(busy)))
     busiest = busy.index(max(busy))
@@ -124,7 +128,8 @@ def _shown(noun: str, busy: Sequence[float], every: bool) -> Iterable[tuple[str,
 
 
 def _busy(run: Run, kind: Lane) -> list[float]:
-    """The share of the time in which each lane was not idle: none in a run that took no time."""
+    """Returns the share of the time in which each lane was not idle; empty if the run took no
+    time."""
     shares = kind.shares(run.result)
     uses = [getattr(shares, use) for use in kind.uses if use != "idle"]
     return [sum(lane) for lane in zip(*uses, strict=True)]
@@ -135,7 +140,7 @@ def _mean(shares: Sequence[float]) -> float:
 
 
 def _chart_lanes(frame: pl.DataFrame, kind: Lane) -> Plot:
-    """Stacked bars to 100 %, with the names of their lanes beside them as there are many."""
+    """Returns stacked bars to 100 %, with lane names to the left, because there are many lanes."""
     rows = first(frame["row"])
     uses = list(kind.uses.values())
     shown = alt.Legend(values=[use for use in uses if use in set(frame["part"])])

@@ -1,6 +1,6 @@
-"""The figures of latencies at full resolution: by kind of request, and by cause.
+"""Figures of latencies at full resolution, by kind of request and by cause.
 
-Runs have them with `latency.distribution = "full"`.
+Only runs with `latency.distribution = "full"` have these latencies.
 """
 
 from __future__ import annotations
@@ -22,27 +22,28 @@ from .tables import cause_table
 from .values import TIMES, unit_of
 
 SHARE_STEP = 0.004
-"""Points of a line closer than this in their share, and otherwise, are one point on screen."""
+"""Points of a line closer than this in their share (and within `CURVE_STEP` in the logs of time and
+tail) are one point on screen."""
 
 ABSENT = "the run kept a summary of its latencies, or there are none"
 
 Lines = dict[tuple[str, str], pl.DataFrame]
-"""The lines of each plot, by its title and its panel."""
+"""Lines of each plot, by the plot's title and panel."""
 
 
 def distributions(drawn: Sequence[Run], runs: Sequence[Run]) -> list[Figure]:
-    """Nothing where no run kept the whole distribution."""
+    """Returns the figures; none if no run kept the whole distribution."""
     if not any(run.result.distributions for run in drawn):
         return []
     return [_by_operation(drawn), _by_cause(drawn, runs)]
 
 
 def lines(found: Iterable[tuple[Run, str, Distribution | None]]) -> pl.DataFrame:
-    """The points of a line for each distribution, with what tells its colour.
+    """Returns the points of a line for each distribution, with the text that selects its colour.
 
-    `share` of the requests (0 to 1) took `us` microseconds or less; `nines` is -log10(1 - share),
-    at the longest the log10 of their number. A line begins at the least time that any took, with
-    the share of those that took none.
+    `share` of the requests (0 to 1) took `us` microseconds or less. `nines` is -log10(1 - share);
+    the longest time has log10 of the number of requests. A line begins at the shortest time above
+    zero, with the share of requests that took no time.
     """
     rows = [
         (run.label, colour, run.dash, *point)
@@ -55,7 +56,8 @@ def lines(found: Iterable[tuple[Run, str, Distribution | None]]) -> pl.DataFrame
 
 
 def _points(one: Distribution) -> list[tuple[float, float, float]]:
-    """Time, share and nines of the points that show on screen, the longest time the last."""
+    """Returns time, share and nines of the points visible on screen; the longest time is the
+    last."""
     (_, none), *rest = one.cdf
     points: list[tuple[float, float, float]] = []
     for us, share in ((rest[0][0], none), *rest):
@@ -67,7 +69,7 @@ def _points(one: Distribution) -> list[tuple[float, float, float]]:
 
 
 def _close(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool:
-    """Whether two points fall on nearly the same place on either scale of shares."""
+    """Returns whether two points are nearly in the same position on both share scales."""
     near = math.log10(b[0] / a[0]) < CURVE_STEP and b[2] - a[2] < CURVE_STEP
     return near and b[1] - a[1] < SHARE_STEP
 
@@ -120,7 +122,7 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 
 def _causes_of(figure: Figure, run: Run) -> None:
-    """The plots of one run: a line for each cause."""
+    """Draws the plots of one run, with a line for each cause."""
     names = blame_names([run.result])
     found = {
         (f"{kind.capitalize()}s", ""): lines(
@@ -140,7 +142,10 @@ def _draw(
     scales: Sequence[str],
     causes: Sequence[str] = (),
 ) -> None:
-    """A plot for each of the scales of shares, all over the same times; `causes` are colours."""
+    """Draws a plot for each share scale, all over the same range of times.
+
+    Where `causes` is given, it names the colours of the lines.
+    """
     ends, nines = span(found.values(), "us"), span(found.values(), "nines")
     if ends is None or nines is None:
         return
@@ -170,6 +175,9 @@ def _draw(
 
 
 def _from_edge(frame: pl.DataFrame, edge: float) -> pl.DataFrame:
-    """The lines drawn from the edge of the plot on: as many took no time, or less than any did."""
+    """Extends each line to the left edge of the plot.
+
+    The share at the edge is the share at the line's first point: the requests that took no time.
+    """
     begin = frame.group_by(*LINE, maintain_order=True).first().with_columns(time=pl.lit(edge))
     return pl.concat([begin.select(frame.columns), frame])

@@ -1,4 +1,4 @@
-"""What a figure of the report is made of."""
+"""Building blocks of a figure in the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .tables import Table
 
 @dataclass(frozen=True)
 class Legend:
-    """One entry: its text, series colour (None where only the pattern matters), line pattern."""
+    """One legend entry: text, series colour (None where only the pattern matters), line pattern."""
 
     text: str
     colour: int | None
@@ -21,15 +21,15 @@ class Legend:
 
 @dataclass(frozen=True)
 class Drawing:
-    """One plot: its heading within the figure, and what it shows in words for those who listen."""
+    """One plot, with its heading within the figure and a text description for screen readers."""
 
     heading: str
     chart: charts.Plot
     description: str
     legend: list[Legend] = field(default_factory=list)
-    """Its own, where the figure's plots do not share one."""
+    """Legend of this plot alone, where the figure's plots do not share one."""
     text: str = ""
-    """What a reader is told of it above the plot."""
+    """Text shown above the plot."""
 
 
 @dataclass
@@ -42,16 +42,16 @@ class Figure:
     lines: bool = False
     """Whether the legend's swatches are lines rather than areas."""
     wide: bool = False
-    """Whether each plot takes all of the width."""
+    """Whether each plot takes the full width."""
     drawings: list[Drawing] = field(default_factory=list)
     legend: list[Legend] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
-    """Why something a reader might expect is not drawn."""
+    """Reasons why the figure lacks something that a reader might expect."""
     table: Table | None = None
 
 
 def sentence(what: str, panel: str, frame: pl.DataFrame) -> str:
-    """A plot in words: what, for which part of the runs, how many."""
+    """Describes a plot in words: its content, its panel, and its number of runs."""
     runs = frame["run"].n_unique()
     where = f", {panel}" if panel else ""
     return f"{what}{where}; {runs} {'run' if runs == 1 else 'runs'}."

@@ -1,7 +1,7 @@
-"""Which plots a report has: frames and charts brought together, with titles, captions, legends.
+"""Figures of a report: combines frames and charts with titles, captions and legends.
 
-A figure is one question. Its plots are the panels that answer it; what cannot be drawn is said
-in words, never shown as an empty plot.
+A figure answers one question, and its plots are the panels of the answer. Where a plot cannot be
+drawn, the figure gives the reason in words and shows no empty plot.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
         "no buffer is configured, or nothing was looked up",
     ),
 )
-"""Each cache: where it is in a result, its name, and why it may have no hit ratio."""
+"""Each cache: its section of a result, its name, and the reason why it may have no hit ratio."""
 
 DRAWN = 64
-"""More runs than this are listed in the tables but not drawn."""
+"""Most runs that are drawn; tables list all runs."""
 
 
 MEANS = ("sweep", "write-amplification", "hit-ratio", "blame")
-"""Figures that are means where there are several seeds; the others are of the first seed."""
+"""Keys of the figures that show means over seeds. The others show the first seed only."""
 
 
 def figures(runs: Sequence[Run]) -> list[Figure]:
-    """All figures, in reading order."""
+    """Returns all figures, in reading order."""
     drawn = list(runs[:DRAWN])
     found = [
         *sweep(drawn),
@@ -75,7 +75,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
 
 
 def _tell_of_seeds(found: Sequence[Figure], run: Run) -> None:
-    """Says which figures are means over seeds, and which are of one seed."""
+    """Adds to each figure whether it shows means over seeds or a single seed."""
     seeds = len(run.seeds)
     for figure in found if seeds > 1 else ():
         if figure.key in MEANS:
@@ -125,17 +125,17 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 
 def _limit(marks: pl.DataFrame, column: str, room: float = 1.05) -> float:
-    """Where an axis must end at least to show the marks."""
+    """Returns the least end of an axis that shows the marks."""
     return max(marks[column], default=0.0) * room
 
 
 def _highest(marks: charts.Marks) -> float:
-    """Where an axis must end at least to show whiskers, dots, and the number behind them."""
+    """Returns the least end of an axis that shows whiskers, dots, and the number behind them."""
     return max(_limit(marks[0], "high", 1.15), _limit(marks[1], "value"))
 
 
 def _predicted(what: str, predicted: pl.DataFrame) -> str:
-    """A plot in words, with the closed forms in it."""
+    """Adds the closed forms to the description of a plot."""
     laws = "; ".join(f"{row['run']}, {row['label']}" for row in predicted.iter_rows(named=True))
     return f"{what} Predicted: {laws}." if laws else what
 
@@ -177,7 +177,10 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 
 def _blamed(result: Result, unit: float) -> float | None:
-    """All of the mean response time that has a cause."""
+    """Returns the sum of all causes of the mean response time, in `unit`.
+
+    Returns None where the sum is zero.
+    """
     return sum(time or 0.0 for time in vars(result.latency.blame_us).values()) / unit or None
 
 
@@ -227,7 +230,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         chart = charts.chart_distribution(
             frame.with_columns(time=pl.col("us") / base).drop("us"),
             *series(drawn, groups[name]),
-            # A log scale needs two different ends.
+            # The two ends of a log scale must differ.
             (ends[0] / base * 0.9, ends[1] / base * 1.1),
             charts.nines_axis(max(nines[1], 1.0)),
             f"Response time, {unit}",

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Writes a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Puts `content` at `path` in one step, so that an interrupted run leaves no half file.
+    """Writes `content` to `path` in one step, so that an interrupted run leaves no partial file.
 
-    The directory must exist; what goes wrong is an `OSError` that names the path.
+    The directory must exist. Raises an `OSError` that names the path.
     """
     with parts.writing(path) as part:
         part.write_bytes(content)
 
 
 def write_frame(path: Path, frame: pl.DataFrame) -> None:
-    """Writes a small table as Parquet, or as CSV where `path` says so, in one step.
+    """Writes a small table in one step: as CSV if the suffix of `path` is `.csv`, else as Parquet.
 
-    Raises OSError where the disk is full, for which Polars has no error of its own.
+    Raises `OSError` where the disk is full; Polars has no error of its own for this.
     """
     content = io.BytesIO()
     if path.suffix == ".csv":
@@ -35,6 +35,6 @@ def write_frame(path: Path, frame: pl.DataFrame) -> None:
 
 
 def write_table(directory: Path, name: str, frame: pl.DataFrame) -> None:
-    """Writes a table as Parquet and as CSV, as `write_frame` does."""
+    """Writes a table as Parquet and as CSV, each in one step (see `write_frame`)."""
     for suffix in ("parquet", "csv"):
         write_frame(directory / f"{name}.{suffix}", frame)

@@ -1,8 +1,8 @@
-"""Results as tidy tables, one per plot: what `charts` draws and what the page prints below it.
+"""Results as tidy tables, one for each plot: `charts` draws them, the page prints them below.
 
-Every frame has the columns `run` (full label, for tooltips) and either `row` (name within the
-panel) or `colour` and `dash` (how the line is told apart). Values that are null in the result are
-left out, so a frame without rows means: nothing to draw.
+Every frame has the column `run` (full label, for tooltips). It also has either `row` (name within
+the panel) or `colour` and `dash` (which distinguish the lines). Frames leave out values that are
+null in the result, so a frame without rows has nothing to draw.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CAUSES = {
     "other": "other",
     "partial": "partial pages",
 }
-"""Why bytes were programmed, in the order of the palette."""
+"""Names of the causes for which bytes are programmed, in the order of the palette."""
 
 NAMED = CAUSES | {
     "journal": "journal",
@@ -46,13 +46,14 @@ NAMED = CAUSES | {
     "fold": "folding",
     "parity": "parity",
 }
-"""The same with what is drawn as "other": there are no more colours that can be told apart."""
+"""`CAUSES`, and the causes that charts add to "other" because readers cannot distinguish more
+colours."""
 
 Cache = Callable[[Result], MappingResult | BufferResult]
-"""The map's cache, or the write buffer."""
+"""Returns the mapping cache or the write buffer of a result."""
 
 Times = Callable[[Result], LatencySummary]
-"""The response times of one kind of request."""
+"""Returns the response times of one kind of request."""
 
 KINDS: dict[str, Times] = {
     "read": lambda result: result.latency.read,
@@ -62,7 +63,8 @@ KINDS: dict[str, Times] = {
 
 
 def kept(run: Run, operation: str, cause: str = "response") -> Distribution | None:
-    """The whole distribution of a time, where the run kept it and it is not nothing throughout."""
+    """Returns the whole distribution of a time, if the run kept it and not all its times are
+    zero."""
     for one in run.result.distributions:
         if (one.operation, one.cause) == (operation, cause) and one.ns:
             return one
@@ -71,7 +73,7 @@ def kept(run: Run, operation: str, cause: str = "response") -> Distribution | No
 
 HISTOGRAM_BARS = 40
 CURVE_STEP = 0.02
-"""Points of a distribution closer than this, in decades both ways, are one point on screen."""
+"""Points of a distribution closer than this, in decades on both axes, are one point on screen."""
 
 ROW = {"run": pl.String, "row": pl.String}
 _PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
@@ -79,7 +81,8 @@ LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
 def amplification(runs: Iterable[Run]) -> pl.DataFrame:
-    """Bytes programmed per byte of the host, by cause; the parts sum to the write amplification."""
+    """Returns bytes programmed per byte of the host, by cause; they sum to the write
+    amplification."""
     rows = []
     for run in runs:
         rows += _parts(run, run.result.amplification, CAUSES, 1.0)
@@ -87,7 +90,8 @@ def amplification(runs: Iterable[Run]) -> pl.DataFrame:
 
 
 def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
-    """Microseconds of the mean response time, by what the request waited for, under its name."""
+    """Returns microseconds of the mean response time by cause; `names` has the name of each
+    cause."""
     rows = []
     for run in runs:
         rows += _parts(run, run.result.latency.blame_us, names, 1.0)
@@ -95,7 +99,7 @@ def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
 
 
 def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:
-    """Hit ratio (0 to 1) of a cache, with the counts behind it."""
+    """Returns the hit ratio (0 to 1) of a cache, with its counts of hits and misses."""
     known = [(run, cache(run.result)) for run in runs]
     rows = [(run.label, run.row, one.hit_ratio, one.hits, one.misses) for run, one in known]
     schema = ROW | dict.fromkeys(("value", "hits", "misses"), pl.Float64)
@@ -103,12 +107,12 @@ def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:
 
 
 def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
-    """Response times (`us`) against the share of requests that are faster, to the slowest.
+    """Returns response times (`us`) with the share of faster requests, up to the slowest request.
 
-    That of a run that kept all of it is at full resolution, others are in steps of a percentile.
-    `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %, so that the tail, where
-    devices differ, takes as much room as the body. The slowest of n requests is as slow as
-    1/n of them: it stands at log10(n).
+    A run that kept the whole distribution has full resolution; other runs have steps of a
+    percentile. `nines` is -log10(1 - share): 1 at 90 %, 2 at 99 %, 3 at 99.9 %. On this scale the
+    tail, where devices differ, has as much room as the body. The slowest of n requests is 1/n of
+    all, so its `nines` is log10(n).
     """
     rows = []
     for run in runs:
@@ -121,9 +125,9 @@ def distribution(runs: Iterable[Run], kind: str) -> pl.DataFrame:
 
 
 def timeline(runs: Iterable[Run], metrics: Sequence[str]) -> pl.DataFrame:
-    """A row per window of a run, at the host pages written by its end; a column per metric.
+    """Returns a row for each window of a run, with the host pages written by the window's end.
 
-    A run with a single window has no timeline.
+    Each metric has a column. A run with a single window has no timeline.
     """
     schema = LINE | {"pages": pl.Float64, "seconds": pl.Float64}
     schema |= dict.fromkeys(metrics, pl.Float64)
@@ -139,7 +143,7 @@ def timeline(runs: Iterable[Run], metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def wear_histogram(run: Run) -> pl.DataFrame:
-    """Erase units by how often they were erased, in at most `HISTOGRAM_BARS` equal bins."""
+    """Counts erase units by their number of erases, in at most `HISTOGRAM_BARS` equal bins."""
     pairs = [(erases, units) for erases, units in run.result.wear.histogram if units]
     schema = {"run": pl.String, "first": pl.Int64, "last": pl.Int64, "units": pl.Int64}
     if not pairs:
@@ -156,7 +160,7 @@ def wear_histogram(run: Run) -> pl.DataFrame:
 
 
 def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
-    """Erases per unit: least, mean, most, and one standard deviation either side of the mean."""
+    """Returns erases per unit: least, mean, most, and one standard deviation around the mean."""
     rows = []
     for run in runs:
         wear = run.result.wear
@@ -174,8 +178,8 @@ def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
 def sweep(
     runs: Sequence[Run], axis: Sequence[float], metric: Callable[[Result], float | None]
 ) -> pl.DataFrame:
-    """A metric against a swept quantity, over seeds its mean; `axis` has the quantity of each
-    run."""
+    """Returns a metric (its mean over seeds) against a swept quantity; `axis` has the quantity of
+    each run."""
     rows = [
         (run.label, run.colour, run.dash, at, mean_and_half_width([*map(metric, run.seeds)])[0])
         for run, at in zip(runs, axis, strict=True)
@@ -187,14 +191,14 @@ def sweep(
 def _parts(
     run: Run, parts: AmplificationResult | BlameTimes, names: dict[str, str], scale: float
 ) -> list[tuple[str, str, str, int, float, float]]:
-    """One row per part of a stacked bar; parts of nothing are left out."""
+    """Returns a row for each part of a stacked bar; parts that are zero are left out."""
     values = {key: value or 0.0 for key, value in vars(parts).items()}
     whole = sum(values.values())
     if not whole:
         return []
     known = {key: values.get(key, 0.0) for key in names}
     if "other" in known:
-        # A cause without a colour of its own still counts: a bar must end at its sum.
+        # A cause without its own colour counts as "other", so that a bar ends at its sum.
         known["other"] += whole - sum(known.values())
     return [
         (run.label, run.row, names[key], i, value * scale, value / whole)
@@ -204,14 +208,16 @@ def _parts(
 
 
 def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[float, float, float]]:
-    """Time, share and nines of the points that show on screen, the slowest request the last."""
+    """Returns time, share and nines of the points visible on screen; the slowest request is
+    last."""
     points: list[tuple[float, float, float]] = []
     slowest = times.max_us
     for us, share in times.cdf if whole is None else whole.cdf:
-        # No logarithm of zero: a request that took no time (a full buffer hit) stands at the edge.
+        # Zero has no logarithm: a request that took no time (a full buffer hit) has no point.
         if us <= 0 or not 0 <= share < 1:
             continue
-        # A point is the end of a bin of times, and the slowest request may lie before it.
+        # A point is the end of a bin of times, so the slowest request may be faster than its bin's
+        # end.
         point = (min(us, slowest or us), share, -math.log10(1 - share))
         if not (points and _close(points[-1], point)):
             points.append(point)
@@ -221,5 +227,5 @@ def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[floa
 
 
 def _close(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool:
-    """Whether two points of a distribution fall on nearly the same place of the plot."""
+    """Returns whether two points of a distribution are nearly in the same position on the plot."""
     return abs(math.log10(b[0] / a[0])) < CURVE_STEP and abs(b[2] - a[2]) < CURVE_STEP

@@ -1,4 +1,4 @@
-"""Hot and cold data in tables; in: `floatgate.hot_data.Hotness`."""
+"""Tables of hot and cold data (`floatgate.hot_data.Hotness`)."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ COLUMNS = {
     "cold_writes": "Cold writes",
     "length_pages": "Write length",
 }
-"""Columns of the paper's Table 1: pages and page writes, a length in pages."""
+"""Columns of the paper's Table 1: pages, page writes, and a length in pages."""
 
 SEQUENCES = 200
-"""Sequences that the page lists, at most; the JSON has them all."""
+"""Most sequences that the page lists; the JSON file has all."""
 
 
 def means_cells(found: Hotness) -> list[Cell]:
-    """The paper's Table 1: one row."""
+    """Returns the one row of the paper's Table 1."""
     values = [getattr(found.means, name) for name in COLUMNS]
     digits = [0, 0, 0, 0, 2]
     return [Cell(fixed(v, n), v) for v, n in zip(values, digits, strict=True)]
 
 
 def means_table(found: Hotness) -> Table:
-    """The paper's Table 1, for a terminal."""
+    """Returns the paper's Table 1, for a terminal."""
     title = "Mean of a sequence"
     return Table(title, [title, *COLUMNS.values()], [[Cell("pages"), *means_cells(found)]])
 
 
 def sequences_means_table(found: Hotness) -> Table:
-    """The paper's Table 1 with the skew of the writes."""
+    """Returns the paper's Table 1 with the skew of the writes."""
     table = means_table(found)
     gini = found.skew.gini
     (row,) = table.rows
@@ -45,7 +45,7 @@ def sequences_means_table(found: Hotness) -> Table:
 
 
 def extents_table(found: Hotness) -> Table:
-    """Figures 1 and 2 as numbers."""
+    """Returns Figures 1 and 2 of the paper as numbers."""
     rows = [
         [
             Cell("none merged" if row.gap_pages == 1 else count(row.gap_pages), row.gap_pages),
@@ -59,7 +59,7 @@ def extents_table(found: Hotness) -> Table:
 
 
 def top_table(found: Hotness) -> Table:
-    """What the most written pages get."""
+    """Returns the share of the page writes that the most written pages receive."""
     rows = [
         [
             Cell(f"{100 * top.pages_share:g} %", top.pages_share),
@@ -71,7 +71,7 @@ def top_table(found: Hotness) -> Table:
 
 
 def distances_table(found: Hotness) -> Table:
-    """The histogram of overwrite distances."""
+    """Returns the histogram of overwrite distances."""
     whole = max(found.overwrites.overwrites, 1)
     rows = [
         [
@@ -87,7 +87,7 @@ def distances_table(found: Hotness) -> Table:
 
 
 def runs_table(found: Hotness, *, short: bool = False) -> Table:
-    """How sequential the requests are, by kind; `short` has the columns that fit a terminal."""
+    """Returns how sequential the requests are, by kind; `short` selects columns for a terminal."""
     columns: dict[str, tuple[str, Callable[[float | None], str]]] = {
         "requests": ("Requests", count),
         "continuing_requests_share": ("Continuing", percent),
@@ -114,7 +114,7 @@ def runs_table(found: Hotness, *, short: bool = False) -> Table:
 
 
 def sequences_table(found: Hotness) -> Table:
-    """The sequences one by one, the first of them if they are many."""
+    """Returns one row for each sequence, at most the first `SEQUENCES`."""
     names = [*COLUMNS, "extents"]
     rows = []
     for number, one in enumerate(found.each[:SEQUENCES], 1):

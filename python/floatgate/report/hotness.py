@@ -1,4 +1,4 @@
-"""Hot and cold data as a page and pictures; in: `floatgate.hot_data.Hotness`."""
+"""Hot and cold data (`floatgate.hot_data.Hotness`) as a page and pictures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tables import Cell, Table
 from .values import count, percent, size
 
 LABELLED = (0.01, 0.05, 0.1, 0.2)
-"""Shares of the pages that the plot of the skew names."""
+"""Shares of the pages that have a label in the plot of the skew."""
 
 PAPER = "Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016"
 
@@ -35,7 +35,7 @@ def write_hotness(found: Hotness, directory: Path) -> list[Path]:
 
 
 def hotness_figures(found: Hotness) -> list[Figure]:
-    """All figures, in reading order."""
+    """Returns all figures, in reading order."""
     figures = [_extents(found), _skew(found), _distances(found), _sequential(found)]
     for figure in figures:
         if not figure.drawings:
@@ -45,7 +45,10 @@ def hotness_figures(found: Hotness) -> list[Figure]:
 
 
 def chart_by_gap(points: pl.DataFrame, field: str, title: str, style: str) -> Plot:
-    """A line: a mean over the sequences against k, log 2. `points` has `gap_pages` and `field`."""
+    """Returns a line: a mean over the sequences against k, log 2.
+
+    `points` has the columns `gap_pages` and `field`.
+    """
     ticks = points["gap_pages"].to_list()
     x = alt.X(
         "gap_pages:Q",
@@ -69,8 +72,10 @@ def chart_by_gap(points: pl.DataFrame, field: str, title: str, style: str) -> Pl
 
 
 def chart_skew(points: pl.DataFrame, labels: pl.DataFrame) -> Plot:
-    """A line: the share of the writes that the most written pages get; both have the columns of
-    `TopShare`, and `labels` a `label`."""
+    """Returns a line: the share of the writes that the most written pages receive.
+
+    Both frames have the columns of `TopShare`; `labels` also has a `label`.
+    """
     shares = points["pages_share"]
     x = alt.X(
         "pages_share:Q",
@@ -100,7 +105,10 @@ def chart_skew(points: pl.DataFrame, labels: pl.DataFrame) -> Plot:
 
 
 def chart_distances(bars: pl.DataFrame) -> Plot:
-    """Bars: overwrites by distance; `bars` has `power`, `share`, `words` and `overwrites`."""
+    """Returns bars of overwrites by distance.
+
+    `bars` has the columns `power`, `share`, `words` and `overwrites`.
+    """
     ends = bars.with_columns(end=pl.col("power") + 1)
     unit = "['', 'Ki', 'Mi', 'Gi', 'Ti'][floor(datum.value / 10)]"
     label = f"pow(2, datum.value % 10) + {unit}"
@@ -126,7 +134,8 @@ def chart_distances(bars: pl.DataFrame) -> Plot:
 
 
 def chart_sequential(bars: pl.DataFrame) -> Plot:
-    """Bars: the share that continues the request before; `bars` has `row` and `value`."""
+    """Returns bars of the share that continues the previous request; `bars` has `row` and
+    `value`."""
     title = "Continues the one before"
     tooltip = [
         alt.Tooltip("row:N", title="Of"),
@@ -223,7 +232,7 @@ def _sequential(found: Hotness) -> Figure:
 
 
 def _page(found: Hotness, figures: list[Figure]) -> str:
-    """The page of the report, with these figures and no run."""
+    """Returns the page of the report, with these figures and no runs."""
     names = [*hot_tables.COLUMNS.values(), "Gini coefficient"]
     gini = "–" if found.skew.gini is None else f"{found.skew.gini:.3f}"
     tiles = [Cell(""), *hot_tables.means_cells(found), Cell(gini)]

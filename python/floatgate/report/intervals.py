@@ -1,4 +1,4 @@
-"""Means over seeds with their 95 % confidence intervals, as cells, tables, and marks in plots."""
+"""Means over seeds with 95 % confidence intervals, as cells, tables, and marks in plots."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .tables import METRICS, Cell, Column, Table, beside
 from .values import ABSENT, SIZES, TIMES, measured, unit_of
 
 Unit = tuple[str, float]
-"""The name of a unit, and its size."""
+"""Name and size of a unit."""
 
 Interval = tuple[float | None, float | None]
-"""A mean, and half the width of its interval; None where there is none."""
+"""Mean and half the width of its interval; None where a number does not exist."""
 
 UNITS: Mapping[str, Sequence[Unit]] = {
     "hit_ratio": (("%", 0.01),),
@@ -30,7 +30,7 @@ UNITS: Mapping[str, Sequence[Unit]] = {
     "device_seconds": (("s", 1.0),),
     "lifetime_bytes": SIZES,
 }
-"""The units of the report's main metrics, for those that have one."""
+"""Units of those main metrics of the report that have one."""
 
 SPREAD = ROW | dict.fromkeys(("value", "low", "high"), pl.Float64)
 
@@ -38,12 +38,12 @@ DOTS = ROW | {"seed": pl.String, "value": pl.Float64}
 
 
 def with_interval(mean: str, half: str) -> str:
-    """A mean and half of its interval."""
+    """Returns a mean with half the width of its interval."""
     return f"{mean} \N{PLUS-MINUS SIGN} {half}" if half else mean
 
 
 def unit_and_text(found: Sequence[Interval], units: Sequence[Unit]) -> tuple[str, list[str]]:
-    """The unit that suits the means, and each of them with its interval in this unit."""
+    """Returns the unit that suits the means, and each mean with its interval in this unit."""
     name, base = unit_of([mean for mean, _ in found], units)
     texts = [
         ABSENT
@@ -55,7 +55,7 @@ def unit_and_text(found: Sequence[Interval], units: Sequence[Unit]) -> tuple[str
 
 
 def per_cent(mean: float | None, half: float | None) -> str:
-    """A difference in per cent, with its sign."""
+    """Returns a difference in per cent, with its sign."""
     if mean is None:
         return ABSENT
     sign = "+" if mean > 0 else ""
@@ -63,7 +63,7 @@ def per_cent(mean: float | None, half: float | None) -> str:
 
 
 def means_table(runs: Sequence[Run]) -> Table:
-    """The main metrics of every combination: the mean over its seeds, and its interval."""
+    """Returns the main metrics of every combination: the mean over its seeds, and its interval."""
     columns = []
     for name, metric in METRICS.items():
         samples = [[metric.of(result) for result in run.seeds] for run in runs]
@@ -79,7 +79,10 @@ def means_table(runs: Sequence[Run]) -> Table:
 def differences_table(
     runs: Sequence[Run], keys: Sequence[str], baseline: Mapping[str, Any] | None
 ) -> Table:
-    """Each combination against the baseline, in per cent of it; runs paired by trace and seed."""
+    """Compares each combination with the baseline, in per cent of the baseline.
+
+    Pairs runs with the same trace and seed.
+    """
     results = [result for run in runs for result in run.seeds]
     every = [*zip(runs, compared(results, keys, baseline), strict=True)]
     pairs = [(run, one) for run, one in every if one.base is not None]
@@ -100,7 +103,7 @@ def differences_table(
 
 
 def mean_parts(make: Callable[[Sequence[Run]], pl.DataFrame], runs: Sequence[Run]) -> pl.DataFrame:
-    """The frame of stacked bars that `make` gives of the runs, each part its mean over seeds."""
+    """Averages the frame of stacked bars from `make` over seeds, part by part."""
     if all(len(run.seeds) == 1 for run in runs):
         return make(runs)
     names = ["run", "row", "part", "order"]
@@ -108,7 +111,7 @@ def mean_parts(make: Callable[[Sequence[Run]], pl.DataFrame], runs: Sequence[Run
     for run in runs:
         each = [make([replace(run, result=result)]) for result in run.seeds]
         parts = pl.concat(each).group_by(names, maintain_order=True)
-        # A part that a run lacks is 0 there.
+        # A part that a run lacks counts as 0.
         mean = parts.agg(pl.col("value").sum() / sum(not one.is_empty() for one in each))
         shares = pl.col("value") / pl.col("value").sum()
         frames.append(mean.with_columns(share=shares).sort("order"))
@@ -116,7 +119,7 @@ def mean_parts(make: Callable[[Sequence[Run]], pl.DataFrame], runs: Sequence[Run
 
 
 def mean_hit_ratio(runs: Sequence[Run], cache: Cache) -> pl.DataFrame:
-    """The frame of a cache's hit ratios, and of its hits and misses, as means over the seeds."""
+    """Returns a cache's hit ratios, hits and misses as means over the seeds."""
     each = [hit_ratio([replace(run, result=one) for one in run.seeds], cache) for run in runs]
     means = pl.concat(each).group_by("run", "row", maintain_order=True)
     return means.agg(pl.col("value", "hits", "misses").mean())
@@ -125,10 +128,10 @@ def mean_hit_ratio(runs: Sequence[Run], cache: Cache) -> pl.DataFrame:
 def seed_marks(
     runs: Sequence[Run], of: Callable[[Result], float | None]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """For bars over several seeds: the interval of each mean, and each seed's own value.
+    """Returns marks for bars over several seeds: each mean's interval, and each seed's value.
 
-    The first has `value`, `low` and `high`, the second `seed` and `value`; neither has a row for
-    a run of one seed.
+    The first frame has `value`, `low` and `high`; the second has `seed` and `value`. Neither has
+    rows for a run of one seed.
     """
     spread, dots = [], []
     for run in runs:

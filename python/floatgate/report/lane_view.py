@@ -1,4 +1,4 @@
-"""The figure of a window of the run: a lane per die and channel, and the request it is around."""
+"""Figure of a window of the run around one request, with a lane for each die and channel."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .tables import Cell, Table
 from .values import ABSENT, TIMES, count, measured, percent, size, unit_of
 
 CAUSES = {"host": "host", "gc": "cleaning", "map": "map", "merge": "merges", "remap": "remapping"}
-"""For what something is done; each has the colour of its part of a response time."""
+"""Purposes of a flash operation. Each has the colour of its component of a response time."""
 
 COLOURS = ["host", *list(BLAME.values())[1:]]
-"""The causes in the order of the palette; the host's operations are "flash itself" there."""
+"""Causes in the order of the palette; the host's operations replace "flash itself"."""
 
 HEIGHTS = {"erase": 1.0, "program": 0.74, "read": 0.48, "transfer": 0.24, "wait": 0.1}
-"""How high the bar of a use of a die is, as a share of its lane."""
+"""Height of the bar for each use of a die, as a share of the lane."""
 
 USE = "datum.lane[0] === 'c' ? 'program' : datum.doing"
-"""Of whose height a bar is: a channel does nothing but transfer."""
+"""Expression for the key in `HEIGHTS`: channels only transfer, and get the height of a program."""
 
 KEY = (
     "Height of a bar: erase (highest), program, read,",
@@ -40,34 +40,36 @@ KEY = (
 JOINED = "spans too short to be seen are drawn together; they are told apart by zooming in."
 
 SMALL = 0.0005
-"""Parts of a response time below this share of it are not told."""
+"""Components of a response time below this share of the total are left out."""
 
 LANES = 96
-"""More lanes than this are not drawn: first those of the request, then in their order."""
+"""Most lanes drawn: first the lanes of the request, then the others in their order."""
 
 LANE = (15, 30)
-"""Least and most pixels from a lane to the next; half of that sets channels apart."""
+"""Least and most pixels from a lane to the next; half of this distance separates channels."""
 
 HEIGHT = 240
-"""Pixels of the plot, if that makes lanes of such a size."""
+"""Pixels of the plot, if lanes then keep within the limits of `LANE`."""
 
 TOP = -1.3
-"""Where the plot begins above the first lane, in lanes: the ends of the request are named there."""
+"""Top of the plot above the first lane, in lanes; the ends of the request have their names
+there."""
 
 DIGITS = 12
 """Digits of a time: the reader may zoom into microseconds of a second."""
 
 FULL = 0.84
-"""The share of a lane's pixels that its highest bar takes."""
+"""Share of a lane's pixels that the highest bar takes."""
 
 BARS = 20_000
-"""Where a window has more spans, those that are too short to be seen are joined."""
+"""Most spans drawn one by one; in larger windows, spans too short to see are joined."""
 
 SPAN = ("place", "lane", "doing", "cause", "start", "end")
 
 
 def lane_view(drawn: Sequence[Run]) -> list[Figure]:
-    """One figure, if a run was asked to record a window: a plot for each run that has one."""
+    """Returns one figure if a run was configured to record a window, with a plot for each such
+    run."""
     if not any(run.result.setting("lanes.window") for run in drawn):
         return []
     figure = Figure(
@@ -102,7 +104,7 @@ def lane_view(drawn: Sequence[Run]) -> list[Figure]:
 
 
 def request_words(result: Result) -> str:
-    """The request that the window is around, and what it waited for, in words."""
+    """Describes in words the request at the centre of the window, and what it waited for."""
     request = result.lanes.request
     if request.latency_us is None:
         return "No read or write was under way at that time."
@@ -117,7 +119,7 @@ def request_words(result: Result) -> str:
 
 
 def _blame_words(request: LookedAtResult, names: Mapping[str, str]) -> str:
-    """What a request waited for, the longest first, in the unit of the whole."""
+    """Lists what a request waited for, longest first, all in the unit that suits the total."""
     unit, us = unit_of([request.latency_us], TIMES)
     least = SMALL * (request.latency_us or 0)
     parts = [(n, names[part]) for part, n in vars(request.blame_us).items() if n and n > least]
@@ -126,9 +128,9 @@ def _blame_words(request: LookedAtResult, names: Mapping[str, str]) -> str:
 
 
 def window_spans(result: Result) -> pl.DataFrame:
-    """A row per span that is drawn: its lane, what was done for what, from when until when.
+    """Returns a row for each span: its lane, operation, cause, start and end.
 
-    Times are in the unit of `time_axis`; `place` is where the lane is, from the top.
+    Times are in the unit of `time_axis`; `place` is the position of the lane, counted from the top.
     """
     spans, places = result.lanes.spans, dict(_lanes(result)[0])
     unit, zero = time_axis(result)[1:]
@@ -150,7 +152,7 @@ def window_spans(result: Result) -> pl.DataFrame:
 
 
 def time_axis(result: Result) -> tuple[str, float, int]:
-    """The title of the axis, nanoseconds of its unit, and of its zero: the request's arrival."""
+    """Returns the axis title, the nanoseconds of its unit, and its zero: the request's arrival."""
     lanes = result.lanes
     begin, end = lanes.from_ns or 0, lanes.to_ns or 0
     name, us = unit_of([(end - begin) / 1000], TIMES)
@@ -161,8 +163,11 @@ def time_axis(result: Result) -> tuple[str, float, int]:
 
 
 def join_short(frame: pl.DataFrame, most: int = BARS) -> pl.DataFrame:
-    """The frame with about so many spans: of neighbours too short to be seen one is drawn, as
-    long as all of them together, and as what most of that time was."""
+    """Reduces the frame to about `most` spans.
+
+    Replaces neighbours too short to see by one span as long as all of them together. This span has
+    the operation and the cause that took most of that time.
+    """
     if frame.height <= most:
         return frame
     begin, end = frame["start"].to_numpy().min(), frame["end"].to_numpy().max()
@@ -182,7 +187,7 @@ def join_short(frame: pl.DataFrame, most: int = BARS) -> pl.DataFrame:
 
 
 def shares_table(runs: Sequence[Run]) -> Table:
-    """Shares of the window's time by use and cause, mean over the dies and over the channels."""
+    """Returns shares of the window's time by use and cause, means over dies and over channels."""
     columns = ["Of what", *(name.capitalize() for name in CAUSES.values()), "Sum"]
     rows = []
     for run in runs:
@@ -210,7 +215,8 @@ def lane_name(result: Result, number: int) -> str:
 
 
 def _lanes(result: Result) -> tuple[list[tuple[int, float]], int]:
-    """The lanes that are drawn with their places from the top, and how many are not."""
+    """Returns the lanes drawn, with their positions from the top, and the number of lanes left
+    out."""
     dies, channels = len(result.dies.idle), len(result.channels.idle)
     own = result.lanes.request.dies
     each = max(dies // max(channels, 1), 1)
@@ -267,7 +273,8 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
 
 
 def _lane_axis(result: Result, shown: Sequence[tuple[int, float]]) -> alt.Axis:
-    """The names of the lanes, each at its middle; those of the request's dies stand out."""
+    """Returns the axis of lane names, each at its lane's middle; names of the request's dies are
+    bold."""
     own = [place + 0.5 for lane, place in shown if lane in result.lanes.request.dies]
     names = [lane_name(result, lane) for lane, _ in shown]
     index = " + ".join(["0", *(f"(datum.value > {place})" for _, place in shown[1:])])
@@ -301,7 +308,7 @@ def _tooltip(title: str) -> list[alt.Tooltip]:
 def _bands(
     result: Result, shown: Sequence[tuple[int, float]], x: alt.X, y: alt.Y
 ) -> list[alt.Chart]:
-    """The time of the request, over all lanes, and darker over those of its dies."""
+    """Shades the time of the request over all lanes, and darker over the lanes of its dies."""
     request = _request_times(result)
     if request is None:
         return []
@@ -315,13 +322,14 @@ def _bands(
 
 
 def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """A rule where the request arrives and one where it is complete, named on the outer side."""
+    """Draws a rule at the request's arrival and one at its completion, each named on its outer
+    side."""
     request, latency = _request_times(result), result.lanes.request.latency_us
     if request is None or latency is None:
         return []
     bottom = _lanes(result)[0][-1][1] + 1
     begin, end = _window(result)
-    # Inside, where there is no room on the outer side.
+    # The names are inside where the outer side has no room.
     before, behind = (request[0] - begin) / (end - begin), (end - request[1]) / (end - begin)
     sides: list[tuple[str, Literal["left", "right"]]] = [
         ("arrives", "left" if 0 <= before < 0.1 else "right"),
@@ -347,14 +355,14 @@ def _times(times: tuple[float, float], low: float, high: float) -> alt.InlineDat
 
 
 def _window(result: Result) -> tuple[float, float]:
-    """Begin and end of the window, as on the axis."""
+    """Returns start and end of the window, on the axis."""
     _, unit, zero = time_axis(result)
     begin, end = result.lanes.from_ns or 0, result.lanes.to_ns or 0
     return (begin - zero) / unit, (end - zero) / unit
 
 
 def _request_times(result: Result) -> tuple[float, float] | None:
-    """Arrival and completion of the request, as on the axis."""
+    """Returns arrival and completion of the request, on the axis."""
     request, (_, unit, zero) = result.lanes.request, time_axis(result)
     if request.arrival_ns is None or request.done_ns is None:
         return None

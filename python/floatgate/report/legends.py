@@ -1,4 +1,4 @@
-"""How the runs of a figure are told apart, and which of them it leaves out."""
+"""Legends of figures, and the note on runs that a figure leaves out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def say_missing(
     why: str,
     title: str = "",
 ) -> None:
-    """Names the runs that are not in any of the frames, and why."""
+    """Adds a note that names the runs missing from all frames, and the reason."""
     present = {label for frame in found for label in frame["run"]}
     missing = [run.name for run in runs if run.label not in present]
     if not missing:
@@ -29,29 +29,29 @@ def say_missing(
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few names, and how many more."""
+    """Returns the first few names, and the number of others."""
     shown = "; ".join(names[:4])
     return shown if len(names) <= 4 else f"{shown}; and {len(names) - 4} more"
 
 
 def line_legend(drawn: Sequence[Run]) -> list[Legend]:
-    """Colours and line patterns of the figure's plots, where they share them."""
+    """Returns the colours and line patterns of the figure, where its plots share them."""
     return [] if len(drawn) < 2 or not shared(drawn) else entries(drawn)
 
 
 def own_legend(drawn: Sequence[Run], group: Sequence[Run]) -> list[Legend]:
-    """The legend of a single plot, where each needs its own."""
+    """Returns the legend of a single plot, where each plot needs its own."""
     return [] if shared(drawn) else entries(group)
 
 
 def series(drawn: Sequence[Run], group: Sequence[Run]) -> tuple[list[str], list[str]]:
-    """Colour and line pattern domains of the plot of `group`."""
+    """Returns the domains of colours and line patterns for the plot of `group`."""
     runs = drawn if shared(drawn) else group
     return first([run.colour for run in runs]), first([run.dash for run in runs])
 
 
 def shared(drawn: Sequence[Run]) -> bool:
-    """Whether the colours go round for all runs, so that they mean the same in every plot."""
+    """Returns whether the colours suffice for all runs and so mean the same in every plot."""
     return len({run.colour for run in drawn}) <= SERIES
 
 
@@ -64,17 +64,17 @@ def entries(runs: Sequence[Run]) -> list[Legend]:
 
 
 def part_legend(found: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Legend]:
-    """The parts of stacked bars that occur in the frames; `names` is in the order of colours."""
+    """Returns the bar parts that occur in the frames; `names` is in the order of colours."""
     present = {part for frame in found for part in frame["part"]}
     return [Legend(name, i) for i, name in enumerate(names) if name in present]
 
 
 def first(values: Iterable[str]) -> list[str]:
-    """The different values in order of appearance."""
+    """Returns the different values in order of appearance."""
     return list(dict.fromkeys(values))
 
 
 def span(found: Iterable[pl.DataFrame], column: str) -> tuple[float, float] | None:
-    """Least and most of a column over several frames."""
+    """Returns the least and the greatest value of a column over several frames."""
     values = [float(x) for frame in found for x in frame[column] if x is not None]
     return (min(values), max(values)) if values else None

@@ -1,4 +1,4 @@
-"""The curve of the mapping cache as a page and a picture; in: `floatgate.curves.map_curve`."""
+"""The mapping cache's hit-ratio curve (`floatgate.curves.map_curve`) as a page and a picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .tables import Cell, Table
 from .values import count, percent, size
 
 TICK_STEP = 4
-"""Powers of two from one labelled size to the next."""
+"""Most powers of two that the axis labels all; over a wider range it labels every second one."""
 
 
 def write_map_curve(document: Document, directory: Path) -> list[Path]:
@@ -33,10 +33,10 @@ def write_map_curve(document: Document, directory: Path) -> list[Path]:
 
 
 def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> Plot:
-    """A line: hit ratio over cache size, log 2; with a band where it is sampled.
+    """Returns a line: hit ratio by cache size, log 2; a sampled curve has a band.
 
-    `points` has `bytes`, `entries`, `hit_ratio`, `low` and `high`; `needed` has `bytes`,
-    `hit_ratio` and `label`; `most` is what a cache of everything reaches.
+    `points` has `bytes`, `entries`, `hit_ratio`, `low` and `high`. `needed` has `bytes`,
+    `hit_ratio` and `label`. `most` is the hit ratio of a cache that holds every entry.
     """
     x = alt.X("bytes:Q", scale=_sizes(points), axis=_size_axis(points))
     axis = alt.Axis(title="Hit ratio", format=".0%", tickCount=5)
@@ -59,7 +59,7 @@ def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> 
 
 
 def curve_figure(document: Document) -> Figure:
-    """The figure: the curve with the sizes that are needed, or why there is none."""
+    """Returns the curve with the sizes needed, or the reason why there is no curve."""
     caption = (
         "Share of the page accesses that find their map entry in an LRU cache, by the size of "
         f"the cache at {document['entry_bytes']} bytes an entry. Dots: where it reaches a share "
@@ -86,7 +86,7 @@ def curve_figure(document: Document) -> Figure:
 
 
 def _sizes(points: pl.DataFrame) -> alt.Scale:
-    """A log scale, which needs two different ends."""
+    """Returns a log scale; its two ends must differ."""
     low, high = points["bytes"][0], points["bytes"][-1]
     domain = [low, high] if low < high else [low / 2, low * 2]
     return alt.Scale(type="log", base=2, domain=domain, nice=False)
@@ -102,7 +102,7 @@ def _size_axis(points: pl.DataFrame) -> alt.Axis:
 
 
 def _page(document: Document, figure: Figure) -> str:
-    """The page of the report, with one figure and no run."""
+    """Returns the page of the report, with one figure and no run."""
     needed = needed_table(document)
     by_share = {row[0].text: row[1] for row in needed.rows}
     tiles: Sequence[tuple[str, Cell]] = [

@@ -1,4 +1,4 @@
-"""The figures of what changes during a run: one value per window."""
+"""Figures of changes during a run, with one value for each window."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .runs import Run, panels
 from .values import TIMES, unit_of
 
 BULK = (0.02, 0.98)
-"""Between these quantiles lie the values that an axis is for."""
+"""Quantiles that enclose the bulk of the values; the axis is chosen for the bulk."""
 
 FAR = 3
-"""An axis leaves out what lies further from the bulk than this many times its width."""
+"""An axis leaves out values further from the bulk than this many times the bulk's width."""
 
 
 class Metric(NamedTuple):
-    """A column of the timeline."""
+    """Column of the timeline."""
 
     name: str
     title: str
     style: str
-    """As a d3 number format."""
+    """Number format of d3."""
     absent: str
-    """Why a run may not have it."""
+    """Reason why a run may lack the metric."""
 
 
 STATE = (
@@ -47,11 +47,11 @@ TIMED = (
 )
 
 Frames = dict[str, pl.DataFrame]
-"""The timeline of the runs of each panel."""
+"""Timeline of the runs, by panel."""
 
 
 def over_time(drawn: Sequence[Run]) -> list[Figure]:
-    """The state of the drive, and the response times, over the run."""
+    """Returns the figures of the drive's state and of the response times over the run."""
     columns = [metric.name for metric in (*STATE, *TIMED)]
     found = {name: frames.timeline(group, columns) for name, group in panels(drawn).items()}
     timed, found = _in_units(found)
@@ -82,7 +82,8 @@ def over_time(drawn: Sequence[Run]) -> list[Figure]:
 
 
 def _in_units(found: Frames) -> tuple[list[Metric], Frames]:
-    """The response times in units that suit their plots: one set of frames serves all plots."""
+    """Converts the response times into units that suit the plots; all plots share one set of
+    frames."""
     metrics = []
     for metric in TIMED:
         ends = span(found.values(), metric.name) or (0.0, 0.0)
@@ -97,7 +98,7 @@ def _in_units(found: Frames) -> tuple[list[Metric], Frames]:
 def _add(
     figure: Figure, drawn: Sequence[Run], long: Sequence[Run], found: Frames, metric: Metric
 ) -> None:
-    """The plots of one metric, one per panel and all to the same scale; or why there are none."""
+    """Adds the plots of one metric, one for each panel on one scale, or the reason for no plot."""
     known = {name: frame.drop_nulls(metric.name) for name, frame in found.items()}
     if long:
         say_missing(figure, known.values(), long, metric.absent, metric.title)
@@ -131,14 +132,15 @@ def _add(
 
 
 def _domain(low: float, high: float, style: str) -> tuple[float, float]:
-    """The ends of the axis, which must differ."""
+    """Returns the ends of the axis, which must differ."""
     if high > low:
         return low, high
     return (0.0, 1.0) if style.endswith("%") else (low - 0.5, high + 0.5)
 
 
 def robust_span(values: Sequence[float]) -> tuple[float, float]:
-    """Least and most of the values that an axis shows: not those that would flatten the rest."""
+    """Returns the ends of an axis that leaves out values so far off that the rest would look
+    flat."""
     column = pl.Series(values)
     low, high = (column.quantile(share, "linear") or 0.0 for share in BULK)
     room = FAR * (high - low)
@@ -149,7 +151,7 @@ def robust_span(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _beyond(frame: pl.DataFrame, name: str, low: float, high: float) -> pl.DataFrame:
-    """The windows outside of an axis, with the `edge` of it that they are nearest to."""
+    """Returns the windows outside an axis, with the nearest end of the axis as `edge`."""
     value = pl.col(name)
     columns = ("colour", "pages", name)
     outside = frame.filter((value < low) | (value > high)).select(*columns)

@@ -1,6 +1,6 @@
-"""What was run, in a few lines: the drive, the workload, the queue, the lifetime.
+"""Overview of the runs in a few lines: the drive, the workload, the queue, the lifetime.
 
-For several runs a line has what they share, or the values they take.
+For several runs, a line has the text they share, or the values that occur.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .values import DAYS, NARROW_SPACE, SIZES, count, measured, percent, plain, 
 UNTIMED = "not simulated (timing = none)"
 
 SHOWN = 3
-"""More different texts than this are counted, not shown."""
+"""Most different texts shown in a line; if there are more, the line has only their number."""
 
 Facts = list[tuple[str, str]]
 
 
 def overview(runs: Sequence[Run]) -> Facts:
-    """Name and text of every fact that at least one run has."""
+    """Returns name and text of every fact that at least one run has."""
     results = [run.result for run in runs]
     facts = [
         ("Drive", _shared(results, _drive)),
@@ -38,7 +38,7 @@ def overview(runs: Sequence[Run]) -> Facts:
 
 
 def start(result: Result) -> str:
-    """How the drive stood before the workload."""
+    """Describes the state of the drive at the start of the workload."""
     state = result.start
     parts = [f"fill: {state.fill}"]
     if state.volumes:
@@ -51,14 +51,17 @@ def start(result: Result) -> str:
 
 
 def requests_by_kind(workload: WorkloadResult) -> list[str]:
-    """The requests of each kind that there are: "12 reads"."""
+    """Returns the number of requests of each kind that occurs: "12 reads"."""
     kinds = {"reads": workload.reads, "writes": workload.writes}
     kinds |= {"trims": workload.trims, "flushes": workload.flushes}
     return [f"{count(requests)} {kind}" for kind, requests in kinds.items() if requests]
 
 
 def _shared(results: Sequence[Result], write: Callable[[Result], str]) -> str:
-    """What `write` says of the results; what differs in numbers only is said once."""
+    """Joins the texts that `write` returns for the results.
+
+    Texts that differ only in numbers become one text.
+    """
     said = [(text, text) for text in dict.fromkeys(map(write, results)) if text]
     texts = [merged([text for text, _ in group]) for group in alike(said)]
     return "; ".join(texts) if len(texts) <= SHOWN else f"{len(texts)} different ones, see below"
@@ -87,7 +90,7 @@ def _many(number: int, noun: str) -> str:
 
 
 def _policies(results: Sequence[Result]) -> str:
-    """The policy of each axis, or those that the runs have."""
+    """Returns the policy of each axis, or all policies where runs differ."""
     axes = {
         "map": "mapping.scheme",
         "cleaning": "cleaning.victim",
@@ -119,7 +122,7 @@ def _queue(result: Result) -> str:
 
 
 def _lifetime(results: Sequence[Result]) -> str:
-    """What the host can write until the mean unit is worn out, and the years that takes."""
+    """Describes the host bytes until the mean unit is worn out, and the years that takes."""
     sizes = _known(result.lifetime.host_bytes for result in results)
     if not sizes:
         return ""
@@ -132,7 +135,7 @@ def _lifetime(results: Sequence[Result]) -> str:
 
 
 def lifetimes(years: Sequence[float]) -> str:
-    """The range of lifetimes: in years, or in days where they are shorter than a year."""
+    """Returns the range of lifetimes: in years, or in days where shorter than a year."""
     days = [DAYS[-1][1] * value for value in years]
     unit, base = unit_of(days, DAYS)
     return f"{_range([value / base for value in days])} {unit}"

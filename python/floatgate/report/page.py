@@ -1,4 +1,4 @@
-"""The report as one HTML file: nothing is fetched, so it can be mailed, archived, put on a disk."""
+"""The report as one HTML file that needs no network, so it can be mailed or archived."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from .runs import TRACE, Run, Varying, combined_runs, label_runs, varying
 from .told import Told, messages
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-"""The Vega-Lite version that Altair writes, as `major.minor`."""
+"""Vega-Lite version of the charts from Altair, as `major.minor`."""
 
 
 NO_TABLE = tables.Table("", [], [])
-"""Stands where a page has no such table."""
+"""Empty table, for a page that lacks one."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """Everything about one run that is not compared."""
+    """Everything about one run that the report does not compare."""
 
     label: str
     provenance: Sequence[tuple[str, str]]
@@ -48,7 +48,8 @@ class Details:
 
 
 def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool]]) -> Details:
-    """Those of a run: where its numbers come from, its operations, its flash, its own config."""
+    """Returns a run's details: provenance, operations, use of the flash, and its own config
+    values."""
     found = (tables.operations_table(result), tables.space_table(result.space))
     drawn = [table for table in found if table is not None]
     return Details(label, tables.provenance(result), config, drawn)
@@ -61,12 +62,13 @@ def write_report(
     title: str | None = None,
     baseline: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Writes the report of one or several results to `path`, whole or not at all.
+    """Writes the report of one or several results to `path`, completely or not at all.
 
-    Results that differ in their seed alone are one row and one bar, with an interval. Differences
-    are to `baseline`, the values of some of the keys that vary, or with several seeds to the first
-    combination. Without a title the page is named after what was run. Raises `ValueError` when
-    there are no results, and `OSError` when the file cannot be written (its directory must exist).
+    Results that differ in their seed alone become one row and one bar, with an interval. The report
+    shows differences to `baseline`, which gives values for some of the keys that vary. Without
+    `baseline`, a report over several seeds shows differences to the first combination. The default
+    title names the traces. Raises `ValueError` when there are no results, and `OSError` when the
+    file cannot be written (its directory must exist).
     """
     path = Path(path)
     text = _render(results, title, baseline)
@@ -77,7 +79,7 @@ def write_report(
 def _render(
     results: Sequence[Result], title: str | None, baseline: Mapping[str, Any] | None
 ) -> str:
-    """The page as text: the same results give the same bytes."""
+    """Returns the page as text; equal results give equal bytes."""
     if not results:
         raise ValueError("a report needs at least one result; none was given")
     runs = label_runs(results)
@@ -112,7 +114,10 @@ def _differences(
     varied: Sequence[Varying],
     baseline: Mapping[str, Any] | None,
 ) -> tables.Table:
-    """Those to the baseline, where there are seeds or one is named: over the keys that vary."""
+    """Returns the differences to the baseline over the keys that vary.
+
+    The table is empty unless there are several seeds or a baseline is given.
+    """
     seeds = len(combined[0].seeds)
     if len({result.seed for result in results}) != seeds or (seeds == 1 and not baseline):
         return NO_TABLE
@@ -133,9 +138,10 @@ def fill_page(
     differences: tables.Table = NO_TABLE,
     **content: Any,
 ) -> str:
-    """The template with these figures and everything else that it names.
+    """Returns the filled template of a page.
 
-    `config` is what all runs share; a warning or note has the runs it is about.
+    `config` has the values that all runs share. A warning or note names the runs that it applies
+    to.
     """
     environment = Environment(
         loader=PackageLoader(__package__ or "", "assets"),
@@ -175,7 +181,7 @@ def workload_page(
     table: tables.Table,
     warnings: Sequence[str] = (),
 ) -> str:
-    """The page of what a workload is like, without a run; `facts` and `table` are its details."""
+    """Returns a page about a workload, without runs; `facts` and `table` are its details."""
     return fill_page(
         found,
         title=name,
@@ -191,7 +197,7 @@ def workload_page(
 
 
 def _title(runs: Sequence[Run]) -> str:
-    """What was run: the trace, or how many runs over which traces."""
+    """Returns the trace of a single run, or the number of runs and their traces."""
     traces = list(dict.fromkeys(run.result.workload.name for run in runs))
     if len(runs) == 1:
         return traces[0]
@@ -201,7 +207,7 @@ def _title(runs: Sequence[Run]) -> str:
 
 
 def _subtitle(runs: Sequence[Run]) -> str:
-    """The kind of page and the version behind it."""
+    """Returns the kind of page and the Floatgate versions of the results."""
     versions = sorted({run.result.floatgate for run in runs})
     return f"Flash simulation report · Floatgate {', '.join(versions)}"
 
@@ -213,8 +219,10 @@ def _details(run: Run, differing: Sequence[str]) -> Details:
 
 @cache
 def begin_script() -> Future[str]:
-    """Begins to make the script that all pages have, which takes a second, beside whatever goes on
-    before the first page is written."""
+    """Starts a thread that builds the script shared by all pages.
+
+    Building takes a second, in parallel with the work before the first page is written.
+    """
     pool = ThreadPoolExecutor(1)
     try:
         return pool.submit(_vega)
@@ -223,16 +231,18 @@ def begin_script() -> Future[str]:
 
 
 def _vega() -> str:
-    """Vega, Vega-Lite and their embedding, from the library that also draws the pictures."""
+    """Returns Vega, Vega-Lite and their embedding, from the library that also draws the
+    pictures."""
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=SCHEMA)
-    # Inside a script element only these end it early; the libraries have neither today.
+    # Only these two delimiters would end a script element early. Neither occurs in the current
+    # libraries.
     if "</script" in script.lower() or "<!--" in script:
         raise RuntimeError("the Vega bundle cannot be put into a page: it has an HTML delimiter")
     return script
 
 
 def stylesheet() -> str:
-    """What all pages look like, beside their colours."""
+    """Returns the style sheet of all pages, without their colours."""
     return _asset("report.css")
 
 

@@ -1,4 +1,4 @@
-"""What the page's script draws from: every plot's spec, and every table of data once."""
+"""Input of the page's script: the spec of every plot, and each table of data once."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .figure import Drawing, Figure, join_title
 
 
 def payload(found: Sequence[Figure]) -> dict[str, Any]:
-    """Themes, plots by the id of the element that they are drawn in, and data by its digest.
+    """Returns themes, plots by the id of their element in the page, and data by its digest.
 
-    A plot in the page has its legend beside it, as text; a picture of it brings its own.
+    In the page, a plot's legend is text next to the plot; a downloaded picture has its own legend.
     """
     data: dict[str, Any] = {}
     plots = {}
     for figure in found:
         for i, drawing in enumerate(figure.drawings):
-            # Tests hold all figures against Vega-Lite's schema, which takes longer than the rest.
+            # Tests validate all figures with Vega-Lite's schema. Validation takes longer than
+            # everything else here.
             spec = drawing.chart.to_dict(validate=False)
             tables = spec.pop("datasets", {})
             zoom = spec.get("usermeta", {}).get("zoom", {})
@@ -40,7 +41,7 @@ def payload(found: Sequence[Figure]) -> dict[str, Any]:
 
 
 def _plot(figure: Figure, drawing: Drawing, spec: dict[str, Any]) -> dict[str, Any]:
-    # The config is the page's, the same for all plots.
+    # All plots share the page's config.
     del spec["config"]
     spec["description"] = drawing.description
     return {
@@ -52,7 +53,11 @@ def _plot(figure: Figure, drawing: Drawing, spec: dict[str, Any]) -> dict[str, A
 
 
 def columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Rows as columns: numbers as they are, texts as pairs of a text and how often it follows."""
+    """Converts rows to columns.
+
+    Numbers stay as they are. A column of texts becomes pairs of a text and its number of
+    consecutive repeats.
+    """
     found: dict[str, list[Any]] = {}
     for name in rows[0] if rows else ():
         values = [row[name] for row in rows]

@@ -1,4 +1,4 @@
-"""The report's figures as picture files, for papers and slides: the light theme, with legends."""
+"""The report's figures as picture files for papers and slides, in the light theme, with legends."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .page import SCHEMA
 from .runs import combined_runs
 
 PAIR_WIDTH = 400
-"""Width in pixels of one of two plots beside each other."""
+"""Width in pixels of each plot in a row of two."""
 
 PIXELS = 2.0
-"""Pixels in a PNG for each pixel of the drawing, so that print does not blur."""
+"""Pixels in a PNG for each pixel of the drawing, so that prints are sharp."""
 
 
 def write_pictures(
     results: Sequence[Result], directory: Path, kind: Literal["svg", "png"]
 ) -> list[Path]:
-    """Writes a file per figure into `directory`, which must exist; returns their paths.
+    """Writes a file for each figure into `directory`, which must exist; returns the paths.
 
     A figure with nothing to draw has no file. Raises `ValueError` for another kind or when there
     are no results, and `OSError` when a file cannot be written.
@@ -52,13 +52,13 @@ def write_figure(figure: Figure, directory: Path, kind: str) -> Path:
 
 
 def figure_chart(figure: Figure) -> alt.ConcatChart:
-    """One figure as an Altair chart, as its picture looks."""
+    """Returns one figure as an Altair chart that looks like the figure's picture."""
     chart: alt.ConcatChart = alt.ConcatChart.from_dict(_spec(figure))
     return chart
 
 
 def _spec(figure: Figure) -> dict[str, Any]:
-    """The figure's plots side by side in one Vega-Lite spec, with its title."""
+    """Returns one Vega-Lite spec with the figure's plots side by side, under its title."""
     alone = figure.wide or len(figure.drawings) == 1
     own = any(drawing.legend for drawing in figure.drawings)
     how = "shared" if figure.legend else "independent"
@@ -70,7 +70,7 @@ def _spec(figure: Figure) -> dict[str, Any]:
             hide_legends(plot)
     return {
         "title": {"text": figure.title, "fontSize": 16, "offset": 14},
-        # Only the outermost spec may hold data by name; the names are digests, so none collide.
+        # Only the outermost spec may hold data by name. The names are digests, so none collide.
         "datasets": {name: rows for plot in plots for name, rows in plot.pop("datasets").items()},
         "concat": plots,
         "columns": 1 if alone else 2,
@@ -81,7 +81,7 @@ def _spec(figure: Figure) -> dict[str, Any]:
 
 
 def _still(drawing: Drawing, width: int) -> dict[str, Any]:
-    """One plot without what the page's script needs."""
+    """Returns the spec of one plot without the extras for the page's script."""
     spec = drawing.chart.to_dict()
     for name in ("config", "$schema", "usermeta"):
         spec.pop(name, None)
@@ -92,7 +92,7 @@ def _still(drawing: Drawing, width: int) -> dict[str, Any]:
 
 
 def hide_legends(spec: dict[str, Any]) -> None:
-    """Leaves out the legends that tell runs and causes apart; shades of numbers keep theirs."""
+    """Removes the legends that distinguish runs and causes; shades of numbers keep theirs."""
     for layer in spec.get("layer", [spec]):
         for channel in ("color", "strokeDash"):
             if layer["encoding"].get(channel, {}).get("type") == "nominal":

@@ -1,4 +1,4 @@
-"""What became of recipes of preconditioning, in words and tables."""
+"""Results of preconditioning recipes, in words and tables."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from .values import ABSENT, fixed, measured, percent, ratio, size
 
 
 def recipes_table(found: Preconditioned) -> Table:
-    """A row for each recipe: drive capacities written for it, write amplification of the workload's
-    first window after it, the distance of that and of the farthest window, and the least level that
-    all windows are within."""
+    """Returns a row for each recipe.
+
+    The columns are: drive capacities written by the recipe; write amplification of the workload's
+    first window after the recipe; distance of the first window and of the farthest window from the
+    steady state; and the least level that all windows are within.
+    """
     titles = ["Recipe", "Volumes", "WA", "Distance", "Farthest", "Within"]
     rows = [
         [
@@ -28,7 +31,7 @@ def recipes_table(found: Preconditioned) -> Table:
 
 
 def shortest_table(found: Preconditioned) -> Table:
-    """For each level the recipe that writes least."""
+    """Returns, for each level, the recipe that writes least."""
     rows = []
     for level in found.shortest:
         one = shortest(found, level)
@@ -38,12 +41,12 @@ def shortest_table(found: Preconditioned) -> Table:
 
 
 def shortest(found: Preconditioned, level: str) -> Judged | None:
-    """The recipe within a level that writes least."""
+    """Returns the recipe that writes least among those within a level."""
     return next((one for one in found.recipes if one.name == found.shortest[level]), None)
 
 
 def steady_words(found: Preconditioned) -> str:
-    """The steady state and its interval, or that there is none."""
+    """Returns the steady state with its interval, or "not found"."""
     state = found.steady.write_amplification
     if state is None:
         return "not found"
@@ -52,7 +55,7 @@ def steady_words(found: Preconditioned) -> str:
 
 
 def facts(found: Preconditioned) -> list[tuple[str, str]]:
-    """What was measured, and how."""
+    """Lists the measured drive, workload and steady state, and the method."""
     starts = "; ".join(
         f"{start.name} {ratio(start.write_amplification)}, "
         + ("not steady" if start.volumes is None else f"steady after {start.volumes}")

@@ -1,4 +1,4 @@
-"""Recipes of preconditioning as a page and a picture."""
+"""Preconditioning recipes as a page and a picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from .tables import Cell, Table
 from .values import ABSENT, size
 
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
-"""Distances that the axis names, in per cent; between -1 and 1 it is linear, beyond logarithmic."""
+"""Distances with a label on the axis, in per cent.
+
+The axis is linear between -1 and 1 and logarithmic outside.
+"""
 
 VOLUMES = "Volumes written by the workload"
 SIGNED = "format(datum.value, datum.value ? '+d' : 'd')"
@@ -43,7 +46,10 @@ def write_precondition(found: Preconditioned, directory: Path) -> list[Path]:
 
 
 def distance_figure(found: Preconditioned) -> Figure:
-    """The distances over what the workload writes, a curve a recipe; and the table."""
+    """Returns the figure of distances by volumes that the workload has written, with its table.
+
+    Each recipe has a curve.
+    """
     figure = Figure(
         "distance",
         "Distance from the steady state",
@@ -70,7 +76,7 @@ def distance_figure(found: Preconditioned) -> Figure:
 
 
 def chart_distance(points: pl.DataFrame, names: Sequence[str], levels: Sequence[int]) -> Plot:
-    """Lines: the `distance` of each `recipe` by `volumes`, with rules at the levels."""
+    """Returns lines of the `distance` of each `recipe` by `volumes`, with rules at the levels."""
     x = alt.X("volumes:Q", axis=alt.Axis(title=VOLUMES, grid=False, tickMinStep=1))
     far = points["distance"].to_list()
     low, high = min(-5.0, *far), max(5.0, *far)

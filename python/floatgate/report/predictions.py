@@ -1,7 +1,7 @@
-"""What closed forms say about a run: only where it is what they are about.
+"""Predictions of closed forms for a run, where the run meets their assumptions.
 
-The laws of `floatgate.models` take single-page writes that are aligned, no trims, a drive whose
-every logical page is written, one write stream, no map on flash, and a drive that is warm.
+The laws of `floatgate.models` assume aligned single-page writes, no trims, a drive on which every
+logical page is written, one write stream, no map on flash, and a warm drive.
 """
 
 from __future__ import annotations
@@ -23,23 +23,26 @@ LAWS = {
     ("uniform", "fifo"): "fifo",
     ("hotcold", "fifo"): "fifo, one log",
 }
-"""The law for a generator and a victim policy, by the name that it has in `models.predict`.
+"""Law for each pair of generator and victim policy, by the law's name in `models.predict`.
 
-Greedy cleaning of one stream of hot and cold data has none.
+Greedy cleaning of one stream of hot and cold data has no law.
 """
 
 SPAN_TOLERANCE = 0.02
-"""A workload that spans less of the drive leaves it more spare than the config says."""
+"""Largest relative difference between the workload's span and the drive's logical size.
+
+A smaller span would leave more spare space than the config states.
+"""
 
 DEFAULTS = {"size": "4KiB", "aligned": "true", "trim": "0", "r": "0.9", "f": "0.1"}
-"""Keys of the generators that a law depends on, as the engine reads a text without them."""
+"""Generator keys that a law depends on, with the defaults of the engine."""
 
 _SCHEMA = ROW | {"value": pl.Float64, "law": pl.String, "source": pl.String, "label": pl.String}
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """The write amplification that a closed form gives for a run."""
+    """Write amplification of a run by a closed form."""
 
     value: float
     """Data pages programmed per host page."""
@@ -48,7 +51,7 @@ class Predicted:
 
 
 def predicted(result: Result) -> Predicted | None:
-    """The closed form for a run; None where its assumptions do not hold, or there is none."""
+    """Returns the prediction for a run; None where no law exists or its assumptions do not hold."""
     name, keys = _generator(result.workload.name)
     law = LAWS.get((name, result.setting("cleaning.victim")))
     if law is None or not (_simple_drive(result) and _simple_writes(result, keys)):
@@ -64,7 +67,8 @@ def predicted(result: Result) -> Predicted | None:
 
 
 def prediction_frame(runs: Iterable[Run]) -> pl.DataFrame:
-    """A row per run that has a closed form: `value`, `law`, `source`, and a `label` for a plot."""
+    """Returns a row for each run with a prediction: `value`, `law`, `source`, and a plot's
+    `label`."""
     rows = []
     for run in runs:
         if found := predicted(run.result):
@@ -74,7 +78,10 @@ def prediction_frame(runs: Iterable[Run]) -> pl.DataFrame:
 
 
 def _generator(name: str) -> tuple[str, dict[str, str]]:
-    """The generator's name and its keys, with the defaults; a recording's name has no keys."""
+    """Returns the generator's name and its keys, with the defaults.
+
+    Both are empty for the name of a recording, which has no keys.
+    """
     generator, colon, text = name.partition(":")
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
     if not colon or not all(equals for _, equals, _ in parts):
@@ -83,7 +90,10 @@ def _generator(name: str) -> tuple[str, dict[str, str]]:
 
 
 def _simple_drive(result: Result) -> bool:
-    """One stream on a page-mapped drive without buffer and map traffic, and full of data."""
+    """Returns whether the drive is page-mapped, warm and full, with one stream.
+
+    Such a drive also has no buffer, no static wear levelling and no map traffic.
+    """
     expected = {
         "ftl.scheme": "page",
         "placement.scheme": "single",
@@ -97,7 +107,8 @@ def _simple_drive(result: Result) -> bool:
 
 
 def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
-    """Aligned writes of one page over the whole drive."""
+    """Returns whether the workload has aligned writes of one page over the whole drive, and no
+    trims."""
     drive, workload = result.drive, result.workload
     span = _core.number(keys.get("span", ""))
     if span is None:

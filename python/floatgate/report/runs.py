@@ -1,7 +1,7 @@
-"""What tells the runs of a report apart: their labels, and how plots divide them.
+"""Labels of the runs of a report, and the division of the runs into plots.
 
-A run's label names only what differs. Up to eight runs share one plot; more are divided into
-panels, so that within a panel colour (and, for a second key, dashes) can tell the lines apart.
+A run's label names only the keys that differ. Up to eight runs share one plot; more runs are
+divided into panels. Within a panel, colours distinguish the lines; dashes show a second key.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from .values import flatten, plain
 TRACE = "trace"
 MISSING = "not set"
 LABEL_KEYS = 3
-"""More keys than this in a label are cut down to those needed to tell the runs apart."""
+"""Most keys in a label that are all kept; of more keys, a label has only those that distinguish
+runs."""
 
 
 @dataclass(frozen=True)
 class Varying:
-    """A key that differs between the runs, with its value in each run."""
+    """Key that differs between the runs, with its value in each run."""
 
     key: str
     values: tuple[str, ...]
@@ -43,17 +44,17 @@ class Run:
 
     result: Result
     label: str
-    """Unambiguous, keys included: `financial1, mapping.scheme=dftl`."""
+    """Unambiguous name, with keys: `financial1, mapping.scheme=dftl`."""
     name: str
-    """As short as it can be while it tells the run from all others."""
+    """Short name that still distinguishes the run from all others."""
     panel: str
-    """Heading of the panel it is drawn in; empty when there is one panel."""
+    """Heading of the run's panel; empty when there is one panel."""
     row: str
-    """Tells it from the others in its panel."""
+    """Name that distinguishes the run from the others in its panel."""
     colour: str
     dash: str
     seeds: Sequence[Result] = ()
-    """The results that its bars are means of, one per seed, `result` the first of them."""
+    """Results averaged in the run's bars, one for each seed; `result` is the first."""
 
     def __post_init__(self) -> None:
         if not self.seeds:
@@ -61,9 +62,10 @@ class Run:
 
 
 def varying(results: Sequence[Result]) -> list[Varying]:
-    """Everything that differs: the trace first, then config keys, then seed and version.
+    """Returns every key that differs: trace, device, config keys, seed and version, in this order.
 
-    In each config table `scheme` comes before its parameters, whatever order they arrive in.
+    In each config table, `scheme` comes first and its parameters follow, whatever the order in the
+    config.
     """
     configs = [flatten(result.config) for result in results]
     keys = list(dict.fromkeys(key for config in configs for key in config))
@@ -76,7 +78,7 @@ def varying(results: Sequence[Result]) -> list[Varying]:
     device = Varying("device", tuple(result.device for result in results))
     told = [Varying(key, tuple(config.get(key, MISSING) for config in configs)) for key in keys]
     if len(device.distinct) > 1:
-        # What follows from the drive has been said with its name.
+        # The device's name implies keys that divide the runs no further; they are left out.
         found.append(device)
         told = [vary for vary in told if _groups([device, vary]) > _groups([device])]
     found += told
@@ -86,12 +88,12 @@ def varying(results: Sequence[Result]) -> list[Varying]:
 
 
 def identifying(results: Sequence[Result]) -> list[Varying]:
-    """Those of the varying keys that a label needs."""
+    """Returns those varying keys that a label needs."""
     return _needed(varying(results))
 
 
 def label_runs(results: Sequence[Result]) -> list[Run]:
-    """Names for every result, in their order."""
+    """Returns runs with names for the results, in the same order."""
     keys = identifying(results)
     labels = _apart([_label(keys, i) for i in range(len(results))], results)
     short = _apart([_short(keys, i) for i in range(len(results))], results)
@@ -105,9 +107,9 @@ def label_runs(results: Sequence[Result]) -> list[Run]:
 
 
 def combined_runs(results: Sequence[Result]) -> list[Run]:
-    """Names for every combination, whose results with different seeds are one run.
+    """Returns a run for each combination; results that differ only in their seed are one run.
 
-    That is where all have the same seeds; else each result is a run.
+    Where the combinations do not have the same seeds, each result is a run.
     """
     groups = _by_all_but_seed(results)
     if groups is None:
@@ -117,7 +119,10 @@ def combined_runs(results: Sequence[Result]) -> list[Run]:
 
 
 def _by_all_but_seed(results: Sequence[Result]) -> list[list[Result]] | None:
-    """The results in groups that differ in the seed alone; None where they have not all seeds."""
+    """Returns groups of results that differ in the seed alone.
+
+    Returns None where the groups do not have the same seeds.
+    """
     if len({result.seed for result in results}) < 2:
         return None
     combinations = [
@@ -129,7 +134,8 @@ def _by_all_but_seed(results: Sequence[Result]) -> list[list[Result]] | None:
         requests.setdefault((one, result.seed), set()).add(result.workload.hash)
     groups: dict[Hashable, list[Result]] = {}
     for one, result in zip(combinations, results, strict=True):
-        # A generator has other requests with each seed. With one seed only files of one name do.
+        # A generator's requests differ from seed to seed. Different requests under one name and one
+        # seed come from different files.
         is_shared = len(requests[one, result.seed]) > 1
         groups.setdefault((one, result.workload.hash * is_shared), []).append(result)
     seeds = [[result.seed for result in group] for group in groups.values()]
@@ -139,7 +145,7 @@ def _by_all_but_seed(results: Sequence[Result]) -> list[list[Result]] | None:
 
 
 def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """The runs by panel, in order of appearance."""
+    """Returns the runs by panel, in order of appearance."""
     grouped: dict[str, list[Run]] = {}
     for run in runs:
         grouped.setdefault(run.panel, []).append(run)
@@ -147,7 +153,10 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
 
 
 def _traces(results: Sequence[Result]) -> list[str]:
-    """Trace names; those that name different content carry the digest's start."""
+    """Returns the trace names.
+
+    A name that different contents share has the start of the content's digest added.
+    """
     names = [result.workload.name or "unnamed trace" for result in results]
     digests = [result.workload.hash for result in results]
     contents: dict[str, set[str]] = {}
@@ -160,10 +169,11 @@ def _traces(results: Sequence[Result]) -> list[str]:
 
 
 def _needed(keys: Sequence[Varying]) -> list[Varying]:
-    """The keys worth putting in a label.
+    """Returns the keys to put in a label.
 
-    A key that only some runs have (a policy's own parameter) follows from the policy, and a
-    change of device changes dozens of keys at once: such keys count only if nothing else does.
+    A key that only some runs have (a parameter of a policy) follows from the policy, and a change
+    of device changes dozens of keys at once. Such keys appear only if no other key distinguishes
+    the runs.
     """
     common = [vary for vary in keys if MISSING not in vary.values]
     groups = len(set(zip(*(vary.values for vary in keys), strict=True)))
@@ -177,7 +187,7 @@ def _needed(keys: Sequence[Varying]) -> list[Varying]:
 
 
 def _groups(keys: Sequence[Varying]) -> int:
-    """Into how many groups the keys divide the runs."""
+    """Returns the number of groups into which the keys divide the runs."""
     return len(set(zip(*(vary.values for vary in keys), strict=True))) if keys else 1
 
 
@@ -193,7 +203,8 @@ def _short(keys: Sequence[Varying], run: int) -> str:
 
 
 def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
-    """A name stands for itself; a quantity or a word like `none` needs its key."""
+    """Returns a value's short text: a name alone, but a quantity or a word like `none` with its
+    key."""
     value = vary.values[run]
     if vary.key == TRACE:
         return value
@@ -205,7 +216,8 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
 
 
 def _apart(names: list[str], results: Sequence[Result]) -> list[str]:
-    """Runs that nothing tells apart get a number; a report of one run, its trace's name."""
+    """Adds a number to runs with equal names; a single run without a name takes its trace's
+    name."""
     if names == [""]:
         return _traces(results)
     seen: Counter[str] = Counter()
@@ -225,7 +237,7 @@ def _differ(names: Sequence[str]) -> bool:
 def _divide(
     results: Sequence[Result], keys: list[Varying], labels: list[str], names: list[str]
 ) -> list[Run]:
-    """Panels for more runs than one plot carries: by key where that works, else by eights."""
+    """Divides runs into panels: by key where possible, else in groups of eight."""
     inner = [vary for vary in keys if vary.key != TRACE]
     colour = next((vary for vary in inner if len(vary.distinct) <= SERIES), None)
     rest = [vary for vary in inner if vary is not colour]
@@ -248,7 +260,7 @@ def _divide(
 
 
 def _too_thin(places: Sequence[tuple[str, str]]) -> bool:
-    """Whether there would be so many panels that they hold hardly more than a run each."""
+    """Returns whether there are fewer than two runs in a panel on average."""
     return 2 * len({panel for panel, _ in places}) > len(places)
 
 

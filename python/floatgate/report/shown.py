@@ -1,4 +1,4 @@
-"""The table and the figures that a notebook shows of each kind of result."""
+"""Table and figures that a notebook shows for each kind of result."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .values import measured
 
 
 def table_of(found: object) -> Table:
-    """The rows that say most of it."""
+    """Returns the main table of a result."""
     makers: dict[type, Callable[[Any], Table]] = {
         Advice: answers_table,
         Tuned: front_table,
@@ -44,7 +44,7 @@ def table_of(found: object) -> Table:
 
 
 def figures_of(found: object) -> Sequence[Figure]:
-    """The figures of its page."""
+    """Returns the figures of a result's page."""
     makers: dict[type, Callable[[Any], Sequence[Figure]]] = {
         Advice: advice_figures,
         Tuned: tuned_figures,
@@ -59,7 +59,7 @@ def figures_of(found: object) -> Sequence[Figure]:
 
 
 def predictions_table(found: Prediction) -> Table:
-    """A row for each law."""
+    """Returns a row for each law."""
     rows = [
         [
             Cell(row.policy),
@@ -74,7 +74,7 @@ def predictions_table(found: Prediction) -> Table:
 
 
 def _sheet_figures(found: DataSheet) -> list[Figure]:
-    """The numbers of the steady state with the ranges of the class, a figure for each unit."""
+    """Returns figures of the steady state with the ranges of the class, one for each unit."""
     names = {"IOPS": "iops", "MB/s": "throughput"}
     rates = [
         (names.get(one.unit, one.unit), one.unit, one.name, one.steady, one.published)

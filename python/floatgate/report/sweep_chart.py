@@ -1,4 +1,4 @@
-"""The plot of a sweep: a metric against the values of one quantity."""
+"""Plot of a sweep: a metric against the values of one quantity."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from .charts import Plot, chart_lines, inline_data, line_colour, metric_axis
 
 @dataclass(frozen=True)
 class SweepAxis:
-    """A swept config key: its name, and each value as a number with the text it was given as."""
+    """Swept config key, with its values as numbers and as the texts given."""
 
     key: str
     ticks: list[tuple[float, str]]
 
     def encoding(self) -> alt.X:
-        """The axis with the values that were run, by their own names."""
+        """Returns the axis, with a tick for each value of the sweep, labelled with the text
+        given."""
         values = [value for value, _ in self.ticks]
-        # A tick is found again by being nearest, as a log scale does not return it to the bit.
+        # A tick takes the label of the nearest value, because a log scale does not return values
+        # exactly.
         texts = json.dumps([text for _, text in self.ticks])
         sums = " + ".join(f"(datum.value > {(a + b) / 2!r})" for a, b in pairwise(values))
         scale = alt.Scale(zero=False, nice=False, padding=14)
@@ -48,7 +50,7 @@ def chart_sweep(
     predicted: pl.DataFrame | None = None,
     spread: pl.DataFrame | None = None,
 ) -> Plot:
-    """Lines: a metric of whole runs against the quantity that was swept.
+    """Returns lines of a metric of whole runs against the swept quantity.
 
     `predicted` has `at`, `value` and `colour`: a dashed line for each colour. `spread` has `at`,
     `low`, `high` and `colour`: the interval of a value.

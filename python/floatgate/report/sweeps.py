@@ -1,4 +1,4 @@
-"""The figure of a parameter study: metrics against the quantity that was swept."""
+"""Figure of a parameter study: metrics against the swept quantity."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .theme import SERIES
 
 
 class Metric(NamedTuple):
-    """What is drawn."""
+    """Metric of the figure."""
 
     title: str
-    """With the unit."""
+    """Title, with the unit."""
     style: str
-    """As a d3 number format."""
+    """Number format of d3."""
     of: Callable[[Result], float | None]
     predicted: bool = False
-    """Whether closed forms are about it."""
+    """Whether closed forms predict the metric."""
 
 
 METRICS = (
@@ -39,7 +39,8 @@ METRICS = (
 
 
 def sweep(drawn: Sequence[Run]) -> list[Figure]:
-    """One figure when a quantity takes three or more values, with a plot per metric and trace."""
+    """Returns a figure if a quantity takes three or more values, with a plot per metric and
+    trace."""
     keys = identifying([run.result for run in drawn])
     swept = next(filter(_is_swept, keys), None)
     if swept is None:
@@ -47,7 +48,7 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
     runs = [_placed(run, i, keys, swept) for i, run in enumerate(drawn)]
     colours = list(dict.fromkeys(run.colour for run in runs))
     places = {(run.panel, run.colour, at) for run, at in zip(runs, swept.values, strict=True)}
-    # Two runs in one place of a line differ in something that this figure cannot show.
+    # Two runs at one point of a line differ in a key that this figure cannot show.
     if len(colours) > SERIES or len(places) < len(runs):
         return []
     caption = f"Metrics of whole runs against {swept.key}"
@@ -65,13 +66,13 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
 
 
 def _is_swept(vary: Varying) -> bool:
-    """Whether the key is a quantity with three or more values; a seed is not one."""
+    """Returns whether the key is a quantity with three or more values; a seed does not count."""
     values = {_core.number(value) for value in vary.values}
     return vary.key not in (TRACE, "seed") and None not in values and len(values) >= 3
 
 
 def _placed(run: Run, i: int, keys: Sequence[Varying], swept: Varying) -> Run:
-    """The run with a plot per trace, and a line per combination of all that was not swept."""
+    """Assigns the run to a plot by trace, and to a line by the keys that are not swept."""
     traces = [key.values[i] for key in keys if key.key == TRACE]
     others = [key for key in keys if key is not swept and key.key != TRACE]
     line = ", ".join(short_value(key, keys, i) for key in others)
@@ -79,7 +80,7 @@ def _placed(run: Run, i: int, keys: Sequence[Varying], swept: Varying) -> Run:
 
 
 def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> list[Drawing]:
-    """One metric against the swept quantity, a plot per trace, all to the same scale."""
+    """Draws one metric against the swept quantity, a plot for each trace, all on the same scale."""
     values = [metric.of(result) for run in runs for result in run.seeds]
     known = [value for value in values if value is not None]
     if len(set(known)) < 2:
@@ -109,18 +110,18 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
 
 
 def _spread(runs: Sequence[Run], at: dict[str, float], metric: Metric) -> pl.DataFrame:
-    """The intervals of the points that are means over seeds."""
+    """Returns the intervals of the points that are means over seeds."""
     found, _ = seed_marks(runs, metric.of)
     return _on_lines(found, runs, at)
 
 
 def _laws(runs: Sequence[Run], at: dict[str, float]) -> pl.DataFrame:
-    """The closed forms of the runs that have one, at the swept quantity."""
+    """Returns the predictions for those runs that have one, at the swept quantity."""
     return _on_lines(prediction_frame(runs), runs, at)
 
 
 def _on_lines(found: pl.DataFrame, runs: Sequence[Run], at: dict[str, float]) -> pl.DataFrame:
-    """Rows of runs with their place on the axis and the colour of their line."""
+    """Adds to the rows of runs the position on the axis and the colour of the line."""
     colours = {run.label: run.colour for run in runs}
     return found.with_columns(
         at=pl.Series([at[run] for run in found["run"]], dtype=pl.Float64),

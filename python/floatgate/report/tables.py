@@ -1,4 +1,4 @@
-"""The report's tables, as text ready to be shown; numbers keep their raw value for sorting."""
+"""Tables of the report, as text ready to print; cells keep the raw number for sorting."""
 
 from __future__ import annotations
 
@@ -44,34 +44,35 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose first column names the row."""
+    """Table whose first column names the row."""
 
     title: str
     columns: list[str]
     rows: list[list[Cell]]
     text_columns: frozenset[int] = field(default=frozenset({0}))
-    """Columns set as text, to the left; the others are numbers, to the right."""
+    """Columns of text, aligned left; the others hold numbers and are aligned right."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers: its heading, with the unit that all of them are in, and its cells."""
+    """Column of numbers: its heading, with the unit of all its cells, and its cells."""
 
     title: str
     cells: list[Cell]
 
 
 Make = Callable[[str, Sequence[float | None]], Column]
-"""Makes a column of a title and the values."""
+"""Makes a column from a title and values."""
 
 
 def written(write: Callable[[float | None], str]) -> Make:
-    """Columns whose every number is written by `write`."""
+    """Returns a maker of columns that formats every number with `write`."""
     return lambda title, values: Column(title, [Cell(write(value), value) for value in values])
 
 
 def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
-    """Columns in the unit that suits their values, which the heading then names."""
+    """Returns a maker of columns in the unit that suits their values; the heading names the
+    unit."""
 
     def make(title: str, values: Sequence[float | None]) -> Column:
         name, base = unit_of(values, units)
@@ -83,11 +84,11 @@ def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
 
 
 times = in_unit_of(TIMES)
-"""A column of microseconds."""
+"""Makes a column of times, given in microseconds."""
 
 
 class Metric(NamedTuple):
-    """A column of the summary: its heading, how to make the column, and its number in a result."""
+    """Column of the summary: its heading, its maker, and its number in a result."""
 
     title: str
     make: Make
@@ -123,11 +124,11 @@ METRICS = {
 
 
 def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """One row per run: `label` and the main metrics, numbers as they are, None where absent.
+    """Returns one row for each run: `label` and the main metrics, as raw numbers or None.
 
-    Latencies in microseconds over all requests, `hit_ratio` of the mapping cache (0 to 1),
-    `erases` of the whole flash for every cause, `lifetime_bytes` that the host can write until
-    the mean unit has reached its endurance, `warnings` their number.
+    Latencies are in microseconds over all requests. `hit_ratio` is the mapping cache's, 0 to 1.
+    `erases` counts all erases of the flash, for every cause. `lifetime_bytes` is the number of
+    bytes that the host can write until the mean unit reaches its endurance. `warnings` is a number.
     """
     return [
         {"label": run.label} | {name: metric.of(run.result) for name, metric in METRICS.items()}
@@ -136,7 +137,7 @@ def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 
 def summary_table(runs: Sequence[Run]) -> Table:
-    """The main metrics of every run side by side."""
+    """Returns the main metrics of every run, side by side."""
     columns = []
     for name, metric in METRICS.items():
         made = metric.make(metric.title, [metric.of(run.result) for run in runs])
@@ -149,7 +150,7 @@ def summary_table(runs: Sequence[Run]) -> Table:
 
 
 def beside(title: str, names: Mapping[str, Sequence[str]], columns: Sequence[Column]) -> Table:
-    """A table of columns: those of text first, by their headings, then those of numbers."""
+    """Joins columns into a table: text columns first, keyed by their headings, then numbers."""
     texts = [[Cell(text, text) for text in texts] for texts in names.values()]
     every = [*texts, *(column.cells for column in columns)]
     titles = [*names, *(column.title for column in columns)]
@@ -158,7 +159,7 @@ def beside(title: str, names: Mapping[str, Sequence[str]], columns: Sequence[Col
 
 
 def varying_table(keys: Iterable[Varying]) -> Table:
-    """What differs between the runs, with the values that occur."""
+    """Returns the keys that differ between the runs, with the values that occur."""
     rows = [
         [Cell(vary.key), Cell(str(len(vary.distinct))), Cell(" · ".join(vary.distinct))]
         for vary in keys
@@ -176,11 +177,11 @@ QUANTILES: dict[str, Callable[[LatencySummary], float | None]] = {
     "p99.99": lambda times: times.p9999_us,
     "Max": lambda times: times.max_us,
 }
-"""What a result says of its response times, by heading."""
+"""Statistics of a result's response times, by heading."""
 
 
 def latency_columns(summaries: Sequence[LatencySummary]) -> list[Column]:
-    """Requests and their response times; a unit to each column."""
+    """Returns the number of requests and their response times; each column has its unit."""
     requests = written(count)("Requests", [summary.requests for summary in summaries])
     return [requests] + [
         times(title, [quantile(summary) for summary in summaries])
@@ -189,7 +190,7 @@ def latency_columns(summaries: Sequence[LatencySummary]) -> list[Column]:
 
 
 def latency_table(runs: Sequence[Run]) -> Table:
-    """Response times of reads, writes and all requests of each run."""
+    """Returns the response times of reads, writes and all requests of each run."""
     timed = [
         (run.name, kind, of(run.result))
         for run in runs
@@ -202,11 +203,12 @@ def latency_table(runs: Sequence[Run]) -> Table:
 
 
 TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.0}
-"""What is said of the time that a cause took: shares of the requests, by heading."""
+"""Percentiles of the time that a cause took, as shares of the requests, by heading."""
 
 
 def cause_table(runs: Sequence[Run]) -> Table:
-    """Percentiles of the time that each cause took of the requests; the runs below each other."""
+    """Returns percentiles of the time that requests spent on each cause, with a row for each
+    run."""
     names_of = blame_names(run.result for run in runs)
     found = [
         ((run.name, kind, text), one)
@@ -230,7 +232,7 @@ def cause_table(runs: Sequence[Run]) -> Table:
 
 
 def parts_table(title: str, frame: pl.DataFrame, names: Iterable[str], digits: int) -> Table:
-    """The numbers behind stacked bars: a column per part that occurs."""
+    """Returns the numbers behind stacked bars, with a column for each part that occurs."""
     present = [name for name in names if name in set(frame["part"])]
     rows = []
     for (run,), parts in frame.group_by(["run"], maintain_order=True):
@@ -244,7 +246,7 @@ def parts_table(title: str, frame: pl.DataFrame, names: Iterable[str], digits: i
 
 
 def with_predictions(table: Table, predicted: pl.DataFrame) -> Table:
-    """The table of amplifications with the closed forms beside the sums, where there are some."""
+    """Adds columns with the closed forms after the sums, if any run has a closed form."""
     if predicted.is_empty():
         return table
     found = {row["run"]: row for row in predicted.iter_rows(named=True)}
@@ -261,7 +263,7 @@ def with_predictions(table: Table, predicted: pl.DataFrame) -> Table:
 
 
 def wear_table(runs: Sequence[Run]) -> Table:
-    """Erases per unit of every run."""
+    """Returns erases per unit of every run."""
     worn = [run for run in runs if run.result.wear.erases_min is not None]
     wear = [run.result.wear for run in worn]
     columns = [
@@ -278,7 +280,7 @@ def _hundredths(value: float | None) -> str:
 
 
 def operations_table(result: Result) -> Table | None:
-    """Flash operations of one run by cause; None when there were none."""
+    """Returns the flash operations of one run by cause; None if the run had none."""
     kinds = (result.flash.reads, result.flash.programs, result.flash.erases)
     names = NAMED | {"host": "host requests"}
     rows = []
@@ -304,17 +306,17 @@ SPACE = {
     "reserve": "kept",
     "parity": "parity",
 }
-"""What flash is used for, by the fields of `space` without `_bytes`."""
+"""Uses of the flash, by the names of the fields of `space` without `_bytes`."""
 
 
 def space_parts(space: SpaceResult) -> list[tuple[str, int]]:
-    """What all flash is used for, and how many bytes; what takes nothing is left out."""
+    """Returns the uses of the whole flash with their bytes, without the uses that take none."""
     parts = [(name, getattr(space, f"{key}_bytes")) for key, name in SPACE.items()]
     return [(name, value) for name, value in parts if value]
 
 
 def space_table(space: SpaceResult) -> Table | None:
-    """From what the host can address to all flash; None where nothing is known of it."""
+    """Divides the whole flash by use; returns None if the result has no sizes."""
     if not space.raw_bytes:
         return None
     rows = [
@@ -330,13 +332,13 @@ def space_table(space: SpaceResult) -> Table | None:
 
 
 def config_rows(result: Result, differing: Iterable[str]) -> list[tuple[str, str, bool]]:
-    """Every config key of a run with its value, and whether it differs between the runs."""
+    """Returns every config key of a run, its value, and whether it differs between the runs."""
     marked = set(differing)
     return [(key, value, key in marked) for key, value in flatten(result.config).items()]
 
 
 def provenance(result: Result) -> list[tuple[str, str]]:
-    """What it takes to run this again, and how the drive stood at the start."""
+    """Lists the facts needed to repeat a run, and the state of the drive at the start."""
     workload, drive, engine = result.workload, result.drive, result.engine
     requests = [f"{count(workload.requests)} requests", *overview.requests_by_kind(workload)]
     return [
@@ -360,7 +362,7 @@ def provenance(result: Result) -> list[tuple[str, str]]:
 
 
 def series_limit(frames: Mapping[str, pl.DataFrame]) -> float:
-    """Where the axis of stacked bars ends, in all panels alike, with room for the totals."""
+    """Returns the end of the axis of stacked bars for all panels, with room for the totals."""
     sums = [
         float(value)
         for frame in frames.values()

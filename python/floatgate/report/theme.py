@@ -1,10 +1,12 @@
-"""Colours and type, in one place for the page, its charts in the browser and the picture files.
+"""Colours and fonts for the page, its charts in the browser, and the picture files.
 
-In the browser the charts take their colours as CSS variables, so that a change of the reader's
-colour scheme, or printing, needs no new drawing. Picture files take the light values themselves.
+In the browser, charts take their colours from CSS variables. A change of the reader's colour
+scheme, or printing, therefore needs no redraw. Picture files contain the colours of the light
+theme.
 
-The series colours keep 3:1 or more against the page in both themes and stay apart (CIE76
-distance above 10) under the three dichromacies as modelled by Machado et al., IEEE TVCG 2009.
+The series colours have a contrast of 3:1 or more against the page in both themes. They stay
+distinct (CIE76 distance above 10) under the three dichromacies as modelled by Machado et al., IEEE
+TVCG 2009.
 """
 
 from __future__ import annotations
@@ -56,37 +58,37 @@ DARK = {
 }
 
 SERIES = 8
-"""How many lines a plot can carry and still be told apart by colour."""
+"""Most lines in a plot that readers can still distinguish by colour."""
 
 PARTS = 10
-"""How many parts a stacked bar can have, each with a colour of its own."""
+"""Most parts of a stacked bar, each with its own colour."""
 
 DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
-"""Line patterns, as lengths in pixels drawn and left out, for a second thing that varies."""
+"""Line patterns for a second varying key, as lengths in pixels drawn and left out."""
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 PICTURE_FONT = '"Helvetica Neue", Arial, "Liberation Sans", sans-serif'
 
 PICTURE_WIDTH = 620
-"""Pixels of a plot that is alone in its row of a picture file."""
+"""Width in pixels of a plot that is alone in its row of a picture file."""
 
 
 def css_variables(colours: dict[str, str]) -> str:
-    """The colours as CSS declarations."""
+    """Returns the colours as CSS declarations."""
     return " ".join(f"--{name}: {value};" for name, value in colours.items())
 
 
 def browser_config() -> dict[str, Any]:
-    """The Vega-Lite config of charts in the page: colours are CSS variables."""
+    """Returns the Vega-Lite config of charts in the page, whose colours are CSS variables."""
     config = _config({name: f"var(--{name})" for name in LIGHT}, FONT)
     config["background"] = None
     return config
 
 
 def picture_config(*, lines: bool = False) -> dict[str, Any]:
-    """The Vega-Lite config of picture files: the light theme, with legends under the plot.
+    """Returns the Vega-Lite config of picture files: the light theme, legends under the plot.
 
-    `lines` says that the legends' entries are lines, not areas.
+    With `lines`, the legends' entries are lines, not areas.
     """
     config = _config(LIGHT, PICTURE_FONT)
     config["background"] = LIGHT["paper"]
@@ -98,7 +100,7 @@ def picture_config(*, lines: bool = False) -> dict[str, Any]:
 
 
 def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
-    """What both share; `colours` has the names of `LIGHT`."""
+    """Returns the common config; `colours` has the names of `LIGHT`."""
     return {
         "font": font,
         "view": {"stroke": None},

@@ -1,4 +1,4 @@
-"""Warnings and notes of many runs, those that differ in nothing but numbers as one."""
+"""Warnings and notes of many runs; messages that differ only in numbers become one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .runs import Run
 from .values import NARROW_SPACE
 
 NUMBER = re.compile(rf"(?<![\w.])\d+(?:[{NARROW_SPACE},]\d{{3}})*(?:\.\d+)?(?!\w|\.\d)")
-"""A number that stands by itself: `12`, `0.5` and `98,304`, but not that in `p99` or `trace.2`."""
+"""Number that stands alone: `12`, `0.5` and `98,304`, but not the digits of `p99` or `trace.2`."""
 
 
 class Told(NamedTuple):
-    """A message, and the runs that it is about."""
+    """Message, with the runs that it applies to."""
 
     text: str
-    """Where the runs' numbers differ, the least and the most."""
+    """Text, with the range from least to most where the runs' numbers differ."""
     runs: Sequence[str]
     each: Sequence[tuple[str, str]] = ()
-    """Every run with its own text, where these differ."""
+    """Each run with its own text, if the texts differ."""
 
 
 def messages(runs: Sequence[Run], of: Callable[[Result], Sequence[str]]) -> list[Told]:
-    """The warnings, or the notes, of the runs, in order of appearance."""
+    """Returns the warnings, or the notes, of the runs, in order of appearance."""
     said = [(run.name, text) for run in runs for text in dict.fromkeys(of(run.result))]
     told = []
     for group in alike(said):
@@ -37,7 +37,7 @@ def messages(runs: Sequence[Run], of: Callable[[Result], Sequence[str]]) -> list
 
 
 def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Pairs of a name and a text, those together whose texts differ in numbers only."""
+    """Groups pairs of a name and a text; texts of one group differ only in numbers."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for name, text in said:
         groups.setdefault(tuple(NUMBER.split(text)), []).append((name, text))
@@ -45,7 +45,8 @@ def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 def merged(texts: Sequence[str]) -> str:
-    """Texts that differ in numbers only as one, with the range where they do."""
+    """Merges texts that differ only in numbers into one, with the range of each number that
+    differs."""
     columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
     ranges = iter([_range(column) for column in columns])
     return NUMBER.sub(lambda _: next(ranges), texts[0])

@@ -1,4 +1,4 @@
-"""What a search found, as a page, pictures and config files; in: `floatgate.tuning.outcome`."""
+"""Outcome of a search (`floatgate.tuning.outcome`) as a page, pictures and config files."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ def write_tuned(found: Tuned, directory: Path) -> list[Path]:
 
 
 def tuned_figures(found: Tuned) -> list[Figure]:
-    """The trials of each objective, and before them the front of several."""
+    """Returns a figure of the trials for each objective; with several, the Pareto front comes
+    first."""
     figures = [_progress(found, at) for at in range(len(found.goals))]
     return [_pareto(found), *figures] if len(found.goals) > 1 else figures
 
 
 def facts(found: Tuned) -> list[tuple[str, str]]:
-    """What was asked for, and what came of it."""
+    """Lists the task of the search and its outcome."""
     states = Counter(one.state for one in found.trials)
     told = ", ".join(f"{count(many)} {state}" for state, many in states.items())
     lines = [
@@ -67,7 +68,7 @@ def facts(found: Tuned) -> list[tuple[str, str]]:
 
 
 def front_table(found: Tuned) -> Table:
-    """The drives that none is better than: their keys and their objectives."""
+    """Returns the drives of the Pareto front: their keys and their objectives."""
     keys = list(found.best.settings)
     titles = ["Trial", *keys, *(goal.metric for goal in found.goals)]
     rows = [
@@ -84,7 +85,11 @@ def front_table(found: Tuned) -> Table:
 def chart_progress(
     points: pl.DataFrame, best: pl.DataFrame, rules: pl.DataFrame, title: str
 ) -> Plot:
-    """Dots: `value` by `number`; a line of the best so far; rules with a `label` at a `value`."""
+    """Returns a chart of an objective by trial number.
+
+    It has dots of `value` by `number`, a line of the best value so far, and rules with a `label` at
+    a `value`.
+    """
     axis = alt.Axis(title="Trial", grid=False, tickMinStep=1)
     x = alt.X("number:Q", axis=axis)
     y = alt.Y("value:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=title, tickCount=5))
@@ -109,7 +114,7 @@ def chart_progress(
 
 
 def chart_pareto(points: pl.DataFrame, front: pl.DataFrame, titles: tuple[str, str]) -> Plot:
-    """Dots: `second` over `first`; a line through those of the front."""
+    """Returns dots of `second` by `first`, with a line through the dots of the front."""
     scale = alt.Scale(zero=False)
     x = alt.X("first:Q", scale=scale, axis=alt.Axis(title=titles[0], grid=False))
     y = alt.Y("second:Q", scale=scale, axis=alt.Axis(title=titles[1]))
@@ -188,7 +193,7 @@ def _words(one: Tried) -> str:
 
 
 def _header(found: Tuned, at: int) -> str:
-    """What the file is, as comments of TOML."""
+    """Returns the comments at the start of a config file: its objectives, trace, trial and keys."""
     one = _front(found)[at]
     values = ", ".join(
         f"{goal.metric} {measured(value)} (as given {measured(goal.default)})"

@@ -1,4 +1,4 @@
-"""Writing numbers for people."""
+"""Formats numbers for people."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 ABSENT = "–"
-"""Stands in a table where a number does not apply."""
+"""Text of a table cell whose number does not apply."""
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
 def fixed(value: float | None, digits: int) -> str:
-    """`value` with `digits` decimals and its thousands apart."""
+    """Formats `value` with `digits` decimals and separated thousands."""
     if value is None:
         return ABSENT
     text = f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
@@ -21,22 +21,22 @@ def fixed(value: float | None, digits: int) -> str:
 
 
 def count(value: float | None) -> str:
-    """A whole number with its thousands apart."""
+    """Formats a whole number with separated thousands."""
     return fixed(value, 0)
 
 
 def ratio(value: float | None) -> str:
-    """A factor such as write amplification: enough digits to tell policies apart."""
+    """Formats a factor such as write amplification, with enough digits to distinguish policies."""
     return fixed(value, 3 if value is None or abs(value) < 100 else 1)
 
 
 def percent(value: float | None) -> str:
-    """A share (0 to 1) in percent."""
+    """Formats a share (0 to 1) in percent."""
     return ABSENT if value is None else f"{fixed(value * 100, 2)}%"
 
 
 def measured(value: float | None) -> str:
-    """A measured time or rate: at least three digits, no false precision."""
+    """Formats a measured time or rate with at least three digits and without false precision."""
     if value is None or value == 0:
         return ABSENT if value is None else "0"
     magnitude = math.floor(math.log10(abs(value)))
@@ -44,7 +44,8 @@ def measured(value: float | None) -> str:
 
 
 def lasting(seconds: float | None) -> str:
-    """A duration: in seconds from one on, else in the unit that leaves a number of one or more."""
+    """Formats a duration: in seconds from one second on, else in the largest unit that gives one or
+    more."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds and round(seconds, 9) < 1000 * scale:
             return f"{seconds / scale:.4g} {unit}"
@@ -52,7 +53,7 @@ def lasting(seconds: float | None) -> str:
 
 
 def size(value: float | None) -> str:
-    """Bytes in the largest binary unit that leaves a number of one or more."""
+    """Formats bytes in the largest binary unit that gives one or more."""
     if value is None:
         return ABSENT
     for unit in ("B", "KiB", "MiB", "GiB"):
@@ -63,21 +64,22 @@ def size(value: float | None) -> str:
 
 
 TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
-"""Units of simulated time, each with its microseconds."""
+"""Units of simulated time, with their length in microseconds."""
 
 DAYS = (("days", 1.0), ("years", 365.25))
-"""Units of a lifetime, each with its days."""
+"""Units of a lifetime, with their length in days."""
 
 SIZES = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40))
-"""Units of capacity, each with its bytes."""
+"""Units of capacity, with their size in bytes."""
 
 
 def unit_of(
     values: Iterable[float | None], units: Sequence[tuple[str, float]]
 ) -> tuple[str, float]:
-    """The largest of the units in which every value but zero is one or more, else the first.
+    """Returns the largest unit in which every value except zero is one or more, else the first
+    unit.
 
-    It is the unit of a column: all of its numbers are read in the same one.
+    All numbers of a column are in this one unit.
     """
     known = [abs(value) for value in values if value]
     fit = [unit for unit in units if known and min(known) >= unit[1]]
@@ -85,7 +87,7 @@ def unit_of(
 
 
 def plain(value: Any) -> str:
-    """A config value as the user would write it."""
+    """Returns a config value as the user would write it."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -98,7 +100,7 @@ def plain(value: Any) -> str:
 
 
 def flatten(config: Any, prefix: str = "") -> dict[str, str]:
-    """Nested config tables as dotted keys, in their order, with values as text."""
+    """Returns nested config tables as dotted keys, in their order, with values as text."""
     if not isinstance(config, Mapping):
         return {}
     flat: dict[str, str] = {}

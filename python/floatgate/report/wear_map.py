@@ -1,4 +1,4 @@
-"""The figure of wear and validity by the place of an erase unit on the drive."""
+"""Figure of wear and valid pages by an erase unit's position on the drive."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .legends import first
 from .runs import Run, panels
 
 CELLS = 128
-"""Cells of a row at most, where several runs are drawn; each is the mean of its own."""
+"""Most cells in a row where several runs are drawn; each cell is the mean of its erase units."""
 
 WIDE = 10
-"""From most to least, in multiples, where shades begin to follow the logarithm."""
+"""Shades follow the logarithm if the highest value exceeds the lowest by more than this factor."""
 
 
 class Mapped(NamedTuple):
-    """What is mapped."""
+    """Quantity of the map."""
 
     title: str
     style: str
-    """As a d3 number format."""
+    """Number format of d3."""
     cells: Callable[[WearMap], Sequence[float]]
     scale: tuple[float, float] | None
-    """The ends of the shades; None for the least and the most that there is."""
+    """Ends of the shades; None for the least and greatest values of the runs."""
 
 
 MAPS = (
@@ -42,7 +42,7 @@ MAPS = (
 
 
 def wear_map(drawn: Sequence[Run]) -> list[Figure]:
-    """One figure, if a result has maps: a plot for each of `MAPS` and panel."""
+    """Returns one figure if a result has maps, with a plot for each of `MAPS` and each panel."""
     figure = Figure(
         "wear-map",
         "Wear and validity by erase unit",
@@ -67,9 +67,9 @@ def wear_map(drawn: Sequence[Run]) -> list[Figure]:
 def map_cells(
     runs: Sequence[Run], cells: Callable[[WearMap], Sequence[float]], most: int | None
 ) -> pl.DataFrame:
-    """A row per cell of a run's map: units `start` up to `end`, and their mean `value`.
+    """Returns a row for each cell of a run's map: units `start` up to `end`, and mean `value`.
 
-    Neighbours are joined until there are at most `most`; the last may hold fewer units.
+    Joins neighbouring cells until there are at most `most`. The last cell may hold fewer units.
     """
     rows = []
     for run in runs:
@@ -85,13 +85,13 @@ def map_cells(
 
 
 def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
-    """Cells in rows from the top left, for one run."""
+    """Draws the cells of one run in rows from the top left."""
     columns = math.ceil(math.sqrt(2 * frame.height))
     rows = math.ceil(frame.height / columns)
     at = pl.int_range(pl.len())
     placed = frame.with_columns(x=at % columns, y=at // columns)
     placed = placed.with_columns(x2=pl.col("x") + 1, y2=pl.col("y") + 1)
-    # Nothing is read off the axes: a cell's place is told by its tooltip.
+    # The axes are hidden: a cell's tooltip shows its position.
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, columns], nice=False))
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[rows, 0], nice=False))
     cells = alt.Chart(inline_data(placed)).mark_rect(strokeWidth=0)
@@ -101,7 +101,7 @@ def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
 
 
 def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
-    """A row of cells for each run."""
+    """Draws a row of cells for each run."""
     rows = first(frame["row"])
     x = alt.X(
         "start:Q",
@@ -115,7 +115,7 @@ def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
 
 
 def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, Any]:
-    """Colour by value, with its legend, and what a cell tells."""
+    """Returns the colour by value with its legend, and the tooltip of a cell."""
     low, high = scale if scale[1] > scale[0] else (scale[0], scale[0] + 1)
     percent = style.endswith("%")
     legend = alt.Legend(
@@ -126,7 +126,7 @@ def _shades(title: str, scale: tuple[float, float], style: str) -> dict[str, Any
         format=".0%" if percent else "~s",
         tickCount=4,
     )
-    # The few units of the map can be worn a hundred times as much as those of data.
+    # Map units are few, and can wear a hundred times as much as data units.
     kind: Literal["symlog", "linear"] = "symlog" if high > WIDE * max(low, 1) else "linear"
     shades = alt.Scale(type=kind, scheme="viridis", domain=[low, high])
     colour = alt.Color("value:Q", scale=shades, legend=legend)

@@ -145,7 +145,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports on first use: the command line's help must not wait for Polars."""
+    """Imports a public name on first use, so that the help of the command line need not load
+    Polars.
+    """
     from importlib import import_module
 
     if name not in _HOMES:

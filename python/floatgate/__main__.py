@@ -1,7 +1,7 @@
-"""The command line as a process, `floatgate` or `python -m floatgate`: signals and exit status.
+"""Process of the command line, `floatgate` or `python -m floatgate`: signals and exit status.
 
-It takes hold of signals before anything heavy is imported, so that there is no moment at which
-Ctrl-C shows a traceback.
+The process installs its signal handlers before it imports anything large. Ctrl-C therefore never
+shows a traceback, not even during start-up.
 """
 
 from __future__ import annotations
@@ -14,15 +14,18 @@ from types import FrameType
 from .ending import Ended, Signals
 
 LOOK_S = 0.1
-"""Seconds from one look whether the end is under way to the next."""
+"""Seconds between two checks whether a signal should end the process."""
 
 FRAME_SLOTS = 1 << 15
-"""Pointers: a quarter of a mebibyte. What is mapped for it is the next power of two, and the half
-that is left holds some thousand frames."""
+"""Pointers in the large frame: 256 KiB. CPython maps the next power of two, 512 KiB, and the other
+half has room for some thousand frames.
+"""
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    """Ends the process in order, once: what is cleaned up then is not to be interrupted."""
+    """Ends the process in order, once: further signals are ignored, so that they cannot interrupt
+    the cleanup.
+    """
     for other in _heard():
         signal.signal(other, signal.SIG_IGN)
     _look_every(LOOK_S)
@@ -30,30 +33,37 @@ def _end(number: int, _: FrameType | None) -> None:
 
 
 def _look_every(seconds: float) -> None:
-    """Looks again and again whether the end is under way; with 0, no more."""
+    """Starts to check periodically whether a signal should end the process; 0 seconds stops the
+    checks.
+    """
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda *_: Signals.look())
         signal.setitimer(signal.ITIMER_REAL, seconds, seconds)
 
 
 def _unraised(found: sys.UnraisableHookArgs) -> None:
-    """Says nothing of an end that Python has dropped within a callback: the next look raises it."""
+    """Drops the message about an `Ended` that Python has swallowed within a callback. The next
+    check raises `Ended` again.
+    """
     if not isinstance(found.exc_value, Ended):
         sys.__unraisablehook__(found)
 
 
 def _heard() -> set[int]:
-    """Ctrl-C, what `timeout` and Slurm send, and a terminal that goes away."""
+    """Returns the signals that end the process: Ctrl-C, the signals that `timeout` and Slurm send,
+    and the hang-up of the terminal.
+    """
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     return {int(getattr(signal, name)) for name in names if hasattr(signal, name)}
 
 
 def _with_room(command: Callable[[], int]) -> int:
-    """What `command` returns.
+    """Runs `command` below a very large frame and returns its exit status.
 
-    CPython 3.11 to 3.14 map memory for 16 KiB of frames at a time, and unmap it as soon as it is
-    left: a loop that happens to call at its edge does so with every call, and a third of the time
-    is gone. Below a frame as large as this one there is room for all frames to come.
+    CPython 3.11 to 3.14 map memory for frames in steps of 16 KiB, and unmap each step when its last
+    frame returns. A loop whose calls cross the edge of a step maps and unmaps memory with every
+    call, which costs a third of the time. Below a frame of this size, all later frames fit in
+    mapped memory.
     """
 
     def below() -> int:
@@ -68,13 +78,13 @@ def main() -> None:
     sys.unraisablehook = _unraised
     try:
         for number in _heard():
-            # What is ignored stays so: `nohup` relies on that.
+            # A signal that is ignored at the start stays ignored: `nohup` relies on that.
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _end)
         from .cli import main as command
 
         status = _with_room(command)
-        # What dropped a signal was the last of its work: it is done.
+        # If a callback swallowed the signal near the end, the command has still completed its work.
         _look_every(0)
     except (Ended, KeyboardInterrupt) as error:
         _look_every(0)

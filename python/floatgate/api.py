@@ -1,4 +1,4 @@
-"""`run` and `compare`: traces and devices in, results out; and what there is to choose from."""
+"""`run` and `compare`, which simulate traces on devices, and the lists of presets and policies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .run_options import RunOptions
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 
 RUNS_MAX = 10_000
-"""Runs of a comparison, whose results are all in memory at once, some 50 KiB each."""
+"""Most runs of one comparison. All results are in memory at once, some 50 KiB each."""
 
 
 def run(
@@ -46,31 +46,33 @@ def run(
 ) -> Result:
     """Simulates one trace on one device.
 
-    `trace` is a path or URL of a trace in any known format (`format` names it instead of
-    recognising it), the text of a generator such as "uniform:span=1GiB,writes=1M", or a Polars
-    or Arrow table. `device` is a preset's name, the path of a TOML file or a config as nested
-    dicts, such as {"flash": {"blocks": 4096}} or the `config` of a result; without it, "classic".
-    `set` maps config keys with dots to values: {"mapping.cache": "64KiB"}.
+    `trace` is a path or URL of a trace in a supported format, the text of a generator such as
+    "uniform:span=1GiB,writes=1M", or a Polars or Arrow table. Floatgate recognises the format of a
+    trace; `format` sets it explicitly. `device` is a preset's name, the path of a TOML file or a
+    config as nested dicts, such as {"flash": {"blocks": 4096}} or the `config` of a result. The
+    default device is "classic". `set` maps config keys with dots to values: {"mapping.cache":
+    "64KiB"}.
 
-    `limit` keeps the first so many requests, `repeat` (from 1) plays them so often, `time_scale`
-    (above 0) multiplies the time between them; before that, `close_gaps`, such as "1h", shortens
-    every longer gap between two requests of the trace to that duration. `addresses` is how the
-    devices of a trace become one address space: "fold" leaves out what is never touched, "span"
-    keeps it, "modulo" wraps it onto a drive of given `flash.blocks`. `streams` says where placement
-    handles come from, which a drive with `placement.scheme = "host"` looks at: the column `stream`
-    of the "trace" if there is one, or the number of the "device". `seed`, from 0 to 2^64 - 1, is
-    behind all that is random.
-    `verify` keeps and checks the content of every page; slower. `start_cache` is a directory where
-    start states are kept: a drive of the same config, size, seed and build of the engine is read
-    from there instead of being filled again. Its files may be deleted at any time.
+    `limit` keeps only the first `limit` requests. `repeat` (from 1) is the number of times that
+    they are played. `time_scale` (above 0) multiplies the time between requests. Before that,
+    `close_gaps`, such as "1h", shortens every longer gap between two requests of the trace to that
+    duration. `addresses` says how the devices of a trace become one address space: "fold" leaves
+    out addresses that are never touched, "span" keeps them, and "modulo" wraps all addresses onto a
+    drive with a given `flash.blocks`. `streams` chooses the source of placement handles, which a
+    drive with `placement.scheme = "host"` uses: "trace", the column `stream` if the trace has one,
+    or "device", the device number. `seed`, from 0 to 2^64 - 1, seeds every random choice. `verify`
+    stores and checks the content of every page, which is slower. `start_cache` is a directory of
+    start states: a drive with the same config, size, seed and build of the engine is read from
+    there instead of being filled again. You may delete its files at any time.
 
-    A drive without `flash.blocks` is as large as the workload. `units` (from 8) makes its erase
-    units smaller until there are about so many. Devices with a table `[class]`, such as
-    "tlc-enterprise", have 1,024 without it, or fewer of 256 pages. Their units stay as they are
-    with `full_size`, or where `set` has a key of them. Fewer than 8 large units are refused.
+    A drive without `flash.blocks` is as large as the workload. `units` (from 8) shrinks its erase
+    units until the drive has about that many. Without `units`, devices with a table `[class]`, such
+    as "tlc-enterprise", get 1,024 erase units, or fewer units of 256 pages. Their units keep their
+    size with `full_size`, or if `set` has a key for that size. A drive with fewer than 8 large
+    units is refused.
 
-    Raises ConfigError or TraceError (both ValueError) for what is wrong with the call, RunError
-    where the run fails.
+    Raises ConfigError or TraceError (both ValueError) for a wrong argument, config or trace, and
+    RunError if the run fails.
     """
     how = RunOptions(
         *(repeat, limit, seed, addresses, time_scale, verify, format, close_gaps, streams),
@@ -81,9 +83,10 @@ def run(
 
 
 def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -> pl.DataFrame:
-    """Simulates every trace with every combination of the values in `vary`; a row per run.
+    """Simulates every trace with every combination of the values in `vary`; returns one row per
+    run.
 
-    Takes what `compare_results` takes and is the `table` of what that returns.
+    Takes the arguments of `compare_results` and returns the `table` of its comparison.
     """
     return compare_results(traces, vary=vary, **options).table()
 
@@ -103,18 +106,19 @@ def compare_results(
 ) -> Comparison:
     """Simulates every trace with every combination of the values in `vary`.
 
-    `traces` is a list of what `run` takes, or a single one; `vary` maps config keys to lists of
+    `traces` is one trace as for `run`, or a list of traces. `vary` maps config keys to lists of
     values, e.g. {"placement.scheme": ["eti", "mbf"]}, and "device" to presets and files. `seeds`
-    runs each of these with several seeds: a list of them, or how many, from `seed` on. The results
-    come in the order of the traces, then of the values, the last key varying fastest, then of the
-    seeds; they do not depend on `workers`, the number of runs at a time (all cores without it).
+    runs each combination with several seeds: a list of seeds, or a number of seeds counted from
+    `seed`. Results come in the order of the traces, then of the values, with the last key varying
+    fastest, then of the seeds. They do not depend on `workers`, the number of runs at a time
+    (default: all cores).
 
-    `keep` is a directory into which each result is written as soon as there is one, as JSON.
-    `resume` takes what is there already instead of running it again; a result counts if it is of
-    the same config, requests, seed and version of the engine.
+    `keep` is a directory. Each result is written there as JSON as soon as its run ends. `resume`
+    reads results from that directory instead of running them again. A stored result counts if
+    config, requests, seed and version of the engine are equal.
 
-    A run that fails does not end the others. Its error is raised when all have ended, with a list
-    `results`: those of the others, and None for each that failed.
+    A failed run does not end the others. When all runs have ended, its error is raised. The error
+    has a list `results`: the results of the other runs, and None for each failed run.
 
     The other options are as for `run`.
     """
@@ -134,7 +138,7 @@ def compare_results(
 
 
 def _check_count(runs: int) -> None:
-    """Raises ConfigError for more runs than one comparison holds."""
+    """Raises ConfigError if one comparison would have more than `RUNS_MAX` runs."""
     if runs > RUNS_MAX:
         raise _core.ConfigError(
             f"a comparison of {runs:,} runs would hold all their results in memory; expected at "
@@ -143,7 +147,9 @@ def _check_count(runs: int) -> None:
 
 
 def _seeds(seeds: int | Sequence[int] | None, first: int) -> Sequence[int]:
-    """The seeds of a comparison: those given, or `seeds` of them from the first on."""
+    """Returns the seeds of a comparison: the given seeds, or `seeds` of them counted from
+    `first`.
+    """
     if seeds is None:
         return [first]
     if isinstance(seeds, int) and seeds > 0:
@@ -157,15 +163,15 @@ def _seeds(seeds: int | Sequence[int] | None, first: int) -> Sequence[int]:
 
 
 def devices() -> list[dict[str, str]]:
-    """The presets: "name", "summary", "source" and the config itself, "toml"."""
+    """Returns the presets: "name", "summary", "source" and the config itself, "toml"."""
     found: list[dict[str, str]] = json.loads(_core.presets())
     return found
 
 
 def policies() -> dict[str, list[dict[str, Any]]]:
-    """The policies of each axis: "name", "doc", "source" and "parameters".
+    """Returns the policies of each axis: "name", "doc", "source" and "parameters".
 
-    Those of installed packages come last, with names that begin with "python:".
-    Each of the parameters has "name" (its config key), "doc", "default" and "expected".
+    Policies of installed packages come last; their names begin with "python:". Each parameter has
+    "name" (its config key), "doc", "default" and "expected".
     """
     return listed()

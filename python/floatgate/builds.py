@@ -1,4 +1,4 @@
-"""Which build of the engine this is."""
+"""Identity of this build of the engine."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from . import _core
 
 @cache
 def build() -> str:
-    """A digest of the engine itself, 16 hexadecimal digits: its version does not tell one build
-    from another."""
+    """Returns a digest of the engine's binary, 16 hexadecimal digits. Two builds can have the same
+    version, but not the same digest.
+    """
     return hashlib.sha256(Path(_core.__file__).read_bytes()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Several results side by side: as a table, over seeds, in a notebook."""
+"""Several results side by side: as a table, averaged over seeds, in a notebook."""
 
 from __future__ import annotations
 
@@ -24,30 +24,34 @@ METRIC_SECTIONS = (
     "wear",
     "host",
 )
-"""The parts of a result whose numbers are metrics."""
+"""Sections of a result whose numbers are metrics."""
 
 
 class Comparison(list[Result]):
-    """The results of `compare_results`, in its order. A notebook shows their main metrics."""
+    """Results of `compare_results`, in the order of the runs. A notebook shows their main
+    metrics.
+    """
 
     def __init__(self, results: Iterable[Result], keys: Sequence[str]) -> None:
         super().__init__(results)
         self.keys = list(keys)
-        """The config keys that varied; "device" where presets did."""
+        """Config keys that varied; "device" if presets varied."""
 
     def table(self) -> pl.DataFrame:
-        """A row for each run: `comparison_table`."""
+        """Returns a table with one row per run: see `comparison_table`."""
         return comparison_table(self, self.keys)
 
     def summary(self, baseline: Mapping[str, Any] | None = None) -> pl.DataFrame:
-        """Means over the seeds, intervals, differences to `baseline`: `summary_table`."""
+        """Returns means over the seeds, intervals and differences to `baseline`: see
+        `summary_table`.
+        """
         from .intervals import summary_table
 
         return summary_table(self, self.keys, baseline)
 
     @property
     def plot(self) -> notebook.Plots:
-        """The figures of the report as Altair charts: `runs.plot.write_amplification`."""
+        """Figures of the report as Altair charts, e.g. `runs.plot.write_amplification`."""
         from .report.shown import figures_of
 
         return notebook.Plots(figures_of(self))
@@ -61,9 +65,9 @@ class Comparison(list[Result]):
     ) -> Path:
         """Writes the report, a page that needs no network, to `path`.
 
-        With several seeds a combination is one row and one bar with its interval. Differences are
-        to `baseline`, as those of `summary`. Raises ConfigError where no run is the baseline, and
-        OSError where the file cannot be written.
+        With several seeds, each combination is one row and one bar with its interval. Differences
+        are to `baseline`, as in `summary`. Raises ConfigError if no run is the baseline, and
+        OSError if the file cannot be written.
         """
         from .report import write_report
 
@@ -81,17 +85,19 @@ class Comparison(list[Result]):
 
 
 def labels(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, Any]]:
-    """What tells each result from the others: its trace, and the keys that vary."""
+    """Returns a label for each result that distinguishes it: its trace, and the keys that vary."""
     told = [{key: _value(result, key) for key in keys} for result in results]
     names = _traces(results, told)
     return [{"trace": name} | values for name, values in zip(names, told, strict=True)]
 
 
 def _traces(results: Sequence[Result], told: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Trace names; of traces of one name each has the start of its digest, as in a report.
+    """Returns the trace name of each result. Different traces with one name also get the start of
+    their digest, as in a report.
 
-    That is where runs of one seed and drive have different requests: a generator has others with
-    each seed, and a trace that is wrapped onto drives with each size.
+    Traces differ if runs with the same name, seed and drive have different requests. A generator
+    makes different requests for each seed, and a trace wrapped onto drives differs with each drive
+    size, so seeds and drives are compared too.
     """
     contents: dict[Any, set[str]] = {}
     names = [result.workload.name for result in results]
@@ -106,14 +112,13 @@ def _traces(results: Sequence[Result], told: Sequence[Mapping[str, Any]]) -> lis
 
 
 def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame:
-    """One row per result: `trace`, the config keys `keys`, then every metric.
+    """Returns one row per result: `trace`, the config keys `keys`, then every metric.
 
-    Of different traces of one name, `trace` has the start of `workload.hash` behind the name.
-    With several seeds among the results, `seed` comes before the metrics. `drive` says what the
-    drive has otherwise than was asked: few erase units, or another spare factor; else it is empty.
-    A metric's column has
-    the path that it has in the result: `write_amplification`, `latency.all.p99_us`,
-    `flash.programs.gc`. Units are those of `Result`.
+    If different traces share a name, `trace` also has the start of `workload.hash`. With several
+    seeds among the results, `seed` comes before the metrics. `drive` states where the drive
+    deviates from the config: few erase units, or another spare factor. Otherwise `drive` is empty.
+    A metric's column is named after its path in the result: `write_amplification`,
+    `latency.all.p99_us`, `flash.programs.gc`. Units are the units of `Result`.
     """
     rows = []
     several = len({result.seed for result in results}) > 1
@@ -131,7 +136,9 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
 
 
 def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame | None:
-    """The `latencies` of all results that kept them, with what tells these apart; None of none."""
+    """Returns the `latencies` of all results that kept them, with their labels; None if no result
+    has any.
+    """
     found = [
         result.latencies.select(
             *(pl.lit(value).alias(name) for name, value in label.items()),
@@ -145,7 +152,7 @@ def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame
 
 
 def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Those of `keys` that change no metric: rows of a comparison that differ in one are equal."""
+    """Returns the keys that change no metric: rows that differ only in such a key are equal."""
     return [
         key
         for key in keys
@@ -155,12 +162,14 @@ def idle_keys(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
 
 
 def _value(result: Result, key: str) -> Any:
-    """What a result has for a key that varied: one of its config, or "device"."""
+    """Returns a result's value for a key that varied: a config key, or "device"."""
     return result.device if key == DEVICE else result.setting(key)
 
 
 def _numbers(section: Any, prefix: str) -> dict[str, Any]:
-    """The numbers (and Nones) of a part of a result under dotted names; lists are left out."""
+    """Returns the numbers (and Nones) of a section of a result under dotted names, without
+    lists.
+    """
     flat: dict[str, Any] = {}
     for name, value in vars(section).items():
         if is_dataclass(value):

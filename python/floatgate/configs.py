@@ -1,4 +1,4 @@
-"""From what a caller gives as a drive to resolved configs: presets, files, dicts, variations."""
+"""Turns a caller's drive into resolved configs: presets, files, dicts and variations."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .result_types import SpaceResult
 DEFAULT_DEVICE = "classic"
 
 SHAPE = ("flash.blocks", "flash.pages_per_block", "flash.superblock", "flash.erase")
-"""Keys of erase units, which scaling changes where they are not set."""
+"""Keys of erase units. Scaling changes those that are not set."""
 
 DEVICE = "device"
-"""What varies the whole drive, where other keys vary one value of its config."""
+"""Key that varies the whole drive; other keys vary one value of its config."""
 
 Device = str | Path | Mapping[str, Any]
 """A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
@@ -34,52 +34,54 @@ class Resolved:
     """One drive of a comparison."""
 
     label: str
-    """What varies: `key=value, ...`; empty if nothing does."""
+    """Keys that vary, with their values: `key=value, ...`; empty if nothing varies."""
     device: str
     """The preset's name or the path; "config" for a dict."""
     config: str
     """The resolved config, as JSON text."""
     guests: Guests = field(default_factory=Guests)
-    """The policies in Python that it names."""
+    """Python policies that the config names."""
     is_class: bool = False
     """Whether the device stands for a class of drives on sale, which are larger than a workload."""
     shaped: str = ""
-    """A key among the settings that says how large erase units are, with its value."""
+    """A setting, with its value, that fixes the size of erase units."""
     notes: tuple[str, ...] = ()
     """How the drive differs from its device."""
 
     def apart(self) -> Resolved:
-        """The same drive with policies of its own."""
+        """Returns the same drive with its own copies of the Python policies."""
         return replace(self, guests=self.guests.copied()) if self.guests else self
 
 
 def page_bytes(config: Mapping[str, Any]) -> int:
-    """Bytes of a page of the map: `mapping.unit`, or else the flash page. `config` is resolved."""
+    """Returns the bytes of a map page in a resolved config: `mapping.unit`, or else the flash
+    page.
+    """
     bytes = _core.size_bytes(config["mapping"].get("unit") or config["flash"]["page"])
     assert bytes is not None, "the engine wrote this size"
     return bytes
 
 
 def spare_factor(config: Mapping[str, Any]) -> float:
-    """The spare factor that a resolved config asks for."""
+    """Returns the spare factor that a resolved config asks for."""
     capacity = config["capacity"]
     over = capacity.get("over_provisioning")
     return float(capacity["spare_factor"] if over is None else over / (1 + over))
 
 
 def resolve(device: Device | None, set: Mapping[str, Any]) -> str:
-    """The config of `device`, as JSON text, with the keys in `set` changed."""
+    """Returns the config of `device` with the changes in `set`, as JSON text."""
     return resolve_all(device, set, {})[0].config
 
 
 def resolve_all(
     device: Device | None, set: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]
 ) -> list[Resolved]:
-    """Every combination of the values in `vary`; all are checked before any runs.
+    """Returns a drive for every combination of the values in `vary`; checks all before any runs.
 
-    A policy in Python may stand where a config has the name of one.
+    A Python policy may be given in place of a policy's name.
 
-    Raises ConfigError for a key that no config in the comparison uses, among others.
+    Raises ConfigError, for example for a key that no config in the comparison uses.
     """
     given: NameOf = {}
     device, set, vary = (taken(one, given) for one in (device, set, vary))
@@ -103,7 +105,9 @@ def resolve_all(
 
 
 def _is_victim_free(device: Device | None, sets: Mapping[str, str]) -> bool:
-    """Whether a placement may bring its victim policy: where a caller names it and no victim."""
+    """Returns whether a placement may bring its own victim policy: the caller names the placement,
+    but no victim policy.
+    """
     if Victim.KEY in sets:
         return False
     if Placement.KEY in sets:
@@ -113,12 +117,14 @@ def _is_victim_free(device: Device | None, sets: Mapping[str, str]) -> bool:
 
 @cache
 def _is_class(preset: str | None, text: str | None) -> bool:
-    """Whether a device has a table `[class]`."""
+    """Returns whether a device has a table `[class]`."""
     return "class" in json.loads(_core.said(preset, text))
 
 
 def capacity(config: str) -> int:
-    """Bytes that the host can address on a drive whose blocks are given, in whole 4 KiB."""
+    """Returns the bytes that the host can address on a drive with given blocks, rounded down to 4
+    KiB.
+    """
     if json.loads(config)["flash"].get("blocks") is None:
         raise _core.ConfigError(
             "addresses: modulo wraps onto a drive of known size; expected flash.blocks to be set"
@@ -127,7 +133,7 @@ def capacity(config: str) -> int:
 
 
 def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
-    """What the flash of a drive whose blocks are given is used for."""
+    """Returns how the flash of a drive with given blocks is divided."""
     return SpaceResult(**json.loads(_core.space(resolve(device, set), 0)))
 
 
@@ -147,21 +153,21 @@ def _check(
 
 
 def check_sections(keys: Iterable[str]) -> None:
-    """Raises ConfigError for a key without its section that some sections have."""
+    """Raises ConfigError for a key without a section if some sections have a key of that name."""
     for key in keys:
         if "." not in key and key not in _sections() and (meant := keys_ending_in(key)):
             raise _core.ConfigError(f"unknown key `{key}`; did you mean {meant}?")
 
 
 def keys_ending_in(name: str) -> str:
-    """The config keys whose last part this is, as words; empty where there is none."""
+    """Returns the config keys whose last component is `name`, as words; empty if there is none."""
     found = [f"`{section}.{name}`" for section, keys in _sections().items() if name in keys]
     return " or ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
 
 @cache
 def _sections() -> dict[str, frozenset[str]]:
-    """The tables of a config with their keys; other keys of the config have none."""
+    """Returns the tables of a config with their keys; a key outside any table has an empty set."""
     properties = json.loads(_core.schema())["properties"]
     return {name: frozenset(of.get("properties", ())) for name, of in properties.items()} | {
         DEVICE: frozenset()
@@ -169,9 +175,9 @@ def _sections() -> dict[str, frozenset[str]]:
 
 
 def check_used(vary: Iterable[str], configs: Iterable[Mapping[str, Any]]) -> None:
-    """Raises ConfigError for a policy's own key where no config has that policy.
+    """Raises ConfigError for a policy's parameter if no config uses that policy.
 
-    Configs are looked at until each key has one.
+    Reads configs only until every key has found its policy.
     """
     missing = {key: owners for key in vary if (owners := _owners(key))}
     for config in configs if missing else ():
@@ -192,7 +198,7 @@ def check_used(vary: Iterable[str], configs: Iterable[Mapping[str, Any]]) -> Non
 
 
 def _owners(key: str) -> set[str]:
-    """The policies whose own key this is; none of a key of all drives."""
+    """Returns the policies that have this key as a parameter; empty for a key of all drives."""
     return {
         row["name"]
         for rows in json.loads(_core.policies()).values()
@@ -202,19 +208,19 @@ def _owners(key: str) -> set[str]:
 
 
 def _text(value: Any) -> str:
-    """A Python value as the config's own text."""
+    """Returns a Python value as the config writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def name(device: Device | None) -> str:
-    """What a device is called: the preset's name or the path; "config" for a dict."""
+    """Returns a device's name: the preset's name or the path; "config" for a dict."""
     if device is None:
         return DEFAULT_DEVICE
     return "config" if isinstance(device, Mapping) else files.shown(str(device))
 
 
 def source(device: Device | None) -> tuple[str | None, str | None]:
-    """Preset name and TOML text: one or the other."""
+    """Returns the preset name or the TOML text, and None for the other."""
     if device is None:
         return DEFAULT_DEVICE, None
     if isinstance(device, Mapping):
@@ -231,7 +237,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
 
 
 def is_preset(name: str) -> bool:
-    """Whether a device of this name comes with Floatgate."""
+    """Returns whether Floatgate has a preset of this name."""
     return name in _presets()
 
 
@@ -241,7 +247,7 @@ def _presets() -> frozenset[str]:
 
 
 def _checked(text: str, where: str) -> str:
-    """`text` if it is a config; the error says where it is from."""
+    """Returns `text` if it is a valid config; the error names its origin, `where`."""
     try:
         _core.resolve(None, text, [])
     except _core.ConfigError as error:
@@ -250,9 +256,9 @@ def _checked(text: str, where: str) -> str:
 
 
 def to_toml(table: Mapping[str, Any], path: str = "") -> str:
-    """Nested dicts as TOML. What is None is left out, as in a config that does not say it.
+    """Returns nested dicts as TOML, without the keys whose value is None.
 
-    Raises ConfigError for a policy in Python, which has no text.
+    Raises ConfigError for a Python policy, which cannot be written as text.
     """
     lines, tables = [], []
     for key, value in table.items():

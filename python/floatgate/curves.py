@@ -1,4 +1,4 @@
-"""How much map memory a workload needs: the hit ratio of the mapping cache at every size."""
+"""Map memory that a workload needs: the hit ratio of the mapping cache at every size."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .traces.model import WRITE, Trace
 EXACT = "exact"
 
 ACCESSES_EXACT = 5_000_000
-"""Page accesses up to which all are looked at, if it is not said which: some seconds."""
+"""Most page accesses for which the default examines all pages: this takes some seconds."""
 
 RATE = 0.01
 PAGES_SAMPLED = 16_384
-"""Without a given rate: the share of the pages that is looked at, and the pages at least."""
+"""Without a given rate: the share of the pages that is sampled, and the fewest pages sampled."""
 
 RATE_EXACT = 0.2
-"""From this rate on, a sample would save little."""
+"""From this rate on, all pages are examined, because a sample would save little time."""
 
 PAGE = 4096
 
@@ -35,30 +35,33 @@ def map_curve(
     progress: jobs.Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """The hit ratio of an LRU cache of map entries, for every size of the cache, from one pass.
+    """Returns the hit ratio of an LRU cache of map entries for every cache size, from one pass.
 
-    The accesses are the pages that reads and writes touch. Without trims in the workload the
-    hits are those of a run with `mapping.scheme=dftl`, `dftl.replacement=lru`, `start.fill=none`
-    on pages of the same size; trims are left out. Entries have 8 bytes.
+    The accesses are the pages that reads and writes touch. Trims are left out. For a workload
+    without trims, the hits equal those of a run with `mapping.scheme=dftl`, `dftl.replacement=lru`,
+    `start.fill=none` and pages of the same size. An entry has 8 bytes.
 
-    `trace` and the other options, but `verify`, are as for `floatgate.run`; `addresses` is "fold"
-    or "span". `page` is bytes (512 or a larger power of two), or a text such as "4KiB".
-    `sample` is the share of the pages to look at, above 0 and at most 1, or "exact" for all.
-    Without it, all are looked at up to 5 million accesses and for few pages; else 1 % of the
-    pages, or 16,384 if that is more. `progress` is called with the phases "read" and "curve".
+    `trace` and the other options, except `verify`, are as for `floatgate.run`; `addresses` is
+    "fold" or "span". `page` is bytes (512 or a larger power of two), or a text such as "4KiB".
+    `sample` is the share of the pages to sample, above 0 and at most 1, or "exact" for all pages.
+    By default, all pages are examined for up to 5 million accesses and for workloads with few
+    pages; otherwise 1 % of the pages, or 16,384 if that is more. `progress` is called with the
+    phases "read" and "curve".
 
-    The document has the numbers of the curve, all sizes in entries and in bytes:
+    The document has the numbers of the curve, with all sizes in entries and in bytes:
 
         accesses, distinct_pages, trims_ignored, page_bytes, entry_bytes
-        hit_ratio_max   share of accesses that are not the first to their page; None without any
+        hit_ratio_max   share of accesses that are not the first to their page (or None)
         points          [{"entries", "bytes", "hit_ratio", "error"}] at some 200 sizes, all powers
-                        of two among them; a sampled curve begins where a sample can tell
-        needed          the same and "percent": 50, 80, 90, 95, 99 % of the hits that can be had
+                        of two among them; a sampled curve begins at the smallest size that it resolves
+        needed          as `points`, with "percent": the size for 50, 80, 90, 95 and 99 % of the
+                        achievable hits
         sample          None, or {"rate", "pages", "accesses"}
-        expected_error  0, or what in 19 of 20 cases is above the mean absolute error of the points
-        name, notes     what it is of, and what is to be known about it
+        expected_error  0 if exact; else a bound that the mean absolute error of the points stays
+                        below in 19 of 20 cases
+        name, notes     name of the workload, and remarks on the curve
 
-    Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
+    Raises ConfigError or TraceError (both ValueError) for a wrong argument or trace.
     """
     how = RunOptions(**options)
     how.refuse(("verify", "start_cache", "units", "full_size"), "nothing is simulated")
@@ -77,7 +80,7 @@ def curve_of(
     sample: float | str | None,
     progress: jobs.Progress | None,
 ) -> dict[str, Any]:
-    """The document of `map_curve` for what has been read already."""
+    """Returns the document of `map_curve` for a source that is already open."""
     load = source.load(None)
     notes = list(load.notes)
     rate = None if sample == EXACT else sample
@@ -100,14 +103,14 @@ def curve_of(
 
 
 def parse_options(page: str, sample: str | None) -> tuple[int, float | str | None]:
-    """Bytes of a page and the sample, as they are given on the command line."""
+    """Returns the page size in bytes and the sample, from their texts on the command line."""
     return _page_bytes(page), _rate(sample)
 
 
 def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source, Trace]:
-    """A trace file or a generator for `curve_of`, and its requests for `trace_info`.
+    """Returns a trace file or a generator for `curve_of`, and its requests for `trace_info`.
 
-    `options` are those of `read_trace`; they are for files.
+    `options` are options of `read_trace` and apply to files only.
     """
     how = RunOptions(seed=seed)
     if not sources.is_generator(file):
@@ -135,7 +138,7 @@ def _page_bytes(page: int | str) -> int:
 
 
 def _rate(sample: float | str | None) -> float | str | None:
-    """A rate, `EXACT`, or None where that is to be decided."""
+    """Returns a rate, `EXACT`, or None if the rate is chosen automatically."""
     if sample is None or sample == EXACT:
         return sample
     try:
@@ -150,7 +153,7 @@ def _rate(sample: float | str | None) -> float | str | None:
 
 
 def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int) -> float | None:
-    """The rate for a workload; None for all pages."""
+    """Returns the default rate for a workload; None for all pages."""
     accesses, pages = _size(source.held, workload, page_bytes)
     if accesses <= ACCESSES_EXACT:
         return None
@@ -159,11 +162,13 @@ def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int
 
 
 def _size(trace: Trace | None, workload: _core.Workload, page_bytes: int) -> tuple[float, float]:
-    """About how many page accesses there are, and to how many pages at most."""
+    """Returns about how many page accesses the workload has, and at most how many pages it
+    touches.
+    """
     if trace is not None:
         data = trace.frame.filter(pl.col("op") <= WRITE)
         return _accesses(data, page_bytes), unique_pages(data) * max(PAGE / page_bytes, 1)
-    # The first requests of a generator are like the others.
+    # The first requests of a generator are representative of all its requests.
     first = next(iter(workload.batches(sources.BATCH)), None)
     if first is None:
         return 0, 0

@@ -1,4 +1,6 @@
-"""A data sheet of a drive, measured on the model: what a vendor prints, with its conditions."""
+"""Data sheet of a drive, measured on the model: the numbers that a vendor prints, with
+conditions.
+"""
 
 from __future__ import annotations
 
@@ -19,68 +21,74 @@ from .run_options import RunOptions
 
 UNITS = 256
 UNITS_QUICK = 128
-"""Erase units of the drive that is measured: fewer than 128 are few to choose victims from."""
+"""Erase units of the measured drive. With fewer than 128, cleaning has few victims to choose
+from.
+"""
 
 BLOCKS_A_PLANE = 8
-"""At least, where erase units do not lie over all planes."""
+"""Fewest blocks on each plane, if an erase unit does not cover all planes."""
 
 UNIT_PAGES = 1 << 15
-"""Pages of the map in an erase unit, at most: larger blocks are measured with fewer flash pages,
-erased in as much less time."""
+"""Most map pages in an erase unit. Larger blocks are measured with fewer flash pages, and their
+erase time shrinks in proportion.
+"""
 
 IO = 4096
-"""Bytes of a random request, but for writes where the class says more (`random_write_size`)."""
+"""Bytes of a random request. The class may state another size for writes (`random_write_size`)."""
 
 DEPTH_SEQUENTIAL = 32
 DEPTH_RANDOM = 256
 DEPTH_LATENCY = 32
-"""Commands outstanding. A device whose queue is shorter has its own."""
+"""Commands outstanding. A device with a shorter queue uses its own depth."""
 
 READ_SHARE = 0.7
-"""Of the mixed workload."""
+"""Share of reads in the mixed workload."""
 
 REQUESTS = 100_000
 REQUESTS_QUICK = 20_000
-"""Of a run for latencies; the 99.9th percentile is of a hundredth of a hundred of them."""
+"""Requests of a latency run. The 99.9th percentile then rests on the slowest 0.1 % of them: 100, or
+20 in a quick run.
+"""
 
 OVERWRITES = 2
-"""Capacities of random pages before what is random is steady: docs/precondition.md."""
+"""Capacities of random overwrites after which random writes are steady: docs/precondition.md."""
 
 RANGES = (
     *("sequential_read_mb_s", "sequential_write_mb_s"),
     *("random_read_iops", "random_write_iops", "mixed_iops"),
     *("read_latency_us", "write_latency_us"),
 )
-"""Keys of `[class]` in a device's TOML: [least, most] of what data sheets of the class say, of
-latencies of the medians at depth 1."""
+"""Keys of `[class]` in a device's TOML: [least, most] of the figures on data sheets of the class.
+The latencies are medians at depth 1.
+"""
 
 CLASS = ("source", "state", "random_write_size", *RANGES)
 """All keys of `[class]`."""
 
 STATES = ("steady", "fresh")
-"""Of a drive that a data sheet is about; the first if it says nothing."""
+"""States of a drive that a data sheet can describe; the first is the default."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """What `[class]` says."""
+    """Contents of the table `[class]`."""
 
     source: str | None
     state: str
-    """Whether the sheets tell of fresh or of steady drives; latencies are steady always."""
+    """Whether the sheets describe fresh or steady drives. Latencies are always steady."""
     write_size: int
-    """Bytes of their random writes."""
+    """Bytes of the random writes on the sheets."""
     ranges: Mapping[str, tuple[float, float]]
 
     def is_outside(self, key: str, value: float | None) -> bool:
-        """Whether a number, in three digits, is less or more than what is published."""
+        """Returns whether a value, rounded to three digits, lies outside the published range."""
         low, high = self.ranges.get(key, (0.0, math.inf))
         return value is not None and not low <= float(f"{value:.3g}") <= high
 
 
 @dataclass(frozen=True)
 class Line:
-    """A number of the sheet, fresh and steady; None where it is not measured."""
+    """Number of the sheet, fresh and steady; None if not measured."""
 
     name: str
     unit: str
@@ -88,9 +96,9 @@ class Line:
     fresh: float | None
     steady: float | None
     published: tuple[float, float] | None
-    """Least and most that data sheets of the class say."""
+    """Least and most on data sheets of the class."""
     outside: bool
-    """Whether the number in the state of the class is less or more than what is published."""
+    """Whether the number, in the state of the class, lies outside the published range."""
 
 
 @dataclass(frozen=True)
@@ -104,38 +112,39 @@ class LatencyLine:
     p99_us: float
     p999_us: float
     published: tuple[float, float] | None
-    """Least and most that data sheets of the class say of the median."""
+    """Least and most median on data sheets of the class."""
     outside: bool
 
 
 @dataclass(frozen=True, repr=False)
 class DataSheet(Shown):
-    """What `measure_device` finds."""
+    """Data sheet that `measure_device` returns."""
 
     device: str
     raw_bytes: int
-    """All flash, what cleaning needs for itself included."""
+    """All flash, including the units that cleaning reserves."""
     user_bytes: int
-    """What the host can address."""
+    """Bytes that the host can address."""
     space: SpaceResult
-    """What all flash of the device is used for; of the drive that was measured if the device names
-    no size."""
+    """How all flash of the device is divided; for a device without a size, the flash of the
+    measured drive.
+    """
     spare_factor: float
-    """Of the pages in service the share beyond those that the host can address."""
+    """Share of the pages in service beyond the pages that the host can address."""
     blocks: int
-    """Blocks of the drive that was measured, without the reserve of cleaning."""
+    """Blocks of the measured drive, without the reserve of cleaning."""
     blocks_full: int | None
-    """Blocks that the device says it has; None where it says nothing."""
+    """Blocks in the device's config; None if it states none."""
     write_amplification: float
-    """Of random writes in the steady state."""
+    """Write amplification of random writes in the steady state."""
     lines: tuple[Line, ...]
     latencies: tuple[LatencyLine, ...]
     states: dict[str, str]
-    """What "fresh" and "steady" are."""
+    """Descriptions of "fresh" and "steady"."""
     source: str | None
-    """Where the published ranges are from."""
+    """Source of the published ranges."""
     class_state: str
-    """The state that they are about: "fresh" or "steady"."""
+    """State that the published ranges describe: "fresh" or "steady"."""
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -143,27 +152,27 @@ class DataSheet(Shown):
         return f"of {self.device}: write amplification {self.write_amplification:.4g}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `--json` prints."""
+        """Returns the document that `--json` prints."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The drive that is measured, and how."""
+    """Drive to measure, and its measurements."""
 
     device: Device | None
     scale: Mapping[str, Any]
-    """Settings that make it smaller."""
+    """Settings that make the drive smaller."""
     capacity: int
-    """Bytes that the host can address, in whole requests of a fill."""
+    """Bytes that the host can address, in whole fill requests."""
     depth: int
-    """Of random requests."""
+    """Queue depth of random requests."""
     published: Published
     quick: bool
 
     @property
     def starts(self) -> dict[str, dict[str, Any]]:
-        """What is written before, by the name of the state."""
+        """Settings that prepare the drive before a run, by the name of the state."""
         fill = f"sequential:span={self.capacity},size={FILL},writes={self.capacity // FILL}"
         return {
             "erased": {"start.fill": "none"},
@@ -173,7 +182,7 @@ class Plan:
         }
 
     def pair(self, start: str, workload: str, requests: int, depth: int) -> tuple[str, Resolved]:
-        """A workload (less its span and length) on the drive in a state."""
+        """Returns a workload (given without span and length) and the drive in a state."""
         queue = {"queue.depth": depth, "queue.queues": 1}
         sets = {**self.scale, **queue, **self.starts[start]}
         text = f"{workload},span={self.capacity},requests={requests}"
@@ -190,8 +199,9 @@ def measure_device(
     """Measures a drive as data sheets do: bandwidth, random requests, latencies.
 
     `device` is as for `run`. The drive is scaled to 256 erase units (with `quick` 128); spare, dies
-    and buses are as they are. A `[class]` table in its TOML has published ranges, which
-    numbers are compared with. Raises ConfigError for a drive whose time is not simulated.
+    and buses keep their values. The table `[class]` in the device's TOML holds published ranges,
+    and the sheet compares its numbers with them. Raises ConfigError for a drive whose time is not
+    simulated.
     """
     said = json.loads(_core.said(*configs.source(device)))
     published = _published(said.get("class", {}))
@@ -213,7 +223,7 @@ def measure_device(
 
 
 Pairs = dict[tuple[str, str], tuple[str, Resolved]]
-"""The runs, by what is measured and the state of the drive."""
+"""Runs, by the measured quantity and the state of the drive."""
 
 
 def _pairs(plan: Plan) -> Pairs:
@@ -232,7 +242,7 @@ def _pairs(plan: Plan) -> Pairs:
         ("sequential write", "steady"): ("sequential", in_order, fills, sequential),
         ("random read", "fresh"): ("filled", reads, some, deep),
         ("random read", "steady"): ("random", reads, some, deep),
-        # A quarter of the drive: nothing is cleaned before it is full.
+        # A quarter of the drive: cleaning begins only when the drive is full.
         ("random write", "fresh"): ("erased", writes, plan.capacity // write // 4, deep),
         ("random write", "steady"): ("random", writes, volume, deep),
         ("random mixed", "steady"): ("random", mixed, some, deep),
@@ -331,7 +341,9 @@ def _states() -> dict[str, str]:
 
 
 def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
-    """Settings of the scaled drive: so many erase units, some blocks on every plane, few pages."""
+    """Returns settings of the scaled drive: about `units` erase units, blocks on every plane, and
+    few pages per unit.
+    """
     flash = whole["flash"]
     planes = flash["channels"] * flash["dies"] * flash["planes"]
     blocks = max(units * flash["superblock"], BLOCKS_A_PLANE * planes)
@@ -348,7 +360,7 @@ def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
 
 
 def _notes(scale: Mapping[str, Any], flash: Mapping[str, Any], worn: Result) -> list[str]:
-    """What was measured instead of the whole drive."""
+    """Returns notes on how the measured drive differs from the whole drive."""
     full, blocks = flash.get("blocks"), scale["flash.blocks"]
     if full == blocks:
         return [f"measured on the whole drive, {full:,} blocks"]
@@ -365,7 +377,7 @@ def _notes(scale: Mapping[str, Any], flash: Mapping[str, Any], worn: Result) -> 
 
 
 def _published(said: Any) -> Published:
-    """The table `[class]`."""
+    """Reads and checks the table `[class]`."""
     if not isinstance(said, Mapping):
         raise _core.ConfigError(f"class = {said!r}: expected a table")
     for key, value in said.items():

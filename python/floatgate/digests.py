@@ -2,7 +2,7 @@
 
 Parquet as Polars writes it has no checksums: a damaged file can decode to other numbers. A digest
 is text. It covers the names and types of the columns, the order of the rows and every value, and
-it is the same however the rows are cut into frames and into groups of a file.
+it does not depend on how the rows are split into frames or into groups of a file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 
 KEY = "floatgate.rows"
-"""The key of a file's metadata for the digest of its rows, where no other document has it."""
+"""Key of the digest in a file's metadata, if no other document in the metadata contains it."""
 
 
 def digest_of(rows: pl.DataFrame) -> str:
-    """Returns the digest of all rows of a table; of any table, also one with nulls and lists."""
+    """Returns the digest of all rows of a table; the table may have nulls and lists."""
     digest = Digest(rows.schema)
     digest.add(rows)
     return digest.text()
@@ -45,7 +45,7 @@ class Digest:
         self.rows += rows.height
 
     def text(self, about: str = "") -> str:
-        """Returns the digest of the rows so far and of `about` them: 32 hexadecimal digits."""
+        """Returns the digest of all rows added and of the text `about`: 32 hexadecimal digits."""
         columns = [[name, *vars(column).values()] for name, column in self._columns.items()]
         document = json.dumps([about, self.rows, columns])
         return hashlib.sha256(document.encode()).hexdigest()[:32]
@@ -58,7 +58,7 @@ class _Column:
     kind: str
     values: int = 0
     nulls: int = 0
-    """Of the numbers of the rows that are null."""
+    """Checksum of the row numbers of null values."""
 
     def add(self, values: pl.Series, first_row: int) -> None:
         if values.null_count():
@@ -68,7 +68,7 @@ class _Column:
 
 
 def _content(values: pl.Series) -> bytes | memoryview:
-    """The values as bytes. The bytes of two halves, joined, are those of the series."""
+    """Returns the values as bytes, so that the bytes of two halves join to those of the whole."""
     kind = values.dtype
     if kind == pl.Boolean:
         values, kind = values.cast(pl.UInt8), pl.UInt8()

@@ -1,4 +1,6 @@
-"""What a signal becomes in the command line. It is imported first, so it imports nothing."""
+"""How the command line turns a signal into an exception. It is imported first, so it imports
+nothing heavy.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import sys
 
 
 class Ended(BaseException):
-    """A signal that ends the process; no `except Exception` on its way out holds it up."""
+    """Exception for a signal that ends the process. No `except Exception` can catch it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -15,7 +17,9 @@ class Ended(BaseException):
 
     @staticmethod
     def status(error: BaseException) -> int:
-        """Says that the process was ended; returns its exit status, which is that of shells."""
+        """Prints that a signal ended the process, and returns the exit status that shells use for
+        it.
+        """
         number = error.number if isinstance(error, Ended) else int(signal.SIGINT)
         name = "interrupted" if number == signal.SIGINT else signal.Signals(number).name
         if sys.stderr is not None:
@@ -25,37 +29,40 @@ class Ended(BaseException):
 
 
 class Signals:
-    """The signal that has come, if any, and whether it may end what is being done."""
+    """Signal that has arrived, if any, and whether the process may end now."""
 
     _come: int | None = None
     _holds = 0
 
     @classmethod
     def come(cls, number: int) -> None:
-        """Raises Ended, unless that is held up."""
+        """Records a signal and raises Ended, unless the end is held up."""
         cls._come = number
         cls.look()
 
     @classmethod
     def look(cls) -> None:
-        """Raises Ended if a signal has come, and is not ending what is being done already.
+        """Raises Ended if a signal has arrived and the process is not ending yet.
 
-        Called now and then once one has come: Python drops an exception that a signal raises
-        within a callback or a finalizer, as do libraries that try whether something can be had.
+        After a signal, this is called periodically. Python drops an exception that a signal handler
+        raises within a callback or a finalizer. So do libraries that catch everything to test for a
+        feature.
         """
         if cls._come is not None and not cls._holds and not cls._is_under_way():
             raise Ended(cls._come)
 
     @staticmethod
     def _is_under_way() -> bool:
-        """Whether this is called by what is cleaned up on the way out."""
+        """Returns whether the caller is cleanup code that runs because of an `Ended`."""
         error = sys.exc_info()[1]
         while error is not None and not isinstance(error, Ended):
             error = error.__context__
         return error is not None
 
     class Held:
-        """While it is entered, no signal comes between two things that belong together."""
+        """Holds up signals inside its `with` block, so that none separates two steps that belong
+        together.
+        """
 
         def __enter__(self) -> None:
             Signals._holds += 1

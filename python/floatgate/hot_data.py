@@ -1,4 +1,6 @@
-"""How hot and cold data lie in a workload: which pages are written often, where, and when again."""
+"""Hot and cold data in a workload: which pages are written often, where they lie, and how soon
+again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ HOT_FROM = 4
 
 @dataclass(frozen=True)
 class SequenceMeans:
-    """Table 1 of the ETI paper: means over the sequences. None where there is no sequence."""
+    """Table 1 of the ETI paper: means over the sequences. None if there is no sequence."""
 
     hot_pages: float | None
     """Different pages written `hot_from` times or more."""
@@ -38,17 +40,18 @@ class MergedExtents:
     """Figures 1 and 2 of the ETI paper at one k: means over the sequences."""
 
     gap_pages: int
-    """k: extents with fewer cold pages than this between them are one. 1 merges nothing."""
+    """k: extents with fewer cold pages than this between them are merged. 1 merges nothing."""
     extents: float | None
     """Extents of hot pages."""
     cold_writes_share: float | None
     """Share of the page writes to cold pages that falls into these extents, 0 to 1; the mean over
-    the sequences with such writes."""
+    the sequences that have such writes.
+    """
 
 
 @dataclass(frozen=True)
 class TopShare:
-    """What the most written pages get, over the whole workload."""
+    """Share of the writes that the most written pages get, over the whole workload."""
 
     pages_share: float
     """Share of the written pages, above 0 and at most 1; their number is rounded up."""
@@ -58,13 +61,14 @@ class TopShare:
 
 @dataclass(frozen=True)
 class Skew:
-    """How unevenly the page writes of the whole workload go to the pages that it writes."""
+    """How unevenly the page writes of the whole workload are spread over its written pages."""
 
     gini: float | None
-    """Gini coefficient of the writes per written page: 0 if all have equally many, towards 1 if
-    one page has all."""
+    """Gini coefficient of the writes per written page: 0 if all pages have equally many writes,
+    towards 1 if one page has all of them.
+    """
     top: tuple[TopShare, ...]
-    """From the most written 0.1 % to all pages; 1, 5, 10 and 20 % among them."""
+    """Shares from the most written 0.1 % to all pages, including 1, 5, 10 and 20 %."""
 
 
 @dataclass(frozen=True)
@@ -79,52 +83,57 @@ class DistanceQuantile:
 
 @dataclass(frozen=True)
 class DistanceBar:
-    """Overwrites with a distance from a power of two to the next."""
+    """Overwrites whose distance lies between one power of two and the next."""
 
     from_pages: int
-    """Page writes, included."""
+    """Lower bound in page writes, inclusive."""
     below_pages: int
-    """Page writes, not included."""
+    """Upper bound in page writes, exclusive."""
     overwrites: int
     """Page writes with such a distance."""
 
 
 @dataclass(frozen=True)
 class Overwrites:
-    """Distances of overwrites: page writes from one write of a page to its next, over the whole
-    workload. 1 if the very next page write is to the same page. Trims play no part."""
+    """Distances of overwrites over the whole workload.
+
+    A distance is the number of page writes from one write of a page to its next: 1 if the very next
+    page write is to the same page. Trims do not count.
+    """
 
     overwrites: int
-    """Page writes to pages written before."""
+    """Page writes to pages written earlier."""
     overwrites_share: float | None
-    """Their share of all page writes, 0 to 1."""
+    """Share of overwrites among all page writes, 0 to 1."""
     mean_pages: float | None
     """Mean distance in page writes."""
     quantiles: tuple[DistanceQuantile, ...]
     """10, 25, 50, 75, 90 and 99 %."""
     histogram: tuple[DistanceBar, ...]
-    """By powers of two, up to the largest that occurs."""
+    """Bars by powers of two, up to the largest distance."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """Requests of one kind that begin where the one before of that kind ended."""
+    """Requests of one kind that begin at the end of the previous request of that kind."""
 
     requests: int
     bytes: int
     """Bytes of these requests."""
     continuing_requests_share: float | None
-    """Share of the requests that continue the one before, 0 to 1."""
+    """Share of the requests that continue the previous request, 0 to 1."""
     continuing_bytes_share: float | None
     """Share of the bytes that are in such requests, 0 to 1."""
     runs: int
-    """Runs: a request that continues nothing, and those that follow it without a gap."""
+    """Number of runs. A run is a request that continues no other, and the requests that follow it
+    without a gap.
+    """
     run_requests_mean: float | None
     """Mean requests in a run."""
     run_bytes_mean: float | None
     """Mean bytes of a run."""
     run_bytes_p50: int | None
-    """Median bytes of a run; this and the next two to three digits."""
+    """Median bytes of a run; this and the next two quantiles are rounded to three digits."""
     run_bytes_p90: int | None
     run_bytes_p99: int | None
     run_bytes_max: int | None
@@ -137,14 +146,14 @@ class Sequentiality:
     all: Runs
     """Reads and writes together."""
     reads: Runs
-    """Reads, whatever is between them."""
+    """Reads only; other requests between two reads do not count."""
     writes: Runs
-    """Writes, whatever is between them."""
+    """Writes only; other requests between two writes do not count."""
 
 
 @dataclass(frozen=True)
 class OneSequence:
-    """One sequence, with the columns of the table."""
+    """Results of one sequence, with the columns of the table."""
 
     hot_pages: int
     cold_pages: int
@@ -159,8 +168,9 @@ class OneSequence:
 
 @dataclass(frozen=True, repr=False)
 class Hotness(Shown):
-    """What `hotness` finds. A page has `page_bytes` bytes, and a page write is a page that a write
-    request covers; a mean or a share of nothing is None."""
+    """Report that `hotness` returns. A page has `page_bytes` bytes, and a page write is a page that
+    a write request covers. A mean or a share over nothing is None.
+    """
 
     name: str
     """File name or generator text."""
@@ -171,7 +181,9 @@ class Hotness(Shown):
     hot_from: int
     """Writes within a sequence that make a page hot."""
     rounding: str
-    """What a write of a part of a page counts: "cover", the page; "truncate", whole pages only."""
+    """How a write counts that covers part of a page: "cover" counts the page, "truncate" counts
+    whole pages only.
+    """
     write_requests: int
     written_bytes: int
     """Bytes of the write requests."""
@@ -179,11 +191,11 @@ class Hotness(Shown):
     written_pages: int
     """Different pages that were written."""
     sequences: int
-    """Sequences that the means are over."""
+    """Sequences that enter the means."""
     partial_bytes: int
     """Bytes of writes in the last sequence if they are less than `gb_bytes`, else 0."""
     partial_counted: bool
-    """Whether that one is among `sequences`."""
+    """Whether that last sequence is among `sequences`."""
     means: SequenceMeans
     extents: tuple[MergedExtents, ...]
     """For k = 1, 2, 4, ..., 1024."""
@@ -191,20 +203,20 @@ class Hotness(Shown):
     overwrites: Overwrites
     sequentiality: Sequentiality
     each: tuple[OneSequence, ...]
-    """Every sequence that counts, in order."""
+    """Every counted sequence, in order."""
     notes: tuple[str, ...]
-    """What is to be known about it."""
+    """Remarks on the report."""
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Hotness:
-        """The same from what `to_dict` gave. Raises ValueError where something is missing."""
+        """Returns the report that `to_dict` wrote. Raises ValueError if something is missing."""
         return build(cls, document, "hotness")
 
     def _headline(self) -> str:
         return f"of {self.name}: {self.sequences} sequences, {self.written_pages} pages written"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries, lists and numbers, under the names of the fields."""
+        """Returns plain dictionaries, lists and numbers, under the names of the fields."""
         plain: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
         return plain
 
@@ -219,22 +231,24 @@ def hotness(
     progress: jobs.Progress | None = None,
     **options: Any,
 ) -> Hotness:
-    """Where hot data lie, how hot they are, and how sequential the requests, from one pass.
+    """Finds where hot data lie, how hot they are, and how sequential the requests are, in one pass.
 
     The first half is Table 1 and Figures 1 and 2 of M. Shafaei, P. Desnoyers, J. Fitzpatrick,
     "Write amplification reduction in flash-based SSDs through extent-based temperature
-    identification", HotStorage 2016: the workload is split into sequences of `gb` bytes of writes,
-    each ending with the request that completes it. Within a sequence a page of 4 KiB is hot if it
-    is written `hot_from` times or more; any other page is cold. Means are over the sequences.
+    identification", HotStorage 2016. The workload is split into sequences of `gb` bytes of writes;
+    the request that completes a sequence still belongs to it. Within a sequence, a page of 4 KiB is
+    hot if it is written `hot_from` times or more; any other page is cold. Means are over the
+    sequences.
 
-    `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` says what a write of
-    a part of a page counts: "cover" every page that it touches, "truncate" as many pages as are
-    whole in its length. A last sequence of less than `gb` counts if `partial` is true, or if it is
-    the only one. `trace` and the other options, but `addresses` and `verify`, are as for
-    `floatgate.run`; the devices of a trace are laid one after the other, with everything that is
-    never touched. `progress` is called with the phases "read" and "hotness".
+    `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` says how a write
+    counts that covers part of a page: "cover" counts every page that it touches, "truncate" counts
+    as many pages as fit whole in its length. A last sequence of less than `gb` counts if `partial`
+    is true, or if it is the only one. `trace` and the other options, except `addresses` and
+    `verify`, are as for `floatgate.run`. The devices of a trace are laid one after the other,
+    including addresses that are never touched. `progress` is called with the phases "read" and
+    "hotness".
 
-    Raises ConfigError or TraceError (both ValueError) for what is wrong with the call.
+    Raises ConfigError or TraceError (both ValueError) for a wrong argument or trace.
     """
     measured = parse_options(gb, hot_from, rounding, partial)
     how = RunOptions(**options)
@@ -249,7 +263,7 @@ def hotness(
 
 @dataclass(frozen=True)
 class Options:
-    """How it is measured, checked."""
+    """Checked options of a measurement."""
 
     gb_bytes: int
     hot_from: int
@@ -263,7 +277,7 @@ def parse_options(
     rounding: str = "cover",
     partial: bool = False,
 ) -> Options:
-    """The options as the engine takes them. Raises ConfigError."""
+    """Returns the options as the engine takes them. Raises ConfigError."""
     size = _core.size_bytes(str(gb)) or 0
     if not 1 <= size < 1 << 63:
         raise _core.ConfigError(f'gb: {gb!r} given; expected bytes, or a size such as "1GB"')
@@ -275,8 +289,8 @@ def parse_options(
 
 
 def hotness_of(source: sources.Source, options: Options, progress: jobs.Progress | None) -> Hotness:
-    """`hotness` of what has been read already."""
-    # Holes count: two hot pages with one between them are not neighbours.
+    """Returns the report of `hotness` for a source that is already open."""
+    # Holes count: two hot pages with an untouched page between them are not neighbours.
     how = dataclasses.replace(source.how, addresses="span")
     load = dataclasses.replace(source, how=how, loads={}).load(None)
     engine, asked = _core.hotness, dataclasses.asdict(options)
@@ -286,7 +300,7 @@ def hotness_of(source: sources.Source, options: Options, progress: jobs.Progress
 
 
 def gigabytes(size: int) -> str:
-    """Bytes for people, in the unit that sequences are in: "1 GB", "1.074 GB"."""
+    """Returns bytes as text in the unit of the sequences: "1 GB", "1.074 GB"."""
     return f"{size / GB:.4g} GB"
 
 

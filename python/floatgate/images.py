@@ -1,4 +1,4 @@
-"""Images: the flash of a live drive, stored in one file. docs/images.md has the format."""
+"""Images: the flash of a live drive, stored in one file. docs/images.md describes the format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHUNK = 1 << 20
 """Bytes that are moved at once."""
 
 IN_MEMORY = 8 << 20
-"""Bytes of an input of unknown length that wait in memory; more wait in a temporary file."""
+"""Bytes of an input of unknown length that are kept in memory; more go to a temporary file."""
 
 
 def create(
@@ -33,16 +33,16 @@ def create(
     aged: bool = False,
     progress: Progress | None = None,
 ) -> list[str]:
-    """Makes an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
+    """Creates an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
 
-    Returns notes on what the drive has otherwise than it was asked for.
+    Returns notes on how the drive differs from its config.
 
-    With `aged` the drive is written over as its `[start]` says, or to its steady state; its pages
-    hold zeros. `progress` is called with "fill", pages written and how many there will be, or 0.
-    The file appears when it is complete.
+    With `aged`, the engine overwrites the drive as its `[start]` says, or to its steady state; its
+    pages hold zeros. `progress` is called with "fill", the pages written, and the number of pages
+    to write (0 if unknown). The file appears only when it is complete.
 
-    `device` and `set` are those of `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
-    for what is wrong with the call or where the file exists, RunError where it cannot be written.
+    `device` and `set` are as for `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
+    for a wrong argument or if the file exists, and RunError if it cannot be written.
     """
     bytes = _bytes("size", size)
     config, notes = live_config(bytes, device=device, set=set or {}, aged=aged)
@@ -69,9 +69,9 @@ def _create_aged(path: Path, config: str, bytes: int, seed: int, progress: Progr
 
 
 def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of `[start]` by which a drive is aged.
+    """Returns the settings of `[start]` that age a drive.
 
-    They are those of the device and of `set` if they write the drive over; else its fill is
+    They come from the device and `set` if these overwrite the drive; otherwise the fill is
     "steady".
     """
     from . import configs
@@ -86,10 +86,10 @@ def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, A
 def live_config(
     bytes: int, *, device: str | Path | None, set: Mapping[str, Any], aged: bool = False
 ) -> tuple[str, list[str]]:
-    """The config of a live drive of so many bytes, as JSON text, and notes on what it has changed.
+    """Returns the config of a live drive of `bytes` bytes, as JSON text, and notes on its changes.
 
-    Raises ConfigError for a config that makes no live drive, and for a start state that is set for
-    a drive that is not aged.
+    Raises ConfigError for a config that a live drive cannot have, and for a start state that is set
+    for a drive that is not aged.
     """
     from . import configs, scaling
 
@@ -121,13 +121,13 @@ def live_config(
 
 
 def info(path: str | Path) -> dict[str, Any]:
-    """What an image is: its drive, its config, how full and how worn it is."""
+    """Returns an image's drive, its config, and how full and how worn it is."""
     document: dict[str, Any] = json.loads(_core.image_info(Path(path)))
     return document
 
 
 def check(path: str | Path) -> dict[str, Any]:
-    """What is wrong with an image; nothing if `problem_count` is 0."""
+    """Returns the problems of an image; the image is sound if `problem_count` is 0."""
     document: dict[str, Any] = json.loads(_core.image_check(Path(path)))
     return document
 
@@ -139,7 +139,9 @@ def dump(
     unit: int | None = None,
     lpn: int | None = None,
 ) -> None:
-    """Tells who owns each page, some rows at a time: of a unit, of a logical page, or of all."""
+    """Passes the owner of each page to `tell`, some rows at a time: for a unit, a logical page, or
+    all.
+    """
     if unit is not None and lpn is not None:
         raise _core.ConfigError("unit and lpn are both given; expected one of them")
 
@@ -152,11 +154,12 @@ def dump(
 def read(
     path: str | Path, out: BinaryIO, *, offset: str | int = 0, length: str | int | None = None
 ) -> int:
-    """Reads `length` bytes from `offset` on into `out`, or all up to the end; returns how many.
+    """Copies `length` bytes from `offset` into `out`, or all bytes up to the end; returns their
+    number.
 
-    Both are bytes or texts with a unit, such as "4KiB". The image is not changed, and others can
-    look at it meanwhile. Raises ConfigError for bytes that the drive has not, RunError for a page
-    that is damaged or a file that cannot be read.
+    Both are bytes or texts with a unit, such as "4KiB". The image does not change, and other
+    processes can read it at the same time. Raises ConfigError for a range beyond the drive, and
+    RunError for a damaged page or a file that cannot be read.
     """
     start = _bytes("offset", offset)
     reader = _core.Reader(Path(path))
@@ -172,11 +175,11 @@ def read(
 
 
 def write(path: str | Path, source: BinaryIO, *, offset: str | int = 0) -> int:
-    """Writes all of `source` from `offset` on; returns how many bytes, which are on the disk then.
+    """Writes all of `source` at `offset`; returns the number of bytes, which are then on the disk.
 
-    What does not fit is refused before any of it is written. Raises ConfigError for that, RunError
-    for an image that is in use or cannot be written, or where a page that is written in part is
-    damaged.
+    An input that does not fit is refused with ConfigError before any of it is written. Raises
+    RunError if the image is in use or cannot be written, or if the write covers part of a damaged
+    page.
     """
     start = _bytes("offset", offset)
     drive = _core.Drive(Path(path))
@@ -189,17 +192,17 @@ def write(path: str | Path, source: BinaryIO, *, offset: str | int = 0) -> int:
             except OSError as error:
                 done = f"the {at - start:,} bytes before byte {at} were written, and not flushed"
                 raise _core.RunError(f"{path}: {error}; {done}") from error
-    # Shutting down flushes: only then is it said that the bytes are there.
+    # Shutting down flushes. Only after that may the caller report the bytes as written.
     drive.close()
     return length
 
 
 @contextlib.contextmanager
 def _measured(source: BinaryIO, room: int) -> Iterator[tuple[BinaryIO, int]]:
-    """What is left of `source`, and how much that is.
+    """Yields the rest of `source` as a stream, and its length.
 
-    A pipe or a device without a length is read to its end first, but not far beyond `room` bytes:
-    it may have none.
+    A pipe or a device without a length is first read to its end, but at most one chunk beyond
+    `room` bytes, because it may have no end.
     """
     if _has_length(source):
         at = source.tell()
@@ -219,7 +222,7 @@ def _has_length(source: BinaryIO) -> bool:
     try:
         mode = os.fstat(source.fileno()).st_mode
     except OSError:
-        # It is no file of the system's; io.UnsupportedOperation is an OSError, too.
+        # Not a file of the operating system; io.UnsupportedOperation is an OSError, too.
         return source.seekable()
     return stat.S_ISREG(mode) or stat.S_ISBLK(mode)
 

@@ -1,4 +1,6 @@
-"""What several seeds say: means, 95 % confidence intervals, and differences to a baseline."""
+"""Statistics over several seeds: means, 95 % confidence intervals, and differences to a
+baseline.
+"""
 
 from __future__ import annotations
 
@@ -22,33 +24,37 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Compared:
-    """One trace with one combination of values: its runs, and those that they are compared with."""
+    """One trace with one combination of values: its runs, and the baseline's runs."""
 
     trace: str
     values: Values
     runs: Sequence[int]
-    """Their numbers among the results, a run per seed."""
+    """Indices of the runs among the results, one run per seed."""
     base: Sequence[int] | None
-    """Those of the baseline, with the same seeds; None for the baseline itself."""
+    """Indices of the baseline's runs with the same seeds; None for the baseline itself."""
 
 
 def summary_table(
     results: Sequence[Result], keys: Sequence[str], baseline: Mapping[str, Any] | None = None
 ) -> pl.DataFrame:
-    """One row per trace and combination of values, over the seeds, from `compare_results`.
+    """Returns one row per trace and combination of values, over the seeds, from `compare_results`.
 
-    `trace`, the config keys `keys`, `seeds`, the number of runs behind the rest, and `drive` of
-    `comparison_table`. For each
-    metric of `comparison_table`, say `iops`: `iops`, the mean; `iops.ci95`, half the width of its
-    95 % confidence interval (Student's t); `iops.difference`, the mean of the differences to the
-    baseline's run with the same trace and seed, and `iops.difference_ci95`, in the metric's unit;
-    `iops.difference_percent` and `iops.difference_percent_ci95`, each difference in per cent of
-    the baseline's run. Null where there is none: the interval of one seed, a mean of which a run
-    lacks the metric, the difference of the baseline to itself, per cent of a baseline of 0.
+    A row begins with `trace`, the config keys `keys`, the number of `seeds`, and `drive` as in
+    `comparison_table`. Each metric of `comparison_table`, say `iops`, has these columns:
 
-    `baseline` has the values of some of the keys; each row is compared with the row that has these
-    values and is like it otherwise. Without it, the first combination is the baseline. Raises
-    ConfigError where no run is the baseline, or a run lacks one of the seeds.
+    - `iops`: the mean.
+    - `iops.ci95`: half the width of its 95 % confidence interval (Student's t).
+    - `iops.difference` and `iops.difference_ci95`: the mean of the differences to the baseline's
+      run with the same trace and seed, in the metric's unit.
+    - `iops.difference_percent` and `iops.difference_percent_ci95`: each difference in per cent of
+      the baseline's run.
+
+    A cell is null if it has no value: the interval of one seed, a mean if a run lacks the metric,
+    the difference of the baseline to itself, and per cent of a baseline of 0.
+
+    `baseline` has the values of some of the keys. Each row is compared with the row that has these
+    values and agrees in all other keys. By default, the first combination is the baseline. Raises
+    ConfigError if no run is the baseline, or if a run lacks one of the seeds.
     """
     table = comparison_table(results, keys)
     metrics = table.columns[table.columns.index("write_amplification") :]
@@ -68,7 +74,9 @@ def summary_table(
 def compared(
     results: Sequence[Result], keys: Sequence[str], baseline: Mapping[str, Any] | None = None
 ) -> list[Compared]:
-    """Every trace and combination of values in its order, with its baseline: `summary_table`."""
+    """Returns every trace and combination of values in order, with its baseline: see
+    `summary_table`.
+    """
     seeds = len({result.seed for result in results})
     rows = [tuple(row.values()) for row in labels(results, keys)]
     wanted = _wanted(baseline, keys)
@@ -82,7 +90,7 @@ def compared(
 
 
 def what_seeds_change(results: Sequence[Result]) -> str:
-    """Why runs with several seeds differ: that depends on whether the trace is a recording."""
+    """Returns text on why runs with several seeds differ: a generator also draws other requests."""
     digests: dict[str, dict[int, str]] = {}
     for result in results:
         digests.setdefault(result.workload.name, {})[result.seed] = result.workload.hash
@@ -100,7 +108,7 @@ def what_seeds_change(results: Sequence[Result]) -> str:
 
 
 def mean_and_half_width(values: Sequence[float | None]) -> tuple[float | None, float | None]:
-    """The mean of a sample, and half the width of its 95 % confidence interval."""
+    """Returns the mean of a sample, and half the width of its 95 % confidence interval."""
     known = [value for value in values if value is not None]
     if not known or len(known) < len(values):
         return None, None
@@ -110,8 +118,11 @@ def mean_and_half_width(values: Sequence[float | None]) -> tuple[float | None, f
 
 
 def _deviation(values: Sequence[float]) -> float:
-    """The standard deviation of a sample. That of `statistics` reckons in fractions, which takes
-    ten times as long; counted from the first value, that of equal ones is 0 here, too."""
+    """Returns the standard deviation of a sample.
+
+    It is ten times as fast as `statistics.stdev`, which computes with fractions. It sums the
+    deviations from the first value, so equal values give exactly 0, as with `statistics`.
+    """
     off = [value - values[0] for value in values]
     squares = math.fsum(by * by for by in off) - math.fsum(off) ** 2 / len(off)
     return math.sqrt(max(squares, 0.0) / (len(off) - 1))
@@ -119,7 +130,9 @@ def _deviation(values: Sequence[float]) -> float:
 
 @cache
 def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors from 0 Student's t stays with probability `confidence`."""
+    """Returns the distance from 0, in standard errors, within which Student's t stays with
+    probability `confidence`.
+    """
     low, high = 0.0, 1.0
     while _within(high, freedom) < confidence:
         high *= 2
@@ -130,7 +143,7 @@ def t_quantile(freedom: int, confidence: float = CONFIDENCE) -> float:
 
 
 def _within(t: float, freedom: int) -> float:
-    """P(|T| <= t) for whole degrees of freedom: Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    """Returns P(|T| <= t) for whole degrees of freedom: Abramowitz and Stegun 26.7.3 and 26.7.4."""
     angle = math.atan(t / math.sqrt(freedom))
     odd = freedom % 2
     term = math.cos(angle) if odd else 1.0
@@ -145,7 +158,7 @@ def _within(t: float, freedom: int) -> float:
 def _blocks(
     results: Sequence[Result], rows: Sequence[Values], seeds: int
 ) -> Iterator[dict[Values, range]]:
-    """For each trace, the runs of each combination of values, in the order of the seeds."""
+    """Yields for each trace the runs of each combination of values, in the order of the seeds."""
     block: dict[Values, range] = {}
     order = [result.seed for result in results[:seeds]]
     for start in range(0, len(rows), seeds):
@@ -172,7 +185,7 @@ def _baseline(
     wanted: Mapping[str, str] | None,
     block: Mapping[Values, object],
 ) -> Values:
-    """The combination that `values` is compared with."""
+    """Returns the combination that `values` is compared with."""
     if wanted is None:
         return next(iter(block))
     for other in block:
@@ -184,7 +197,7 @@ def _baseline(
 
 
 def _same(value: Any, text: Any) -> bool:
-    """Whether a value of a config is what was written: 0.1 is 0.10, True is true."""
+    """Returns whether a config value equals a written value: 0.1 equals 0.10, True equals true."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             return float(value) == float(text)
@@ -210,7 +223,9 @@ def _measured(
 def differences(
     own: Sequence[float | None], base: Sequence[float | None]
 ) -> tuple[list[float | None], list[float | None]]:
-    """Of each run to the baseline's with the same seed, and in per cent of that."""
+    """Returns the difference of each run to the baseline's run with the same seed, absolute and in
+    per cent of the baseline.
+    """
     pairs = [*zip(own, base, strict=True)]
     gaps = [None if a is None or b is None else a - b for a, b in pairs]
     shares = [

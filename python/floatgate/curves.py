@@ -53,7 +53,7 @@ def map_curve(
         accesses, distinct_pages, trims_ignored, page_bytes, entry_bytes
         hit_ratio_max   share of accesses that are not the first to their page (or None)
         points          [{"entries", "bytes", "hit_ratio", "error"}] at some 200 sizes, all powers
-                        of two among them; a sampled curve begins at the smallest size that it resolves
+                        of two among them; a sampled curve begins where an estimate is possible
         needed          as `points`, with "percent": the size for 50, 80, 90, 95 and 99 % of the
                         achievable hits
         sample          None, or {"rate", "pages", "accesses"}

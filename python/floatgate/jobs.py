@@ -1,4 +1,6 @@
-"""Simulations: some at a time, watched, ended by Ctrl-C, and kept as each of them ends."""
+"""Simulation jobs: several at a time, with progress, ended by Ctrl-C, each result kept at its
+end.
+"""
 
 from __future__ import annotations
 
@@ -27,26 +29,32 @@ from .run_options import RunOptions
 from .sources import Load
 
 POLL_SECONDS = 0.1
-"""How often a waiting caller looks up: for progress, and for Ctrl-C."""
+"""Seconds between two updates of a waiting caller: it reports progress and reacts to Ctrl-C."""
 
 PATIENCE_SECONDS = 1.0
-"""How long a policy in Python has to return once its run is to end."""
+"""Seconds that a Python policy has to return when its run is to end."""
 
 SHARED_PAGES = 1 << 27
-"""Logical pages of the drives of runs that share readings: they take some 2 GiB of memory."""
+"""Most logical pages of drives whose runs share a reading: such drives take some 2 GiB of
+memory.
+"""
 
 VERIFIED = 4
-"""How many times as much memory a page takes with `verify`."""
+"""Factor by which `verify` increases the memory of a page."""
 
 _T = TypeVar("_T")
 
 Progress = Callable[[str, int, int], None]
-"""Called with the phase ("read", "fill" or "run") and the requests done and in all, of all runs
-together; 0 in all where that is not known. From the thread that called, some ten times a second."""
+"""Callback for progress. It gets the phase ("read", "fill" or "run"), the requests done and all
+requests, both summed over all runs; all requests are 0 if unknown. The calling thread calls it some
+ten times a second.
+"""
 
 
 def digest_of(*what: object) -> str:
-    """32 hexadecimal digits, equal for what is equal as JSON: the address of what came of it."""
+    """Returns 32 hexadecimal digits that are equal for values with equal JSON. They name the file
+    of a stored result.
+    """
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:32]
 
 
@@ -55,13 +63,15 @@ class Job:
     """One simulation."""
 
     label: str
-    """What tells it from the others, for an error; empty where it is the only one."""
+    """Label that distinguishes the job in an error; empty if it is the only job."""
     drive: Resolved
     load: Load
     how: RunOptions
 
     def pages(self) -> int:
-        """Logical pages of the map. Raises ConfigError where the drive cannot hold the workload."""
+        """Returns the logical pages of the map. Raises ConfigError if the drive cannot hold the
+        workload.
+        """
         try:
             size = _core.logical_bytes(self.drive.config, self.load.span)
         except _core.ConfigError as error:
@@ -69,14 +79,14 @@ class Job:
         return size // page_bytes(json.loads(self.drive.config))
 
     def check_memory(self) -> None:
-        """Raises ConfigError where the drive does not fit into memory."""
+        """Raises ConfigError if the drive does not fit into memory."""
         memory.check(self.pages(), memory.VERIFIED if self.how.verify else memory.RUN, self.label)
 
     @property
     def digest(self) -> str:
-        """Equal for runs that give equal results: of engine, config, requests and seed.
+        """Digest of engine, config, requests and seed. It is equal for runs with equal results.
 
-        A run with a Python policy has none: the policy's name does not identify its code.
+        A run with a Python policy has no digest: the policy's name does not identify its code.
         """
         assert not self.drive.guests, "two runs with one name for different code would be equal"
         load, how = self.load, self.how
@@ -85,7 +95,9 @@ class Job:
         return digest_of(_core.__version__, self.drive.config, *played)
 
     def notes(self, is_kept: bool) -> list[str]:
-        """Notes on the workload, on the drive, and on what is not kept with a Python policy."""
+        """Returns notes on the workload, on the drive, and on results that a Python policy keeps
+        from storage.
+        """
         names = " and ".join(sorted(self.drive.guests.names()))
         why = f"{names}: the name of a Python policy does not identify its code"
         return [
@@ -98,23 +110,28 @@ class Job:
 
 @dataclass(frozen=True)
 class Kept:
-    """Results on disk, a file for each run that has ended: `DIGEST.json`.
+    """Results on disk, one file for each run that has ended: `DIGEST.json`.
 
-    The file is the result's document with one key more: `sha256`, the digest of the text without.
+    The file is the result's document with one more key, `sha256`: the digest of the text without
+    it.
     """
 
     directory: Path
     resume: bool
-    """Whether what is there already is taken, instead of being simulated again."""
+    """Whether stored results are read instead of being simulated again."""
 
     @classmethod
     def at(cls, directory: Path, resume: bool) -> Kept:
-        """Results in `directory`, without what a run that was killed has left there."""
+        """Opens the results in `directory` and removes partial files that a killed run left
+        there.
+        """
         parts.sweep(directory)
         return cls(directory, resume)
 
     def find(self, job: Job) -> Result | None:
-        """The result of an earlier run; None where there is none, or its file is damaged."""
+        """Returns the result of an earlier run; None if there is none, or if its file is
+        damaged.
+        """
         if not self.resume:
             return None
         try:
@@ -134,11 +151,11 @@ class Kept:
 
 
 _SEAL = ',\n  "sha256": '
-"""What comes between a result's document and its digest."""
+"""Text between a result's document and its digest."""
 
 
 def _sealed(text: str) -> str:
-    """The text of a JSON object, with its digest as the last entry."""
+    """Returns the text of a JSON object with its digest as the last entry."""
     digest = hashlib.sha256(text.encode()).hexdigest()
     body = text.removesuffix("\n}")
     return f'{body}{_SEAL}"{digest}"\n}}\n'
@@ -150,7 +167,7 @@ def measure(
     progress: Progress | None,
     **options: object,
 ) -> dict[str, Any]:
-    """What the engine says of a workload."""
+    """Runs an analysis of the engine on a workload and returns its document."""
     control = _core.Control()
 
     def tell() -> None:
@@ -163,10 +180,11 @@ def measure(
 
 
 def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[], None]) -> _T:
-    """What `work` returns. It runs in a thread of its own, so that Ctrl-C is heard.
+    """Runs `work` in a thread of its own, so that Ctrl-C still takes effect, and returns its
+    result.
 
-    `tell` is called some ten times a second and at the end, `stop` in any case: it must make
-    `work` end soon.
+    `tell` is called some ten times a second and once at the end. `stop` is called in any case: it
+    must make `work` end soon.
     """
     with ThreadPoolExecutor(1) as pool:
         try:
@@ -180,7 +198,9 @@ def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[],
 
 
 def cores() -> int:
-    """The cores that this process may use; a container may have fewer than the machine."""
+    """Returns the number of cores that this process may use. A container may have fewer than the
+    machine.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -191,12 +211,12 @@ def run_all(
 ) -> list[Result]:
     """Runs the jobs, `workers` at a time. Ctrl-C ends them all.
 
-    One that fails does not end the others. When they have ended, the first error is raised; its
-    `results` are those of the other jobs, None where there is none. Runs with a Python policy are
-    not kept, and their notes say so.
+    A failed job does not end the others. When all have ended, the first error is raised. Its
+    `results` are the results of the other jobs, and None for each failed job. Results with a Python
+    policy are not kept, and their notes state this.
     """
     if len(jobs) > 1:
-        # Each run has policies of its own, as it has a drive of its own.
+        # Each run needs its own policies, as it has its own drive.
         jobs = [replace(job, drive=job.drive.apart()) for job in jobs]
     futures = _known(jobs, kept)
     for at, job in enumerate(jobs):
@@ -241,13 +261,13 @@ def run_all(
 
 
 def interrupt(thread: int) -> None:
-    """Raises KeyboardInterrupt in a thread, once it is in Python code."""
+    """Raises KeyboardInterrupt in a thread as soon as it executes Python code."""
     error = ctypes.py_object(KeyboardInterrupt)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), error)
 
 
 class Asking:
-    """The threads in which runs ask policies in Python, each while it is `within`."""
+    """Threads whose runs call Python policies, each registered while it is `within`."""
 
     def __init__(self) -> None:
         self._threads: set[int] = set()
@@ -255,7 +275,7 @@ class Asking:
 
     @contextmanager
     def within(self) -> Iterator[None]:
-        """The caller's thread is one. Raises Cancelled once all are to end."""
+        """Registers the calling thread. Raises Cancelled once `end` has been called."""
         thread = get_ident()
         self._threads.add(thread)
         try:
@@ -266,9 +286,9 @@ class Asking:
             self._threads.discard(thread)
 
     def end(self) -> None:
-        """Waits for runs that were told to end.
+        """Waits for cancelled runs to end.
 
-        A policy that does not return is interrupted, again and again, as it may catch that.
+        A policy that does not return is interrupted repeatedly, because it may catch the interrupt.
         """
         self._is_over = True
         patient_until = time.monotonic() + PATIENCE_SECONDS
@@ -278,15 +298,15 @@ class Asking:
             time.sleep(POLL_SECONDS)
 
     def _interrupt(self) -> None:
-        """Raises KeyboardInterrupt in policies that are asked now."""
+        """Raises KeyboardInterrupt in threads that are executing a policy."""
         for thread, frame in sys._current_frames().items():
-            # Elsewhere than in a policy nobody would expect it.
+            # Code outside a policy would not expect the exception.
             if thread in self._threads and frame.f_code is not _simulate.__code__:
                 interrupt(thread)
 
 
 def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
-    """The jobs whose results are kept, by their numbers."""
+    """Returns the jobs with a kept result, by their index."""
     found: dict[int, Future[Result]] = {}
     if kept is None:
         return found
@@ -310,9 +330,9 @@ def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
 
 @dataclass(frozen=True)
 class Group:
-    """Jobs that run side by side, by their numbers: those that share a reading of their workload.
+    """Indices of jobs that run side by side because they share a reading of their workload.
 
-    Requests that are held in memory need no reading to share.
+    Jobs whose requests are in memory have no reading to share.
     """
 
     jobs: Sequence[int]
@@ -326,11 +346,11 @@ class Underway:
 
     group: Group
     running: set[Future[Result]]
-    """Those that have not ended."""
+    """Runs that have not ended."""
 
 
 def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[Group]:
-    """The jobs in groups, of no more than `workers` if their drives are large."""
+    """Splits the jobs into groups. A group of large drives has at most `workers` jobs."""
     found: dict[Hashable, list[Group]] = {}
     for at in missing:
         job = jobs[at]
@@ -346,10 +366,10 @@ def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[
 
 
 def _has_room(underway: Sequence[Underway], group: Group, workers: int) -> bool:
-    """Whether the group can begin.
+    """Returns whether the group can begin.
 
-    Those who share a reading wait for one another, so that a core would be idle with one group
-    alone; with large drives it is, for the memory of another group.
+    Runs that share a reading wait for one another, so one group alone would leave a core idle. A
+    second group therefore begins, unless the drives are too large for memory.
     """
     if sum(len(one.running) for one in underway) < workers:
         return True
@@ -364,16 +384,16 @@ def _reading(jobs: Sequence[Job], group: Sequence[int], turns: _core.Turns) -> _
 
 
 def _raise(label: str, future: Future[Result], results: list[Result | None]) -> None:
-    """Raises what made the job fail, if it did."""
+    """Raises the job's error, if it failed."""
     if (error := future.exception()) is not None:
         said = _labelled(error, label)
         said.results = results  # type: ignore[attr-defined]
-        # What a policy in Python has raised stays the cause.
+        # The exception of a Python policy stays the cause.
         raise said from (error.__cause__ or error)
 
 
 def _labelled(error: BaseException, label: str) -> BaseException:
-    """The error with the run that it is of."""
+    """Returns the error with the label of its run."""
     if label and isinstance(error, (_core.ConfigError, _core.RunError)):
         labelled = type(error)(f"{label}: {error}")
         labelled.__dict__.update(vars(error))
@@ -384,7 +404,7 @@ def _labelled(error: BaseException, label: str) -> BaseException:
 def _sum(
     jobs: Sequence[Job], controls: Sequence[_core.Control], futures: Mapping[int, Future[Result]]
 ) -> tuple[str, int, int]:
-    """Phase, requests done and requests in all over all jobs."""
+    """Returns the phase, the requests done and all requests, summed over all jobs."""
     if len(jobs) == 1:
         return controls[0].progress()
     done = total = 0
@@ -398,7 +418,7 @@ def _sum(
 
 
 def _start_cache(job: Job) -> tuple[str, str] | None:
-    """The directory of this build's start states, and the build; None where none are kept."""
+    """Returns the directory of this build's start states, and the build; None if none are kept."""
     directory = job.how.start_cache
     if not directory or job.drive.guests:
         return None

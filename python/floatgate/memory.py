@@ -1,7 +1,7 @@
-"""Memory that simulated drives take, compared with what this process can have.
+"""Memory that simulated drives need, compared with the memory available to this process.
 
-A drive keeps some bytes for each page of its map, whether pages are written or not. What no machine
-has is refused before it is begun, instead of ending in the middle of an allocation.
+A drive keeps some bytes for each page of its map, written or not. A drive that needs more memory
+than is available is refused at the start, so that it does not fail in the middle of an allocation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from . import _core
 from .report.values import size
 
 RUN, VERIFIED, CUT = 10, 100, 400
-"""Bytes per page of a run, of one with `verify`, and of the copies that losses of power need."""
+"""Bytes per page: for a run, for a run with `verify`, and for the drive copies of power-loss
+tests.
+"""
 
 _MEMINFO = Path("/proc/meminfo")
 
@@ -21,7 +23,7 @@ _MEMINFO = Path("/proc/meminfo")
 def check(pages: int, page_takes: int, label: str = "") -> None:
     """Raises ConfigError unless a drive of `pages` fits, at `page_takes` bytes each.
 
-    `label` names the run in the error, where there are several.
+    If there are several runs, `label` names this one in the error.
     """
     wanted, room = pages * page_takes, available()
     if room is None or wanted <= room:
@@ -34,13 +36,15 @@ def check(pages: int, page_takes: int, label: str = "") -> None:
 
 
 def available() -> int | None:
-    """Bytes that this process can still have; None where the system does not report them."""
+    """Returns the bytes still available to this process; None if the system does not report
+    them.
+    """
     limits = [_free(), _address_space()]
     return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _free() -> int | None:
-    """Bytes that the kernel could give without swapping."""
+    """Returns the bytes that the kernel could give without swapping."""
     try:
         lines = _MEMINFO.read_text("ascii").splitlines()
     except OSError:
@@ -50,7 +54,7 @@ def _free() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Bytes that `ulimit -v` leaves."""
+    """Returns the bytes that `ulimit -v` leaves."""
     try:
         import resource
     except ImportError:

@@ -1,4 +1,4 @@
-"""Results as a notebook shows them: a small table, and the plots of their page."""
+"""Results in a notebook: a small table, and the plots of their report page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Plots:
-    """The figures of a page as Altair charts, each under its name: `plot.write_amplification`.
+    """Figures of a report page as Altair charts, each under its name: `plot.write_amplification`.
 
-    `dir` lists those that there are. A figure without anything to draw has no chart.
+    `dir` lists the available charts. A figure without data has no chart.
     """
 
     def __init__(self, figures: Sequence[Figure]) -> None:
@@ -41,15 +41,15 @@ class Plots:
 
 
 class Shown:
-    """What a notebook shows as a table with its plots, and a terminal as one line."""
+    """Base of results that a notebook shows as a table with plots, and a terminal as one line."""
 
     def _headline(self) -> str:
-        """What it is of, and its main number."""
+        """Returns the subject of the result, and its main number."""
         raise NotImplementedError
 
     @property
     def plot(self) -> Plots:
-        """The figures of its page, as Altair charts."""
+        """Figures of its report page, as Altair charts."""
         from .report.shown import figures_of
 
         return Plots(figures_of(self))
@@ -65,7 +65,7 @@ class Shown:
 
 
 def table_html(table: Table, caption: str) -> str:
-    """A table of a report, for a notebook."""
+    """Returns a report's table as HTML for a notebook."""
     head = "".join(f"<th>{escape(title)}</th>" for title in table.columns)
     rows = []
     for row in table.rows:
@@ -87,12 +87,12 @@ def _warnings_html(warnings: Sequence[str]) -> str:
 
 
 def result_html(result: Result) -> str:
-    """One result, its main metrics and every warning."""
+    """Returns one result with its main metrics and every warning."""
     return rows_html([({"trace": result.workload.name, "device": result.device}, result)])
 
 
 def rows_html(rows: Sequence[tuple[Mapping[str, Any], Result]]) -> str:
-    """A row for each result: its labels, then its main metrics; below, the warnings."""
+    """Returns a row for each result: its labels, then its main metrics. The warnings come below."""
     if not rows:
         return "<p>no results</p>"
     told = [({**label, "seed": result.seed}, _metrics(result)) for label, result in rows]

@@ -1,4 +1,4 @@
-"""Optuna, which proposes configs: for `tune` and for the search of a study."""
+"""Optuna, which proposes configs for `tune` and for the search of a study."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     import optuna
 
 Direction = Literal["minimize", "maximize"]
-"""What is to become of a number."""
+"""Whether the search makes a number smaller or larger."""
 
 
 def new_search(sampler: str, seed: int, directions: Sequence[Direction]) -> optuna.Study:
-    """A search in memory: the same trials for the same answers.
+    """Returns a search in memory, which proposes the same trials for the same results.
 
-    `sampler` is "tpe" (a tree-structured Parzen estimator) or "random"; `directions` has
-    "minimize" or "maximize" for each number that is told. Raises ConfigError where Optuna is not
+    `sampler` is "tpe" (a tree-structured Parzen estimator) or "random". `directions` has "minimize"
+    or "maximize" for each number that the caller reports. Raises ConfigError if Optuna is not
     installed.
     """
     check_installed()
@@ -31,6 +31,6 @@ def new_search(sampler: str, seed: int, directions: Sequence[Direction]) -> optu
 
 
 def check_installed() -> None:
-    """Raises ConfigError where Optuna is not installed."""
+    """Raises ConfigError if Optuna is not installed."""
     if find_spec("optuna") is None:
         raise _core.ConfigError("optuna: not installed; expected floatgate[search]")

@@ -1,7 +1,8 @@
-"""Parts: files and folders in the making, which get their name when they are complete.
+"""Part files: files and folders that are still being written, and get their final name when
+complete.
 
-The process that makes a part has it locked. A process that is killed leaves its parts behind, and
-the system takes their locks away: the next process that writes there removes them.
+The writing process holds a lock on its part file. If it is killed, the system releases the lock,
+and the next process that writes to the folder removes the part file.
 """
 
 from __future__ import annotations
@@ -23,29 +24,30 @@ SUFFIX = ".part"
 
 
 class Part:
-    """A new file or folder, which nobody else removes as long as this process runs."""
+    """A new file or folder that no other process removes while this process runs."""
 
     def __init__(
         self, folder: Path, make: Callable[[Path], None], prefix: str = PREFIX, suffix: str = SUFFIX
     ) -> None:
-        """`make` makes it at the path that it is given. Raises OSError where it cannot."""
+        """Creates the part by calling `make` with its path. Raises OSError if that fails."""
         self._lock: int | None = None
         is_ours = False
         while not is_ours:
             self.path = folder / f"{prefix}{secrets.token_hex(6)}{suffix}"
             make(self.path)
-            # Before it is locked, another process may take it for one that was left behind.
+            # Until it is locked, another process may mistake it for an abandoned part and remove
+            # it.
             is_ours, self._lock = _claim(self.path)
 
     def end(self) -> None:
-        """Removes it, unless it has got its final name by now."""
+        """Removes the part, unless it has its final name by now."""
         _remove(self.path)
         if self._lock is not None:
             os.close(self._lock)
 
 
 def file(folder: Path, mode: int = 0o666) -> Part:
-    """An empty file in `folder`, with the mode of any new file or a stricter one."""
+    """Creates an empty file in `folder`, with the mode of any new file or a stricter one."""
 
     def make(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
@@ -54,13 +56,14 @@ def file(folder: Path, mode: int = 0o666) -> Part:
 
 
 def folder(place: Path, prefix: str = PREFIX, suffix: str = SUFFIX) -> Part:
-    """An empty folder in `place`, for its owner alone."""
+    """Creates an empty folder in `place` that only its owner can access."""
     return Part(place, lambda path: path.mkdir(mode=0o700), prefix, suffix)
 
 
 @contextlib.contextmanager
 def writing(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """A new file beside `path` that takes its place at the end, and vanishes on failure.
+    """Yields a new file in the folder of `path`. It replaces `path` at the end, or vanishes on
+    failure.
 
     Raises OSError, which names `path`.
     """
@@ -77,9 +80,9 @@ def writing(path: Path, mode: int = 0o666) -> Iterator[Path]:
 
 
 def sweep(folder: Path, prefix: str = PREFIX, suffix: str = SUFFIX) -> None:
-    """Removes the parts in `folder` that processes of this user left behind when they were killed.
+    """Removes parts in `folder` that killed processes of this user left behind.
 
-    Where the file system has no locks, nothing is removed.
+    On a file system without locks, it removes nothing.
     """
     with contextlib.suppress(OSError):
         for path in folder.iterdir():
@@ -101,7 +104,7 @@ def _remove_left(path: Path) -> None:
 
 
 def _claim(path: Path) -> tuple[bool, int | None]:
-    """Whether `path` is still there once it is locked, and what keeps the lock."""
+    """Returns whether `path` still exists once it is locked, and the handle that holds the lock."""
     if sys.platform == "win32":
         return True, None
     try:
@@ -111,7 +114,7 @@ def _claim(path: Path) -> tuple[bool, int | None]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
     except OSError:
-        # The file system has no locks; then others remove nothing, either.
+        # The file system has no locks; then other processes remove nothing either.
         os.close(handle)
         return True, None
     with contextlib.suppress(FileNotFoundError):

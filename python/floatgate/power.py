@@ -1,4 +1,4 @@
-"""`crash`: cuts the power at every moment of a workload, and recovers and verifies the drive."""
+"""`crash`: cuts the power at every moment of a workload, then recovers and verifies the drive."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from . import _core, configs, jobs, memory, sources
 from .run_options import RunOptions
 
 POINTS = 20_000
-"""By default, at most this many moments of the workload are explored, and as many of recoveries."""
+"""Most moments of the workload that are explored by default, and most moments of recoveries."""
 
 PAGES = 400_000_000
-"""Fewer on a large drive: each recovery verifies all pages, at most this many in total."""
+"""Most pages verified in total. Each recovery verifies all pages, so a large drive explores fewer
+moments.
+"""
 
 POINTS_MIN = 50
-"""At least this many moments are explored on any drive."""
+"""Fewest moments explored on any drive."""
 
 
 def crash(
@@ -34,23 +36,23 @@ def crash(
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
 
-    Power fails after each program and erase and in the middle of it. Then the drive is recovered
-    from its flash alone: durable writes must be there, pages acknowledged since may be old or new,
-    and every 16th drive continues the workload. With `every` = n every n-th moment is explored,
-    without it at most 20,000; `point` explores a single one, counted from 0. With `second` = n
-    every n-th recovery is cut at each of its moments as well, without it every 50th, at no more
-    than 20,000 moments in all.
+    Power fails in the middle of each program and erase, and after it. The drive is then recovered
+    from its flash alone. Durable writes must be there; pages acknowledged since then may be old or
+    new. Every 16th drive continues the workload. `every` = n explores every n-th moment; the
+    default explores at most 20,000. `point` explores a single moment, counted from 0. `second` = n
+    also cuts every n-th recovery at each of its moments; the default cuts every 50th recovery, at
+    most 20,000 moments in all.
 
-    `trace`, `device`, `set` and the other options, but `verify`, are as for `run`; `addresses` is
-    "fold" or "span". Arrivals are closed, `ftl.journal` is on; offline policies are refused.
+    `trace`, `device`, `set` and the other options, except `verify`, are as for `run`; `addresses`
+    is "fold" or "span". Arrivals are closed, `ftl.journal` is on, and offline policies are refused.
 
     The document has "points" (power losses explored, "second_cuts" of them in recoveries), "lost"
-    (pages with a version that they may not have; 0 if all is well), "first_loss" (where, or None),
-    "torn_seen" (interrupted programs and erases), "recoveries", "went_on" (drives that continued),
-    "requests", "moments" (of the workload), "recovery_moments" (of recoveries), "left_out"
-    (moments of both that were not explored), "every" (None for a single point), "reads_mean" and
-    "reads_max" (pages that a recovery read), "programs_mean", "mount_us_mean", "name" and "notes".
-    Raises as `run` does, and ConfigError for a `point` beyond the last moment.
+    (pages with a version that is not allowed; 0 if all is well), "first_loss" (its moment, or
+    None), "torn_seen" (interrupted programs and erases), "recoveries", "went_on" (drives that
+    continued), "requests", "moments" (of the workload), "recovery_moments" (of recoveries),
+    "left_out" (moments of both that were not explored), "every" (None for a single point),
+    "reads_mean" and "reads_max" (pages that a recovery read), "programs_mean", "mount_us_mean",
+    "name" and "notes". Raises as `run` does, and ConfigError for a `point` beyond the last moment.
     """
     how = RunOptions(**options)
     how.refuse(("verify",), "what is found is always checked")
@@ -81,13 +83,13 @@ def _check(every: int | None, point: int | None, second: int | None) -> None:
 
 
 def _pages(config: str, load: sources.Load) -> int:
-    """Pages of the drive's map."""
+    """Returns the pages of the drive's map."""
     span = load.span_bytes or load.workload.span_bytes
     return max(1, _core.logical_bytes(config, span) // configs.page_bytes(json.loads(config)))
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:
-    """How many moments of the workload and of recoveries were not explored, where any were."""
+    """Yields notes on moments of the workload and of recoveries that were not explored."""
     seconds = found["second_cuts"]
     kinds = (
         ("the workload", found["moments"], found["points"] - seconds, "--every 1"),

@@ -1,4 +1,4 @@
-"""How far recipes of preconditioning leave a drive from its steady state."""
+"""Distance from the steady state at which recipes of preconditioning leave a drive."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .traces.model import WRITE
 
 WORKLOAD = "uniform"
 SPAN = 256 << 20
-"""Bytes that a drive is to hold if neither `flash.blocks` nor the workload says it."""
+"""Bytes that a drive holds if neither `flash.blocks` nor the workload sets its size."""
 
 BUDGETS = (16, 32, 64)
-"""Volumes that the workload may take until it is steady: whole windows for each of these."""
+"""Choices for the volumes that the workload may take to become steady. Each gives whole windows."""
 
 PLAY = "start.play"
 
@@ -34,49 +34,51 @@ WINDOWS = 256
 """Windows of a run's timeline."""
 
 PER_VOLUME = 4
-"""Windows of a curve in a volume, and SNIA's rounds."""
+"""Windows of a curve in a volume. SNIA's rounds have the same length."""
 
 CURVE = 8
-"""Volumes of the workload over which a recipe is watched."""
+"""Volumes of the workload for which a recipe is observed."""
 
 LEVELS = (1, 3, 5)
-"""Per cent within which a recipe may be."""
+"""Distances in per cent at which recipes are judged."""
 
 ERRORS = 3
-"""A level is judged if a window is known to so many standard errors within it."""
+"""Standard errors of a window that must fit into a level; otherwise the level is not judged."""
 
 PROBE = 1 << 14
-"""Requests of the workload that are looked at beforehand."""
+"""Requests of the workload that are examined before the runs."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over the seeds."""
+    """Mean over the seeds."""
 
     mean: float
     ci95: float | None
-    """Half the width of its 95 % confidence interval; None of one seed."""
+    """Half the width of its 95 % confidence interval; None for one seed."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """How the workload became steady from one start state."""
+    """Way of the workload to its steady state from one start state."""
 
     name: str
     play: str
-    """What was written before it: `start.play`."""
+    """Writes before the workload: `start.play`."""
     volumes: int | None
-    """Volumes of the workload before it was steady; None where it was not."""
+    """Volumes of the workload before it was steady; None if it was not."""
     write_amplification: float
-    """Of all volumes from then on; where it was not steady, of the last ten."""
+    """Write amplification of all volumes from then on; if it was not steady, of the last ten
+    volumes.
+    """
 
 
 @dataclass(frozen=True)
 class Steady:
-    """The steady state of the workload."""
+    """Steady state of the workload."""
 
     write_amplification: Estimate | None
-    """None where none was found."""
+    """None if no steady state was found."""
     starts: tuple[Start, ...]
     window_error: float
     """Standard error of a window (the mean over the seeds) in the steady state, in per cent."""
@@ -84,46 +86,54 @@ class Steady:
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of a recipe."""
+    """A recipe with its distance from the steady state."""
 
     name: str
     title: str
     volumes: float
-    """Drive capacities that the host writes for it; of SNIA's, the mean over the seeds."""
+    """Drive capacities that the host writes in the recipe. For SNIA's recipe, the mean over the
+    seeds.
+    """
     play: str
-    """What of it is not the workload itself: `start.play`."""
+    """Part of the recipe that is not the workload itself: `start.play`."""
     write_amplification: Estimate
-    """Of the workload's first window after it."""
+    """Write amplification in the workload's first window after the recipe."""
     distance: Estimate | None
-    """That, in per cent from the steady state."""
+    """Distance of that write amplification from the steady state, in per cent."""
     farthest: float | None
-    """The largest distance (without its sign) of a window from the first on, in per cent."""
+    """Largest absolute distance of any window, in per cent."""
     within: dict[str, bool | None]
-    """For each level in per cent, whether all windows are within it; None: not to be told."""
+    """For each level in per cent, whether all windows are within it; None if noise prevents an
+    answer.
+    """
     curve: tuple[float | None, ...]
-    """The distance of each window of a quarter of a volume, in per cent."""
+    """Distance of each window (a quarter of a volume), in per cent."""
 
 
 @dataclass(frozen=True, repr=False)
 class Preconditioned(Shown):
-    """What `precondition` finds."""
+    """Report that `precondition` returns."""
 
     device: str
     workload: str
     capacity_bytes: int
-    """What the recipes write once: what the host can address, in whole requests of 128 KiB."""
+    """Bytes that the recipes write once: the bytes that the host can address, in whole requests of
+    128 KiB.
+    """
     seeds: int
     budget: int
     """Volumes of the workload in each run."""
     window_volumes: float
     spare_factor: float
-    """Of the drive: of all pages in service the share beyond those that the host can address."""
+    """Share of all pages in service beyond the pages that the host can address."""
     units: int
     """Erase units of the drive."""
     steady: Steady
     recipes: tuple[Judged, ...]
     shortest: dict[str, str | None]
-    """For each level in per cent the name of the recipe that writes least; None: none is."""
+    """For each level in per cent, the name of the recipe within it that writes least; None if there
+    is none.
+    """
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -133,7 +143,7 @@ class Preconditioned(Shown):
         return f"{self.device} for {self.workload}: steady state {state}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `--json` prints."""
+        """Returns the document that `--json` prints."""
         return asdict(self)
 
     @property
@@ -166,17 +176,19 @@ def precondition(
     full_size: bool = False,
     progress: Progress | None = None,
 ) -> Preconditioned:
-    """How far from the steady state of a workload recipes of preconditioning leave a drive.
+    """Measures how far recipes of preconditioning leave a drive from the steady state of a
+    workload.
 
-    `workload` is a generator without `writes` or `requests`, such as "zipf:theta=0.8"; without a
-    `span` it goes over all of the drive. `device` and `set` are as for `run`; `repeat` seeds are
-    used, from `seed` on. A drive without `flash.blocks` gets 256 MiB. `budget` is how many volumes
-    the workload may take until it is steady: 16, 32 or 64. Times are not simulated unless
-    `timing` is set or the drive cleans while it is idle. `units` and `full_size` are as for `run`.
+    `workload` is a generator without `writes` or `requests`, such as "zipf:theta=0.8". Without a
+    `span` it covers the whole drive. `device` and `set` are as for `run`. `repeat` is the number of
+    seeds, counted from `seed`. A drive without `flash.blocks` gets 256 MiB. `budget` is the number
+    of volumes that the workload may take to become steady: 16, 32 or 64. Times are simulated only
+    if `timing` is set or the drive cleans while it is idle. `units` and `full_size` are as for
+    `run`.
 
-    The steady state is found by the workload itself, from two start states, one below and one
-    above it: `steady.steady_from` says when a series of volumes is steady, and both must come to
-    the same. Where they do not, there is a warning and nothing is judged.
+    The workload itself finds the steady state, from two start states: one below it and one above
+    it. `steady.steady_from` decides when a series of volumes is steady, and both series must reach
+    the same level. If they do not, there is a warning, and no recipe is judged.
 
     Raises as `run` does.
     """
@@ -212,7 +224,9 @@ def _found(
     above: str,
     asked: tuple[str, int, int, int],
 ) -> Preconditioned:
-    """What the runs say. `asked` has the workload, the capacity, the seeds and the budget."""
+    """Returns the report on the runs. `asked` has the workload, the capacity, the seeds and the
+    budget.
+    """
     *_, budget = asked
     series: dict[str, Series] = {}
     for one in results:
@@ -236,7 +250,9 @@ def _found(
 
 
 def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of all runs: an erased drive, and no clock where nothing looks at it."""
+    """Returns the settings of all runs: an erased drive, and no simulated time unless a setting
+    needs it.
+    """
     for key in given:
         if key.startswith("start."):
             raise _core.ConfigError(f"{key}: is given, but the recipes say what is written before")
@@ -248,8 +264,9 @@ def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
 def _sized(
     drive: Resolved, workload: str, budget: int, how: RunOptions
 ) -> tuple[Resolved, int, str]:
-    """The drive as it is simulated, the bytes that the recipes write once, and the workload with
-    its span and its requests."""
+    """Returns the drive as simulated, the bytes that the recipes write once, and the workload with
+    its span and its requests.
+    """
     if not sources.is_generator(f"{workload}{'' if ':' in workload else ':'}"):
         raise _core.ConfigError(f"workload: {workload!r} given; expected a generator")
     name, _, rest = workload.partition(":")
@@ -278,14 +295,16 @@ def _sized(
 
 
 def _whole(capacity: int) -> int:
-    """A capacity in whole requests of a fill."""
+    """Returns a capacity rounded down to whole fill requests."""
     if capacity < FILL:
         raise _core.ConfigError(f"the drive has {capacity} bytes; expected at least {FILL}")
     return capacity // FILL * FILL
 
 
 def _pages_written(text: str, seed: int, page: int) -> float:
-    """Pages that a request writes, on average; the first requests are like the others."""
+    """Returns the mean pages that a request writes, from the first requests, which are
+    representative.
+    """
     pages = requests = 0
     for batch in _core.Workload.generator(text, seed).batches(PROBE):
         frame = pl.DataFrame(batch)
@@ -300,7 +319,7 @@ def _pages_written(text: str, seed: int, page: int) -> float:
 
 
 def _windows(result: Result, budget: int) -> list[float]:
-    """Write amplification in windows of a quarter of a volume."""
+    """Returns the write amplification in windows of a quarter of a volume."""
     timeline = result.timeline
     ends = [0, *timeline["host_bytes"]]
     programs = [
@@ -315,7 +334,7 @@ def _windows(result: Result, budget: int) -> list[float]:
 
 
 def _steady(starts: Mapping[str, str], series: Mapping[str, Series]) -> Steady:
-    """The steady state, as the workload comes to it from each of the start states."""
+    """Returns the steady state that the workload reaches from each of the start states."""
     found = []
     for name, play in starts.items():
         means = [fmean(windows) for windows in zip(*series[play], strict=True)]
@@ -346,7 +365,7 @@ def _estimate(values: Sequence[float]) -> Estimate:
 def _judge_all(
     found: Sequence[Recipe], series: Mapping[str, Series], state: Steady
 ) -> tuple[list[Judged], list[str]]:
-    """The recipes, and why those are left out that are."""
+    """Returns the judged recipes, and notes on the recipes that are left out."""
     judged, notes = [], []
     for recipe in found:
         own = [_own_windows(recipe, windows) for windows in series[recipe.play]]
@@ -359,10 +378,12 @@ def _judge_all(
 
 
 def _own_windows(recipe: Recipe, windows: Sequence[float]) -> int | None:
-    """Windows of the workload that belong to the recipe."""
+    """Returns the windows of the workload that belong to the recipe; None if it did not
+    complete.
+    """
     if recipe.own_volumes is not None:
         return round(recipe.own_volumes * PER_VOLUME)
-    # What a drive serves is taken to be as 1 / write amplification: flash programs limit it.
+    # Throughput is assumed to be proportional to 1 / write amplification: flash programs limit it.
     seen = windows[: len(windows) - CURVE * PER_VOLUME]
     return steady.snia_rounds([1 / wa for wa in seen])
 
@@ -388,14 +409,16 @@ def _judge(recipe: Recipe, series: Series, begins: Sequence[int], state: Steady)
 
 
 def _is_within(farthest: float, most: float, error: float) -> bool | None:
-    """Whether it is; None where windows are too noisy to tell."""
+    """Returns whether all windows are within the level; None if the windows are too noisy to
+    decide.
+    """
     if farthest - ERRORS * error > most:
         return False
     return farthest <= most if ERRORS * error <= most else None
 
 
 def _shortest(judged: Sequence[Judged]) -> dict[str, str | None]:
-    """For each level the recipe within it that writes least."""
+    """Returns for each level the recipe within it that writes least."""
     found: dict[str, str | None] = {}
     for level in map(str, LEVELS):
         near = [one for one in judged if one.within[level]]
@@ -423,6 +446,6 @@ def _warnings(state: Steady, budget: int) -> list[str]:
 
 
 def _told(results: Sequence[Result], plays: Sequence[str]) -> list[str]:
-    """What the engine warns of in the runs that lead to the steady state, once each."""
+    """Returns the engine's warnings about the runs that lead to the steady state, once each."""
     runs = [result for result in results if result.setting(PLAY) in plays]
     return [*dict.fromkeys(text for result in runs for text in result.warnings)]

@@ -1,7 +1,7 @@
-"""The values that a key may have: choices, or numbers between two ends.
+"""Values that a key may have: a list of choices, or a range of numbers.
 
-`tune` and studies read them here from what a user writes, and take values from them here. What is
-wrong with one is a ValueError; who reads it says where it was written.
+`tune` and studies use this module to read ranges that a user writes, and to draw values from them.
+A wrong range raises ValueError; the caller adds where the range was written.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     import optuna
 
 Value = bool | int | float | str
-"""What a key can be set to."""
+"""Value that a key can be set to."""
 
 LOG = ":log"
-"""Behind a range that is a text."""
+"""Suffix of a range written as a text."""
 
 FORMS = "expected a range of numbers or sizes, such as 1..8 or 64KiB..4MiB, or a list of values"
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers between two ends, both included: whole ones if both ends are whole."""
+    """Numbers between two ends, both included. Only whole numbers if both ends are whole."""
 
     low: int | float
     high: int | float
@@ -46,12 +46,12 @@ class Range:
 
     @property
     def is_whole(self) -> bool:
-        """Whether only whole numbers are meant."""
+        """Whether the range has whole numbers only."""
         return isinstance(self.low, int) and isinstance(self.high, int)
 
     @property
     def doublings(self) -> int:
-        """How often `low` can be doubled."""
+        """How often `low` can be doubled within the range."""
         return int(self.high // self.low).bit_length() - 1
 
 
@@ -59,10 +59,11 @@ Allowed = Range | list[Value]
 
 
 def read(given: Any, *, least: int = 1) -> Allowed:
-    """A list of `least` values or more, all different, or a range.
+    """Returns a list of at least `least` different values, or a range.
 
-    A range is a text, "1..8", "0.05..0.3:log", "64KiB..4MiB" (sizes, which double from the first),
-    or a table such as {"from": "64KiB", "to": "4MiB", "log": True} (sizes are whole numbers).
+    A range is a text or a table. A text is "1..8", "0.05..0.3:log" or "64KiB..4MiB" (sizes that
+    double from the first). A table is, for example, {"from": "64KiB", "to": "4MiB", "log": True};
+    its sizes are whole numbers.
     """
     try:
         if isinstance(given, str):
@@ -77,7 +78,7 @@ def read(given: Any, *, least: int = 1) -> Allowed:
 
 
 def different(values: list[Any], *, least: int = 1) -> list[Any]:
-    """The values, if there are one or two at `least`, and none twice."""
+    """Returns the values if there are at least `least` (one or two), all different."""
     if len(values) < least or len({(type(value), value) for value in values}) < len(values):
         words = "one" if least == 1 else "two"
         raise ValueError(f"expected {words} or more values, all different")
@@ -85,18 +86,18 @@ def different(values: list[Any], *, least: int = 1) -> list[Any]:
 
 
 def number(value: Any) -> Any:
-    """The bytes of a size such as "64KiB"; all else as it is."""
+    """Returns the bytes of a size such as "64KiB", and any other value unchanged."""
     size = _core.size_bytes(value) if isinstance(value, str) else None
     return value if size is None else size
 
 
 def ends(of: Allowed) -> list[Value]:
-    """Every choice, or both ends of a range."""
+    """Returns every choice, or both ends of a range."""
     return [of.low, of.high] if isinstance(of, Range) else [*of]
 
 
 def document(of: Allowed) -> Any:
-    """What `read` takes, as JSON has it."""
+    """Returns the JSON form that `read` takes."""
     if not isinstance(of, Range):
         return of
     if of.doubles:
@@ -105,18 +106,18 @@ def document(of: Allowed) -> Any:
 
 
 def text(value: Any) -> str:
-    """A value as a config has it."""
+    """Returns a value as a config writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def draw(of: Allowed, random: Random) -> Value:
-    """One of the values, by chance."""
+    """Draws one of the values at random."""
     if not isinstance(of, Range):
         return random.choice(of)
     if of.doubles:
         return int(of.low) << random.randint(0, of.doublings)
     if of.log:
-        # The ends of whole numbers are as likely as what is between them.
+        # Widened by half, so that whole numbers at the ends are as likely as those between them.
         wider = 0.5 if of.is_whole else 0
         value = math.exp(random.uniform(math.log(of.low - wider), math.log(of.high + wider)))
         return min(max(round(value), int(of.low)), int(of.high)) if of.is_whole else value
@@ -126,7 +127,7 @@ def draw(of: Allowed, random: Random) -> Value:
 
 
 def suggest(of: Allowed, trial: optuna.Trial, key: str) -> Value:
-    """The one that Optuna proposes."""
+    """Returns the value that Optuna proposes."""
     if not isinstance(of, Range):
         return of[int(trial.suggest_categorical(key, [*range(len(of))]))]
     if of.doubles:

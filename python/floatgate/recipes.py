@@ -1,30 +1,33 @@
-"""Recipes of preconditioning: what is written to a drive before it is measured."""
+"""Recipes of preconditioning: writes to a drive before it is measured."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FILL = 128 << 10
-"""Bytes of a request that fills: as fio and SNIA's specification have it."""
+"""Bytes of a fill request, as in fio and SNIA's specification."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is written before the workload, from an erased drive."""
+    """Writes to an erased drive before the workload."""
 
     name: str
     title: str
     play: str
-    """Generators, as `start.play` has them; empty where nothing is written."""
+    """Generators in the form of `start.play`; empty if nothing is written."""
     volumes: float
-    """Drive capacities that these write."""
+    """Drive capacities that these generators write."""
     own_volumes: float | None = 0.0
-    """Drive capacities of the workload itself that belong to the recipe, too. None: until SNIA's
-    steady state."""
+    """Drive capacities of the workload itself that also belong to the recipe. None: until SNIA's
+    steady state.
+    """
 
 
 def all_recipes(capacity: int, page: int) -> list[Recipe]:
-    """All recipes for a drive of `capacity` bytes, a multiple of `FILL`, with pages of `page`."""
+    """Returns all recipes for a drive of `capacity` bytes, a multiple of `FILL`, with pages of
+    `page`.
+    """
     fill = f"sequential:span={capacity},size={FILL},writes={capacity // FILL}"
     once = f"span={capacity},size={page},writes={{}}"
     pages = capacity // page
@@ -46,10 +49,10 @@ def all_recipes(capacity: int, page: int) -> list[Recipe]:
 
 
 def worn_evenly(capacity: int, page: int, spare_factor: float) -> str:
-    """A fill, and then single pages at equal distances until the spare is used up.
+    """Returns a fill, followed by single pages at equal distances until the spare is used up.
 
-    All units have equally many invalid pages and none is free: write amplification begins above
-    that of the steady state, where after a fill it begins below.
+    All units then have equally many invalid pages, and none is free. Write amplification therefore
+    begins above its steady level; after a fill it begins below.
     """
     fill = f"sequential:span={capacity},size={FILL},writes={capacity // FILL}"
     pages = capacity // page

@@ -1,7 +1,7 @@
-"""A simulation's result, typed. `result_types` has the docs and the unit of each field.
+"""Typed result of a simulation. `result_types` documents each field and its unit.
 
-A number is None where it does not exist: the write amplification of a run that wrote nothing,
-the hit ratio of a cache that the drive does not have.
+A number is None if it does not exist: the write amplification of a run that wrote nothing, or the
+hit ratio of a cache that the drive does not have.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ TIMELINE = (
     *("mean_us", "p50_us", "p99_us", "p999_us", "max_us"),
     *("gc_programs", "map_programs", "merge_programs", "fold_programs"),
 )
-"""The columns of a timeline."""
+"""Columns of a timeline."""
 
 
 @dataclass(frozen=True, repr=False)
 class Result(ResultFields):
-    """One simulation: what was run, and what came of it."""
+    """Result of one simulation: its inputs and its measurements."""
 
     _text: str = field(compare=False)
-    """The document as JSON text: what is in it cannot be changed through what is handed out."""
+    """The document as JSON text. Callers get copies, so they cannot change it."""
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """The result from JSON text; NaN and infinity, which JSON does not have, are None.
+        """Returns the result from JSON text; NaN and infinity, which JSON does not have, become None.
 
-        Raises ValueError, which says where, if the text is no JSON or if a field is missing or of
-        another type: the result of another version, or a broken file.
+        Raises ValueError with the location if the text is not JSON, or if a field is missing or has
+        another type: the file is damaged, or another version wrote it.
         """
         document = _parse(text)
         fields = build(ResultFields, document, "result")
@@ -54,11 +54,13 @@ class Result(ResultFields):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Result:
-        """The result from its document, as `to_dict` gives it. Raises ValueError as `from_json`."""
+        """Returns the result from its document, as `to_dict` gives it. Raises ValueError as
+        `from_json`.
+        """
         return cls.from_json(json.dumps(document, ensure_ascii=False))
 
     def setting(self, key: str) -> Any:
-        """The value of a config key such as "cleaning.victim"; None where it is not set."""
+        """Returns the value of a config key such as "cleaning.victim"; None if it is not set."""
         value: Any = self.config
         for step in key.split("."):
             value = value.get(step) if isinstance(value, Mapping) else None
@@ -66,7 +68,7 @@ class Result(ResultFields):
 
     @property
     def timed(self) -> bool:
-        """Whether time was simulated; with `timing = "none"` every time in the result is void."""
+        """Whether time was simulated. With `timing = "none"`, no time in the result is meaningful."""
         return bool(self.setting("timing") != "none")
 
     @property
@@ -76,8 +78,8 @@ class Result(ResultFields):
         Per window: `host_bytes` written by its end, `write_amplification`,
         `page_write_amplification`, `hit_ratio`, `write_mb_s`; `mean_us`, `p50_us`, `p99_us`,
         `p999_us` and `max_us` of its reads and writes; pages programmed by cause (`gc_programs`,
-        `map_programs`, `merge_programs`, `fold_programs`). Null where a window has nothing of
-        the kind.
+        `map_programs`, `merge_programs`, `fold_programs`). A value is null if a window has no data
+        for it.
         """
         import polars as pl
 
@@ -87,13 +89,13 @@ class Result(ResultFields):
     def latencies(self) -> pl.DataFrame:
         """The whole distribution of latencies, with `latency.distribution = "full"`.
 
-        One row per time that occurs: of the requests of `operation` ("read", "write", or "all" of
-        these), `requests` had `ns` nanoseconds of `cause`, which is "response" for all of their
-        latency or an entry of `latency.blame_us`. Times that differ by up to 0.1 % are one row,
-        with the longest; requests that spent nothing on a cause have a row with 0. So the
-        `requests` of an operation and a cause sum to all that there were.
+        One row per distinct time: of the requests of `operation` ("read", "write", or "all" for
+        both), `requests` spent `ns` nanoseconds on `cause`. The cause is "response" for the whole
+        latency, or an entry of `latency.blame_us`. Times that differ by up to 0.1 % share one row,
+        with the longest time. Requests that spent no time on a cause have a row with 0. The
+        `requests` of an operation and a cause therefore sum to all its requests.
 
-        Raises ValueError where the run kept a summary only.
+        Raises ValueError if the run kept a summary only.
         """
         import polars as pl
 
@@ -119,16 +121,16 @@ class Result(ResultFields):
         ).filter(pl.col("requests") > 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole document, the timeline included."""
+        """Returns the whole document, including the timeline."""
         return _parse(self._text)
 
     def to_json(self) -> str:
-        """The whole document as JSON text, numbers as the engine gave them."""
+        """Returns the whole document as JSON text, with numbers as the engine gave them."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
 
     @property
     def plot(self) -> Plots:
-        """The figures of the report as Altair charts: `result.plot.write_amplification`."""
+        """Figures of the report as Altair charts, e.g. `result.plot.write_amplification`."""
         from .notebook import Plots
         from .report.shown import figures_of
 
@@ -156,6 +158,7 @@ def _parse(text: str) -> dict[str, Any]:
     try:
         document: dict[str, Any] = from_json(text, allow_inf_nan=False)
     except ValueError:
-        # NaN or infinity, or no JSON: of which this one, at half the speed, says what is wrong.
+        # NaN, infinity or invalid JSON: this parser accepts the first two, and reports errors in
+        # the third. It takes twice as long.
         document = parse_json(text, parse_constant=lambda _: None)
     return document

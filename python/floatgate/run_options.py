@@ -1,4 +1,4 @@
-"""The options of a run that are no part of the config: one object from a caller to the engine."""
+"""Options of a run outside the config, in one object that passes from the caller to the engine."""
 
 from __future__ import annotations
 
@@ -8,26 +8,29 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 ADDRESSES = ("fold", "span", "modulo")
-"""How the devices of a trace become one address space: `floatgate.traces.layout` has the modes."""
+"""How the devices of a trace become one address space; `floatgate.traces.layout` implements the
+modes.
+"""
 
 STREAMS = ("trace", "device")
-"""Where the placement handle of a request comes from: the column `stream` of the trace, if there is
-one, or the number of its device."""
+"""Sources of a request's placement handle: the column `stream` of the trace, if it has one, or the
+number of its device.
+"""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a trace is read and played. `floatgate.run` says what each option does.
+    """Options for reading and playing a trace. `floatgate.run` documents each option.
 
-    Raises ConfigError, or TraceError for `close_gaps`, where a value is out of its range.
+    Raises ConfigError, or TraceError for `close_gaps`, if a value is out of its range.
     """
 
     repeat: int = 1
     """How often the trace is played, from 1."""
     limit: int | None = None
-    """Only the first so many requests."""
+    """Number of requests to keep, from the first; None keeps all."""
     seed: int = 1
-    """Behind all that is random: 0 to 2^64 - 1."""
+    """Seed of every random choice: 0 to 2^64 - 1."""
     addresses: str = "fold"
     """How the devices of a trace become one address space: one of `ADDRESSES`."""
     time_scale: float = 1.0
@@ -35,15 +38,15 @@ class RunOptions:
     verify: bool = False
     """Keeps and checks the content of every page."""
     format: str | None = None
-    """The format of the trace, instead of recognising it."""
+    """Format of the trace; None recognises it."""
     close_gaps: str | None = None
-    """Shortens longer gaps between two requests to this duration."""
+    """Duration to which longer gaps between two requests are shortened."""
     streams: str = "trace"
-    """Where placement handles come from: one of `STREAMS`."""
+    """Source of placement handles: one of `STREAMS`."""
     start_cache: str | Path | None = None
-    """A directory where start states are kept, and taken from."""
+    """Directory from which start states are read, and where they are kept."""
     units: int | None = None
-    """Erase units that the drive has, or so; from 8."""
+    """Approximate number of erase units; from 8."""
     full_size: bool = False
     """Keeps the erase units of the device, however large they are."""
 
@@ -70,7 +73,7 @@ class RunOptions:
             raise ConfigError(f"{name}: {getattr(self, name)!r} given; expected {expected}")
 
     def refuse(self, names: Sequence[str], why: str) -> None:
-        """Raises ConfigError for one of these options that is given where it has no meaning."""
+        """Raises ConfigError if one of these options is given in a call where it has no meaning."""
         for option in fields(self):
             given = getattr(self, option.name)
             if option.name in names and given != option.default:

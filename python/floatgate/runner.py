@@ -1,4 +1,4 @@
-"""The runner: every trace on every drive, each trace read once."""
+"""Runs every trace on every drive, and reads each trace once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def simulate(
     progress: Progress | None = None,
     kept: Kept | None = None,
 ) -> list[Result]:
-    """Every trace on every drive with each of `hows`, which differ in their seed only.
+    """Simulates every trace on every drive with each of `hows`, which differ only in their seed.
 
-    In this order, the last varying fastest. `workers` run at a time, without it one per core.
+    Results are in this order, the last varying fastest. `workers` runs go at a time; the default is
+    one per core.
     """
     planned: list[Job] = []
     for trace in traces:
@@ -40,18 +41,22 @@ def simulate(
 def simulate_pairs(
     pairs: Sequence[tuple[Any, Resolved]], how: RunOptions, *, progress: Progress | None = None
 ) -> list[Result]:
-    """Each trace on the drive beside it, one at a time per core; in their order."""
+    """Simulates each trace on the drive in its pair, one run per core at a time; keeps their
+    order.
+    """
     planned = [_job(sources.open_source(trace, how), drive, how) for trace, drive in pairs]
     return jobs.run_all(planned, jobs.cores(), progress)
 
 
 def only(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:
-    """What was opened on a drive, as a job beside which there is no other."""
+    """Returns the only job of a call: an open source on a drive, without a label."""
     return replace(_job(source, drive, how), label="")
 
 
 def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:
-    """The requests for each seed. A recording is read once: it has no use for a seed."""
+    """Returns the requests for each seed. A recording does not depend on the seed, so it is read
+    once.
+    """
     first = sources.open_source(trace, hows[0])
     if first.workload is None:
         return {how.seed: first for how in hows}

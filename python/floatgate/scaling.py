@@ -1,9 +1,10 @@
-"""A drive that is smaller than the real one: as many erase units, each with fewer pages.
+"""Scaled drives: smaller than the real drive, with as many erase units, but fewer pages in each
+unit.
 
-Write amplification depends on the share of the flash that holds data and on how many units a victim
-is chosen from. It hardly depends on the pages of a unit, as long as there are some hundred. A drive
-without `flash.blocks` is as large as its workload, so a unit of 2 GiB would leave a workload of
-1.5 GiB with two of them.
+Write amplification depends on the share of the flash that holds data, and on the number of units
+from which a victim is chosen. It hardly depends on the pages of a unit, as long as there are some
+hundred. A drive without `flash.blocks` is as large as its workload. With units of 2 GiB, a workload
+of 1.5 GiB would therefore get a drive of two units.
 """
 
 from __future__ import annotations
@@ -20,36 +21,38 @@ from .result import Result
 from .run_options import RunOptions
 
 UNITS = 1024
-"""Erase units of a scaled drive: data-centre drives have 900 to 2,700."""
+"""Erase units of a scaled drive; data-centre drives have 900 to 2,700."""
 
 UNITS_FEW = 128
-"""With fewer units cleaning has few victims to choose from; the engine warns."""
+"""With fewer units, cleaning has few victims to choose from, and the engine warns."""
 
 UNITS_LEAST = 8
-"""With fewer units there is no number worth printing."""
+"""With fewer units, the results mean nothing."""
 
 UNIT_PAGES = 256
-"""Pages of the map in a unit, where that leaves `UNITS_FEW` units. Under random writes at 7 % spare
-write amplification is 10 % too low with 64 pages, 5 % with 128, 3 % with 256."""
+"""Fewest map pages in a unit, as long as that leaves `UNITS_FEW` units. Under random writes at 7 %
+spare, write amplification is 10 % too low with 64 pages, 5 % with 128, and 3 % with 256.
+"""
 
 UNIT_PAGES_LEAST = 16
-"""Pages of a unit on the smallest drives."""
+"""Fewest pages of a unit on the smallest drives."""
 
 TOLERANCE = 1 / 3
-"""What the pages of a unit may differ by from those wanted, as a share, so that the unit stays on
-more dies: with a unit on two dies of 32 a drive does two thirds of its random requests."""
+"""Largest deviation of a unit's pages from the target, as a share. Within it, the unit is spread
+over the most dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
+"""
 
 SCALED = "scaled: erase units have "
-"""How the note begins on a drive whose units are smaller than those of its device."""
+"""Start of the note on a drive whose units are smaller than those of its device."""
 
 ONLY = "scaled: only "
-"""How the note begins on a drive that has fewer units than the call asks for."""
+"""Start of the note on a drive that has fewer units than the call asks for."""
 
 
 def shorter(flash: Mapping[str, Any], rows: int) -> dict[str, Any]:
-    """Keys of `[flash]` for blocks of `rows` rows, each of `program_pages` pages.
+    """Returns keys of `[flash]` for blocks of `rows` rows, each of `program_pages` pages.
 
-    A shorter block is erased in as much less time: dies erase for the same share of theirs.
+    The erase time shrinks in proportion, so dies spend the same share of their time on erases.
     """
     levels = flash["program_pages"]
     erase = (_core.span_ns(flash["erase"]) or 0) * rows * levels // flash["pages_per_block"]
@@ -57,10 +60,11 @@ def shorter(flash: Mapping[str, Any], rows: int) -> dict[str, Any]:
 
 
 def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
-    """The drive with the erase units that suit a workload of `span_bytes`.
+    """Returns the drive with erase units that suit a workload of `span_bytes`.
 
-    Raises ConfigError where there would be fewer than `UNITS_LEAST` and smaller units help. A drive
-    of small units has few because its workload is small, which a warning says.
+    Raises ConfigError if the drive would have fewer than `UNITS_LEAST` units and smaller units
+    would help. A drive whose units are small already has few because its workload is small; then a
+    warning is enough.
     """
     config = json.loads(drive.config)
     if (blocks := config["flash"].get("blocks")) is not None:
@@ -83,11 +87,11 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
 
 
 def smaller(config: Mapping[str, Any], span_bytes: int, units: int | None) -> dict[str, Any]:
-    """Keys of `[flash]` with which a drive of `span_bytes` has about `units` erase units.
+    """Returns keys of `[flash]` that give a drive of `span_bytes` about `units` erase units.
 
-    Blocks get shorter, down to a row, and then units get fewer blocks, so that a unit stays on as
-    many dies as it can. Without `units` there are 1,024, or fewer of `UNIT_PAGES` pages. Empty for
-    a drive whose units are small enough.
+    Blocks get shorter first, down to one row. Then units get fewer blocks, so that a unit stays on
+    as many dies as possible. The default is 1,024 units, or fewer units of `UNIT_PAGES` pages.
+    Empty if the drive's units are small enough.
     """
     pages = _pages(config, span_bytes)
     least = min(UNIT_PAGES_LEAST, math.isqrt(math.ceil(pages)))
@@ -108,14 +112,18 @@ def smaller(config: Mapping[str, Any], span_bytes: int, units: int | None) -> di
 
 
 def shape(drive: Resolved) -> dict[str, Any]:
-    """Settings with which the device has the units of a drive that was scaled; else none."""
+    """Returns settings that give the device the units of a scaled drive; empty if it was not
+    scaled.
+    """
     flash = json.loads(drive.config)["flash"]
     keys = ("superblock", "pages_per_block", "erase") if drive.notes else ()
     return {f"flash.{key}": flash[key] for key in keys}
 
 
 def unit_pages(config: Mapping[str, Any]) -> int:
-    """Pages of the map in an erase unit of a resolved config, without those that hold parity."""
+    """Returns the map pages in an erase unit of a resolved config, without pages that hold
+    parity.
+    """
     flash = config["flash"]
     page = _core.size_bytes(flash["page"]) or 1
     pages: int = flash["superblock"] * (
@@ -126,7 +134,9 @@ def unit_pages(config: Mapping[str, Any]) -> int:
 
 
 def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
-    """A note on a live drive of `span_bytes` with few erase units, and settings for more."""
+    """Returns a note on a live drive of `span_bytes` with few erase units, with settings for more
+    units.
+    """
     pages = math.ceil(_pages(config, span_bytes))
     if pages >= UNITS_FEW * unit_pages(config):
         return []
@@ -140,12 +150,12 @@ def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
 
 
 def is_scaled(result: Result) -> bool:
-    """Whether the erase units are smaller than those of the device."""
+    """Returns whether the erase units are smaller than those of the device."""
     return any(note.startswith(SCALED) for note in result.notes)
 
 
 def mark(result: Result) -> str:
-    """Text in the row of a drive with few units or another spare factor; else empty."""
+    """Returns a mark for the row of a drive with few units or another spare factor; else empty."""
     drive = result.drive
     marks = []
     if drive.units < UNITS_FEW or any(note.startswith(ONLY) for note in result.notes):
@@ -156,7 +166,7 @@ def mark(result: Result) -> str:
 
 
 def _has_too_few(config: Mapping[str, Any], span_bytes: int) -> bool:
-    """Whether a drive has too few units to be simulated, of which smaller ones would be more."""
+    """Returns whether a drive has too few units to simulate, and smaller units would give more."""
     pages = unit_pages(config)
     return math.ceil(_pages(config, span_bytes) / pages) < UNITS_LEAST and pages > UNIT_PAGES
 
@@ -164,10 +174,11 @@ def _has_too_few(config: Mapping[str, Any], span_bytes: int) -> bool:
 def _is_scaled(
     drive: Resolved, config: Mapping[str, Any], how: RunOptions, is_refused: bool
 ) -> bool:
-    """Whether units are made smaller. Raises ConfigError where the call also sets their size.
+    """Returns whether units are made smaller. Raises ConfigError if the call also sets their size.
 
-    A preset without a class keeps the geometry of its source, unless it `is_refused` with that.
-    Only on request where the map is of blocks: what merging them costs depends on their size.
+    A preset without a class keeps the geometry of its source, unless that geometry `is_refused`.
+    With block mapping, units shrink only on request, because the cost of merges depends on their
+    size.
     """
     if how.units is None:
         is_asked = not (drive.shaped or how.full_size)
@@ -182,13 +193,15 @@ def _is_scaled(
 
 
 def _pages(config: Mapping[str, Any], span_bytes: int) -> float:
-    """Pages of the map on the flash of a drive that holds `span_bytes`."""
+    """Returns the map pages on the flash of a drive that holds `span_bytes`."""
     logical = max(1, math.ceil(span_bytes / configs.page_bytes(config)))
     return logical / (1 - configs.spare_factor(config))
 
 
 def _superblocks(flash: Mapping[str, Any]) -> Iterator[int]:
-    """Blocks that a unit may have, falling: on all planes of each of its dies, if it is now."""
+    """Yields the block counts that a unit may have, falling. A unit on all planes of its dies stays
+    so.
+    """
     most, planes, parity = flash["superblock"], flash["planes"], flash.get("parity") or 1
     step = planes * parity if most % planes == 0 else 1
     yield from (blocks for blocks in range(most, 0, -1) if most % blocks == 0 == blocks % step)
@@ -209,7 +222,7 @@ def _notes(
 
 
 def _us(flash: Mapping[str, Any]) -> str:
-    """Microseconds of an erase."""
+    """Returns the microseconds of an erase, as text."""
     us = (_core.span_ns(flash["erase"]) or 0) / 1000
     return f"{us:,.0f}" if us >= 100 else f"{us:.3g}"
 

@@ -1,4 +1,4 @@
-"""Where the requests of a run come from: a file, a table or a generator."""
+"""Sources of a run's requests: a file, a table or a generator."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""
 
 READING = ("format", "close_gaps")
-"""Options of reading: they are for files."""
+"""Options of reading, which apply to files only."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a job replays, and what is to be said about it in its result."""
+    """Requests that a job replays, and notes on them for its result."""
 
     workload: _core.Workload
     span_bytes: int | None
@@ -51,8 +51,8 @@ class Load:
 class Source:
     """A trace that was opened once, for all runs of a comparison.
 
-    A long one is a `Stream`, which is read as it is played. A generator that is played as it is has
-    no `trace`: it makes its requests on the fly.
+    A long trace is a `Stream`, which is read while it is played. A generator that is played
+    unchanged has no `trace`: it makes its requests on the fly.
     """
 
     name: str
@@ -62,7 +62,9 @@ class Source:
     loads: dict[int | None, Load] = field(default_factory=dict)
 
     def load(self, capacity: int | None) -> Load:
-        """The workload; `capacity` in bytes is what addresses are wrapped onto, if they are."""
+        """Returns the workload. `capacity` is the bytes that addresses are wrapped onto; None wraps
+        nothing.
+        """
         if capacity not in self.loads:
             self.loads[capacity] = self._load(capacity)
         return self.loads[capacity]
@@ -71,7 +73,8 @@ class Source:
         if self.trace is None:
             assert self.workload is not None
             return Load(self.workload, None, [], 0)
-        # A generator has said its span; it is not less because a part of it was not touched.
+        # A generator states its span. The span does not shrink if some addresses were never
+        # touched.
         mode = "span" if self.workload and capacity is None else self.how.addresses
         if isinstance(self.trace, Stream):
             played: Layout | StreamLayout = self.trace.lay_out(
@@ -107,14 +110,14 @@ class Source:
 
     @property
     def held(self) -> Trace | None:
-        """The trace in memory; None of a generator that is played as it is."""
+        """The trace in memory; None for a generator that is played unchanged."""
         if isinstance(self.trace, Stream):
             self.trace = self.trace.hold()
         return self.trace
 
 
 def notes_of(trace: Trace) -> list[str]:
-    """What is to be told of a trace: what was guessed in reading it, and what could not be read."""
+    """Returns notes on a trace: guesses made in reading it, and lines that could not be read."""
     notes = [*trace.units.guessed, *trace.notes]
     if trace.unparsed_lines:
         lines = f"{trace.unparsed_lines:,} line{'s' if trace.unparsed_lines > 1 else ''}"
@@ -137,7 +140,7 @@ def _about(trace: Trace | Stream) -> Trace:
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
-    """The trace with only so many of its requests."""
+    """Returns the trace with only its first `limit` requests."""
     if limit is None or limit >= trace.frame.height:
         return trace
     note = f"only the first {limit:,} of {trace.frame.height:,} requests"
@@ -145,9 +148,9 @@ def first_requests(trace: Trace, limit: int | None) -> Trace:
 
 
 def is_generator(text: str) -> bool:
-    """Whether `text` is NAME:key=value,... with the name of a generator.
+    """Returns whether `text` is NAME:key=value,... with the name of a generator.
 
-    Raises ConfigError for what looks like one but has another name, and is no file either.
+    Raises ConfigError for a text that looks like one, but names neither a generator nor a file.
     """
     name, colon, _ = text.partition(":")
     if name in _generators():
@@ -179,7 +182,7 @@ def open_generator(text: str, how: RunOptions) -> Source:
 
 
 def _requests(workload: _core.Workload, limit: int | None) -> Trace | Stream:
-    """The first requests of a generator as a trace."""
+    """Returns the first requests of a generator as a trace."""
     wanted = min(workload.requests, limit or workload.requests)
 
     def frames() -> Iterator[pl.DataFrame]:

@@ -1,4 +1,4 @@
-"""Dataclasses from JSON documents."""
+"""Builds dataclasses from JSON documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class _WrongError(Exception):
-    """What is wrong at a place, whose steps are added from the inside."""
+    """Error in a document. Outer readers add the steps of its path, from the inside out."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -21,9 +21,9 @@ class _WrongError(Exception):
 
 
 def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
-    """The dataclass `kind` from the entries of its names, nested ones included.
+    """Returns the dataclass `kind` from the entries of its names, including nested dataclasses.
 
-    Raises ValueError, with the place below `path`, where an entry is missing or of another type.
+    Raises ValueError with the path below `path` if an entry is missing or has another type.
     """
     try:
         found: _T = _table(kind)(data)
@@ -34,7 +34,7 @@ def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
 
 
 def require(names: Iterable[str], data: Any, path: str) -> None:
-    """Raises ValueError if `data` is no table, or one that lacks any of the names."""
+    """Raises ValueError if `data` is not a table, or lacks any of the names."""
     try:
         _look_for(names, data)
     except _WrongError as wrong:
@@ -51,9 +51,11 @@ def _look_for(names: Iterable[str], data: Any) -> None:
 
 @cache
 def _reader(hint: Any) -> Callable[[Any], Any]:
-    """What makes a value of a type from what JSON has: made once, as types are looked at slowly."""
+    """Returns a function that makes a value of a type from JSON. It is cached, because inspecting
+    types is slow.
+    """
     if hasattr(hint, "from_dict"):
-        # It checks its document itself.
+        # The class checks its document itself.
         return _documented(hint)
     if is_dataclass(hint):
         return _table(cast(Hashable, hint))
@@ -91,7 +93,7 @@ def _kinds(hint: Any) -> tuple[type, ...]:
 
 
 def _taken(hint: Any) -> tuple[type, ...]:
-    """The types that JSON has for a hint: it does not tell 1 from 1.0."""
+    """Returns the types that JSON has for a hint: JSON does not distinguish 1 from 1.0."""
     kinds = _kinds(hint)
     return (*kinds, int) if float in kinds else kinds
 
@@ -115,7 +117,9 @@ def _table(kind: Any) -> Callable[[Any], Any]:
 
 
 def _list(of: Callable[[Any], Any], plain: frozenset[type]) -> Callable[[Any], Any]:
-    """Thousands of numbers are looked at together: `plain` are types that need no reading."""
+    """Returns a reader of lists. It checks thousands of numbers at once: `plain` types need no
+    reading.
+    """
 
     def read(value: Any) -> Any:
         if not isinstance(value, list):

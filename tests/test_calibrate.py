@@ -1,4 +1,4 @@
-"""`calibrate`: the readers, the fit on a drive that is known, the file."""
+"""`calibrate`: the readers, the fit on a drive with known parameters, the file it writes."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_keys_are_numbers_in_the_unit_of_the_config() -> None:
         assert (key.kind, key.low, key.high) == (kind, low, high)
         assert key.text(key.at(0.5)) == middle
         assert key.at(key.share(key.at(0.3))) == pytest.approx(key.at(0.3))
-        # The config takes its own text.
+        # The config accepts the text that the key prints.
         assert keys.value_of(resolve({key.name: middle}), key.name)[1] > 0
 
 
@@ -175,7 +175,7 @@ def test_the_fit_finds_a_known_minimum_and_its_interval() -> None:
     width = math.sqrt(2 * (least**2 + 0.03**2) - 0.02**2)
     assert rest.error == pytest.approx(least, abs=1e-4)
     assert _interval(one).high - _interval(one).low == pytest.approx(2 * width, rel=0.02)
-    # Steps, as a simulation has: no derivative says where to go.
+    # Steps, as in a simulation: no derivative points to the minimum.
     stepped = _known(lambda s: [round(float(s["a"]) - 0.3, 2)], ["a"])
     assert stepped.fitted[0].value == pytest.approx(0.3, abs=0.006)
 
@@ -187,7 +187,7 @@ def test_two_keys_are_fitted_and_a_pair_without_a_difference_is_named() -> None:
     alike = _known(lambda s: [float(s["a"]) + float(s["b"]) - 0.6] * 2, ["a", "b"])
     assert alike.error < 0.005
     assert any(text.startswith("a and b: their effects are alike") for text in alike.indistinct)
-    # Each of them can be anything, as long as the other makes up for it.
+    # Each of the two keys can have any value, as long as the other one compensates.
     assert all(at.high - at.low > 0.35 for at in map(_interval, alike.fitted))
     idle = _known(lambda s: [float(s["a"]) - 0.2], ["a", "b"])
     assert [one.is_idle for one in idle.fitted] == [False, True]
@@ -208,7 +208,7 @@ def found(synthetic: Path) -> Calibration:
 
 def test_a_known_drive_is_found(found: Calibration) -> None:
     [one] = found.fit.fitted
-    # Another seed and another scale than those of the "measurement".
+    # The fit uses another seed and another scale than the "measurement".
     assert one.value == pytest.approx(0.27, abs=0.01)
     assert _interval(one).low <= 0.275 and _interval(one).high >= 0.265
     assert found.bases["s-a"] == pytest.approx(1.1, rel=0.01)
@@ -220,7 +220,7 @@ def test_a_known_drive_is_found(found: Calibration) -> None:
     assert at == [("s-b", 8), ("s-b", 32), ("s-a", 8), ("s-a", 32)]
     for scaled_run in found.scales:
         assert abs(scaled_run.told.numbers["steady_error"]) < 0.03
-    # It does better than a drive that never cleans, at 1, where twice that and more was measured.
+    # The fit beats a drive that never cleans: it predicts 1, and more than twice that was measured.
     assert found.refused is None
     assert found.null_error is not None and found.null_error > 0.5
 
@@ -247,14 +247,14 @@ def test_the_file_says_of_fitted_numbers_that_they_are(found: Calibration, tmp_p
     assert lines[at - 2].startswith("# Fitted, to s-a: error ")
     assert lines[at - 1].startswith("# Searched from 0.1 to 0.5; 0.2")
     assert "no fact of a product" in text and "no data sheet of any product" in text
-    # It is a drive, of the capacity that it began with.
+    # The file is a valid drive, with the capacity of the starting drive.
     file = tmp_path / "drive.toml"
     file.write_text(text)
     config = json.loads(configs.resolve(file, {}))
     assert config["capacity"]["spare_factor"] == pytest.approx(0.27, abs=0.01)
     assert scaled.capacity_of(config) == pytest.approx(2 * GIB, rel=0.01)
     assert config["flash"]["pages_per_block"] == 4096 and config["timing"] == "none"
-    # What was fitted before is still said to have been.
+    # The file keeps the marks of keys that an earlier fit set.
     start = "[flash]\n# Fitted, to x.\npages_per_block = 4096\n"
     assert drive_toml(found, start).count("# Fitted, to") == 2
 
@@ -286,7 +286,7 @@ def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
 
 
 def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
-    """As in SSD-iq, which permutes the pages: contiguous zones share no unit after the fill."""
+    """SSD-iq permutes the pages: contiguous zones would share no unit after the fill."""
     config = json.loads(configs.resolve(write_start(tmp_path), {}))
     drive = scaled.drive(config, 2 * GIB)
     load = "two-zone s0.05 f0.95 s0.95 f0.05"
@@ -318,7 +318,7 @@ def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
 
 
 def test_a_drive_that_programs_rows_is_scaled(tmp_path: Path) -> None:
-    """As a drive that programs page by page, with as many pages in a unit."""
+    """It is scaled like a drive that programs single pages and has as many pages in a unit."""
     rows_of_pages: dict[str, Any] = {
         "flash": {
             "page": "16KiB",
@@ -356,7 +356,7 @@ def test_the_rules_of_refusing() -> None:
     for found, null, words in (
         (_fit_of(0.2, 0.3), None, None),
         (_fit_of(0.26, 0.3), None, "differs from the data by 26.0 % (rms), more than 25.0 %"),
-        # Repeated runs differ by a tenth: three times that is within them.
+        # Repeated runs differ by a tenth. An error of 0.26 is within three times that.
         (_fit_of(0.26, 0.3, noise=0.1), None, None),
         (_fit_of(0.11, 0.5), None, "a = 0.5 is an end of its range, 0.1..0.5; search further"),
         (_fit_of(0.11, 0.1), None, "a = 0.1 is an end of its range"),
@@ -366,7 +366,7 @@ def test_the_rules_of_refusing() -> None:
     ):
         why = why_refused(found, null, "nothing")
         assert why is None if words is None else words in (why or ""), (found, why)
-    # Nothing is below 0, so a search cannot go further there.
+    # No value lies below 0, so the search cannot continue there.
     zero = replace(_fit_of(0.11, 0.0).fitted[0], key=keys.Key("a", "number", 0.0, 0.5))
     assert not zero.is_at_end
 

@@ -57,7 +57,7 @@ def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: P
 
 
 def test_a_fit_that_explains_nothing_is_refused(cli: Cli, tmp_path: Path) -> None:
-    """It is printed all the same; the process fails, and writes no drive."""
+    """The fit is printed, but the process fails and writes no drive."""
     rows = [row[:-3] + "9.9" if row.endswith(",2.2") else row for row in wa_rows()]
     data, start = write_table(tmp_path / "wa.csv", rows), write_start(tmp_path)
     call = ["calibrate", data, "--device", start, "--scale", "1/64", "-o", "drive.toml"]
@@ -66,7 +66,7 @@ def test_a_fit_that_explains_nothing_is_refused(cli: Cli, tmp_path: Path) -> Non
     assert "capacity.spare_factor = 0.2" in done.stdout and "steady" in done.stdout
     assert "floatgate: no drive is written: the drive differs from the data by" in done.stderr
     assert not (tmp_path / "drive.toml").exists()
-    # The data do not fix the unit: uniform writes do not tell it.
+    # Uniform writes do not depend on the unit size, so the data do not determine it.
     done = cli(
         *(*call[:-2], "-o", "-", "--fit", "flash.pages_per_block=2048..8192", "--json", "-q"),
         *("--noise", "0.5", "--force"),
@@ -76,7 +76,7 @@ def test_a_fit_that_explains_nothing_is_refused(cli: Cli, tmp_path: Path) -> Non
 
 
 def test_predictions_without_a_fit(cli: Cli, synthetic: Path, tmp_path: Path) -> None:
-    """The drive that was measured, by a preset's size and keys: no fit, and no file."""
+    """A preset's size and keys describe the measured drive: there is no fit and no file."""
     call = ["calibrate", synthetic, "--device", synthetic.parent / "start.toml", "--predict"]
     call += ["--set", "capacity.spare_factor=0.27", "--size", "2GiB", "--scale", "1/16"]
     before = sorted(tmp_path.iterdir())

@@ -1,4 +1,5 @@
-"""Fitting to latency under load: reading rates, the smaller drive, what is compared."""
+"""Fitting to latency under load: reading rates, scaling the drive down, and the compared
+numbers."""
 
 from __future__ import annotations
 
@@ -87,7 +88,7 @@ def test_fio_is_read(tmp_path: Path) -> None:
 
 
 def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
-    """A drive whose reads take 60 us, measured by the simulator as fio would."""
+    """Finds a drive whose reads take 60 us, measured by the simulator as fio would measure it."""
     device = {
         "flash": {"blocks": 4096, "channels": 4, "dies": 2, "read": "60us", "bus": "1GB/s"},
         "capacity": {"spare_factor": 0.3},
@@ -142,21 +143,21 @@ def test_a_drive_with_a_clock_is_made_smaller() -> None:
     small = scaled.smaller(config, scaled.capacity_of(config), 4)
     shape = ("channels", "dies", "planes", "superblock", "program_pages", "page")
     assert all(small["flash"][key] == config["flash"][key] for key in shape)
-    # 32 rows become 8, and the blocks are as many; erases take a quarter of the time.
+    # 32 rows become 8, and the number of blocks stays. Erases take a quarter of the time.
     assert (small["flash"]["pages_per_block"], small["flash"]["blocks"]) == (24, 512)
     assert small["flash"]["erase"] == "1000000ns"
-    # Not below 4 rows: then there are fewer blocks.
+    # A block keeps at least 4 rows. Below that, the number of blocks falls.
     small = scaled.smaller(config, scaled.capacity_of(config), 16)
     assert (small["flash"]["pages_per_block"], small["flash"]["blocks"]) == (12, 256)
     assert small["flash"]["erase"] == "500000ns"
-    # And not below 32 pages of the map in a unit.
+    # A unit keeps at least 32 map units.
     flash = {"pages_per_block": 64, "blocks": 4096}
     config = json.loads(configs.resolve({"flash": flash}, {}))
     assert scaled.smaller(config, 1 << 30, 16)["flash"]["pages_per_block"] == 32
 
 
 def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
-    """Of a rate from the knee on, only what is served is compared."""
+    """At a rate beyond the knee, only the served throughput is compared."""
     served = ["h0,all,30000,35000,5249,29758,104.6,66,397,10.4,10,13"]
     at_knee = ["h0,all,80000,85000,5753,79208,3413,3890,6032,3862,4387,6863"]
     beyond = ["h0,all,90000,95000,5754,79387,4588,4779,6066,5120,5215,6888"]
@@ -169,7 +170,7 @@ def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
     assert study.loads["h0-80000"].is_served
     assert len(study.residuals("h0-30000", config, 4, 1)) == 4
     assert len(study.residuals("h0-90000", config, 4, 1)) == 1
-    # With as many outstanding as were, writes take these over the rate.
+    # Throughput times mean latency is the number of outstanding requests (Little's law).
     told = study.tell("h0-90000", config, 4, 1).numbers
     outstanding = told["iops_simulated"] * told["w_mean_us_simulated"] / 1e6
     assert outstanding == pytest.approx(loads.OUTSTANDING, rel=0.1)
@@ -221,7 +222,7 @@ def _study(*files: Path, **tables: Any) -> latency.LatencyStudy:
 
 
 def test_jobs_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """By depth and jobs, or else by their files, or else by a number."""
+    """Names differ by depth and jobs, else by file, else by a number."""
     one, other = tmp_path / "a.json", tmp_path / "b,c.json"
     _fio(one, _job(iodepth="1"))
     _fio(other, _job(iodepth="16"))
@@ -236,7 +237,7 @@ def test_jobs_of_one_name_are_told_apart(tmp_path: Path) -> None:
     apart = ["fio-random-read-a#1", "fio-random-read-b_c#2", "fio-random-read-b_c#3"]
     assert _study(one, other).names == apart
     assert _study(one).names == ["fio-random-read"]
-    # A name of the job stands for all its runs; a file is read once.
+    # The name of a job selects all its runs, and each file is read once.
     found = predict([one, other], device=PROGRAM_UNITS, scale=64, run=["fio-random-read"])
     assert [told.run for told in found.predicted] == apart
     with pytest.raises(fg.ConfigError, match=r"a.json is given twice"):
@@ -246,13 +247,14 @@ def test_jobs_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_clones_of_a_job_are_one_run(tmp_path: Path) -> None:
-    """Without group_reporting fio's JSON has a job for each of `numjobs`, which ran at once."""
+    """Without group_reporting fio's JSON has one job for each of `numjobs`, and all ran at once."""
     jobs = [_job(read=read, numjobs="2", iodepth="4", rate_iops="4000") for read in (1e3, 3e3)]
     jobs[1]["read"]["clat_ns"]["mean"] = 200_000.0
     [load] = latency.read_loads(_fio(tmp_path / "f.json", *jobs))
     assert (load.measured["iops"], load.depth, load.offered) == (4000, 8, 8000)
     assert load.measured["r_mean_us"] == pytest.approx((100 + 3 * 200) / 4)
-    # As many as two times two are two runs; three are none that numjobs made.
+    # Four jobs with numjobs = 2 are two runs. Three jobs cannot come from numjobs = 2, so each is a
+    # run.
     assert len(latency.read_loads(_fio(tmp_path / "f.json", *jobs, *jobs))) == 2
     assert len(latency.read_loads(_fio(tmp_path / "f.json", *jobs, jobs[0]))) == 3
     grouped = [_job(numjobs="2", group_reporting="1")] * 2
@@ -260,7 +262,8 @@ def test_clones_of_a_job_are_one_run(tmp_path: Path) -> None:
 
 
 def test_jobs_in_order_are_simulated_in_order(tmp_path: Path) -> None:
-    """Reads of 4 KiB of which four share a page of flash find it sensed."""
+    """Sequential reads of 4 KiB must differ from random ones: four share a flash page, which is
+    sensed once."""
     for rw, pattern in (
         ("read", "sequential"),
         ("write:8", "sequential"),
@@ -307,7 +310,8 @@ def test_what_of_the_device_is_not_used_is_listed(tmp_path: Path) -> None:
     assert notes[1].startswith('queue.depth = 64, queue.arrivals = "closed" of the device is not')
     assert notes[2].startswith('start.fill = "none" of the device is not used: SSD-iq filled')
     assert _study(table).notes == []
-    # fio's JSON does not have the start: the device's is kept, and without one a note says so.
+    # fio's JSON does not state the start. The device's start is kept, and without one a note says
+    # so.
     [note] = _study(fio).notes
     assert note.startswith("fio's JSON does not state what was written before the job")
     assert _study(fio, start={"fill": "shuffled", "overwrites": 0.5}).notes == []
@@ -320,7 +324,8 @@ def test_what_of_the_device_is_not_used_is_listed(tmp_path: Path) -> None:
 
 
 def test_the_start_of_the_device_is_kept_for_fio(tmp_path: Path) -> None:
-    """Reads of an empty drive take no time; queue.dispatch is kept as well."""
+    """Without the start, reads of an empty drive would take no time. queue.dispatch is kept as
+    well."""
     fio = _fio(tmp_path / "f.json", _job())
 
     def numbers(**set: str) -> Mapping[str, float]:
@@ -356,7 +361,7 @@ def test_a_list_of_times_becomes_one(tmp_path: Path) -> None:
     )
     assert any(note.startswith("flash.read of the device is a list") for note in found.notes)
     assert isinstance(found.config["flash"]["read"], str)
-    # What is fitted is fitted with the clock, and so is written down.
+    # The fit runs with the clock, so the written drive has no `timing = "none"`.
     device["timing"] = "none"
     again = calibrate(
         [tmp_path / "f.json"],
@@ -371,7 +376,7 @@ def test_a_list_of_times_becomes_one(tmp_path: Path) -> None:
 
 
 def test_the_knee_counts_as_much_as_a_rate(tmp_path: Path) -> None:
-    """And the scale is checked at the lowest rate, the highest below the knee, and the knee."""
+    """The scale is checked at the lowest rate, the highest rate below the knee, and the knee."""
     rows = [
         "h0,all,30000,35000,5249,29758,104.6,66,397,10.4,10,13",
         "h0,all,20000,25000,5148,19854,89.3,64,372,10.3,10,13",
@@ -397,7 +402,8 @@ def test_the_knee_counts_as_much_as_a_rate(tmp_path: Path) -> None:
 
 
 def test_the_null_model_of_latency(tmp_path: Path) -> None:
-    """One number for every load: nothing for one run, and for several what they differ by."""
+    """The null model gives every load the same number. It has no error for one run, and for several
+    runs their spread."""
     row = "h0,all,{rate},{offered},5000,{writes},{mean},100,400,10,10,10"
     rows = [
         row.format(rate=rate, offered=rate + 5000, writes=rate, mean=mean)

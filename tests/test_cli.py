@@ -86,7 +86,7 @@ def test_the_shell_completes_commands_options_and_presets(tmp_path: Path) -> Non
 
 
 def test_completion_can_be_shown_for_any_shell(cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Typer looks for the shell that it was called from; here that may be make.
+    # Typer detects the shell that started it. Here that may be make.
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "true")
     for shell, word in (("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")):
         assert word in cli("--show-completion", shell).stdout
@@ -124,7 +124,7 @@ def test_version(cli) -> None:
     ],
 )
 def test_options_of_a_run_are_those_of_the_api(cli, options: dict[str, Any]) -> None:
-    """Each changes what it is to change: the same call in Python gives the same document."""
+    """Each option changes the result as in Python: the same call gives the same document."""
     trace = DATA / "financial.spc"
     words = []
     for name, value in options.items():
@@ -222,7 +222,7 @@ def test_a_second_call_replaces_nothing_of_the_first(cli, tmp_path: Path) -> Non
         "floatgate-compare-2",
         "floatgate-compare-3",
     ]
-    # --force names the first, as it did.
+    # With --force, the comparison uses the first directory again.
     assert "floatgate-compare/" in cli(*call, "--force").stderr.replace("\\", "/")
 
 

@@ -1,4 +1,4 @@
-"""What is wrong is said in one line, with the right exit status, and nothing is written."""
+"""Errors of the command line: one line, the right exit status, and no file written."""
 
 from __future__ import annotations
 

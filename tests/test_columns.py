@@ -1,4 +1,5 @@
-"""Tables on terminals of 40 to 200 columns: rows keep their labels, columns do not vanish."""
+"""Tables on terminals of 40 to 200 columns: rows keep their labels, and every column is in the
+table or named below it."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def printed(columns: Sequence[Column], width: int) -> list[str]:
 
 
 def check(columns: Sequence[Column], width: int) -> None:
-    """Nothing is cut, and each column is in the table or named below it."""
+    """Checks that no cell is cut, and that each column is in the table or named below it."""
     lines = printed(columns, width)
     assert max(map(len, lines)) <= width
     text = "\n".join(lines)
@@ -121,7 +122,7 @@ def test_a_title_is_broken_at_its_dots_but_in_no_number() -> None:
 
 
 def test_every_table_of_the_command_line_is_made_here() -> None:
-    """Rich's own tables cut labels: claims of papers and name-value grids alone are made of it."""
+    """Rich's own tables cut labels. Only paper claims and name-value grids may use them."""
     users = {
         path.name
         for path in CLI.glob("*.py")
@@ -142,7 +143,7 @@ def comparison() -> fg.Comparison:
 
 @pytest.fixture
 def walk(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Checks every table that a function prints on terminals of all widths."""
+    """Checks every table that a function prints, on terminals of all widths."""
 
     def walked(show: Any, module: Any = cli_columns) -> None:
         found: list[list[Column]] = []
@@ -185,7 +186,7 @@ def test_studies(walk: Any, tmp_path: Path) -> None:
 
 
 def test_a_command_in_a_narrow_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two keys over seeds lost both of their columns at 80."""
+    """At 80 columns, a table with two keys over seeds must keep both key columns."""
     monkeypatch.setenv("COLUMNS", "80")
     varied = (
         "--vary",
@@ -193,7 +194,7 @@ def test_a_command_in_a_narrow_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatc
         "--vary",
         "capacity.spare_factor=0.1,0.28",
     )
-    # Enough erase units, so that no row has a mark about them.
+    # Enough erase units, so that no row is marked as having too few.
     units = ("--set", "flash.pages_per_block=8")
     asked = ("compare", SMALL, *varied, *units, "--seeds", "2", "--out", "out", "-q")
     done = cli(*asked)

@@ -26,12 +26,12 @@ def test_nothing_is_lost() -> None:
     assert found["recoveries"] == found["points"]
     assert 0 < found["torn_seen"] < found["points"]
     assert found["went_on"] == found["moments"] // 16
-    # The moments of every 50th recovery, and no other's.
+    # Only every 50th recovery is cut, at each of its moments.
     assert 0 < found["second_cuts"] < found["recovery_moments"]
     assert found["left_out"] == found["recovery_moments"] - found["second_cuts"]
     assert found["requests"] == WORKLOAD.requests
     assert 0 < found["reads_mean"] <= found["reads_max"]
-    # A page read takes 25 us and more on the one die of the default drive.
+    # A page read takes at least 25 us on the single die of the default drive.
     assert found["mount_us_mean"] > 25 * found["reads_mean"]
 
 
@@ -67,14 +67,14 @@ def test_what_is_too_much_is_left_out_and_that_is_said(
     firsts = found["points"] - seconds
     assert found["every"] == math.ceil(moments / 60) > 1
     assert firsts == math.ceil(moments / found["every"])
-    # Of some 50 recoveries one is cut; it may have fewer moments than would fit.
+    # About one of 50 recoveries is cut. It may have fewer moments than the limit.
     assert 0 <= seconds <= 60
     assert found["left_out"] == moments - firsts + inside - seconds
     left = f"{moments - firsts:,} of {moments:,} moments of the workload were left out"
     inner = f"{inside - seconds:,} of {inside:,} moments of recoveries were left out"
     all_of_them = ("--every 1 explores them all", "--second 1 explores them all")
     assert found["notes"] == [f"{left}; {all_of_them[0]}", f"{inner}; {all_of_them[1]}"]
-    # An eighth of the moments, and each recovery everywhere: as it was asked for, without a limit.
+    # An eighth of the moments, and each recovery at every moment: explicit options have no limit.
     asked = fg.crash(SMALL, set={**FAST, "ftl.scheme": scheme}, every=8, second=1)
     assert asked["second_cuts"] == asked["recovery_moments"]
 
@@ -83,7 +83,7 @@ def test_a_larger_drive_has_fewer_points(monkeypatch: pytest.MonkeyPatch) -> Non
     small = fg.crash("uniform:span=1MiB,writes=150")
     monkeypatch.setattr(power, "PAGES", 256 * 80)
     large = fg.crash("uniform:span=1MiB,writes=150")
-    # 256 pages and more, so at most 80 points; never fewer than 50.
+    # The drive has at least 256 pages, so at most 80 points are explored. The minimum is 50.
     assert small["every"] == 1
     assert 50 <= math.ceil(large["moments"] / large["every"]) <= 80
 
@@ -91,7 +91,7 @@ def test_a_larger_drive_has_fewer_points(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_progress_says_what_is_done_and_how_far() -> None:
     seen: list[tuple[str, int, int]] = []
     found = fg.crash(SMALL, set=FAST, progress=lambda *at: seen.append(at))
-    # All but the last is a matter of how fast this machine is.
+    # The progress calls before the last depend on the speed of this machine.
     assert seen[-1] == ("crash", found["moments"], found["moments"])
     order = ["", "fill", "count", "fill", "crash"]
     assert [phase for phase, _, _ in seen if phase not in order] == []

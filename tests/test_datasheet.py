@@ -1,4 +1,5 @@
-"""`floatgate devices NAME --measure`: closed forms, what is published of a class, the process."""
+"""`floatgate devices NAME --measure`: closed forms, published numbers of each class, the
+process."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from floatgate import _core, datasheet
 from floatgate.datasheet import CLASS, DataSheet, LatencyLine, Line
 
 READ, PROGRAM, ERASE, TRANSFER = 25.0, 200.0, 1500.0, 4096 / 40
-"""Microseconds of the drive below: a page at 40 MB/s is 102.4 us."""
+"""Microseconds on the drive below: a page of 4096 bytes at 40 MB/s takes 102.4 us."""
 
 ONE_DIE = {
     "flash": {"read": "25us", "program": "200us", "erase": "1500us", "bus": "40MB/s"},
@@ -55,7 +56,7 @@ def test_writes_on_one_die_are_the_sum_of_their_parts(sheet: DataSheet) -> None:
     random, in_order = _line(sheet, "random write"), _line(sheet, "sequential write")
     assert random.fresh == pytest.approx(1e6 / page, rel=1e-9)
     assert in_order.fresh == pytest.approx(4096 / page, rel=1e-9)
-    # In the steady state a unit of 64 pages is erased for 64 pages programmed, within one unit.
+    # In the steady state a unit is erased for every 64 pages programmed, within one unit.
     assert in_order.steady == pytest.approx(4096 / (page + ERASE / 64), rel=0.01)
     wa = sheet.write_amplification
     host = wa * (page + ERASE / 64) + (wa - 1) * (READ + TRANSFER)
@@ -70,7 +71,7 @@ def test_the_scale_and_the_capacities_are_told(sheet: DataSheet) -> None:
     assert sheet.user_bytes == int(128 * 64 * 0.8) * 4096
     assert sheet.raw_bytes > 128 * 64 * 4096
     assert sheet.spare_factor == pytest.approx(0.2, abs=1e-4)
-    # It names no size: the account is of the drive that was measured.
+    # The config names no size, so the sheet accounts for the measured drive.
     assert (sheet.space.raw_bytes, sheet.space.user_bytes) == (sheet.raw_bytes, sheet.user_bytes)
     assert sheet.notes == (
         "scaled: measured with 128 blocks (it names no size); spare, dies and buses as they are",
@@ -121,7 +122,7 @@ def test_what_is_outside_its_class_is_marked(tmp_path: Path, cli: Cli) -> None:
     marked = re.findall(r"^(\w+) .* (below|above) ", shown, re.MULTILINE)
     assert marked == [("random", "below"), ("write", "above")]
     assert "85 000 to" in shown.replace("\N{NARROW NO-BREAK SPACE}", " ")
-    # The table changes no other run, and a file with it is a drive as any other.
+    # The table changes no other run, and a file with the table is a valid drive.
     assert cli("run", "uniform:span=1MiB,writes=10", "--device", "mine.toml").returncode == 0
 
 
@@ -133,7 +134,7 @@ def test_a_class_of_fresh_drives_is_held_to_fresh_numbers(tmp_path: Path, cli: C
         (tmp_path / "mine.toml").write_text(table + text.replace(", ", "\n"), "utf-8")
         found = fg.measure_device(tmp_path / "mine.toml", quick=True)
         assert found.class_state == state
-        # 4096 bytes in 302.4 us are 13.5 MB/s; in the steady state erases come on top.
+        # 4096 bytes in 302.4 us are 13.5 MB/s. In the steady state, erases take additional time.
         assert _line(found, "sequential write").outside is is_outside
         assert not any(line.outside for line in found.latencies)
     shown = cli("devices", "mine.toml", "--measure", "--quick").stdout
@@ -229,7 +230,7 @@ def test_every_preset_s_class_is_right() -> None:
 CLASSED = ("small-nvme", "tlc-enterprise", "qlc-capacity", "tlc-client")
 
 OUTSIDE = {"qlc-capacity": {"random read"}}
-"""What is known not to be within its class: docs/datasheet.md says why."""
+"""Lines known to be outside their class. docs/datasheet.md gives the reasons."""
 
 
 @pytest.mark.long

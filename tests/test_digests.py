@@ -1,4 +1,4 @@
-"""The digest of a table's rows: it changes with every value, and not with how rows are cut."""
+"""The digest of a table's rows: it changes with every value, and not with the row batches."""
 
 from __future__ import annotations
 

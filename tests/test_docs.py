@@ -1,4 +1,4 @@
-"""The examples in the documentation run, and say what comes out."""
+"""The examples in the documentation run, and print the documented output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What cites docs/algorithms.md cites a section that exists; every policy has its section."""
+"""Every citation of docs/algorithms.md names an existing section, and every policy has a
+section."""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ CHAPTERS = {
     "buffer": ("7",),
     "host": ("9",),
 }
-"""The chapters in which the policies of an axis have their sections."""
+"""Chapters that contain the sections of an axis's policies."""
 
 
 def sections() -> dict[str, tuple[str, str]]:
-    """Title and text of each section, by its number."""
+    """Returns title and text of each section, by section number."""
     text = PAGE.read_text("utf-8")
     found = list(HEADING.finditer(text))
     ends = [heading.start() for heading in found[1:]] + [len(text)]
@@ -43,7 +44,7 @@ def sections() -> dict[str, tuple[str, str]]:
 
 
 def cited() -> Iterator[tuple[Path, str]]:
-    """Every citation: the file, and the number that it names."""
+    """Yields every citation as a pair of file and section number."""
     folders = ("crates", "python/floatgate", "tests", "docs", "fuzz", "tools")
     for folder in folders:
         for suffix in ("rs", "py", "md"):
@@ -74,7 +75,7 @@ def test_sections_are_numbered_in_order() -> None:
 
 @pytest.mark.parametrize("axis", CHAPTERS)
 def test_every_policy_has_a_section(axis: str) -> None:
-    """In a chapter of its axis, with its name in the title."""
+    """A policy's section is in a chapter of its axis, and its title contains the policy's name."""
     titles = [
         title for number, (title, _) in sections().items() if number.split(".")[0] in CHAPTERS[axis]
     ]
@@ -115,7 +116,7 @@ def test_the_glossary_names_sections_and_keys_that_exist() -> None:
 
 
 def keys(schema: Any, node: Any) -> dict[str, Any]:
-    """The properties of a node of a JSON Schema, behind a reference too."""
+    """Returns the properties of a node of a JSON Schema, also through a reference."""
     if "$ref" in node:
         node = schema["$defs"][node["$ref"].rpartition("/")[2]]
     found: dict[str, Any] = node.get("properties", {})

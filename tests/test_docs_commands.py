@@ -1,7 +1,7 @@
-"""Every command that a page prints: the program takes it, it runs, and what it says is on the page.
+"""Every command that a page prints is valid and runs, and its output matches the page.
 
-The commands of a page run in their order in one folder. `docs_reader.py` has what they need of the
-reader, which ones take long, and which ones no test runs.
+The commands of a page run in page order in one folder. `docs_reader.py` has the files that they
+need, the slow commands, and the commands that no test runs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OUTPUTS = ("--out", "-o", "--record")
 
 
 def _row(table: dict[str, str], command: Command) -> str | None:
-    """What the table says of the command."""
+    """Returns the table's entry for the command, or None."""
     found = [why for text, why in table.items() if re.fullmatch(text, command.text)]
     assert len(found) < 2, f"{command.where}: {found}"
     return found[0] if found else None
@@ -51,12 +51,12 @@ def _is_long(command: Command) -> bool:
 
 
 def _pages(long: bool) -> list[str]:
-    """The pages with commands to run of that kind."""
+    """Returns the pages that have commands of this kind to run."""
     kind = [command.page for command in WHOLE if _runs(command) and _is_long(command) is long]
     return list(dict.fromkeys(kind))
 
 
-# What runs nothing.
+# Tests that run no command.
 
 
 def test_the_commands_are_found() -> None:
@@ -66,7 +66,7 @@ def test_the_commands_are_found() -> None:
 
 
 def test_what_a_cluster_starts_is_a_part_of_a_study() -> None:
-    """GNU parallel, Slurm, Kubernetes: the command is parsed, and so is its part."""
+    """GNU parallel, Slurm, Kubernetes: the command must parse, and so must its `--shard` value."""
     asked = [command for command in WHOLE if "--shard" in command.words]
     assert len(asked) == 3
     for command in asked:
@@ -75,7 +75,7 @@ def test_what_a_cluster_starts_is_a_part_of_a_study() -> None:
 
 @pytest.mark.parametrize("command", OURS, ids=lambda command: command.where[:60])
 def test_the_command_line_takes_it(command: Command) -> None:
-    """What is named within a text may leave arguments out; what it has must be there."""
+    """A command named within a sentence may omit arguments, but those present must be valid."""
     inner = typer.main.get_command(app)
     words = [docs_reader.PLACEHOLDERS.get(word, word) for word in command.words[1:]]
     context = inner.context_class(inner, info_name="floatgate")
@@ -89,7 +89,7 @@ def test_the_command_line_takes_it(command: Command) -> None:
     if command.whole and "--help" not in words:
         inner.make_context(context.info_name, [*words], parent=context.parent)
     else:
-        # An option that is named last has no value there.
+        # A command in a sentence may end with an option and omit its value.
         inner.make_parser(context).parse_args([*words, "VALUE"])
 
 
@@ -152,7 +152,7 @@ def test_no_program_or_file_of_the_reader_is_stale() -> None:
 
 
 def test_every_command_is_in_the_table_of_the_readme() -> None:
-    """Each with an example of its own, not of another."""
+    """Each command's example must use that command, not another one."""
     readme = (ROOT / "README.md").read_text("utf-8")
     rows = re.findall(r"^\| `([a-z ]+)` \|.*\| `(floatgate .*)` \|$", readme, re.MULTILINE)
     names = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -163,11 +163,11 @@ def test_every_command_is_in_the_table_of_the_readme() -> None:
         assert example in examples
 
 
-# What runs them.
+# Tests that run the commands.
 
 
 class Reader:
-    """Does what a page says, in one folder."""
+    """Follows a page: runs its commands in one folder."""
 
     def __init__(self, folder: Path, cli: Cli, stack: contextlib.ExitStack) -> None:
         self.folder = folder
@@ -178,7 +178,7 @@ class Reader:
         self._served: Serve | None = None
 
     def does(self, command: Command) -> None:
-        """Runs it; what it is to write must be there afterwards."""
+        """Runs the command, and checks that its output files exist afterwards."""
         words = [_chosen(word) for word in command.words]
         outputs = [value for option, value in itertools.pairwise(words) if option in OUTPUTS]
         if "DIR" in command.words and not docs_reader.SHARED.is_dir():
@@ -213,13 +213,13 @@ class Reader:
         (self.folder / "my.control").symlink_to(self._served.ready["control"])
 
     def ends(self) -> None:
-        """Ends the server, if there is one."""
+        """Ends the server, if one was started."""
         if self._served is not None:
             assert self._served.stop(signal.SIGTERM) == 0, self._served.said
 
 
 def _chosen(word: str) -> str:
-    """The word with what the reader has chosen for capitals in it."""
+    """Returns the word with placeholders in capitals replaced by the reader's choices."""
     return re.sub(
         r"\b[A-Z]+\b", lambda found: docs_reader.PLACEHOLDERS.get(found[0], found[0]), word
     )
@@ -233,7 +233,8 @@ def reader(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def _follow(page: str, reader: Reader, *, long: bool) -> None:
-    """The page's commands, with those that take long or without; then its numbers."""
+    """Runs the page's commands, with or without the slow ones, and then checks the page's
+    numbers."""
     for command in WHOLE:
         if command.page == page and _runs(command) and (long or not _is_long(command)):
             if command.program == "fio":
@@ -268,7 +269,7 @@ def test_the_long_commands_of_a_page_run_too(page: str, reader: Reader) -> None:
     ],
 )
 def test_what_batches_of_evictions_do_to_real_traces(name: str, title: str, reader: Reader) -> None:
-    """The commands of docs/decisions.md with the traces of its table."""
+    """Runs the commands of docs/decisions.md with the traces of its table."""
     if not (docs_reader.SHARED / name).exists():
         pytest.skip(f"{name} is no part of the repository, and not in {docs_reader.SHARED}")
     (reader.folder / "TRACE").symlink_to(docs_reader.SHARED / name)

@@ -1,4 +1,5 @@
-"""How a process ends that is told to, or whose streams are closed; and what is left of its work."""
+"""Processes that get a signal or lose their standard streams: exit status, messages, and files
+left."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ SIGNALS[signal.SIGHUP] = "ended by SIGHUP"
 
 
 def _default_signals() -> None:
-    """A test runner in the background ignores SIGINT, and its children would inherit that."""
+    """Restores default signal handlers. A test runner in the background ignores SIGINT, and its
+    children would inherit that."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)
 
@@ -31,7 +33,7 @@ def _default_signals() -> None:
 def _ended(
     folder: Path, call: tuple[str, ...], number: int, ready: Callable[[], bool]
 ) -> tuple[int, str, str]:
-    """Status and output of a process that is sent a signal once it is `ready`."""
+    """Returns status and output of a process that gets a signal once it is `ready`."""
     process = subprocess.Popen(
         [*FLOATGATE, *call],
         cwd=folder,
@@ -71,7 +73,8 @@ def test_a_signal_ends_in_order_and_leaves_nothing(tmp_path: Path, number: int, 
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_while_modules_are_imported_is_a_line(tmp_path: Path, number: int) -> None:
-    """The working directory comes first on the path: this module is the first heavy one."""
+    """The working directory is first on the import path, so this file replaces the first heavy
+    module."""
     (tmp_path / "typer.py").write_text(
         f"import os, time\nos.kill(os.getpid(), {int(number)})\ntime.sleep(10)\n"
     )
@@ -102,7 +105,8 @@ DROPS = {
 
 @pytest.mark.parametrize("drop", DROPS)
 def test_a_signal_ends_the_process_though_what_it_raises_is_dropped(tmp_path: Path, drop) -> None:
-    """As it is in callbacks of Python's own imports; other errors in one are told."""
+    """Callbacks of Python's own imports drop exceptions this way. Other errors in a callback are
+    still printed."""
     (tmp_path / "typer.py").write_text(
         "import os, time, weakref\n"
         f"end = lambda: os.kill(os.getpid(), {int(signal.SIGTERM)})\n"
@@ -146,7 +150,7 @@ def test_what_is_cleaned_up_after_a_signal_is_not_interrupted(tmp_path: Path) ->
 
 
 def test_a_signal_that_is_dropped_at_the_very_end_comes_too_late() -> None:
-    """The command is done: what the interpreter does on its way out is not disturbed."""
+    """The command is done: the signal must not disturb the interpreter's shutdown."""
     code = (
         "import atexit, os, sys, time\n"
         "import floatgate.__main__ as main, floatgate.cli as cli\n"
@@ -165,7 +169,7 @@ def test_a_signal_that_is_dropped_at_the_very_end_comes_too_late() -> None:
 
 
 def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
-    """`nohup floatgate ...`: the terminal may go away."""
+    """`nohup floatgate ...`: the process must survive the end of its terminal."""
     (tmp_path / "site.sh").write_text("")
     code = (
         "import os, signal, sys\n"
@@ -199,7 +203,8 @@ def test_a_result_without_a_standard_output_is_a_failure(tmp_path: Path, call) -
 
 
 def test_what_prints_nothing_needs_no_standard_output(tmp_path: Path) -> None:
-    """Nor does the file that is made get mixed up with it, whose number was free."""
+    """The new file may get the free descriptor number of standard output. Nothing else may be
+    written to it."""
     call = [*FLOATGATE, "trace", "generate", SMALL, "-o"]
     subprocess.run([*call, "open.csv"], cwd=tmp_path, check=True, timeout=60)
     done = subprocess.run(
@@ -264,7 +269,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     refused = cli("compare", SMALL, *vary, "--out", "floatgate-compare")
     assert refused.returncode == 2
     assert "is not empty" in refused.stderr
-    # Without --out another comparison has a directory of its own, and --resume finds this one.
+    # Without --out another comparison gets a new directory, and --resume finds this one.
     assert cli("compare", SMALL, *vary, "-q").returncode == 0
     assert (tmp_path / "floatgate-compare-2" / "report.html").is_file()
 
@@ -272,7 +277,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     assert done.returncode == 0, done.stderr
     results = json.loads((runs.parent / "results.json").read_text("utf-8"))["results"]
     assert [result["config"]["queue"]["depth"] for result in results] == [1, 2, 4]
-    # Wall-clock times tell a run that was taken from one that was run again.
+    # Wall-clock times distinguish a reused run from a repeated one.
     assert before in results
     assert sum(result in kept for result in results) == 1
     assert len(list(runs.glob("*.json"))) == 3

@@ -1,4 +1,4 @@
-"""Examples of hypothesis: the same in every `make test`, so that no change fails by chance."""
+"""Hypothesis's examples are the same in every `make test`, so that no change fails by chance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 
 def drawn() -> list[int]:
-    """The numbers that hypothesis draws for a test."""
+    """Returns the numbers that Hypothesis draws for a test."""
     numbers: list[int] = []
 
     @given(st.integers())

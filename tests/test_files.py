@@ -1,4 +1,5 @@
-"""Files that users name: names that are no text, files that do not end, documents too deep."""
+"""Files that users name: names that are not text, endless files, and too deeply nested
+documents."""
 
 from __future__ import annotations
 
@@ -116,7 +117,7 @@ def test_a_device_is_refused_by_the_command(cli: Cli, tmp_path: Path) -> None:
 
 
 def through(pipe: Path, text: str, read: Callable[[Path], Any]) -> Any:
-    """What is read of a text that comes through a pipe."""
+    """Returns the parsed content of a text that comes through a pipe."""
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_text(text))
     writer.start()
@@ -136,7 +137,7 @@ def test_a_pipe_is_read_where_one_reading_is_enough(tmp_path: Path) -> None:
 
 @unix
 def test_measurements_are_no_pipe(tmp_path: Path) -> None:
-    """Nobody writes into it: what opened it would wait for ever."""
+    """Nobody writes into the pipe, so opening it would block for ever."""
     os.mkfifo(tmp_path / "data.csv")
     assert not is_latency(tmp_path / "data.csv")
     with pytest.raises(ValueError, match=r"data\.csv: cannot be read: a pipe; expected a file"):
@@ -145,7 +146,7 @@ def test_measurements_are_no_pipe(tmp_path: Path) -> None:
 
 @unix
 def test_an_endless_pipe_ends_with_the_signal(tmp_path: Path) -> None:
-    """Where all reads succeed at once, only what runs between them looks for a signal."""
+    """If every read succeeds at once, only code between the reads can notice a signal."""
     os.mkfifo(tmp_path / "endless")
     command = [sys.executable, "-m", "floatgate", "run", "endless"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)

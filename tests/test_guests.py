@@ -1,4 +1,5 @@
-"""Policies in Python: they decide as built-in ones do, and what they do wrong is told."""
+"""External policies in Python: they decide like the built-in ones, and their errors are
+reported."""
 
 from __future__ import annotations
 
@@ -123,7 +124,7 @@ def test_a_buffer_is_told_the_same_one_by_one_and_in_batches() -> None:
             seen["batch"] += [("written", *map(int, row)) for row in rows]
             sizes.append(len(writes.block))
 
-    # Some of the requests are longer than a block; without reads and trims batches get longer.
+    # Some requests are longer than a block. Without reads and trims, batches grow.
     for trace in (
         "uniform:span=4MiB,writes=3000,size=20KiB,reads=0.2,trim=0.05",
         "uniform:span=512KiB,writes=3000,size=4KiB",
@@ -199,7 +200,7 @@ def test_runs_with_a_python_policy_are_not_kept_and_say_so(tmp_path: Path) -> No
     said = [f"not resumable: {why}, so this run is not kept", f"start state not kept: {why}"]
     noted = [[note for note in run.notes if "not kept" in note] for run in first]
     assert noted == [[], said]
-    # The built-in row is there for another call, which simulates the other one again.
+    # Only the built-in row was kept for the next call, which simulates the Python row again.
     (kept,) = (tmp_path / "kept").iterdir()
     assert fg.Result.from_json(kept.read_text()).config["placement"]["scheme"] == "single"
     again = fg.compare_results(HOTCOLD, vary=vary, set=SETS, resume=True, **options)
@@ -217,7 +218,7 @@ def test_a_class_stands_for_an_object_of_it() -> None:
 
 
 class Failing(fg.Placement):
-    """Fails at a page of the trace, or of the fill."""
+    """Fails at one page of the trace or of the fill."""
 
     streams = 2
 

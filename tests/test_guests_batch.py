@@ -1,4 +1,5 @@
-"""What goes wrong in a batch names the request at fault; what is not defined is not asked."""
+"""Batch calls of external policies: an error names the request, and undefined methods are not
+called."""
 
 from __future__ import annotations
 
@@ -13,11 +14,12 @@ from guest_policies import HOTCOLD, SETS, Counting, Entries, Short, ShortBatch, 
 import floatgate as fg
 
 PAGES = 1500
-"""Pages that the trace below writes, which is more than a batch."""
+"""Pages written by the trace below, more than a batch."""
 
 
 class Answering(fg.Placement):
-    """It answers batches as it is told to, each with the pages that came before it."""
+    """Answers each batch with `answer`, called with the number of earlier pages and the batch
+    size."""
 
     streams = 2
 
@@ -29,7 +31,7 @@ class Answering(fg.Placement):
 
 
 def _failed(folder: Path, answer: Callable[[int, int], Any], **sets: Any) -> fg.PolicyError:
-    """The error of a run of single pages, each third request of which is a read."""
+    """Returns the error of a run of single pages, in which every third request is a read."""
     trace = folder / "trace.csv"
     ops = ["write", "write", "read"] * (PAGES // 2)
     lines = [f"0,{op},{4096 * at},4096" for at, op in enumerate(ops)]
@@ -40,12 +42,12 @@ def _failed(folder: Path, answer: Callable[[int, int], Any], **sets: Any) -> fg.
 
 
 def _one_wrong(at: int) -> Callable[[int, int], Any]:
-    """The stream of page `at`, of all that are written, is none."""
+    """Returns answers in which page `at` of all written pages has an invalid stream."""
     return lambda first, pages: np.where(np.arange(first, first + pages) == at, 7, 0)
 
 
 def _number(page: int) -> int:
-    """The request of a page: two of three are writes."""
+    """Returns the request number of a written page: two of three requests are writes."""
     return page + page // 2 + 1
 
 
@@ -99,7 +101,7 @@ def test_a_batch_of_the_fill_is_said_to_be_one(tmp_path: Path) -> None:
 def test_pages_of_a_placement_that_is_not_asked_stay(
     mine: fg.Placement, trace: str, sets: dict[str, Any]
 ) -> None:
-    """What leaves an SLC cache is in no stream yet, and goes to the first."""
+    """Pages that leave an SLC cache have no stream yet, so they go to the first stream."""
     sets = dict(sets)
     device = sets.pop("device", "classic")
     how: dict[str, Any] = {"device": device, "verify": True}
@@ -111,7 +113,7 @@ def test_pages_of_a_placement_that_is_not_asked_stay(
 
 
 class Kept(Entries):
-    """It writes nothing back when it is flushed."""
+    """Writes nothing back when it is flushed."""
 
     def flush(self) -> list[fg.MapOp]:
         return []

@@ -1,4 +1,4 @@
-"""What mappings in Python count, in the result: as their own log has it, or not at all."""
+"""Counts reported by Python mappings: the result has the values of their own log, or none."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_what_a_policy_does_not_tell_is_absent() -> None:
 
 
 class Some(Entries):
-    """It tells what `given` is called with: the log."""
+    """Reports the counts that `given` computes from the log."""
 
     def __init__(self, given: Any) -> None:
         self.given = given

@@ -1,4 +1,4 @@
-"""The examples of `docs/python-policies.md` are short, and run one after the other."""
+"""The examples of `docs/python-policies.md` are short, and run in page order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A policy in Python that does not come back does not keep its run from being ended."""
+"""A run can be ended by a signal even while a Python policy never returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mappings and buffers in Python that are wrong: each ends the run, and it is said how."""
+"""Wrong mappings and buffers in Python: each ends the run with an error that names the mistake."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _run(sets: dict[str, Any], **options: Any) -> fg.Result:
 
 
 class Liar(NoCache):
-    """It never writes the map."""
+    """Never writes the map."""
 
     def assigned(self, lpn: int) -> list[fg.MapOp]:
         return []
 
 
 class Wrong(NoCache):
-    """It answers accesses as it is told to."""
+    """Answers every access with `answer`."""
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer
@@ -103,13 +103,13 @@ def test_a_buffer_is_told_of_writes_in_one_way() -> None:
     with pytest.raises(fg.PolicyError, match="LookupError: no idea") as caught:
         fg.run("uniform:span=4MiB,writes=3000", set=sets)
     assert caught.value.number is not None and 1 < caught.value.number <= 1024
-    # Told at the end of the run only, as all of it fits into the buffer.
+    # All pages fit into the buffer, so the error appears only at the end of the run.
     with pytest.raises(fg.PolicyError, match="LookupError: no idea"):
         fg.run("uniform:span=256KiB,writes=300", set=sets)
 
 
 def test_a_method_that_is_misspelt_is_an_error_and_one_of_ones_own_is_not() -> None:
-    """Nobody would ever call it, and the run would be that of a policy without it."""
+    """The engine would never call a misspelt method, and the run would silently lack it."""
 
     class One(fg.Placement):
         streams = 1
@@ -146,14 +146,15 @@ def test_a_method_that_is_misspelt_is_an_error_and_one_of_ones_own_is_not() -> N
 
 
 class Set(Short):
-    """It sets on itself what the engine asks a class for."""
+    """Sets on the object an attribute that the engine looks for in the class."""
 
     def __init__(self, name: str, value: Any) -> None:
         setattr(self, name, value)
 
 
 def test_a_method_that_is_set_on_the_object_is_an_error() -> None:
-    """Whether it is asked is told by the class: it would not be called, or not be checked."""
+    """The engine looks up methods in the class. A method on the object would not be called, or not
+    be checked."""
     said = r"Set: {0} is set on the object; expected {0}\(\) to be defined in the class"
     for name in ("moved", "stream", "start"):
         with pytest.raises(TypeError, match=said.format(name)):
@@ -192,7 +193,7 @@ def test_slots_are_no_methods() -> None:
 
 
 class Locked(Short):
-    """It cannot be copied."""
+    """A policy that cannot be copied."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -216,7 +217,7 @@ def test_a_data_sheet_takes_a_policy_by_its_name() -> None:
 
 
 class Masked(fg.Placement):
-    """Its answers are masked arrays."""
+    """Returns masked arrays."""
 
     streams = 2
 

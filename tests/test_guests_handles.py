@@ -1,4 +1,4 @@
-"""Placement handles and policies in Python: they see what the built-in `host` sees."""
+"""Placement handles and external policies: they see the same handles as the built-in `host`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TENANTS = "tenants:span=8MiB,writes=20k,random=2,reads=0.2,trim=0.02,seed=4"
 
 
 def held(mine: fg.Placement, isolation: str, **more: Any) -> fg.Result:
-    """A run with `mine`, which is equal to one with `host`."""
+    """Returns a run with `mine`, after checking that a run with `host` gives the same counts."""
     sets = {**SMALL, **{key.replace("__", "."): value for key, value in more.items()}}
     built_in = {"placement.scheme": "host", "placement.isolation": isolation}
     ours = fg.run(TENANTS, set={**sets, "placement.scheme": mine}, verify=True)
@@ -62,7 +62,8 @@ def test_what_cleaning_moves_has_its_handles(isolation: str, shared: bool) -> No
 
 @pytest.mark.parametrize("longest", [1, 3])
 def test_handles_are_told_as_they_are_in_the_trace_and_when_pages_move(longest: int) -> None:
-    """All of 16 bits, of the last write of each page; a write without one is of handle 0."""
+    """A policy sees all 16 bits of each page's last handle. A write without a handle has handle
+    0."""
     rng = np.random.default_rng(7)
     rows = 6000
     handles = rng.choice([0, 1, 300, 65535], rows)
@@ -88,7 +89,8 @@ def test_handles_are_told_as_they_are_in_the_trace_and_when_pages_move(longest: 
             return 0
 
         def moved(self, pages: fg.MovedPages) -> int:
-            # Of a longer write, which is under way, pages that come later have its handle, too.
+            # If cleaning interrupts a longer write, pages that the write has yet to reach already
+            # have its handle.
             if longest == 1:
                 assert pages.handle.tolist() == [known[int(lpn)] for lpn in pages.lpn]
             moved.extend(pages.handle)

@@ -1,4 +1,4 @@
-"""Policies of installed packages: found by their entry points, listed, and named by a config."""
+"""Policies of installed packages: found by entry point, listed, and selected in a config."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TRACE = "uniform:span=2MiB,writes=2k,seed=1"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment with a package as `pip install --target` leaves one."""
+    """Returns an environment with a package, laid out as by `pip install --target`."""
     target = tmp_path_factory.mktemp("installed")
     (target / "small_policies.py").write_text(CODE)
     _install(target, "small-policies", POINTS)
@@ -65,7 +65,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def both(installed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The same, with a second package that has some of the names, too."""
+    """Returns an environment with a second package that declares some of the same names."""
     target = tmp_path_factory.mktemp("other")
     _install(target, "other-policies", OTHER_POINTS)
     return {**installed, "PYTHONPATH": f"{installed['PYTHONPATH']}{os.pathsep}{target}"}
@@ -155,6 +155,6 @@ def test_a_name_that_several_packages_have_is_refused(both: dict[str, str]) -> N
     ):
         assert part in done.stderr
     assert done.stderr.count("\n") == 1
-    # The same class under the same name is one policy, whoever names it.
+    # The same class under the same name is one policy, even if two packages declare it.
     done = _floatgate(both, "run", TRACE, "--set", "cleaning.victim=python:needy")
     assert "cannot be made" in done.stderr

@@ -1,4 +1,4 @@
-"""Policies of papers in Python, 2R and MiDAS: what they gain, and the model that MiDAS has."""
+"""Published policies in Python, 2R and MiDAS: their gains, and the model that MiDAS uses."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_who_separates_loses_little_without_hot_data(name: str, single: dict[str
 
 
 def test_of_uniform_writes_2r_fifo_loses_what_its_law_says() -> None:
-    # Regions with equal shares of dead pages: the normal one is a FIFO log of the whole alpha, and
-    # who outlives it goes round in a greedy one of that alpha. In units of 16 pages this is more
-    # than the bound for the others, which was set before the law was looked for.
+    # Regions with equal shares of dead pages: the normal region is a FIFO log with the whole alpha.
+    # Pages that outlive it circulate in a greedy region with that alpha. In units of 16 pages the
+    # loss exceeds the bound for the other policies, which was set before this law was known.
     alpha = 1 / 0.85
     outlives = 1 - 1 / uniform.fifo(alpha)
     laws = {}
@@ -106,7 +106,7 @@ def test_hot_pages_are_a_branch_of_their_own() -> None:
     plan = midas_model.Chain(end, 0.9, hot, cold, drive, BIN).plan([])
     assert list(plan.sizes) == pytest.approx([0.9 * end * BIN])
     assert plan.valid[0] == pytest.approx(np.exp(-9 * 0.2), rel=1e-3)
-    # What the last group is given: the cold writes, and who outlives the hot group.
+    # The last group receives the cold writes and the pages that outlive the hot group.
     given = 0.1 + 0.9 * plan.valid[0]
     assert plan.copies > 0.9 * plan.valid[0]
     assert plan.valid[1] == pytest.approx(
@@ -144,9 +144,9 @@ def candidates(**columns: list[int]) -> Candidates:
 @pytest.mark.parametrize(
     ("valid", "expected"),
     [
-        ([8, 6, 10, 3], 2),  # normal: 7 of 20 dead, cold: 6 of 20; the oldest, though full
-        ([8, 6, 10, 4], 2),  # as much of both
-        ([8, 5, 10, 4], 1),  # cold: 7 of 20, normal: 6; the emptiest
+        ([8, 6, 10, 3], 2),  # normal: 7 of 20 dead, cold: 6 of 20; picks the oldest, though full
+        ([8, 6, 10, 4], 2),  # as many dead pages in both
+        ([8, 5, 10, 4], 1),  # cold: 7 of 20 dead, normal: 6; picks the emptiest
     ],
 )
 def test_2r_cleans_the_region_of_which_more_is_dead(valid: list[int], expected: int) -> None:

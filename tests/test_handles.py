@@ -1,4 +1,4 @@
-"""Placement handles from Python: traces that have them, devices that stand for them, and files."""
+"""Placement handles from Python: traces with handles, devices used as handles, and files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = 6000
 
 
 def frame(**columns: pl.Expr) -> pl.DataFrame:
-    """Writes of a page all over 16 MiB."""
+    """Returns single-page writes spread over 16 MiB."""
     row = pl.int_range(ROWS, dtype=pl.UInt64)
     return pl.select(
         at_ns=row * 1000,
@@ -49,7 +49,7 @@ def test_a_column_names_the_handle(tmp_path: Path) -> None:
     for addresses in ("fold", "span", "modulo"):
         sets = {**HOST, "flash.blocks": 100} if addresses == "modulo" else HOST
         assert pages(fg.run(path, set=sets, addresses=addresses)) == [2000, 2000, 2000]
-    # Repeats and limits keep rows whole.
+    # Repeats and limits keep each request together with its handle.
     assert pages(fg.run(path, set=HOST, repeat=2)) == [4000, 4000, 4000]
     assert pages(fg.run(path, set=HOST, limit=4)) == [2, 1, 1]
 
@@ -57,7 +57,7 @@ def test_a_column_names_the_handle(tmp_path: Path) -> None:
 def test_requests_that_are_sorted_or_split_keep_their_handles() -> None:
     backwards = frame(stream=handles()).reverse()
     assert pages(fg.run(backwards, set=HOST)) == [2000, 2000, 2000]
-    # The trim loses what nothing else touches.
+    # The trim shrinks to the areas that other requests touch.
     trace = pl.DataFrame(
         {
             "at_ns": [0, 1, 2, 3],
@@ -102,10 +102,10 @@ def test_a_generator_of_tenants_names_handles(tmp_path: Path) -> None:
     spec = "tenants:span=16MiB,tenants=3,ratio=1,writes=6k"
     direct = fg.run(spec, set=HOST)
     assert sum(pages(direct)) == 6000 and min(pages(direct)) > 1800
-    # As a trace in memory, as it is where it is played twice.
+    # A repeated trace is held in memory, and must have the same handles.
     twice = fg.run(spec, set=HOST, repeat=2)
     assert pages(twice) == [2 * count for count in pages(direct)]
-    # Sharing a handle spoils it.
+    # If all tenants share a handle, write amplification rises.
     keys = "tenants:span=32MiB,tenants=4,ratio=2,writes=60k"
     sets = {**HOST, "placement.handles": 4, "flash.pages_per_block": 16}
     apart = fg.run(keys, set=sets).write_amplification

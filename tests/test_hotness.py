@@ -1,4 +1,4 @@
-"""Hot and cold data: against counts made by hand, and as a user meets it."""
+"""Hot and cold data: counts made by hand, and the command as a user calls it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PAGE = 4096
 
 
 def _frame(offsets: list[int], lengths: list[int], ops: list[int] | None = None) -> pl.DataFrame:
-    """Requests at these bytes, writes if nothing is said, a nanosecond apart."""
+    """Returns requests at these offsets, one nanosecond apart. They are writes if `ops` is None."""
     columns = {
         "at_ns": list(range(len(offsets))),
         "op": ops or [1] * len(offsets),
@@ -47,13 +47,14 @@ def test_extents_are_those_of_the_worked_example() -> None:
 
 
 def test_holes_of_the_address_space_count() -> None:
-    """Where nothing is touched, a region of 1 MiB must not vanish from between two hot pages."""
+    """A region of 1 MiB between two hot pages must not vanish because no request touches it."""
     found = fg.hotness(_pages([0, 600] * 4))
     assert [row.extents for row in found.extents] == [2] * 10 + [1]
 
 
 def test_sequences_skew_and_distances_by_hand() -> None:
-    # Eight page writes a sequence: A four times, B to E once; then the same; then a rest of one.
+    # Sequences of eight page writes: A four times, B to E once; the same again; then one page left
+    # over.
     pages = [0, 8, 0, 9, 0, 10, 0, 11] * 2 + [0]
     found = fg.hotness(_pages(pages), gb=8 * PAGE)
     assert found.means == hot_data.SequenceMeans(1, 4, 4, 4, 1)
@@ -69,7 +70,7 @@ def test_sequences_skew_and_distances_by_hand() -> None:
     assert [bar.overwrites for bar in again.histogram] == [0, 8, 0, 4]
     assert {at.quantile: at.pages for at in again.quantiles}[0.5] == 2
     assert {top.pages_share: top.writes_share for top in found.skew.top}[0.2] == 9 / 17
-    # Lorenz over four pages with 2 of 17 and one with 9.
+    # Lorenz curve over four pages with 2 of 17 writes and one page with 9.
     assert found.skew.gini == pytest.approx(1 - (2 * (2 + 4 + 6 + 8) + 17) / (5 * 17))
 
 
@@ -102,7 +103,7 @@ def test_document_is_the_dataclass_and_back() -> None:
 
 @pytest.mark.parametrize("name", ["umass-financial1-10k.ascii.zst", "cloudphysics-114k.vscsi.zst"])
 def test_real_traces_agree_with_polars(name: str) -> None:
-    """Page by page in a frame: another way to the same numbers."""
+    """Polars counts page by page, an independent way to the same numbers."""
     path = SHARED / name
     if not path.exists():
         pytest.skip(f"{name} is not here: the shared traces are no part of the repository")

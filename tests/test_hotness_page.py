@@ -1,4 +1,4 @@
-"""The page of hot and cold data in a browser: it draws, it asks for nothing."""
+"""The page of hot and cold data in a browser: its plots appear, and it sends no requests."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Call = Callable[..., subprocess.CompletedProcess[bytes]]
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """An image of 1 MiB that nothing was written to."""
+    """An image of 1 MiB without any written page."""
     path = tmp_path / "flash.img"
     images.create(path, SIZE, set=TINY)
     return path
@@ -33,7 +33,7 @@ def image(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def call(tmp_path: Path) -> Call:
-    """Runs `floatgate image` on bytes."""
+    """Returns a function that runs `floatgate image` with bytes on standard input."""
 
     def run(*arguments: object, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "floatgate", "image", *map(str, arguments)]
@@ -78,7 +78,7 @@ def test_pipes_on_both_sides(call: Call, image: Path) -> None:
     _expect(call("write", "flash.img", "--offset", "8KiB", data=data), 0, "wrote 12,293 bytes")
     done = call("read", "flash.img", "--offset", "8KiB", "--length", "12293B", "--out", "-")
     assert (done.returncode, done.stdout) == (0, data)
-    # What was not written is zeros.
+    # Unwritten pages read as zeros.
     assert call("read", "flash.img", "--length", "8KiB").stdout == bytes(8192)
 
 
@@ -86,7 +86,7 @@ def test_what_is_said_to_be_written_needs_no_recovery(call: Call, image: Path) -
     _expect(call("write", "flash.img", data=_bytes(SIZE)), 0, "wrote 1,048,576 bytes")
     rows: list[dict[str, Any]] = []
     images.dump(image, rows.extend)
-    # The last thing that the drive did was its checkpoint, and all of it was synced.
+    # The drive's last write was its checkpoint, and all of it was synced.
     newest = max(row["serial"] for row in rows if row["owner"] != "journal")
     assert images.info(image)["journal"]["checkpoint_serial"] == newest
     with image.open("rb") as file:
@@ -192,7 +192,7 @@ def test_a_damaged_page_is_named_and_nothing_is_put_out(
     done = call("read", "flash.img", "--out", "out.bin")
     _expect(done, 1, "flash.img: the page at byte 20480 is damaged")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["flash.img"]
-    # A page that is written in part must be read; one that is written whole need not.
+    # A partial write must read the rest of its page. A write of the whole page need not.
     _expect(call("write", "flash.img", "--offset", "20481B", data=b"x"), 1, "a page is damaged")
     _expect(call("write", "flash.img", "--offset", "20KiB", data=bytes(PAGE)), 0, "wrote 4,096")
     assert call("read", "flash.img", "--offset", "20KiB", "--length", "4KiB").stdout == bytes(PAGE)

@@ -1,4 +1,4 @@
-"""A process that writes an image is killed at random moments; what was flushed is there."""
+"""A process that writes an image is killed at random moments: flushed data must survive."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ write_for_ever(sys.argv[1], int(sys.argv[2]))
 """
 
 Versions = dict[int, int]
-"""What pages hold, by number; 0 is zeros."""
+"""Version of each page, by page number. Version 0 is zeros."""
 
 
 def _page(number: int, version: int) -> bytes:
@@ -64,7 +64,7 @@ def _page(number: int, version: int) -> bytes:
 
 
 def _batches(seed: int) -> Iterator[list[tuple[int, int, int]]]:
-    """What is written before each flush: first page, pages, version; 0 trims."""
+    """Yields the writes before each flush as first page, pages and version. Version 0 trims."""
     rng = random.Random(seed)
     version = seed << 32
     while True:
@@ -72,7 +72,7 @@ def _batches(seed: int) -> Iterator[list[tuple[int, int, int]]]:
         for _ in range(rng.randrange(1, 40)):
             version += 1
             pages = rng.choice([1, 1, 1, 2, 5, 20])
-            # A tenth of the pages gets half of the writes.
+            # Half of the writes go to a tenth of the pages.
             span = rng.choice([PAGES, PAGES // 10])
             first = rng.randrange(span - pages)
             batch.append((first, pages, version if rng.random() < 0.9 else 0))
@@ -80,7 +80,7 @@ def _batches(seed: int) -> Iterator[list[tuple[int, int, int]]]:
 
 
 def write_for_ever(path: str, seed: int) -> None:
-    """The process that is killed: says when it begins, is ready, and has flushed."""
+    """Body of the process that is killed. It reports its start, an open drive, and each flush."""
     import os
 
     os.write(1, b"b")
@@ -98,7 +98,7 @@ def write_for_ever(path: str, seed: int) -> None:
 
 
 def _kill_one(path: Path, seed: int, rng: random.Random) -> int:
-    """Starts the writer, kills it, and returns how many flushes it has seen."""
+    """Starts the writer, kills it, and returns how many flushes the writer reported."""
     command = [sys.executable, "-c", CHILD, str(path), str(seed)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -107,7 +107,7 @@ def _kill_one(path: Path, seed: int, rng: random.Random) -> int:
             assert process.stdout.read(1) == b"r"
             time.sleep(rng.random() * 0.3)
         else:
-            # While the drive is being found.
+            # The kill comes while the drive opens the image.
             time.sleep(rng.random() * 0.02)
         process.send_signal(signal.SIGKILL)
         said = process.stdout.read()
@@ -116,7 +116,8 @@ def _kill_one(path: Path, seed: int, rng: random.Random) -> int:
 
 
 def _allowed(known: Versions, seed: int, flushes: int) -> dict[int, set[int]]:
-    """The versions that each page may hold after so many flushes, and what began after them."""
+    """Returns the versions that each page may have after `flushes` flushes, including the batch
+    that follows them."""
     allowed = {number: {version} for number, version in known.items()}
     for index, batch in enumerate(_batches(seed)):
         for first, pages, version in batch:
@@ -169,7 +170,7 @@ def test_what_was_flushed_outlives_a_kill(tmp_path: Path, drive: str, kills: int
         wrong = {number for number in range(PAGES) if found[number] not in allowed[number]}
         assert not wrong, f"seed {seed}, after {flushed} flushes: {sorted(wrong)}"
         known = found
-    # A busy machine gets less done between two kills.
+    # On a busy machine, fewer flushes fit between two kills.
     assert flushes > kills / 4
     report = images.check(path)
     assert report["problem_count"] == 0, report["problems"]

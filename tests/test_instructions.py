@@ -1,4 +1,4 @@
-"""tools/instructions.py: what is said of a table and of what was counted."""
+"""tools/instructions.py: messages about a table of counts compared with new counts."""
 
 from __future__ import annotations
 

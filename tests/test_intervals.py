@@ -1,4 +1,4 @@
-"""Several seeds: the intervals are those of the textbook, the differences are paired."""
+"""Several seeds: the intervals follow the textbook, and the differences are paired."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_quantile_is_students(freedom: int, confidence: float) -> None:
 
 
 def test_an_interval_by_hand() -> None:
-    """1, 2, 3: standard deviation 1, standard error 1/sqrt(3), t of two degrees 4.30265."""
+    """Values 1, 2, 3: standard deviation 1, standard error 1/sqrt(3), t of two degrees 4.30265."""
     mean, half = mean_and_half_width([1.0, 2.0, 3.0])
     assert mean == 2
     assert half == pytest.approx(4.302652729911275 / math.sqrt(3))
@@ -150,7 +150,7 @@ def test_runs_that_lack_a_seed_are_no_comparison(results) -> None:
 
 
 def test_files_of_one_name_are_apart(cli, tmp_path) -> None:
-    """The report tells them by their content, and so do tables, which are grouped by trace."""
+    """Files of one name differ by content in the report, and in tables grouped by trace."""
     paths = [tmp_path / folder / "t.csv" for folder in ("one", "two")]
     for path, requests in zip(paths, (50, 90), strict=True):
         path.parent.mkdir()
@@ -166,7 +166,7 @@ def test_files_of_one_name_are_apart(cli, tmp_path) -> None:
         table = pl.read_parquet(tmp_path / "out" / f"{file}.parquet")
         assert table["trace"].unique(maintain_order=True).to_list() == names
     assert all(name in done.stdout for name in names)
-    # A generator has other requests with each seed and one name.
+    # A generator makes other requests for each seed, all under one trace name.
     same = fg.compare_results(SMALL, vary={}, set={"timing": "none"}, seeds=2)
     assert same.table()["trace"].to_list() == [SMALL] * 2
 
@@ -212,7 +212,7 @@ SHOWN = {
     "latency.all.p99_us": 1e3,
     "throughput.iops": 1.0,
 }
-"""What the terminal shows, and the units: percent, milliseconds."""
+"""Metrics on the terminal, and their factors for the printed units: percent, milliseconds."""
 
 
 def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, monkeypatch) -> None:
@@ -248,7 +248,7 @@ def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, m
     below = " ".join(" ".join(words) for words in shown)
     assert "n = 3 seeds" in below and "in per cent of it" in below
     assert "seeds draw the requests anew" in below
-    # The runs' doubts are below the table with seeds, too.
+    # Warnings of the runs appear below the table of several seeds, too.
     assert "warning: only" in below
 
 
@@ -291,7 +291,8 @@ def test_a_narrow_table_names_no_trace_where_there_is_one(capsys) -> None:
 
 
 def test_a_report_tells_drives_by_their_names() -> None:
-    """A drive differs in dozens of keys, which follow from its name; what else varies is said."""
+    """A drive differs in dozens of keys that follow from its name. Labels give the name and other
+    varied keys."""
     vary = {"device": ["classic", "small-nvme"], "queue.depth": [1, 2]}
     runs = fg.compare_results(SMALL, vary=vary)
     labels = [run.label for run in label_runs(runs)]

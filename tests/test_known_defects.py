@@ -1,4 +1,4 @@
-"""Defects that tools of the field have had, each as a test that fails if we have it, too.
+"""Defects found in other SSD simulators. Each test fails if Floatgate has the defect, too.
 
 docs/trust.md lists them.
 """
@@ -27,7 +27,7 @@ def test_every_test_that_the_page_names_is_there() -> None:
 
 
 def test_suspension_happens() -> None:
-    """A read that interrupts a program of 5 ms waits for a fraction of it."""
+    """A read that suspends a program of 5 ms waits for only a fraction of it."""
     spec = "uniform:span=16MiB,requests=4k,reads=0.5,interarrival=20ms,arrivals=exponential"
     base = {"flash.program": "5ms", "schedule.order": "read_first", "capacity.spare_factor": 0.4}
     without = fg.run(spec, set=base)
@@ -38,7 +38,7 @@ def test_suspension_happens() -> None:
 
 
 def test_translation_pages_take_space() -> None:
-    """With the map on flash, the units that were enough for the data are no longer enough."""
+    """With the map on flash, units that were enough for the data alone are too few."""
     small = {"flash.blocks": 260, "capacity.spare_factor": 0.02, "flash.pages_per_block": 64}
     spec = "uniform:span=60MiB,writes=1k"
     assert fg.run(spec, set=small).drive.translation_pages == 0
@@ -61,7 +61,8 @@ def test_a_seed_decides_everything() -> None:
 
 
 def test_erases_take_their_time() -> None:
-    """On one die that serves one request at a time, each erase makes the run longer by its time."""
+    """On one die that serves one request at a time, each erase lengthens the run by the erase
+    time."""
     settings = {"queue.depth": 1, "start.fill": "random"}
     free, slow = (
         fg.run(UNIFORM, set={**settings, "flash.erase": time}) for time in ("0ns", "10ms")
@@ -84,7 +85,7 @@ def test_an_empty_trace_is_an_error(tmp_path: Path) -> None:
 
 
 def test_iops_are_those_served() -> None:
-    """A drive that programs 5,000 pages a second is offered 100,000 writes a second."""
+    """The load is 100,000 writes a second, on a drive that programs 5,000 pages a second."""
     spec = f"{UNIFORM},interarrival=10us"
     found = fg.run(spec, set={"flash.program": "200us", "start.fill": "none"})
     assert found.throughput.iops is not None and found.throughput.device_seconds is not None

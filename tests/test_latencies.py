@@ -1,4 +1,4 @@
-"""Latencies at full resolution: from the command line to the picture, against the document."""
+"""Latencies at full resolution: command line and plots, compared with the document."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ SETS = [text for key, value in DRIVE.items() for text in ("--set", f"{key}={valu
 
 @pytest.fixture(scope="module")
 def kept() -> list[Result]:
-    """Runs of two maps; the whole map in memory takes no time for map pages."""
+    """Returns runs of two mapping schemes. With the whole map in memory, map pages take no time."""
     vary = {"mapping.scheme": ["dftl", "ideal"]}
     drive = {key: value for key, value in DRIVE.items() if key not in vary}
     return fg.compare_results(SPEC, vary=vary, set=drive | FULL)
 
 
 def _each(result: Result, kind: str, cause: str) -> list[int]:
-    """The time of every request, as its bucket tells it, ascending."""
+    """Returns the time of every request, as its bucket states it, in ascending order."""
     (one,) = (
         one
         for one in result.to_dict()["distributions"]
@@ -54,7 +54,7 @@ def _figure(results: list[Result], key: str) -> Figure:
 
 
 def _points(drawing: Any) -> tuple[dict[str, Any], pl.DataFrame]:
-    """The spec of a plot, and the points that it draws."""
+    """Returns the spec of a plot, and the points that it draws."""
     spec = drawing.chart.to_dict()
     (rows,) = spec["datasets"].values()
     return spec, pl.DataFrame(json.loads(rows) if isinstance(rows, str) else rows)
@@ -74,7 +74,7 @@ def test_the_command_keeps_all_latencies(cli: Cli, tmp_path: Path) -> None:
     assert sums.height == 3 * 11
     for kind, _, requests in sums.rows():
         assert requests == latency[kind]["requests"]
-    # A time is told within 0.1 %, and so is what they sum to.
+    # Each time is within 0.1 %, and so are the sums.
     total = (pl.col("ns") * pl.col("requests")).sum()
     means = written.filter(pl.col("operation") == "all").group_by("cause").agg(total)
     for cause, ns in means.rows():
@@ -150,10 +150,11 @@ def test_quantiles_of_no_requests_are_none() -> None:
 
 
 def _assert_drawn(points: pl.DataFrame, every: list[int], domain: list[float], us: float) -> None:
-    """The points of a line are on the curve, are not far apart, and go to the longest time."""
+    """Checks that a line's points lie on the curve, are close together, and reach the longest
+    time."""
     times, shares = points["time"].to_list(), points["share"].to_list()
     assert points["time"].is_sorted() and points["share"].is_sorted()
-    # From the edge of the plot, up from the share of those of no time.
+    # The line starts at the edge of the plot, at the share of requests that took no time.
     none = bisect.bisect_right(every, 0) / len(every)
     assert shares[:2] == [pytest.approx(none, rel=1e-5)] * 2
     assert times[0] == pytest.approx(domain[0]) and times[1] == times[2]
@@ -163,7 +164,7 @@ def _assert_drawn(points: pl.DataFrame, every: list[int], domain: list[float], u
     for share, nines in points.select("share", "nines").rows()[:-1]:
         assert nines == pytest.approx(-math.log10(1 - share), rel=1e-3, abs=1e-5)
     assert points["nines"][-1] == pytest.approx(math.log10(len(every)), rel=1e-5)
-    # What is left out lies close to what is drawn: on a step that is no higher than this.
+    # Each omitted point lies within 0.0041 of the drawn line.
     curve = dict(zip(every, accumulate([1 / len(every)] * len(every)), strict=True))
     for ns, share in curve.items():
         if ns:
@@ -247,7 +248,7 @@ def test_the_table_has_every_cause_of_every_run(kept: list[Result]) -> None:
         for cell, share, scale in zip(row[5:], shares.values(), scales[5:], strict=True):
             rank = math.ceil(share * len(every) - 1e-6)
             assert cell.order * scale == pytest.approx(every[rank - 1] / 1000)
-    # Three kinds of request: response, flash, cleaning of both, and the map of one.
+    # For each of three kinds of request: response, flash and cleaning of both runs, and map of one.
     assert len(table.rows) == 3 * 7
 
 

@@ -1,4 +1,4 @@
-"""Live drives that were written over before their first client, and images that get lost."""
+"""Live drives that are aged before their first client, and images that get lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`floatgate serve` with nbdkit and the plugin: a drive that is written, looked into and killed."""
+"""`floatgate serve` with nbdkit and the plugin: a drive that is written, inspected and killed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=32")
 
 
 ESHUTDOWN = 108
-"""The protocol's number."""
+"""The protocol's error number."""
 
 
 def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[int, bytes]]:
@@ -51,7 +51,7 @@ def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[in
 
 
 def _write_on(path: str, seconds: float = 3.0) -> None:
-    """Writes for so long."""
+    """Writes for `seconds`."""
     with Nbd(path) as client:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -59,7 +59,7 @@ def _write_on(path: str, seconds: float = 3.0) -> None:
 
 
 def _write_to_the_end(path: str) -> None:
-    """Writes until the drive refuses it, or is gone."""
+    """Writes until the drive refuses a write or is gone."""
     with contextlib.suppress(OSError), Nbd(path) as client:
         for offset, data in itertools.cycle(_pages(8, 1000)):
             client.write(offset, data)
@@ -105,7 +105,8 @@ def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
         for offset, data in lost:
             client.write(offset, data)
         assert live.plug().cuts == 1
-        # A flush that says it is done would be of `lost`, too; an old client comes again.
+        # A successful flush would also confirm `lost`, so the old client is refused until it
+        # reconnects.
         for refused in (client.flush, lambda: client.read(0, PAGE)):
             with pytest.raises(Refused) as told:
                 refused()
@@ -146,7 +147,7 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
             assert made.bytes == (tmp_path / "copy.img").stat().st_size
             server.process.send_signal(signal.SIGKILL)
             server.process.wait()
-            # A client that stays does not keep it.
+            # A connected client does not keep nbdkit alive.
             until(lambda: not is_alive(server.ready["nbdkit_pid"]), 30)
     for name in ("a.img", "copy.img"):
         assert images.check(tmp_path / name)["problem_count"] == 0
@@ -209,7 +210,8 @@ def test_keys_that_clients_need_are_in_the_uri(tmp_path: Path) -> None:
 
 
 def _replay_of_the_docs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The names of the page's lines after they have run: they compare the counters."""
+    """Runs the recipe of docs/live.md and returns its variables. The recipe compares the counters
+    itself."""
     text = (Path(__file__).parents[1] / "docs" / "live.md").read_text("utf-8")
     [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
     monkeypatch.chdir(folder)
@@ -237,7 +239,7 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = ("mapping.scheme=dftl", "mapping.cache=4KiB", "flash.bus=1GB/s")
-    # Of several blocks a unit: flash.blocks counts blocks.
+    # With several blocks per unit: flash.blocks counts blocks, not units.
     sets += ("flash.channels=2", "flash.superblock=2")
     drive = (word for one in sets for word in ("--set", one))
     words = (*SMALL, *drive, "--record", "X.parquet", "--out", "kept")
@@ -252,7 +254,7 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
                     client.flush()
                 if number % 900 == 0:
                     client.trim(rng.randrange(4000) * PAGE, 8 * PAGE)
-        # It is stopped while others still write.
+        # The server is stopped while other clients still write.
         words = (server.ready["socket"],)
         others = [threading.Thread(target=_write_to_the_end, args=words) for _ in range(3)]
         for other in others:
@@ -318,7 +320,7 @@ def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
 
 
 def _at_a_port(folder: Path) -> tuple[Serve, int]:
-    """A server at a port that was free: somebody else may take it before it does."""
+    """Starts a server on a free port. Another program may take the port first, so it retries."""
     for _ in range(5):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))

@@ -1,4 +1,4 @@
-"""What nbdkit writes: a file that stays small, and few lines on standard error."""
+"""Log of nbdkit: a file that stays small, and few lines on standard error."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_file_is_cut_and_is_read_on(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_removed_is_read_on(tmp_path: Path) -> None:
-    """As services do that empty the folder for temporary files."""
+    """Some services remove old files from the folder for temporary files."""
     file = Log(tmp_path / "log")
     (tmp_path / "log").unlink()
     os.write(file.sink, b"still here\n")
@@ -74,7 +74,7 @@ def test_lines_that_differ_in_numbers_are_counted(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_day_of_errors_is_a_page_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clients choose the texts of some: names of exports."""
+    """Clients choose the text of some errors, such as export names."""
     clock, heard = Clock(monkeypatch), list[str]()
     repeats = Repeats(heard.append)
     for second in range(24 * 3600):

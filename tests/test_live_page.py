@@ -36,7 +36,7 @@ def page(drive: FakeDrive) -> Iterator[Page]:
 
 
 class Live:
-    """The page in a tab of its own, and what it complained about."""
+    """The page in a browser tab of its own, with its errors and warnings."""
 
     def __init__(
         self, browser: Any, url: str, width: int = 1280, scheme: str = "light", answer: bool = True
@@ -55,12 +55,12 @@ class Live:
         self.turn()
 
     def _hear(self, message: Any) -> None:
-        # It is the test that reads the canvas back.
+        # The test itself reads the canvas back, which causes this warning.
         if message.type in ("error", "warning") and "getImageData" not in message.text:
             self.complaints.append(message.text)
 
     def turn(self) -> None:
-        """Waits until the page has asked once more."""
+        """Waits until the page has polled the drive once more."""
         before = self._shown()
         end = time.monotonic() + 60
         while self._shown() <= before:
@@ -68,17 +68,17 @@ class Live:
             self.tab.wait_for_timeout(50)
 
     def _shown(self) -> int:
-        """How often the page has shown the drive."""
+        """Returns how often the page has shown the drive."""
         return int(self.tab.evaluate("document.documentElement.dataset.shown ?? 0"))
 
     def cell(self, unit: int) -> tuple[float, float]:
-        """The middle of a unit's cell, from the canvas's corner."""
+        """Returns the middle of a unit's cell, from the corner of the canvas."""
         data = self.tab.evaluate("({...document.getElementById('blocks').dataset})")
         columns, size = int(data["columns"]), int(data["cell"])
         return (unit % columns + 0.5) * size, (unit // columns + 0.5) * size
 
     def colour(self, unit: int) -> list[int]:
-        """Red, green and blue of the middle of a unit's cell."""
+        """Returns red, green and blue at the middle of a unit's cell."""
         x, y = self.cell(unit)
         code = """([x, y]) => {
             const canvas = document.getElementById("blocks"), scale = devicePixelRatio;
@@ -106,7 +106,8 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert live.tab.locator("#charts svg").count() == 6
         label = live.tab.locator("[data-chart=write_amplification] svg").get_attribute("aria-label")
         assert label == "Write amplification: now 1.500, at most 2.500"
-        # Of a hundred units of height, from the top: the line goes to 1.25 of 2.5, its peak to all.
+        # The plot is 100 high, measured from the top: the line ends at 1.25 of 2.5, its peak at the
+        # full height.
         chart = live.tab.locator("[data-chart=write_amplification]")
         assert "L200.0 50.0" in chart.locator(".mean").get_attribute("d")
         assert "L200.0 0.0" in chart.locator(".extreme").get_attribute("d")
@@ -138,7 +139,7 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
 
 
 def test_times_of_this_machine_are_called_so(browser: Any, page: Page, drive: FakeDrive) -> None:
-    """Without a clock nobody is to take them for those of the drive."""
+    """Without a clock, these times belong to this machine and not to the drive."""
     drive.status |= {"timing": "none", "cleaning_begins_after_bytes": None, "aged": True}
     drive.status["server"]["holding"] = None
     with Live(browser, page.url) as live:
@@ -164,7 +165,7 @@ def test_a_drive_that_has_failed_says_so(browser: Any, page: Page, drive: FakeDr
 def test_the_block_map_is_coloured_and_says_what_a_cell_is(browser: Any, page: Page) -> None:
     with Live(browser, page.url) as live:
         assert live.tab.locator("#blocks").get_attribute("data-units") == str(UNITS)
-        # Of 32 pages, unit 33 has none that is valid, and 32 has all; 3 is free.
+        # Of the 32 pages in each, unit 33 has no valid page and unit 32 has 32. Unit 3 is free.
         assert live.colour(33) == [68, 1, 84]
         assert live.colour(32) == [253, 231, 37]
         free = live.colour(3)

@@ -1,4 +1,4 @@
-"""Paths of `floatgate serve`: the ready-file, and options that name one file twice."""
+"""Paths of `floatgate serve`: the ready-file, and options that name the same file twice."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ Refused = Callable[..., str]
 def refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Refused:
-    """The error of a call of `serve` that is wrong: within this process, as there are many."""
+    """Returns a function that gives the error of a wrong `serve` call. It runs in this process,
+    because there are many calls."""
 
     def call(*words: str) -> str:
         monkeypatch.chdir(tmp_path)

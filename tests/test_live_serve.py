@@ -1,4 +1,4 @@
-"""`floatgate serve` with a stand-in for nbdkit: how it starts, what it says, how it ends."""
+"""`floatgate serve` with a stand-in for nbdkit: its start, its messages, its end."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def environment(tmp_path: Path, document: dict[str, Any]) -> dict[str, str]:
 
 
 def _refused(folder: Path, environment: dict[str, str], *words: object) -> tuple[int | None, str]:
-    """Exit status and error of a server that does not start."""
+    """Returns exit status and error of a server that does not start."""
     with Serve(folder, *words, environment=environment) as server:
         assert server.ready == {}
         assert "Traceback" not in server.said and server.said.count("floatgate: ") == 1
@@ -268,7 +268,7 @@ def test_the_call_that_made_an_image_opens_it_again(
         with Serve(tmp_path, *words, environment=environment) as server:
             assert server.ready.get("bytes") == 24 << 20, server.said
             assert server.stop() == 0
-    # What is set is set on the drive of the image where none is named.
+    # Without --device, settings apply to the drive of the image.
     with Serve(tmp_path, "--image", "a.img", *sets[:4], environment=environment) as server:
         assert server.stop() == 0
     words = ("--image", "a.img", "--set", "flash.channels=16")
@@ -344,7 +344,7 @@ def test_shadows_of_a_new_drive_begin_as_it_does(tmp_path: Path) -> None:
         told = backing.shadows(devices, tmp_path, start=start)
         files = [Path(parameter.rpartition("=")[2]) for parameter in told]
         assert [json.loads(file.read_text())["start"]["fill"] for file in files] == fills
-    # Beside an image that is there: as it was aged, or as the config of each has it.
+    # With an existing image, shadows start as the image was aged, or else as each config says.
     how = {"start.fill": "random", "start.overwrites": 0.5}
     images.create(image, "1MiB", set=how, aged=True)
     images.create(tmp_path / "new.img", "1MiB")

@@ -1,4 +1,4 @@
-"""The page's server: what it shows, whom it refuses, and its metrics."""
+"""The server of the live page: its content, the requests it refuses, and its metrics."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_the_metrics_are_the_numbers_of_the_status(page: Page, document: dict[st
     for cause, us in result["latency"]["blame_us"].items():
         assert value("modelled_blame_seconds", cause=cause) == pytest.approx((us or 0) * 1e-6)
     [shadow, broken] = document["also"]
-    # One of them is that the other shadow has failed.
+    # One warning reports that the other shadow has failed.
     warnings = len(document["warnings"]) + 1
     warnings += sum(len(one["warnings"]) for one in (result, shadow["result"]))
     assert value("warnings") == warnings > len(document["warnings"])
@@ -243,7 +243,7 @@ def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:
 
 
 def _open_ones(connections: list[socket.socket]) -> int:
-    """Connections that the server has not closed."""
+    """Returns the number of connections that the server has not closed."""
     for one in connections:
         one.setblocking(False)
     count = 0

@@ -1,4 +1,4 @@
-"""The main job on real input: a trace in, a drive simulated, a result that can be believed."""
+"""The main job on real input: trace in, drive simulated, plausible result out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ real = pytest.mark.skipif(not SHARED.is_dir(), reason=f"no traces at {SHARED}")
 
 
 def document(cli: Any, *arguments: object) -> dict[str, Any]:
-    """What `--json` prints, without the part that tells how long it took."""
+    """Returns the document that `--json` prints, without its `engine` section, which contains the
+    elapsed time."""
     done = cli(*arguments, "--json")
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)

@@ -1,4 +1,5 @@
-"""The curve of the mapping cache: against runs, against itself sampled, and as a user meets it."""
+"""The curve of the mapping cache: compared with runs, with its own samples, and as a user calls
+it."""
 
 from __future__ import annotations
 
@@ -34,10 +35,11 @@ def _hit_ratio(document: dict[str, Any], entries: int) -> float:
 
 
 def _assert_equals_runs(trace: str) -> None:
-    """Five sizes; the ratios are of the same whole numbers, so they are the same to the bit."""
+    """Compares five sizes. Both ratios divide the same whole numbers, so they are equal to the
+    bit."""
     document = curves.map_curve(trace, sample="exact")
     assert document["trims_ignored"] == 0
-    # The largest is above all pages, so that the last point stands for it.
+    # The largest size exceeds the number of pages, so the curve's last point applies.
     pages = document["distinct_pages"]
     for entries in (1, 16, 256, 1024, 1 << 20):
         settings = {
@@ -99,7 +101,8 @@ def test_sample_is_within_its_stated_error(trace: str, rate: float) -> None:
     ratios = [point["hit_ratio"] for point in exact["points"]]
     errors = []
     for point in sampled["points"]:
-        # Between two of the exact points; beyond the last, everything is cached.
+        # The size lies between two exact points. Beyond the last point, the cache contains every
+        # entry.
         low = max(i for i, entries in enumerate(sizes) if entries <= point["entries"])
         high = min(low + 1, len(sizes) - 1)
         errors.append(max(0, ratios[low] - point["hit_ratio"], point["hit_ratio"] - ratios[high]))

@@ -1,4 +1,4 @@
-"""The page of the map curve in a browser: it draws, it asks for nothing."""
+"""The page of the map curve in a browser: its plots appear, and it sends no requests."""
 
 from __future__ import annotations
 

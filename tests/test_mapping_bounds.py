@@ -1,4 +1,4 @@
-"""Mapping caches on real traces: the bound is a bound, and one pass predicts single runs."""
+"""Mapping caches on real traces: no scheme beats the bound, and one pass predicts single runs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def test_no_demand_cache_beats_the_bound(trace: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
 def test_no_demand_cache_beats_the_bound_on_a_whole_trace(trace: Path) -> None:
-    """Every request of every trace, a million at most: under two minutes for the slowest."""
+    """Plays every request of every trace: at most a million, in under two minutes for the
+    slowest."""
     check_bound(trace, None)
 
 

@@ -1,4 +1,4 @@
-"""The memory of the engine: its large tables are on huge pages where the system has them."""
+"""Memory of the engine: its large tables are on huge pages if the system has them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def huge_kib():
     return next(int(line.split()[1]) for line in lines if line.startswith("AnonHugePages:"))
 """
 
-# What anybody gets who asks as the engine does, for twice as much.
+# Measures the huge pages that any process gets if it asks like the engine, for twice the memory.
 ASKING = f"""{HUGE_KIB}
 import mmap
 
@@ -31,7 +31,7 @@ pages.write(bytes(len(pages)))
 print(huge_kib() - before)
 """
 
-# A process of its own has had no tables before. Map and owners take 8 bytes a page: 16 MiB.
+# A separate process has no earlier tables. Map and owners take 8 bytes a page: 16 MiB.
 LOOKING_ON = f"""{HUGE_KIB}
 from concurrent.futures import ThreadPoolExecutor, wait
 
@@ -52,7 +52,7 @@ print(most - before)
 
 
 def _kib(script: str) -> int:
-    """What a process says that runs so."""
+    """Runs a script in a process, and returns the number that it prints."""
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=HANGS_S)
     assert done.returncode == 0, done.stderr

@@ -15,8 +15,8 @@ from floatgate.models import ModelError
 ALPHAS = st.floats(1.01, 5.0)
 SHARES = st.floats(0.02, 0.98)
 
-# S_f, r; FIFO mixed, FIFO optimal split with its alphas, Desnoyers greedy b = 128 optimal split.
-# f = 1 - r.
+# Columns: S_f, r; FIFO mixed, FIFO optimal split with its alphas, Desnoyers greedy b = 128 optimal
+# split. f = 1 - r.
 TABLE = """
 0.07 0.50 7.3177 7.3177 1.0753 1.0753 6.9400
 0.07 0.60 7.3460 7.0527 1.0941 1.0627 6.6900
@@ -176,14 +176,14 @@ def test_corners_of_the_range(alpha: float, r: float, f: float) -> None:
 
 
 def test_plenty_of_space_costs_nothing() -> None:
-    """Beyond H_b every victim is empty, whoever is cleaned first."""
+    """Beyond H_b every victim is empty, whether hot or cold units are cleaned first."""
     pools = models.oracle_greedy_same_pool(10.0, 64, 0.9, 0.1)
     assert pools.write_amplification == 1
     assert models.oracle_greedy_same_pool(1.2, 1, 0.9, 0.1).write_amplification == 1
 
 
 def test_mixed_log_against_a_tiny_simulator() -> None:
-    """FIFO is a ring: copy what still lives at the tail, then go on writing at the head."""
+    """FIFO is a ring: copy the valid pages at the tail, then continue writing at the head."""
     dice, pages, slots = rng.Random(3), 3000, 3750
     ring: list[int | None] = [*range(pages), *[None] * (slots - pages)]
     where, head, programs = list(range(pages)), pages, 0

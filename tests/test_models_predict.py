@@ -63,7 +63,8 @@ def test_lambert_against_scipy(x: float) -> None:
 
 @given(st.one_of(st.floats(-0.36787944117144, -0.2), st.floats(-0.2, 3.0), st.floats(3.0, 1e9)))
 def test_lambert_to_the_last_bits(x: float) -> None:
-    """Against Newton's method with fifty decimal digits; scipy itself loses some near -1/e."""
+    """Compares with Newton's method at fifty decimal digits. scipy itself loses digits near
+    -1/e."""
     with localcontext() as context:
         context.prec = 50
         w, exact_x = Decimal(models.lambert_w0(x)), Decimal(x)

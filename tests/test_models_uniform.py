@@ -18,7 +18,8 @@ from floatgate.models import ModelError
 ALPHAS = st.floats(1.001, 20.0)
 BLOCKS = st.integers(1, 300)
 
-# S_f; FIFO; greedy b = 64, 128, 256; Desnoyers b = 64, 128; d = 2 and d = 10 at b = 64; random.
+# Columns: S_f; FIFO; greedy b = 64, 128, 256; Desnoyers b = 64, 128; d = 2 and d = 10 at b = 64;
+# random.
 TABLE = """
 0.04  12.6712 10.6301 11.5640 12.0929 10.6283 11.5589 16.3754 11.2606 25.0000
 0.05  10.1724  8.8501  9.4605  9.7979  8.8206  9.4476 13.2662  9.2842 20.0000
@@ -39,7 +40,7 @@ TABLE = """
 
 
 def share(text: str) -> float:
-    """Read "0.07" or "1/11"."""
+    """Reads "0.07" or "1/11"."""
     top, _, bottom = text.partition("/")
     return float(top) / float(bottom or 1)
 
@@ -109,7 +110,8 @@ def test_d_sweep(d: int, printed: list[float]) -> None:
 
 
 def test_d_choices_against_a_second_solver() -> None:
-    """Free search for c, general root finder, write amplification from the victims' mean."""
+    """Uses a free search for c, a general root finder, and write amplification from the victims'
+    mean."""
 
     def balance(x: float, above: float, rate: float, d: int) -> float:
         return 1 - x**d - rate * (x - above)
@@ -145,7 +147,7 @@ def test_fifo_is_its_lambert_form(alpha: float) -> None:
 
 @given(st.floats(-8.9, -2.0))
 def test_fifo_keeps_digits_at_little_spare(log_spare: float) -> None:
-    """A = 1/(2 e) + 2/3 + ..., e = alpha - 1: the two leading terms of the series."""
+    """The two leading terms of the series A = 1/(2 e) + 2/3 + ..., with e = alpha - 1."""
     alpha = 1.0 + 10.0**log_spare
     e = alpha - 1.0
     expected = 1 / (2 * e) + 2 / 3
@@ -227,7 +229,7 @@ def test_limits(spare: float) -> None:
 
 
 def test_d_continues_to_random_just_above_one_choice() -> None:
-    """The general recursion, not the shortcut, also meets `random` at d = 1."""
+    """The general recursion, not only the shortcut, equals `random` at d = 1."""
     from floatgate.models.uniform import _mean_valid
 
     assert _mean_valid(0.25, 64, 1) == pytest.approx(64 / 1.25)
@@ -240,7 +242,7 @@ def test_ten_choices_cross_fifo() -> None:
 
 
 def test_smooth_level_error() -> None:
-    """The quoted accuracy: 12 % at b = 4, 0.1 % at b = 128 from 7 % spare, 0.2 % at 4 %."""
+    """The documented accuracy: 12 % at b = 4, 0.1 % at b = 128 from 7 % spare, 0.2 % at 4 %."""
 
     def worst(b: int, low: int) -> float:
         alphas = [1000 / (1000 - s) for s in range(low, 501)]
@@ -265,7 +267,8 @@ def test_against_a_tiny_simulator(policy: str) -> None:
 
 
 def simulate(policy: str, b: int, data_blocks: int, spare_blocks: int) -> float:
-    """Write amplification over 8 volumes after 3 of warm-up; one frontier beside the T blocks."""
+    """Returns write amplification over 8 volumes after 3 volumes of warm-up. One open unit is
+    additional to the T blocks."""
     dice = rng.Random(7)
     pages = data_blocks * b
     home = [page // b for page in range(pages)]

@@ -1,4 +1,4 @@
-"""What a module keeps to itself is used by no other."""
+"""No module uses another module's private names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 FOR_ALL = ("_core", "_current_frames")
-"""Our own compiled module, and a function that the documentation of `sys` has."""
+"""Our own compiled module, and a function documented in `sys`."""
 
 
 def _is_private(name: str) -> bool:
@@ -20,7 +20,7 @@ def _is_private(name: str) -> bool:
 
 
 def _borrowed(text: str) -> list[str]:
-    """Private names that are imported, or taken from a module that is imported."""
+    """Returns private names that are imported, or taken from an imported module."""
     tree = ast.parse(text)
     found, modules = [], set()
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Where results go: what exists is safe, an input is never an output, devices stay devices."""
+"""Outputs: existing files are safe, an input is never overwritten, devices stay devices."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_a_fifo_is_written_to_and_stays(cli, tmp_path: Path, csv: Path) -> None:
 
 @posix
 def test_a_device_is_written_to_and_stays(cli, csv: Path) -> None:
-    """A pseudo-terminal: no mistake of ours can put a file in the place of that device."""
+    """A pseudo-terminal is the device, because no bug can replace it by a file."""
     import pty
     import tty
 
@@ -252,7 +252,7 @@ def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
     ],
 )
 def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, call) -> None:
-    """A limit on the size of files stands for the disk: both fail in the middle of a write."""
+    """A limit on file size stands for the full disk: both fail in the middle of a write."""
     import resource
 
     done = subprocess.run(
@@ -261,7 +261,7 @@ def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, cal
         capture_output=True,
         text=True,
         timeout=60,
-        # The limit is for these files, too: half a .pyc would be there for whoever imports next.
+        # The limit also applies to .pyc files: half a .pyc would break the next import.
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
     )

@@ -1,4 +1,4 @@
-"""What is published says what it is: one version, every licence, a source that builds alone."""
+"""Published packages: one version, every licence, and a source archive that builds alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from floatgate.live import nbdkit
 
 ROOT = Path(__file__).resolve().parents[1]
 LINKED = {"module.txt": "floatgate-py", "plugin.txt": "floatgate-nbdkit"}
-"""The files of third-party/, and the crate of whose library each tells."""
+"""Files of third-party/, and the crate whose library each file describes."""
 
 needs_cargo = pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
 
@@ -50,7 +50,8 @@ def test_the_changelog_has_the_version_or_there_was_no_release() -> None:
 
 
 def test_the_locks_agree() -> None:
-    """`make docs` and the like install beside what the tests use, and must not change it."""
+    """The other locks install next to the test packages, for instance for `make docs`, and must not
+    change their versions."""
     locked = _pins(ROOT / "requirements.lock")
     others = [*ROOT.glob("requirements-*.lock")]
     assert len(others) == 3
@@ -60,7 +61,7 @@ def test_the_locks_agree() -> None:
 
 
 def _pins(path: Path) -> dict[str, set[str]]:
-    """The versions of each package, of which some are for certain Pythons."""
+    """Returns the versions of each package. Some versions are for certain Pythons only."""
     found: dict[str, set[str]] = {}
     for name, version in re.findall(r"^([\w.-]+)==(\S+)", path.read_text("utf-8"), re.MULTILINE):
         found.setdefault(name, set()).add(version)
@@ -88,7 +89,7 @@ def test_the_licences_are_those_of_what_is_linked(file: str) -> None:
     for target in targets:
         for line in run("cargo", *tree, "--target", target, "--format", "{p}").splitlines():
             name, version = line.split()[:2]
-            # Macros run when it is built, and are not linked.
+            # Procedural macros run at build time, and are not linked.
             if not name.startswith("floatgate-") and "(proc-macro)" not in line:
                 linked.add(f"{name} {version.removeprefix('v')}")
     text = (ROOT / "third-party" / file).read_text("utf-8")
@@ -113,7 +114,8 @@ def test_the_source_distribution_builds_alone(tmp_path: Path) -> None:
         assert (source / name).is_file(), name
     presets = {path.name for path in (ROOT / "devices").glob("*.toml")}
     assert {path.name for path in (source / "devices").glob("*.toml")} == presets
-    # What the engine takes into itself at build time is there, too: a crate is told by its files.
+    # The archive contains the three crates of the module, and the files that they include at build
+    # time.
     metadata = json.loads(
         run("cargo", "metadata", "--format-version", "1", "--no-deps", "--offline", cwd=source)
     )
@@ -124,7 +126,7 @@ def test_the_source_distribution_builds_alone(tmp_path: Path) -> None:
 
 
 def _included(source: Path) -> list[Path]:
-    """Files that Rust code of a library takes in by include_str! or include_bytes!."""
+    """Returns the files that Rust library code includes by include_str! or include_bytes!."""
     found = []
     for code in (source / "crates").glob("*/src/**/*.rs"):
         for name in re.findall(r'include_(?:str|bytes)!\("(.*?)"\)', code.read_text("utf-8")):

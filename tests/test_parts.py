@@ -1,4 +1,4 @@
-"""Files in the making: those of processes that were killed go, those of others stay."""
+"""Unfinished files: a sweep removes those of killed processes, and keeps those of running ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _parts(folder: Path) -> set[Path]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that makes a file and a folder in the test's directory."""
+    """Starts a process that makes an unfinished file and folder in the test's directory."""
     command = [sys.executable, "-c", HOLD]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -63,7 +63,7 @@ def test_parts_of_a_process_that_runs_stay_and_of_one_that_is_gone_go(
 
 
 def test_nothing_else_is_swept(tmp_path: Path) -> None:
-    """A name alone makes no part: others may choose it."""
+    """The name alone does not mark a file as unfinished output: users may choose such names."""
     for name in ("x.part", ".x.part", ".floatgate-x", "floatgate-x.part"):
         (tmp_path / name).write_text("mine")
     os.mkfifo(tmp_path / ".floatgate-fifo.part")
@@ -77,7 +77,7 @@ def test_nothing_else_is_swept(tmp_path: Path) -> None:
 def test_a_part_that_is_taken_for_a_left_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the making and the locking another process may come and sweep."""
+    """Between creating and locking the file, another process may sweep it away."""
     made: list[Path] = []
 
     def swept(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`floatgate precondition`: recipes, the rules of steadiness, what is found, and the process."""
+"""`floatgate precondition`: recipes, the rules of steadiness, the answer, and the process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL = {"workload": "uniform:span=32MiB", "repeat": 2, "budget": 16}
 
 
 def _writes(play: str) -> list[list[int]]:
-    """The pages that each generator writes, in order."""
+    """Returns the pages that each generator writes, in order."""
     found = []
     for text in filter(None, map(str.strip, play.split(";"))):
         pages: list[int] = []
@@ -78,7 +78,8 @@ def test_a_level_series_is_steady_from_its_level_on() -> None:
     rising = [5 - 4 * math.exp(-volume) for volume in range(32)]
     noisy = [value * (1 + noise) for value, noise in zip(rising, _noise(0.004), strict=True)]
     assert steady.steady_from([3.0] * 32) == 0
-    # 4 e^-n is below 1 % of 5 from n = 5 on; the mean of ten is nearer to the first of them.
+    # 4 e^-n is below 1 % of 5 from n = 5 on. With noise, a mean over ten volumes is nearer to the
+    # first of them.
     assert steady.steady_from(rising) == 5
     assert steady.steady_from(noisy) in (4, 5)
     assert steady.steady_from(rising[:14]) is None, "too short"
@@ -103,7 +104,7 @@ def test_a_series_that_moves_is_not_steady(series: list[float]) -> None:
 def test_snia_is_content_with_five_rounds() -> None:
     assert steady.snia_rounds([1.0] * 4) is None
     assert steady.snia_rounds([1.0] * 5) == 5
-    # A line that falls by 10 % of its mean over five rounds is flat enough, one by 11 % is not.
+    # Over five rounds, a slope of 10 % of the mean is flat enough, and 11 % is not.
     falling = [[1 - share / 4 * (at - 2) for at in range(5)] for share in (0.0999, 0.11)]
     assert [steady.snia_rounds(rounds) for rounds in falling] == [5, None]
     # Without a slope, a range of 20 % is narrow enough.
@@ -122,13 +123,13 @@ def test_uniform_writes_come_to_the_closed_form() -> None:
     assert state.mean == pytest.approx(law, rel=0.005)
     assert [start.volumes for start in found.steady.starts] != [None, None]
     by_name = {one.name: one for one in found.recipes}
-    # An erased drive cleans nothing until its spare is used up.
+    # An erased drive cleans nothing until its spare units are used up.
     assert by_name["erased"].write_amplification.mean == 1
     assert by_name["erased"].volumes == 0
     assert by_name["fill-random-1"].within["3"]
     assert not by_name["fill"].within["5"]
     assert found.shortest["5"] == "fill-random-1"
-    # What the workload writes after a fill is a curve of its own, begun later.
+    # After a fill, the workload's curve is the same curve with a later start.
     quarters = 4
     assert by_name["fill-workload-1"].curve[0] == by_name["fill"].curve[quarters]
     assert by_name["workload-2"].curve[0] == by_name["erased"].curve[2 * quarters]
@@ -144,7 +145,8 @@ def test_the_clock_changes_nothing() -> None:
 
 
 def test_parts_of_a_drive_mixes_and_large_requests() -> None:
-    """The workload's own span, reads and sizes: a window is a quarter of the drive's capacity."""
+    """The workload keeps its own span, reads and sizes. A window is a quarter of the drive's
+    capacity."""
     for text, requests in (
         ("uniform:span=8MiB,reads=0.5", 2 * 16.0),
         ("uniform:span=8MiB,size=16KiB", 16 / 4),
@@ -153,7 +155,8 @@ def test_parts_of_a_drive_mixes_and_large_requests() -> None:
         pages = found.capacity_bytes / 4096
         assert found.workload.startswith(f"{text},requests=")
         assert int(found.workload.rpartition("=")[2]) == pytest.approx(requests * pages, rel=0.02)
-        # As much as the smallest drive for the span has, in whole requests of the fill.
+        # The drive has the smallest capacity for the span, rounded up to whole requests of the
+        # fill.
         assert CAPACITY <= found.capacity_bytes < CAPACITY + 64 * 4096
         assert found.capacity_bytes % (128 << 10) == 0
 

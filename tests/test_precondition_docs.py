@@ -1,4 +1,4 @@
-"""Every number in docs/precondition.md is measured again."""
+"""Measures every number in docs/precondition.md again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORKLOADS = {
 
 
 def measure(call: str) -> Preconditioned:
-    """What `floatgate precondition` with these options measures."""
+    """Runs `floatgate precondition` with these options, and returns the result."""
     words = shlex.split(call)
     given: dict[str, list[str]] = {}
     for option, value in zip(words[::2], words[1::2], strict=True):
@@ -39,7 +39,7 @@ def measure(call: str) -> Preconditioned:
 
 
 def lines(found: list[Preconditioned]) -> list[str]:
-    """The rows of a table: the steady state, and a row for each recipe."""
+    """Returns the rows of a table: the steady state, and a row for each recipe."""
     states = [one.steady.write_amplification for one in found]
     levels = [f"{state.mean:.3f} ± {state.ci95:.3f}" for state in states if state and state.ci95]
     rows = [f"| steady state, WA | | {' | '.join(levels)} |"]
@@ -71,7 +71,7 @@ def test_tables(drive: str) -> None:
 
 
 def _law(found: Preconditioned) -> str:
-    """What the page says of the closed form."""
+    """Returns the page's sentence about the closed form."""
     state = found.steady.write_amplification
     assert state is not None
     pages = found.capacity_bytes // 4096

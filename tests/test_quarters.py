@@ -1,4 +1,4 @@
-"""A run that has not reached its steady state says so, with the last quarter beside the mean."""
+"""A run without a steady state warns, and prints the last quarter next to the mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPARE = COUNTED | {"capacity.spare_factor": 0.2}
 
 
 def quarters(result: fg.Result) -> list[float]:
-    """Write amplification of each quarter of the bytes written, from the timeline."""
+    """Returns write amplification in each quarter of the bytes written, from the timeline."""
     frame = result.timeline
     ends = [0, *frame["host_bytes"]]
     media = [0.0] * 4

@@ -1,4 +1,4 @@
-"""The values that a key may have: `tune` and studies read them alike, mistakes too."""
+"""Ranges of a key's values: `tune` and studies parse them alike, and report the same mistakes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def of_study(given: Any, section: str = "random") -> ranges.Allowed:
 )
 def test_all_read_the_same_ranges(given: Any, found: Range) -> None:
     assert of_tune(given) == of_study(given) == of_study(given, "optuna") == found
-    # What a study's directory says that it is of can be read again.
+    # The ranges in a study's directory can be parsed again.
     assert ranges.read(ranges.document(found)) == found
 
 
@@ -83,13 +83,14 @@ def test_all_say_the_same_of_mistakes(given: Any, said: str) -> None:
 
 def test_a_list_is_of_what_a_config_can_have() -> None:
     assert of_study(["x", 1, 0.5, True]) == ["x", 1, 0.5, True]
-    # True and 1 are equal in Python, and not in a config.
+    # True and 1 are equal in Python, but differ in a config.
     assert of_study([True, 1]) == [True, 1]
     assert of_tune([True, 1]) == ["true", "1"]
     assert of_tune("x, y") == ["x", "y"]
     with pytest.raises(fg.ConfigError, match=r"keys\.a\.b: .*numbers, texts, true or false"):
         of_study([[1], [2]])
-    # One choice is a study's to have; who tunes is told that there is nothing to choose from.
+    # A study may have a key with one value. `tune` refuses it, because there is nothing to choose
+    # from.
     assert of_study(["x"]) == ["x"]
     with pytest.raises(fg.ConfigError, match=r"vary: a\.b: .* expected two or more values"):
         of_tune("x")
@@ -99,7 +100,7 @@ def test_sizes_double_where_they_are_a_text() -> None:
     random = Random(1)
     drawn = Counter(ranges.draw(of_study("4KiB..100KiB"), random) for _ in range(1000))
     assert sorted(drawn) == [4096 << step for step in range(5)]
-    # Each of five is as likely: within five standard deviations.
+    # Each of five values is as likely: the counts are within five standard deviations.
     assert all(abs(count - 200) < 5 * (1000 * 0.2 * 0.8) ** 0.5 for count in drawn.values())
 
 
@@ -121,7 +122,7 @@ def test_a_search_of_a_study_takes_every_form(tmp_path: Path) -> None:
     assert {*rows["queue.depth"]} <= {1, 2, 3, 4}
     assert {*rows["cleaning.victim"]} == {"greedy", "fifo"}
     assert rows["trace.reads"].is_between(0, 0.5).all() and rows["workload.reads"].max() > 0
-    # Read again, it is the same study.
+    # Parsed again, it is the same study.
     again = fg.study(found.head["study"], out=tmp_path / "out", resume=True)
     assert again.frame(["run"]).equals(rows.select("run"))
 

@@ -1,4 +1,4 @@
-"""What the README says happens: its numbers come out. `test_docs_commands.py` runs its commands."""
+"""The README's numbers come out. `test_docs_commands.py` runs its commands."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _section(title: str) -> str:
 
 
 def _blocks() -> list[list[str]]:
-    """The commands in indented blocks, as words."""
+    """Returns the commands in indented blocks, as words."""
     text = re.sub(r"\\\n\s*", "", README)
     return [shlex.split(line) for line in re.findall(r"^    (floatgate .*)$", text, re.MULTILINE)]
 
 
 def _measured_row(name: str) -> tuple[float, float]:
-    """Measured and predicted write amplification, as printed."""
+    """Returns the printed measured and predicted write amplification."""
     row = re.search(rf"^\| `{name}` \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
     assert row, f"the README has no row {name}"
     return float(row[1]), float(row[2])
@@ -57,7 +57,8 @@ def test_the_predictions_are_those_of_predict() -> None:
 
 
 def _long_run(victim: str) -> list[str]:
-    """The command whose results are printed; the other rows are other victims of it."""
+    """Returns the README's command with another victim policy. The other rows of its table are such
+    runs."""
     [words] = [words for words in _blocks() if "cleaning.victim=greedy" in words]
     return [*[word.replace("victim=greedy", f"victim={victim}") for word in words[1:]], "--json"]
 
@@ -76,7 +77,7 @@ def test_a_sixteenth_of_the_run_comes_near_what_is_printed(cli: Any, victim: str
 
 
 def test_the_number_printed_for_another_victim_is_that_measured(cli: Any) -> None:
-    """`test_docs_commands.py` holds that of the command itself."""
+    """`test_docs_commands.py` checks the number of the printed command itself."""
     done = cli(*_long_run("fifo"))
     assert done.returncode == 0, done.stderr
     measured, _ = _measured_row("fifo")
@@ -97,7 +98,7 @@ def test_every_page_that_is_linked_is_there() -> None:
 
 
 def test_the_picture_of_the_report_shows_what_the_command_prints(cli: Any, tmp_path: Path) -> None:
-    """`python tools/readme_picture.py` renews it."""
+    """`python tools/readme_picture.py` renews the picture."""
     tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
     words = tool["command"]()
     done = cli(*words[1:], "-q")

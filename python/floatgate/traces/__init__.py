@@ -1,4 +1,4 @@
-"""Block traces: reading any known format, laying out addresses, the figures of a trace."""
+"""Block traces: reads every known format, lays out addresses, computes statistics of a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Binary formats of fixed records: columns straight from the bytes."""
+"""Binary formats with fixed-size records: builds columns directly from the bytes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .model import NO_REQUESTS, NUMBER_LIMIT, Parsed
 
 
 def words(data: bytes, record: int) -> pl.DataFrame:
-    """Little-endian UInt32 words of all whole records of `record` bytes, as `w0`, `w1`, ...
+    """Returns the little-endian UInt32 words of all whole records as columns `w0`, `w1`, ...
 
-    `record` is a multiple of 4; bytes after the last whole record are left out.
+    A record has `record` bytes, a multiple of 4. Bytes after the last whole record are left out.
     """
     width = record // 4
     count = len(data) // record
@@ -26,36 +26,36 @@ def words(data: bytes, record: int) -> pl.DataFrame:
 
 
 def wide(low: str, high: str) -> pl.Expr:
-    """Two 32-bit columns as one UInt64."""
+    """Combines two 32-bit columns into one UInt64 column."""
     return pl.col(low).cast(pl.UInt64) + pl.col(high).cast(pl.UInt64) * (1 << 32)
 
 
 def tail(size: int, record: int) -> str | None:
-    """What is wrong with the end of a file of `size` bytes, if it ends inside a record."""
+    """Describes the incomplete last record of a file of `size` bytes; None if all are whole."""
     rest = size % record
     return f"record {size // record + 1}: {rest} of {record} bytes" if rest else None
 
 
-#: Records that a format is recognised by.
+#: Records at the start of a file by which its format is recognised.
 HEAD = 256
 
 
 def records(data: bytes, layout: str, count_max: int = HEAD) -> Iterator[tuple[int, ...]]:
-    """The first records of `data`, each unpacked by the struct `layout`, for recognition."""
+    """Yields the first records of `data`, each unpacked by the struct `layout`."""
     shape = struct.Struct(layout)
     whole = min(len(data) // shape.size, count_max)
     return shape.iter_unpack(data[: whole * shape.size])
 
 
 class Checked:
-    """Counts requests from binary records; one whose address is out of range is unparsed."""
+    """Counts requests from binary records; a request with an address out of range is unparsed."""
 
     def __init__(self) -> None:
         self._candidates = self._unparsed = 0
         self._first: str | None = None
 
     def take(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The requests that are none of these.
+        """Returns the requests in range and counts all others as unparsed.
 
         `frame` has the columns of `Parsed.frame` and `record`, the number of the record from 1.
         """
@@ -70,7 +70,7 @@ class Checked:
         return frame.filter(in_range).drop("record")
 
     def told(self, units: tuple[str, str, str], broken: str | None, notes: list[str]) -> Parsed:
-        """What is known of all; `broken` is what is wrong with the end of the file, if anything."""
+        """Returns the outcome without requests; `broken` describes an incomplete last record."""
         return Parsed(
             NO_REQUESTS,
             units,

@@ -1,4 +1,4 @@
-"""From what a format's reader found to a `Trace`: units, order, devices, and what was dropped."""
+"""Builds a `Trace` from a reader's output: converts units, sorts by time, numbers devices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .model import (
     plural,
 )
 
-#: More lines than this share that do not parse mean that the file is something else.
+#: Largest share of unparsed lines. A file with more of them has another format.
 UNPARSED_MAX = 0.01
 
 _LAST_NS = 1 << 63
@@ -38,9 +38,10 @@ def build(
     limit: int | None,
     close_gaps: int | None,
 ) -> Trace:
-    """Makes the trace `name` of format `form`.
+    """Builds the trace `name`, of format `form`, from a reader's output. Raises `TraceError`.
 
-    `units` overrides, `limit` keeps the earliest, `close_gaps` shortens gaps to so many ns.
+    `units` overrides the units of the file. `limit` keeps the earliest requests. `close_gaps` is
+    the longest gap that remains between two requests, in ns.
     """
     refuse_garbage(parsed, name, form)
     said = said_units(parsed, units or {})
@@ -75,8 +76,10 @@ def build(
 
 
 def in_schema(frame: pl.DataFrame, numbers: Mapping[Any, int]) -> pl.DataFrame:
-    """The columns of `SCHEMA`, and `STREAM` if there is one, with the devices' numbers for what a
-    file calls them."""
+    """Returns the columns of `SCHEMA`, and `STREAM` if the frame has it.
+
+    `numbers` maps each device in the file to its number.
+    """
     if all(key == number for key, number in numbers.items()):
         device = pl.col("device")
     elif len(numbers) == 1:
@@ -90,7 +93,7 @@ def in_schema(frame: pl.DataFrame, numbers: Mapping[Any, int]) -> pl.DataFrame:
 
 
 def check_units(units: Mapping[str, str]) -> None:
-    """Raises `TraceError` unless `units` maps time, address or length to a unit there is."""
+    """Raises `TraceError` unless `units` maps time, address or length to a known unit."""
     known = {"time": TIME_UNITS, "address": SPACE_UNITS, "length": SPACE_UNITS}
     for what, unit in units.items():
         if what not in known:
@@ -101,7 +104,7 @@ def check_units(units: Mapping[str, str]) -> None:
 
 
 def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
-    """The units of the file, but where others are `given`."""
+    """Returns the units of the file, overridden by the `given` ones."""
     check_units(given)
     time, address, length = parsed.units
     guesses = {what: why for what, why in parsed.guesses.items() if what not in given}
@@ -116,7 +119,7 @@ def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
 
 
 def refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
-    """Raises `TraceError` where what was read cannot be relied on."""
+    """Raises `TraceError` if too many lines are unparsed or the reader has rejected the file."""
     if parsed.cause:
         raise TraceError(f"{name}: {parsed.cause}{_first_of(parsed)}")
     if parsed.unparsed and parsed.unparsed > UNPARSED_MAX * parsed.candidates:
@@ -135,13 +138,13 @@ def _first_of(parsed: Parsed) -> str:
 
 
 def no_requests(name: str, form: str, notes: Sequence[str]) -> TraceError:
-    """The error of a trace in which there is none; `notes` say what was left out."""
+    """Returns the error for a trace without requests; `notes` explain which lines were dropped."""
     why = f": {'; '.join(notes)}" if notes else ""
     return TraceError(f"{name}: the trace has no requests ({form}){why}")
 
 
 def to_bytes(frame: pl.DataFrame, units: Units) -> pl.DataFrame:
-    """Addresses and lengths in bytes."""
+    """Converts addresses and lengths to bytes."""
     scales = {"offset": SPACE_UNITS[units.address], "length": SPACE_UNITS[units.length]}
     return frame.with_columns(pl.col(c) * scale for c, scale in scales.items() if scale > 1)
 
@@ -155,7 +158,7 @@ def _drop_empty(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
 
 
 def _in_order(frame: pl.DataFrame, unit: str, name: str, notes: list[str]) -> pl.DataFrame:
-    """Adds `at_ns` and sorts by it; requests of equal time stay in the order of the file."""
+    """Adds `at_ns` and sorts by it; requests with equal times keep the order of the file."""
     time = frame["time"]
     first, last = time.min(), time.max()
     check_span(first, last, unit, name)
@@ -168,7 +171,7 @@ def _in_order(frame: pl.DataFrame, unit: str, name: str, notes: list[str]) -> pl
 
 
 def check_span(first: Any, last: Any, unit: str, name: str) -> None:
-    """Raises `TraceError` where there are too many nanoseconds between two times."""
+    """Raises `TraceError` if two times are 2^63 ns (292 years) or more apart."""
     if int((last - first) * TIME_UNITS[unit]) >= _LAST_NS:
         raise TraceError(
             f"{name}: times from {_plain(first)} to {_plain(last)} {unit} span more than 292 years"
@@ -177,21 +180,22 @@ def check_span(first: Any, last: Any, unit: str, name: str) -> None:
 
 
 def _plain(number: Any) -> str:
-    """A time without an exponent, and without zeros at its end."""
+    """Formats a time without an exponent and without trailing zeros."""
     text = f"{Decimal(number):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def since(first: Any, unit: str) -> pl.Expr:
-    """`at_ns`: nanoseconds from the time `first` on."""
+    """Returns the column `at_ns`: nanoseconds since the time `first`."""
     ticks: pl.Expr = pl.col("time") - first
     return (ticks * TIME_UNITS[unit]).cast(pl.UInt64).alias("at_ns")
 
 
 def number_devices(found: pl.Series, names: Sequence[str]) -> tuple[dict[Any, int], list[str]]:
-    """Numbers devices from 0 in the order of their names, digits in a name read as numbers.
+    """Numbers devices from 0 in the order of their names; digits in a name compare as numbers.
 
-    `found` is what the requests have for them; where these are numbers, `names` may name them.
+    `found` has the devices as the requests name them. If these are numbers, `names` may name them.
+    Returns the number of each device in `found`, and the device names in order.
     """
     keys = found.unique().to_list()
     called = {key: names[key] if names and 0 <= key < len(names) else str(key) for key in keys}

@@ -1,9 +1,9 @@
-"""Delimited text of any form: the user says which column holds what.
+"""Delimited text of any form: the user states which column holds what.
 
-`time=3,op=5,offset=2,length=4` names columns by number, from 1, or by the header; `device` may be
-added. `read`, `write`, `trim` and `flush` give the words that stand for an operation, with a plus
-between them, where they are none of `WORDS` and no rwbs of the kernel. Addresses and lengths may be
-hexadecimal, times may have a decimal comma.
+`time=3,op=5,offset=2,length=4` names columns by number, from 1, or by title; `device` is optional.
+`read`, `write`, `trim` and `flush` define further words for an operation, joined by plus signs.
+Words in `WORDS` and rwbs of the kernel need no definition. Addresses and lengths may be
+hexadecimal, and times may have a decimal comma.
 """
 
 from __future__ import annotations
@@ -36,20 +36,24 @@ NEEDED = ("time", "op", "offset", "length")
 OPERATIONS = {"read": READ, "write": WRITE, "trim": TRIM, "flush": FLUSH}
 WORDS = {**RW, "t": TRIM, "trim": TRIM, "d": TRIM, "discard": TRIM, "f": FLUSH, "flush": FLUSH}
 
-#: Bytes from the start of a file in which a header is looked for.
+#: Bytes at the start of a file that are searched for a header.
 _TOP_BYTES = 1 << 16
 
-#: The text of a number, perhaps with separators.
+#: Matches a number, with or without separators.
 _NUMBER = r"-?(?:0[xX][0-9A-Fa-f]+|\d[\d.,'\u2019\u00a0\u202f ]*(?:[eE][+-]?\d+)?)"
 
-#: A word of the kernel that is longer than a letter, such as WS, RA or FWFS.
+#: Matches an rwbs word of the kernel with several letters, such as WS, RA or FWFS.
 _RWBS = r"^F?[RWD][EFASMU]+$|^F[RWDFN][EFASMU]*$"
 
 _EXPECTED = "expected time=N,op=N,offset=N,length=N, N the number or the name of a column"
 
 
 def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
-    """What was given, as texts; raises `TraceError` where a key is missing, unknown or doubled."""
+    """Returns the given columns as texts by key.
+
+    Raises `TraceError` if a key is missing, unknown or repeated, or if a word is given for two
+    operations.
+    """
     if isinstance(given, str):
         pairs = [part.partition("=") for part in given.split(",")]
         items = [(key.strip(), value.strip()) for key, _, value in pairs]
@@ -71,24 +75,24 @@ def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
 
 
 def words_of(given: str) -> list[str]:
-    """Words with a plus between them, in lower case; a plus at an end is one of a word."""
+    """Splits text at plus signs, in lower case; a plus at either end makes it a single word."""
     words = given.lower().split("+")
     return words if all(words) else [given.lower()]
 
 
 def is_operation(word: str) -> bool:
-    """Whether a word stands for an operation without being given."""
+    """Returns whether `word` names an operation without a definition by the user."""
     return word.lower() in WORDS or bool(re.search(_RWBS, word))
 
 
 class Reader(UntimedReader):
-    """Takes text apart by what `parse_columns` returned.
+    """Reads text with the columns that `parse_columns` returned.
 
-    Columns with a name stand in a header: the first line that has all of them. Without names the
-    first line with a time, an address and a length is the first request, and the line above it is a
-    header. Lines above a header are left out. The delimiter is the first of tab, comma, semicolon,
-    bar and blanks that splits that line into enough columns; between quotation marks it splits
-    nothing.
+    If any column is given by title, the header is the first line with all given columns. Otherwise
+    the first request is the first line with numbers for time, address and length, and the line
+    above it is the header. Lines above the header are left out. The delimiter is the first of tab,
+    comma, semicolon, bar and blanks that splits this line into enough columns. Quoted text is never
+    split.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -169,26 +173,26 @@ class Reader(UntimedReader):
 
 @dataclass(frozen=True)
 class _Top:
-    """The start of a file: the lines above its header or above its first request, and that line."""
+    """Header or first request of a file, and the number of lines above it."""
 
     above: int
-    """Lines that are neither."""
+    """Number of lines above the header, or above the first request if there is no header."""
     first: str
-    """The first line that is not empty."""
+    """The first line that is neither empty nor a comment."""
     delimiter: str
     cells: list[str]
-    """Of the header, or of the first request."""
+    """Cells of the header, or of the first request."""
     header: str | None = None
     is_titled: bool = False
-    """Whether the cells are titles."""
+    """Whether the cells are column titles."""
 
     def title(self, index: int) -> str:
-        """The title of a column, empty if it has none."""
+        """Returns the title of a column, or an empty text if it has none."""
         return self.cells[index] if self.is_titled and index < len(self.cells) else ""
 
 
 def _top_of(data: bytes, last: bool, places: Mapping[str, str]) -> _Top | None:
-    """The top of a file that begins with `data`; None if that is not enough of it."""
+    """Returns the top of a file that begins with `data`, or None if more data is needed."""
     head = data[:_TOP_BYTES]
     is_all = last or len(data) > _TOP_BYTES
     lines = head.decode("utf-8-sig", "replace").split("\n")
@@ -209,7 +213,7 @@ def _has_names(places: Mapping[str, str]) -> bool:
 def _named_top(
     lines: Sequence[str], filled: Sequence[tuple[int, str]], places: Mapping[str, str]
 ) -> _Top | None:
-    """The top above and with the line of titles, which may be a comment."""
+    """Finds the line of titles, which may be a comment."""
     for at, line in enumerate(lines):
         bare = line.strip()
         for delimiter, cells in _splits(bare.lstrip("#").strip(), places):
@@ -219,7 +223,7 @@ def _named_top(
 
 
 def _numbered_top(filled: Sequence[tuple[int, str]], places: Mapping[str, str]) -> _Top | None:
-    """The top above the first line in which the columns of numbers have numbers."""
+    """Finds the first line with numbers for time, offset and length; the line above is a header."""
     for index, (at, line) in enumerate(filled):
         for delimiter, cells in _splits(line, places):
             numbers = (cells[int(places[key]) - 1] for key in ("time", "offset", "length"))
@@ -236,7 +240,10 @@ def _numbered_top(filled: Sequence[tuple[int, str]], places: Mapping[str, str]) 
 
 
 def _plain_top(first: str, places: Mapping[str, str]) -> _Top:
-    """The top of a file in which no line has all columns as they should be."""
+    """Returns the first line as the top, in a file where no line has valid values.
+
+    Raises `TraceError` if the first line lacks one of the columns.
+    """
     for delimiter, cells in _splits(first, places):
         is_header = not _has_names(places) and not re.fullmatch(
             _NUMBER, cells[int(places["time"]) - 1]
@@ -258,7 +265,7 @@ def _plain_top(first: str, places: Mapping[str, str]) -> _Top:
 
 
 def _splits(line: str, places: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """Delimiters, each with the cells of a line that has every column with it."""
+    """Yields each delimiter that gives the line every column, with the cells."""
     for delimiter in DELIMITERS:
         cells = cells_of(line, delimiter)
         if all(_index(value, cells) >= 0 for value in places.values()):
@@ -266,14 +273,14 @@ def _splits(line: str, places: Mapping[str, str]) -> Iterator[tuple[str, list[st
 
 
 def _index(value: str, cells: Sequence[str]) -> int:
-    """The index of the column with this number or name; -1 where there is none."""
+    """Returns the index of the column with this number or title, or -1."""
     if value.isdecimal():
         return int(value) - 1 if int(value) <= len(cells) else -1
     return cells.index(value) if value in cells else -1
 
 
 def _refuse_doubled(title: str, titles: Sequence[str]) -> None:
-    """Raises `TraceError` where several columns have the title that a column is named by."""
+    """Raises `TraceError` if a column is given by a title that several columns have."""
     numbers = [str(at) for at, one in enumerate(titles, 1) if one == title]
     if not title.isdecimal() and len(numbers) > 1:
         raise TraceError(
@@ -283,7 +290,7 @@ def _refuse_doubled(title: str, titles: Sequence[str]) -> None:
 
 
 def _line(delimiter: str, at: Mapping[str, int]) -> str:
-    """The expression of a line with named groups where columns are asked for."""
+    """Returns the expression of a line, with a named group for each requested column."""
     blanks = delimiter == BLANKS
     text = r'"[^"]*"|[^ \t"]+' if blanks else f'"[^"]*"|[^{delimiter}"]*?'
     other = r'"[^"]*"|\S+' if blanks else f' *"[^"]*" *|[^{delimiter}]*'
@@ -297,7 +304,7 @@ def _line(delimiter: str, at: Mapping[str, int]) -> str:
 
 
 def _space(what: str, title: str) -> tuple[str, str]:
-    """The unit of addresses or lengths under a title, and a sentence that says why."""
+    """Returns the unit of addresses or lengths under a title, and a sentence with the reason."""
     unit = unit_in(title, "space")
     if unit is None:
         return "bytes", f"{what} taken as bytes: {UNSTATED}"
@@ -305,7 +312,10 @@ def _space(what: str, title: str) -> tuple[str, str]:
 
 
 def _one_op_a_row(frame: pl.DataFrame, words: Mapping[str, int]) -> pl.DataFrame:
-    """Letters in place of rwbs that are no words; a flush before a write is a row of its own."""
+    """Replaces rwbs words by the letter of the operation; a flush before a write gets its own row.
+
+    Words in `words` are not replaced.
+    """
     op = pl.col("op")
     is_rwbs = op.str.contains(_RWBS) & ~op.str.to_lowercase().is_in([*words])
     frame = frame.with_columns(pl.when(is_rwbs).then(op).alias("rwbs"), op.alias("word"))

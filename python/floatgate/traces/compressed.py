@@ -1,8 +1,9 @@
-"""Compressed files: gzip, zstd, bzip2 and xz, of one stream or of many.
+"""Compressed files: gzip, zstd, bzip2 and xz, with one stream or several.
 
-Files of many streams are common: pbzip2, pixz and pzstd write them, and `cat` makes them. Python's
-own readers of bzip2 and xz take a stream that does not begin as one for the end of the file, so
-that a damaged byte hides all that follows. Here that is an error, as is anything else that follows.
+Files with several streams are common: pbzip2, pixz, pzstd and `cat` produce them. Python's own
+bzip2 and xz readers treat bytes that begin no stream as the end of the file, so a damaged byte
+hides all later streams. This module treats all bytes after a stream that begin no stream as an
+error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import zstandard
 from ..files import BLOCK, blocks
 
 _COMPRESSED = 1 << 16
-"""Compressed bytes that are read at once. A decoder copies what lies behind a short stream."""
+"""Compressed bytes per read: few, because a decoder copies the bytes after a short stream."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,13 @@ class Codec:
 
     name: str
     magics: tuple[bytes, ...]
-    """What a file begins with: one of these."""
+    """Possible first bytes of a file."""
     expand: Callable[[BinaryIO], Iterator[bytes]]
-    """The plain bytes of a file, in blocks. Raises EOFError, OSError, ValueError or zlib.error."""
+    """Decompresses a file into blocks. Raises EOFError, OSError, ValueError or zlib.error."""
 
 
 def codec_of(start: bytes) -> Codec | None:
-    """The compression of a file that begins so; None for one that has none."""
+    """Returns the compression of a file that begins with `start`, or None."""
     return next((codec for codec in _CODECS if start.startswith(codec.magics)), None)
 
 
@@ -62,10 +63,11 @@ def _streams(
     most: tuple[int, ...],
     padding: int = 0,
 ) -> Iterator[bytes]:
-    """The plain bytes of streams, one after the other, up to the end of the file.
+    """Decompresses consecutive streams up to the end of the file.
 
-    `decoder` makes what expands one stream, up to `most` bytes at once. Behind a stream zero bytes
-    may stand, a multiple of `padding`.
+    `decoder` makes a decoder for one stream. `most` holds the limit of bytes per call, if any. Zero
+    bytes may follow a stream if their number is a multiple of `padding`. Raises EOFError or
+    ValueError.
     """
     number, data = 0, file.read(_COMPRESSED)
     while data:
@@ -91,7 +93,7 @@ def _streams(
 
 
 def _after_zeros(data: bytes, file: BinaryIO) -> tuple[bytes, int]:
-    """The bytes behind zeros, and how many zeros there were."""
+    """Skips zero bytes; returns the bytes after them and the number of zeros."""
     zeros = 0
     while data:
         rest = data.lstrip(b"\0")
@@ -102,7 +104,7 @@ def _after_zeros(data: bytes, file: BinaryIO) -> tuple[bytes, int]:
     return data, zeros
 
 
-# A zstd file may begin with a frame that is skipped, as those of pzstd do.
+# A zstd file may begin with a skippable frame, as files of pzstd do.
 _SKIPPED = tuple(bytes([0x50 + number]) + b"\x2a\x4d\x18" for number in range(16))
 _CODECS = (
     Codec("gzip", (b"\x1f\x8b",), _gzip),
@@ -111,4 +113,4 @@ _CODECS = (
     Codec("xz", (b"\xfd7zXZ\x00",), _xz),
 )
 MAGIC_MAX = max(len(magic) for codec in _CODECS for magic in codec.magics)
-"""Bytes of the start of a file that `codec_of` needs."""
+"""Bytes at the start of a file that `codec_of` needs."""

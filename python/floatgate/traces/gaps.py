@@ -1,8 +1,8 @@
-"""Long times without a request: what a trace has of them, and how they are shortened.
+"""Long gaps between requests: how a trace reports them, and how they are shortened.
 
-A clock that was set during a recording makes years of idle time, which a simulated drive spends
-cleaning. No rule can tell that from a disk that was idle, so long gaps are said and never closed
-unasked.
+If a clock is set during a recording, the trace contains years of idle time, and a simulated drive
+would spend them cleaning. No rule can distinguish such a gap from a disk that was idle. So a trace
+reports long gaps, and closes them only on request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _YEAR = 365.25 * _UNITS["d"]
 
 
 def parse_duration(text: str) -> int:
-    """Nanoseconds of a text such as "90s", "1.5h" or "2d"; raises `TraceError`."""
+    """Returns the nanoseconds of a text such as "90s", "1.5h" or "2d". Raises `TraceError`."""
     ns = _core.span_ns(str(text)) or 0
     if not 0 < ns < 1 << 63:
         raise TraceError(
@@ -36,7 +36,7 @@ def parse_duration(text: str) -> int:
 
 
 def spell(ns: int) -> str:
-    """A duration in the largest unit of which there is one, to four digits."""
+    """Formats a duration with four digits, in the largest unit that it reaches."""
     if ns >= _YEAR:
         years = f"{ns / _YEAR:.4g}"
         return f"{years} year" if years == "1" else f"{years} years"
@@ -45,26 +45,26 @@ def spell(ns: int) -> str:
 
 
 def long_gap(duration: int) -> int:
-    """From how many nanoseconds on a gap is long in a trace of `duration` ns.
+    """Returns the length from which a gap is long in a trace of `duration` ns.
 
-    A tenth of the trace, but at least a minute and at most a day.
+    This length, in ns, is a tenth of the trace, but at least a minute and at most a day.
     """
     return min(_UNITS["d"], max(_UNITS["min"], -(-duration // 10)))
 
 
 class Gaps:
-    """The gaps between times that rise from 0, found batch by batch."""
+    """Finds the long gaps between times that rise from 0, batch by batch."""
 
     def __init__(self) -> None:
         self._count = 0
         self._last = 0
-        #: The longest gap, the requests before it and the time of the last of these.
+        #: The longest gap, the number of requests before it, and the time of the last of them.
         self._longest = (0, 0, 0)
-        #: Gaps that are long for the times so far: as these go on, only longer ones are.
+        #: Gaps that are long for the duration so far. The limit only rises with the duration.
         self._long: list[int] = []
 
     def add(self, at_ns: pl.Series) -> None:
-        """Takes in the next times."""
+        """Adds the next times."""
         if at_ns.is_empty():
             return
         first = self._last if self._count else int(at_ns[0])
@@ -82,7 +82,7 @@ class Gaps:
             self._long = [gap for gap in self._long + found if gap >= border]
 
     def told(self) -> list[str]:
-        """What is to be said about long gaps."""
+        """Returns the note about long gaps, or an empty list."""
         duration = self._last
         border = long_gap(duration)
         long = [gap for gap in self._long if gap >= border]
@@ -98,14 +98,14 @@ class Gaps:
 
 
 class Closing:
-    """Times that rise from 0, with every gap longer than `most` ns shortened to `most`."""
+    """Shortens every gap longer than `most` ns to `most`, between times that rise from 0."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._last = self._removed = self._closed = 0
 
     def close(self, at_ns: pl.Series) -> pl.Series:
-        """The next times, some requests at a time."""
+        """Returns the next times with shortened gaps; the caller passes them in batches."""
         before = pl.Series(at_ns.name, [self._last], at_ns.dtype)
         gaps = pl.concat([before, at_ns]).diff().slice(1)
         most = self._most
@@ -119,7 +119,7 @@ class Closing:
         return closed
 
     def told(self) -> str:
-        """What was done so far."""
+        """Returns the note about the gaps shortened so far."""
         if not self._closed:
             return f"no gap between requests is longer than {spell(self._most)}: none shortened"
         return (
@@ -129,7 +129,7 @@ class Closing:
 
 
 def told(at_ns: pl.Series) -> list[str]:
-    """What is to be said about long gaps between the times `at_ns`, which rise from 0."""
+    """Returns the note about long gaps between the times `at_ns`, which rise from 0."""
     gaps = Gaps()
     gaps.add(at_ns)
     return gaps.told()

@@ -1,28 +1,28 @@
-"""Titles of the columns of a table, and the units that they state."""
+"""Column titles of a table, and the units in them."""
 
 from __future__ import annotations
 
 import re
 
 BLANKS = r"[ \t]+"
-#: Expressions of delimiters between two columns, in the order in which they are tried.
+#: Expressions of the delimiters between columns, in the order in which they are tried.
 DELIMITERS = (r"\t", ",", ";", r"\|", BLANKS)
 
-#: Columns of a trace: at least a time, an operation, an address and a length.
+#: Fewest and most columns of a trace: it needs a time, an operation, an address and a length.
 _COLUMNS_MIN, _COLUMNS_MAX = 4, 200
 
-#: A title is no longer than this.
+#: Most characters of a title.
 _TITLE_MAX = 40
 
-#: What no text has, in place of a delimiter.
+#: Replaces a delimiter; no text contains it.
 _SPLIT = "\0"
 
-#: Marks of JSON and of text around a title.
+#: Marks of JSON and of quoted text: a cell with one of them is no title.
 _NO_TITLE = r'["{}]'
 
 _NUMBER = r"[-+]?(?:0[xX][0-9A-Fa-f]+|[\d.,:]*\d[\d.,:eE+-]*)"
 
-#: Titles that count logical blocks, taken as those of 512 bytes.
+#: Titles that count logical blocks; a block is taken as 512 bytes.
 _BLOCKS = ("blocks", "nblocks", "blks", "nblks", "nblk", "nlb")
 
 _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -44,9 +44,9 @@ _UNITS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def cells_of(line: str, delimiter: str) -> list[str]:
-    """The cells of a line, without blanks and quotation marks around them.
+    """Splits a line into cells and strips blanks and quotation marks around them.
 
-    Between quotation marks a delimiter splits nothing; a mark that has no second is ignored.
+    A quoted delimiter splits nothing. If the number of quotation marks is odd, all are ignored.
     """
     text = line.strip() if delimiter == BLANKS else line.rstrip("\r\n")
     parts = text.split('"')
@@ -57,10 +57,10 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 
 
 def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | None:
-    """The delimiter and the titles of a table in a line; None if it has no titles.
+    """Returns the delimiter and the titles if the line holds the titles of a table, or None.
 
-    A title is no number. Between blanks only words in the number of the cells `below` are titles,
-    as a sentence has words, too.
+    A title is no number. A sentence also consists of words between blanks. So such words are titles
+    only if the line `below` has equally many cells.
     """
     for delimiter in DELIMITERS:
         cells = cells_of(line, delimiter)
@@ -83,7 +83,7 @@ def _may_be_title(cell: str) -> bool:
 
 
 def unit_in(title: str, what: str) -> str | None:
-    """The unit that a title states, of a "time" or of "space" (an address or a length)."""
+    """Returns the unit that a title states for a "time" or for "space" (address or length)."""
     inside = re.findall(r"[(\[]\s*([^)\]]*?)\s*[)\]]", title)
     attached = re.fullmatch(r"[A-Z]{2,}(s|ms|us|ns)", title)
     words = [*inside, *([attached[1]] if attached else []), *reversed(words_in(title).split())]
@@ -95,7 +95,10 @@ def unit_in(title: str, what: str) -> str | None:
 
 
 def words_in(title: str) -> str:
-    """The words of a title in lower case, without units in brackets: "IOType (x)" is "io type"."""
+    """Returns the words of a title in lower case, without bracketed units.
+
+    For example, "IOType (x)" becomes "io type".
+    """
     bare = re.sub(r"[(\[].*?[)\]]", " ", title)
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", bare)
     return " ".join(re.findall(r"[^\W_]+", split.lower()))

@@ -1,4 +1,4 @@
-"""The figures of `trace info`."""
+"""Statistics of `trace info`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PAGE = 4096
 
 
 def unique_pages(frame: pl.DataFrame) -> int:
-    """Number of distinct (device, 4 KiB page) pairs that the requests of `frame` touch.
+    """Counts the distinct (device, 4 KiB page) pairs that the requests of `frame` touch.
 
-    The length of a union of intervals: sorted by first page, each request adds what lies beyond
-    the furthest page seen so far. No request is spread out into its pages.
+    Computes the length of a union of intervals: the requests are sorted by their first page, and
+    each request adds its pages beyond the furthest page so far. No request is expanded into pages.
     """
     pages = frame.select(
         "device",
@@ -28,18 +28,18 @@ def unique_pages(frame: pl.DataFrame) -> int:
 
 
 def page_writes(writes: pl.DataFrame) -> int:
-    """Number of 4 KiB pages that the requests touch, counted with repeats."""
+    """Counts the 4 KiB pages that the requests touch; a page counts once for each request."""
     first = pl.col("offset") // PAGE
     end = (pl.col("offset") + pl.col("length") + PAGE - 1) // PAGE
     return int(writes.select((end - first).sum()).item())
 
 
 def trace_info(trace: Trace) -> dict[str, Any]:
-    """The document of `trace info --json`.
+    """Returns the document of `trace info --json`.
 
-    A page of 4 KiB is touched when any byte of it is read or written, counted for each device.
-    A mean or a ratio of nothing is None. `aligned_share` is the share of reads and writes whose
-    offset and length are multiples of 4 KiB.
+    A request touches a 4 KiB page if it reads or writes any byte of the page; pages are counted for
+    each device. A mean or a ratio without data is None. `aligned_share` is the share of reads and
+    writes whose offset and length are multiples of 4 KiB.
     """
     frame = trace.frame
     by_op = {op: frame.filter(pl.col("op") == op) for op in (READ, WRITE, TRIM, FLUSH)}

@@ -1,14 +1,14 @@
-"""From devices with addresses of their own to one address space for a simulated drive.
+"""Maps devices with separate address spaces to the one address space of a simulated drive.
 
-Devices stand one after the other, each rounded up to whole regions of 1 MiB. Then:
+Devices follow one another, each rounded up to whole regions of 1 MiB. Then:
 
     span     device 0 [#..#|trim]  device 1 [.#]      everything kept, holes included
     fold     [##|#]                                   only regions that a read or write touches
-    modulo   address modulo the capacity of a drive   what crosses the end is split in two
+    modulo   address modulo the capacity of a drive   a request across the end is split in two
 
 `fold` is one monotone function: F(x) = number of touched bytes below x. It keeps the order of
-addresses, keeps a read or write in one piece (every region it covers is touched), and clips a
-trim: pieces in untouched regions disappear, and what remains is again one piece.
+addresses. It keeps a read or write in one piece, because every region in it is touched. It clips a
+trim: pieces in untouched regions disappear, and the remainder is again one piece.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ PAGE = 4096
 _COLUMNS = ("at_ns", "op", "offset", "length", "stream")
 _COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
 
-#: Frames of ranges that are kept before they are merged. A frame without its doubles can hold as
-#: much memory as with them.
+#: Most frames of ranges before they are merged. A frame may need as much memory without duplicates
+#: as with them.
 _COVERS_MAX = 64
 
 
@@ -39,8 +39,8 @@ class Layout:
     """Requests in one address space of `span_bytes` bytes.
 
     `frame` has `at_ns`, `op`, `offset`, `length` as in `Trace.frame`, in the same order, and
-    `stream` if there are placement handles. `notes`
-    says how many requests were split, clipped or dropped.
+    `stream` if there are placement handles. `notes` report how many requests were split, clipped or
+    dropped.
     """
 
     frame: pl.DataFrame
@@ -49,22 +49,22 @@ class Layout:
 
     @property
     def requests(self) -> int:
-        """How many there are."""
+        """Number of requests."""
         return self.frame.height
 
 
 class Footprint:
-    """What the devices of a trace span and touch; found batch by batch, in bounded memory."""
+    """Size and touched regions of the devices of a trace, collected in bounded memory."""
 
     def __init__(self) -> None:
         self.has_trims = False
-        #: The byte behind the last one of each device.
+        #: One past the last byte of each device.
         self._ends: dict[int, int] = {}
-        #: Regions that reads and writes touch, from `first` to before `end`; may overlap.
+        #: Regions that reads and writes touch: `first` to `end` - 1. Rows may overlap.
         self._covers = [pl.DataFrame(schema=_COVERS)]
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Takes in requests with the columns `device` (a number), `op`, `offset` and `length`."""
+        """Adds requests with the columns `device` (a number), `op`, `offset` and `length`."""
         if frame["device"].n_unique() == 1:
             self._add(frame, int(frame["device"][0]))
         else:
@@ -74,7 +74,7 @@ class Footprint:
             self._merge()
 
     def _add(self, frame: pl.DataFrame, device: int) -> None:
-        """Takes in requests of one device."""
+        """Adds requests of one device."""
         end = frame["offset"] + frame["length"]
         self._ends[device] = max(self._ends.get(device, 0), int(end.max()))
         self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())
@@ -82,7 +82,7 @@ class Footprint:
         covers = frame.filter(pl.col("op") <= WRITE).select(
             first=pl.col("offset") // REGION, end=end // REGION
         )
-        # Most requests lie in one region, and one column has no doubles much sooner than two.
+        # Most requests lie in one region, and finding duplicates in one column is much faster.
         within = covers["end"] - covers["first"] <= 1
         # `arg_unique` takes a fifth of the time of `unique`, which sorts.
         first = covers.filter(within).select(pl.col("first").gather(pl.col("first").arg_unique()))
@@ -90,7 +90,7 @@ class Footprint:
             self._covers.append(found.select(pl.lit(device, pl.UInt32).alias("device"), pl.all()))
 
     def numbered(self, numbers: Mapping[int, int]) -> Footprint:
-        """The same of devices with other numbers; two may have the same."""
+        """Returns this footprint with new device numbers; two devices may share a number."""
         found = Footprint()
         found.has_trims = self.has_trims
         for device, end in self._ends.items():
@@ -101,7 +101,7 @@ class Footprint:
         return found
 
     def place(self, name: str, mode: str, capacity: int | None) -> Placing:
-        """How the trace `name` of this footprint is laid out; raises `TraceError`."""
+        """Returns the placement of the trace `name` with this footprint. Raises `TraceError`."""
         if mode not in ADDRESSES:
             raise TraceError(f"addresses: {mode!r} is not known; expected {', '.join(ADDRESSES)}")
         if mode == "modulo" and (capacity is None or capacity < PAGE or capacity % PAGE):
@@ -148,20 +148,23 @@ class Footprint:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where the requests of a trace go in one address space of `span_bytes` bytes."""
+    """Placement of the requests of a trace in one address space of `span_bytes` bytes."""
 
     bases: pl.DataFrame
-    """Where each device begins, before regions are left out."""
+    """Start of each device, before regions are left out."""
     span_bytes: int
     runs: pl.DataFrame | None = None
-    """Runs of adjacent touched regions, if requests reach into others, which are left out: `start`
-    and `size` in bytes, `below` touched bytes."""
+    """Runs of adjacent touched regions: `start` and `size` in bytes, `below` the touched bytes
+    before a run. None if no region within the devices is left out."""
     wraps: bool = False
     by_device: bool = False
-    """Whether the number of its device is the placement handle of a request."""
+    """Whether the device number of a request is its placement handle."""
 
     def with_streams(self, streams: str) -> Placing:
-        """The same where handles come from the `trace`, or from the `device`; `TraceError`."""
+        """Returns this placement with handles from the `trace` or from the `device`.
+
+        Raises `TraceError` for more devices than handles.
+        """
         devices = self.bases.height
         if streams == "device" and devices > HANDLES_MAX:
             raise TraceError(
@@ -170,14 +173,14 @@ class Placing:
         return replace(self, by_device=streams == "device")
 
     def keeps(self, end: int) -> bool:
-        """Whether no region before the byte `end` is left out."""
+        """Returns whether all regions before the byte `end` are kept."""
         if self.runs is None:
             return not self.wraps
         starts_at_0 = self.runs.height == 1 and self.runs["start"][0] == 0
         return starts_at_0 and end <= self.span_bytes
 
     def apply(self, frame: pl.DataFrame, tally: Counter[str]) -> pl.DataFrame:
-        """The requests as they are played; what is done to them is added to `tally`."""
+        """Returns the requests as the drive receives them; counts changed requests in `tally`."""
         if self.by_device:
             frame = frame.with_columns(pl.col("device").cast(pl.UInt16).alias("stream"))
         if self.bases.height > 1:
@@ -197,10 +200,10 @@ class Placing:
 def lay_out(
     trace: Trace, mode: str = "fold", *, capacity: int | None = None, streams: str = "trace"
 ) -> Layout:
-    """Lays the devices of `trace` out one after the other; see the module for the modes.
+    """Lays out the devices of `trace` one after the other; the module describes the modes.
 
-    `capacity` is the size of the drive in bytes, a multiple of 4 KiB; it belongs to `modulo`
-    and to no other mode. With `streams="device"` the placement handle of a request is the number
+    `capacity` is the size of the drive in bytes, a multiple of 4 KiB. `modulo` requires it, and the
+    other modes refuse it. With `streams="device"` the placement handle of a request is the number
     of its device. Raises `TraceError`.
     """
     footprint, tally = Footprint(), Counter[str]()
@@ -211,7 +214,7 @@ def lay_out(
 
 
 def told(tally: Mapping[str, int]) -> list[str]:
-    """What is to be said about what was done to requests."""
+    """Returns notes about requests that were dropped, clipped or split."""
     notes = []
     if tally["lost"]:
         notes.append(
@@ -227,7 +230,7 @@ def told(tally: Mapping[str, int]) -> list[str]:
 
 
 def _runs(covers: pl.DataFrame) -> pl.DataFrame:
-    """Runs of adjacent regions of each device, from `first` to before `end`, in order."""
+    """Merges regions into runs of adjacent regions of each device: `first` to `end` - 1."""
     seen = pl.col("end").cum_max().shift(1, fill_value=0).over("device")
     covers = covers.sort("device", "first").with_columns(seen=seen)
     begins = (pl.col("first") > pl.col("seen")) | (pl.col("device") != pl.col("device").shift(1))
@@ -237,7 +240,7 @@ def _runs(covers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _touched_below(addresses: pl.Series, runs: pl.DataFrame) -> pl.Series:
-    """F(x) for each address x: the bytes below x that lie in touched regions."""
+    """Returns F(x) for each address x: the number of bytes below x in touched regions."""
     if runs.is_empty():
         return addresses * 0
     index = runs["start"].search_sorted(addresses, side="right").cast(pl.Int64) - 1
@@ -251,7 +254,7 @@ def _folded(frame: pl.DataFrame, runs: pl.DataFrame, tally: Counter[str]) -> pl.
     ends = frame["offset"] + frame["length"]
     start = _touched_below(frame["offset"], runs)
     frame = frame.with_columns(offset=start)
-    # Every region of a read or a write is touched: only trims change their length.
+    # A read or a write touches each of its regions, so only trims change their length.
     trims = (frame["op"] == TRIM).arg_true()
     if trims.is_empty():
         return _played(frame)

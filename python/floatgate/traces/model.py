@@ -1,4 +1,4 @@
-"""What every part of the trace front shares: the error, the units, the trace itself."""
+"""Shared definitions of the trace package: the error, the units, the trace itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIME_UNITS = {"ns": 1, "100ns": 100, "us": 1_000, "ms": 1_000_000, "s": 1_000_00
 #: Bytes in one address or length unit.
 SPACE_UNITS = {"bytes": 1, "sectors": 512, "pages": 4096, "KiB": 1 << 10, "MiB": 1 << 20}
 
-#: Why a unit is a guess where neither the format nor the file has a word about it.
+#: Reason for a guessed unit that neither the format nor the file states.
 UNSTATED = "nothing says their unit"
 
 #: Columns of `Trace.frame`, in this order.
@@ -27,25 +27,25 @@ SCHEMA = {
     "length": pl.UInt64,
 }
 
-#: A column that a frame may have besides: the placement handle of each request.
+#: An optional column of a frame: the placement handle of each request.
 STREAM = {"stream": pl.UInt16}
 
-#: Addresses and lengths stay below this, in their own unit: 1 PiB even where a unit is one byte.
-#: A larger number is no address but a misread line; below it, no sum in this package overflows.
+#: Limit of addresses and lengths in their own unit: 1 PiB even if a unit is one byte. A larger
+#: number comes from a misread line. Below the limit, no sum in this package overflows.
 NUMBER_LIMIT = 1 << 50
 
 
-#: Rows of a trace that ask for something: a flush needs no bytes, anything else does.
+#: Rows of a trace that are requests: a flush needs no bytes, any other request does.
 IS_REQUEST = (pl.col("length") > 0) | (pl.col("op") == FLUSH)
 
 
 class TraceError(ValueError):
-    """The user's mistake, in one line: what was given, what was expected, where."""
+    """A mistake of the user, in one line: the given value, the expected values and the place."""
 
 
 @dataclass(frozen=True)
 class Units:
-    """Units of the numbers as they stand in the file.
+    """Units of the numbers in the file.
 
     `time` is a key of `TIME_UNITS`, `address` and `length` are keys of `SPACE_UNITS`.
     `guessed` holds one sentence for each unit that the content does not state.
@@ -61,13 +61,13 @@ class Units:
 class Trace:
     """A block trace in memory.
 
-    `frame` has the columns of `SCHEMA`, and perhaps that of `STREAM`: `at_ns` counts from the
-    earliest request and never falls, `op` is 0 read, 1 write, 2 trim, 3 flush, `device` indexes
-    `devices` (the names in the file), `offset` and `length` are bytes. A flush has offset and
-    length 0; nothing else has length 0.
-    `unparsed_lines` counts lines (or binary records) that could not be read, `first_unparsed`
-    shows the first of them, `notes` says everything else that was left out or changed.
-    `checked` states of Parquet whether a digest in the file was compared with the requests.
+    `frame` has the columns of `SCHEMA`, and optionally the column of `STREAM`. `at_ns` counts from
+    the earliest request and never falls. `op` is 0 read, 1 write, 2 trim, 3 flush. `device` indexes
+    `devices` (the names in the file). `offset` and `length` are bytes. A flush has offset and
+    length 0; no other request has length 0.
+    `unparsed_lines` counts lines (or binary records) that could not be read, and `first_unparsed`
+    shows the first of them. `notes` report everything else that was left out or changed.
+    `checked` states for Parquet whether a digest in the file was compared with the requests.
     """
 
     name: str
@@ -83,11 +83,11 @@ class Trace:
 
 @dataclass
 class Parsed:
-    """What a format's reader hands over, with numbers still in the units of the file.
+    """Output of a format's reader, with numbers still in the units of the file.
 
     `frame` has `time` (decimal or integer, any origin), `op` (UInt8), `device` (integer or text),
     `offset` and `length` (UInt64). `units` is (time, address, length); `guesses` maps "time",
-    "address" or "length" to the sentence that says why this unit was assumed.
+    "address" or "length" to a sentence with the reason for an assumed unit.
     `candidates` counts the lines or records that should have been requests.
     """
 
@@ -98,25 +98,25 @@ class Parsed:
     unparsed: int = 0
     first_unparsed: str | None = None
     cause: str | None = None
-    """Why nothing of this file can be relied on, if the reader has found a reason."""
+    """Reason why the whole file is unusable, if the reader has found one."""
     notes: list[str] = field(default_factory=list)
     rows: int = 0
-    """Requests in the file, where only the earliest of them were read."""
+    """Number of requests in the file, if only the earliest of them were read."""
     devices: Sequence[str] = ()
-    """Names of devices that are numbers, where they have any."""
+    """Names of devices that are numbers in the frame, if they have names."""
     checked: bool | None = None
     """As in `Trace`."""
 
 
-#: The frame of a `Parsed` that comes without one.
+#: The frame of a `Parsed` without requests.
 NO_REQUESTS = pl.DataFrame(schema={"time": pl.Int64, **SCHEMA}).drop("at_ns")
 
 
 def shorten(text: str, limit: int = 80) -> str:
-    """`text` on one line, quoted, cut to `limit` characters."""
+    """Returns `text` on one line, quoted, cut to `limit` characters."""
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
 def plural(count: int, noun: str) -> str:
-    """`count` with its noun: "1 line", "2,000 lines"."""
+    """Returns `count` with its noun: "1 line", "2,000 lines"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,4 +1,4 @@
-"""The command that reads a table of an unknown form, as far as its titles say what it holds."""
+"""Suggests the command that reads a table of unknown form, as far as its titles explain it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from .columns import NEEDED, is_operation
 from .headers import cells_of, titles_of, unit_in, words_in
 
-#: Lines from the start of a file in which titles are looked for, and the fewest columns whose
-#: titles name a part of a request.
+#: Lines at the start of a file that are searched for titles, and the fewest titles that must name
+#: a field of a request.
 _LINES_MAX, _ROLES_MIN = 20, 2
 
-#: Roles, and expressions of titles in several languages. The first title that matches the first row
-#: of a role gets that role. Words are those of `words_in`.
+#: Roles, and expressions of titles in several languages. The rows are tried in order, and the first
+#: title that matches a row gets the role. The expressions match the output of `words_in`.
 _ROLES: tuple[tuple[str, str], ...] = (
     ("time", r"timestamp|time stamp|^ts\b|arrival|^time\b|^start time|submit|init time|issue time"),
     ("time", r"\btime\b|^starts?( s)?$|zeit|temps|tiempo|tempo|date|^t$|clock|^at\b|时间|時刻"),
@@ -32,16 +32,16 @@ _ROLES: tuple[tuple[str, str], ...] = (
     ("time", r"^(?:ns|us|µs|ms|s|nsecs?|usecs?|msecs?|secs?|seconds?)$"),
     ("device", r"\bdevice\b|\bdev\b|\bdisk\b|disk num|volume|\blun\b|drive|\basu\b|festplatte"),
 )
-#: Titles of the time of a request's end, or of how long it took.
+#: Titles for the end time or the duration of a request.
 _NO_ROLE = r"response|latency|\blat\b|elapsed|duration|service|\bend|complet|delay|queue|svc|dauer"
 
 
-#: A line of a log of fio: time, value, direction, block size, and from 3.0 on an offset and more.
+#: A line of a fio log: time, value, direction, block size, and since 3.0 an offset and more.
 _FIO_LOG = r"\d+, \d+, [0-2], \d+(?:, (?:0x)?[\da-f]+)*\s*"
 
 
 def fio_log(lines: Sequence[str]) -> str | None:
-    """Why a log that fio writes is no trace; None where the lines are no such log."""
+    """Explains why a fio log is no trace; returns None if the lines are no such log."""
     if not lines or not all(re.fullmatch(_FIO_LOG, line) for line in lines[:_LINES_MAX]):
         return None
     return (
@@ -51,7 +51,7 @@ def fio_log(lines: Sequence[str]) -> str | None:
 
 
 def offer(lines: Sequence[str], name: str) -> str | None:
-    """What to do with a table whose titles are in one of its first lines; None if it has none."""
+    """Suggests a command for a table with titles in one of its first lines; otherwise None."""
     for at in range(min(len(lines), _LINES_MAX)):
         table = titles_of(*lines[at : at + 2])
         if table is None:
@@ -67,7 +67,7 @@ def offer(lines: Sequence[str], name: str) -> str | None:
 def _command(
     titles: Sequence[str], roles: Mapping[str, int], rows: Sequence[Sequence[str]], name: str
 ) -> str:
-    """The command for a table with these titles and rows, with `?` for what they do not say."""
+    """Returns the command for a table with these titles and rows, with `?` for missing facts."""
     columns = [*_columns(titles, roles), *_words(roles.get("op"), rows)]
     options = [f'--columns "{",".join(columns)}"', *_units(titles, roles)]
     command = f"floatgate trace import {shlex.quote(name)} {' '.join(options)} -o trace.parquet"
@@ -82,7 +82,7 @@ def _command(
 
 
 def _roles(titles: Sequence[str]) -> dict[str, int]:
-    """Which column is the time, the operation, the address, the length and the device."""
+    """Returns the column of the time, the operation, the address, the length and the device."""
     roles: dict[str, int] = {}
     for role, expression in _ROLES:
         for index, title in enumerate(titles):
@@ -94,7 +94,7 @@ def _roles(titles: Sequence[str]) -> dict[str, int]:
 
 
 def _columns(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
-    """Each column by its title, or by its number where a title would not do."""
+    """Yields each column by its title, or all by number if one of the titles is unusable."""
     by_name = all(
         titles.count(titles[i]) == 1
         and re.fullmatch(r'[^,="$`\\]*[^,="$`\\\d][^,="$`\\]*', titles[i])
@@ -108,13 +108,13 @@ def _columns(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
 
 
 def _words(op: int | None, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Keys for operations, if a row has a word that is none."""
+    """Returns keys for operations if a row has an unknown operation word."""
     words = {row[op] for row in rows if op is not None and op < len(row)}
     return [] if all(map(is_operation, words)) else ["read=?", "write=?"]
 
 
 def _units(titles: Sequence[str], roles: Mapping[str, int]) -> Iterator[str]:
-    """Options for units that titles state."""
+    """Yields options for the units that the titles state."""
     for key, option, what in (
         ("time", "time", "time"),
         ("offset", "address", "space"),

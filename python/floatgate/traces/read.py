@@ -1,4 +1,4 @@
-"""`read_trace`: any source in, one `Trace` out; and `write_parquet`, the way back."""
+"""Reads a trace from any source into a `Trace` or a `Stream`; writes a trace as Parquet."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .spool import Spool
 from .stream import Stream
 from .text import Head
 
-#: Bytes of a file that are taken apart at once: text takes some ten times as much meanwhile.
+#: Bytes of a file that are read at a time; text needs some ten times as much memory meanwhile.
 PIECE = 1 << 24
 
-#: Bytes that a format is recognised by.
+#: Bytes at the start of a file by which its format is recognised.
 _LOOKED_AT = 1 << 20
 
 
@@ -41,15 +41,15 @@ def read_trace(
     close_gaps: str | None = None,
     columns: str | Mapping[str, str | int] | None = None,
 ) -> Trace:
-    """Reads a trace; its format and its compression are recognised by content.
+    """Reads a trace; recognises its format and its compression by content.
 
-    `source` is a path, a directory of Parquet files, a URL that fsspec knows, a Polars DataFrame
-    or anything with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
-    missing). `format` names a row of `FORMATS` instead of recognising it. `units` overrides
-    units of the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
-    (512), pages (4096), KiB or MiB. `limit` keeps the earliest so many requests; of a Parquet file
-    in the order of its times, no more than these is read. `close_gaps`, such as "1h", shortens
-    every longer gap between two requests to that duration. `columns`, such as
+    `source` is a path, a directory of Parquet files, a URL that fsspec supports, a Polars DataFrame
+    or any object with `__arrow_c_stream__` that has the columns of `Trace.frame` (`device` may be
+    missing). `format` names a row of `FORMATS` and replaces recognition. `units` overrides units of
+    the file: "time" in ns, 100ns, us, ms or s; "address" and "length" in bytes, sectors
+    (512), pages (4096), KiB or MiB. `limit` keeps only this number of the earliest requests; if the
+    times of a Parquet file are in order, later requests are not read. `close_gaps`, such as "1h",
+    shortens every longer gap between two requests to that duration. `columns`, such as
     "time=3,op=5,offset=2,length=4", reads delimited text of any other form (docs/traces.md).
     Raises `TraceError`.
     """
@@ -77,10 +77,11 @@ def open_trace(
     close_gaps: str | None = None,
     columns: str | Mapping[str, str | int] | None = None,
 ) -> Trace | Stream:
-    """As `read_trace`, but a long trace is not held in memory: it is a `Stream`.
+    """Opens a trace as `read_trace` does, but returns a long trace as a `Stream`.
 
-    Parquet is read again whenever it is played; what other formats hold is kept in a temporary
-    folder. A trace whose times are not in order is held, to be sorted, which is said in its notes.
+    A `Stream` does not hold its requests in memory: Parquet is read again for each replay, and the
+    requests of other formats are kept in a temporary folder. A long trace with times out of order
+    stays in memory to be sorted, and its notes report this.
     """
     gap = _check(format, units, limit, close_gaps, columns)
     chosen = _chosen(format, columns)
@@ -104,10 +105,10 @@ def _open_parquet(
     limit: int | None,
     gap: int | None,
 ) -> Trace | Stream | None:
-    """A long trace; None for one that is to be held."""
+    """Opens a long trace; returns None for a trace that fits in memory."""
     rows = sum(part.rows() for part in parts)
     wanted = rows if limit is None else min(rows, limit)
-    # A limit that spans several files is rare.
+    # A limit that spans several files is rare, so that case stays in memory.
     if wanted <= stream.HELD or (limit is not None and len(parts) > 1):
         return None
     abouts = [part.about() for part in parts]
@@ -135,7 +136,7 @@ def _open_other(
     limit: int | None,
     gap: int | None,
 ) -> Trace | Stream:
-    """A trace in any format, in memory if it is not long."""
+    """Opens a trace in any format except Parquet; a short trace stays in memory."""
     kept = Spool(stream.HELD)
     form, parsed = _taken(content, chosen, kept)
     if not kept.is_held and kept.is_sorted:
@@ -147,16 +148,16 @@ def _open_other(
 
 
 def _sorted(trace: Trace) -> Trace:
-    """The same long trace, with a word about the memory that it takes."""
+    """Returns the sorted long trace with a note about the memory that it takes."""
     held = f"{trace.frame.height:,} requests were held in memory to sort them"
     trace.notes.append(f"{held}: the times of a long trace are better in order")
     return trace
 
 
 def check_head(contents: Sequence[files.Content], *, format: str | None = None) -> None:
-    """Raises `TraceError` where the start of a trace's files, 1 MiB, shows that they are none.
+    """Raises `TraceError` if the first 1 MiB of one of the files shows that it is no trace.
 
-    A shorter file is read; of Parquet, what its end says of it.
+    A shorter file is read as a whole. Of a Parquet file, only the metadata at its end is read.
     """
     chosen = _chosen(format, None)
     for content in contents:
@@ -171,13 +172,16 @@ def check_head(contents: Sequence[files.Content], *, format: str | None = None) 
         elif not isinstance(reader := form.reader(), Whole):
             with suppress(Again):
                 frame, _ = reader.take(head, False)
-                # More of the file may be fine, as long as something is.
+                # The rest of the file may be fine, if this piece has a request.
                 if frame.is_empty():
                     refuse_garbage(reader.told(), content.name, form.name)
 
 
 def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Trace | Stream:
-    """So many requests in frames that `read_trace` takes, in the order of their times."""
+    """Returns a trace of `requests` requests from frames that `read_trace` accepts.
+
+    The frames are in the order of their times.
+    """
     if requests <= stream.HELD:
         return read_trace(pl.concat(frames()))
 
@@ -188,9 +192,9 @@ def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Tra
 
 
 def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
-    """The Parquet files of a path; none if it is no path of one, or of a directory of them.
+    """Returns the Parquet files of a path: of a file, or of a directory. Otherwise none.
 
-    Raises `TraceError` where it, or a directory in it, cannot be looked into.
+    Raises `TraceError` if the path, or a directory in it, cannot be listed.
     """
     path = Path(source)
     if chosen not in (None, parquet.FORMAT) or files.is_url(source):
@@ -198,7 +202,7 @@ def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
     found = files.parquet_parts(path)
     parts = [path] if found is None else found
     try:
-        # What can be read only once, such as a pipe, is not touched.
+        # A source that can be read only once, such as a pipe, is not opened.
         whole = all(part.is_file() and _has_magic(part) for part in parts)
     except OSError:
         return []
@@ -217,7 +221,7 @@ def _check(
     close_gaps: str | None,
     columns: str | Mapping[str, str | int] | None,
 ) -> int | None:
-    """Raises `TraceError` for options that are wrong; the gap in nanoseconds."""
+    """Checks the options and returns the gap in nanoseconds. Raises `TraceError`."""
     check_units(units or {})
     if limit is not None and limit < 1:
         raise TraceError(f"limit: {limit} given; expected at least 1 request")
@@ -228,7 +232,7 @@ def _check(
 
 
 def _chosen(format: str | None, columns: str | Mapping[str, str | int] | None) -> Format | None:
-    """The format that the user has named, if any."""
+    """Returns the format that the user has named, or None."""
     if columns is not None:
         return _of_columns(named.parse_columns(columns))
     return None if format is None else _by_name(format)
@@ -243,7 +247,7 @@ def _by_name(name: str) -> Format:
 
 
 def _of_columns(places: Mapping[str, str]) -> Format:
-    """The format of text whose columns the user has named. It claims no file."""
+    """Returns the format of text whose columns the user has named. It matches no file."""
     return Format(
         "columns",
         "delimited text whose columns are given",
@@ -254,9 +258,9 @@ def _of_columns(places: Mapping[str, str]) -> Format:
 
 
 def recognise(data: bytes, name: str) -> Format:
-    """The format of a file, of which `data` is the start, or all.
+    """Returns the format of a file; `data` is the start of the file, or all of it.
 
-    Raises `TraceError` with its first line where none fits.
+    Raises `TraceError` with the first line of the file if no format matches.
     """
     if not data.strip():
         raise TraceError(f"{name}: empty; expected a trace")
@@ -279,7 +283,7 @@ def recognise(data: bytes, name: str) -> Format:
 
 
 def _parse(source: str, chosen: Format | None, limit: int | None) -> tuple[str, Parsed]:
-    """Format and requests of a source, all in memory."""
+    """Returns the format and the requests of a source, all in memory."""
     if parts := _parquet_files(source, chosen):
         found = [part.read(limit) for part in parts]
         return "parquet", found[0] if len(found) == 1 else _joined(found)
@@ -293,7 +297,7 @@ def _parse(source: str, chosen: Format | None, limit: int | None) -> tuple[str, 
 
 
 def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[str, Parsed]:
-    """Takes a file apart; returns its format and all but its requests, which go to `kept`."""
+    """Reads a file; returns its format and everything except its requests, which go to `kept`."""
     row, reader = chosen, None
     while True:
         with content.opened() as plain:
@@ -312,10 +316,10 @@ def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[
 
 
 def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str) -> None:
-    """Takes apart what is left of a file, a piece after the other."""
+    """Reads the rest of a file, piece by piece."""
     rest, last = b"", False
     while not last:
-        # What no part can be taken of is not copied once for each piece.
+        # The size doubles while the reader uses nothing: the cost of copying stays linear.
         size = max(PIECE, len(rest))
         piece = plain.read(size)
         last = len(piece) < size
@@ -329,7 +333,7 @@ def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str) -> None:
 
 
 def _joined(parts: list[Parsed]) -> Parsed:
-    """The Parquet parts of a directory as one; equal notes are said once."""
+    """Joins the Parquet parts of a directory; equal notes appear once."""
     frames = [_by_device_name(part.frame, part.devices) for part in parts]
     return Parsed(
         pl.concat(frames),
@@ -352,10 +356,10 @@ def _by_device_name(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def write_parquet(trace: Trace, path: str | Path) -> None:
-    """Writes `trace` so that `read_trace` gives the same frame and devices back.
+    """Writes `trace` so that `read_trace` returns the same frame and devices.
 
-    The file appears whole or not at all: it is written beside `path` and then renamed. Raises
-    `TraceError` where it cannot be written.
+    The file appears as a whole or not at all: it is written next to `path` and then renamed. Raises
+    `TraceError` if it cannot be written.
     """
     path = Path(path)
     try:

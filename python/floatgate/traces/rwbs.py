@@ -1,8 +1,8 @@
 """Operations as the kernel writes them, such as `WS`, `RA` and `FWFS`.
 
-R is a read, W a write, D a discard. An F before it, or alone, is a flush. Letters behind it are
-hints: F forced to the medium, A read-ahead, S synchronous, M metadata. N and Z are commands that
-neither read, write nor discard a range of sectors that the trace names.
+R is a read, W a write, D a discard. An F in front of the operation, or alone, is a flush. Letters
+after the operation are hints: F forced to the medium, A read-ahead, S synchronous, M metadata. N
+and Z are commands that neither read, write nor discard a range of sectors that the trace names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _OTHER = r"^[NZ]"
 def one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
     """Adds the column `op`, a letter of `OPS`, from the text columns `rwbs` and `length`.
 
-    A write that asks for a flush first becomes two rows.
+    A write with a flush before it becomes two rows.
     """
     flush = pl.col("rwbs").str.starts_with("F")
     verb = pl.col("rwbs").str.extract(r"^F?([RWD])")
@@ -35,12 +35,12 @@ def one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def is_other() -> pl.Expr:
-    """True for a command that is none of `OPS`."""
+    """Returns an expression that is true for a command outside `OPS`."""
     return pl.col("rwbs").str.contains(_OTHER).fill_null(False)
 
 
 def left_out(commands: int) -> list[str]:
-    """The note about so many commands that are none of `OPS`."""
+    """Returns the note about this number of commands outside `OPS`, or an empty list."""
     if not commands:
         return []
     return [f"{plural(commands, 'request')} left out: neither read, write, discard nor flush"]

@@ -12,27 +12,27 @@ _GROUPED_BY_POINTS = r"^-?\d{1,3}(?:\.\d{3})+$"
 _WHOLE = r"^(-?\d+)\.0+$"
 _GROUPED_BY_BLANKS = r"^-?\d{1,3}(?:[ '\u2019\u00a0\u202f]\d{3})+$"
 
-#: Times with a comma that can only stand before a fraction, one that can only group thousands,
-#: and one that may do either.
+#: Times with a comma that must mark a fraction, with a comma that must group thousands, and with
+#: an ambiguous comma.
 _DECIMAL_COMMA = r"^-?(?:0|\d{4,}),\d+$|^-?\d+,(?:\d{1,2}|\d{4,})$|^-?\d{1,3}(?:\.\d{3})+,\d+$"
 _COMMA_OF_THOUSANDS = r"^-?\d{1,3}(?:,\d{3})+\.\d*$|^-?\d{1,3}(?:,\d{3}){2,}$"
 _EITHER = r"^-?[1-9]\d{0,2},\d{3}$"
 
 
 class Separators:
-    """Takes separators out of text columns, and remembers what they were.
+    """Removes separators from text columns, and remembers an example of each kind.
 
-    Which of comma and point stands before a fraction is for the whole file to say, so that what
-    was read is in doubt until its end.
+    Only the whole file shows whether a comma or a point marks a fraction. So the numbers stay in
+    doubt until its end.
     """
 
     def __init__(self) -> None:
-        #: An example of each: a decimal comma, a comma or a point between thousands, a comma that
-        #: may be either.
+        #: An example of each kind: a decimal comma, a comma or a point between thousands, an
+        #: ambiguous comma.
         self._seen: dict[str, str] = {}
 
     def leave_out(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """`frame` with plain numbers in `time`, `offset` and `length`, all of them text."""
+        """Returns `frame` with plain numbers in `time`, `offset` and `length`, as text."""
         time = pl.col("time")
         self._note(frame, "time", "decimal", _DECIMAL_COMMA)
         self._note(frame, "time", "comma", _COMMA_OF_THOUSANDS)
@@ -51,7 +51,7 @@ class Separators:
         return frame.with_columns(plain.alias("time"), _integer("offset"), _integer("length"))
 
     def doubt(self) -> str | None:
-        """Why numbers may be others than those that were read, if they may."""
+        """Explains why numbers may have been misread; returns None if they have not."""
         seen = self._seen
         if "comma" in seen and ("decimal" in seen or "point" in seen):
             one, other = seen["comma"], seen.get("decimal") or seen["point"]
@@ -72,7 +72,7 @@ class Separators:
         return None
 
     def notes(self) -> list[str]:
-        """How numbers were read."""
+        """Returns notes about the separators that were found."""
         seen = self._seen
         notes = []
         if seen.keys() & {"decimal", "either"}:
@@ -92,7 +92,7 @@ class Separators:
 
 
 def _integer(column: str) -> pl.Expr:
-    """A text column with the digits of its whole numbers."""
+    """Returns a text column with each whole number as plain digits."""
     text = pl.col(column)
     grouped = [_GROUPED_BY_COMMAS, _GROUPED_BY_POINTS, _GROUPED_BY_BLANKS]
     is_grouped = pl.any_horizontal(text.str.contains(expression) for expression in grouped)

@@ -1,4 +1,4 @@
-"""From a path or a URL to plain bytes: opening, undoing compression, turning away archives."""
+"""Opens a path or a URL as plain bytes: undoes compression, refuses archives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..files import blocks, check_end
 from . import compressed
 from .model import TraceError
 
-#: The extras of this package, and the URL schemes whose packages each one brings.
+#: The extras of this package, and the URL schemes that each one supports.
 EXTRAS = {
     "http": ("http", "https"),
     "s3": ("s3", "s3a"),
@@ -28,21 +28,21 @@ _Part = TypeVar("_Part")
 
 
 def is_url(text: str) -> bool:
-    """True for `s3://...` and the like; a Windows drive letter is no scheme."""
+    """Returns whether `text` is a URL such as `s3://...`; a Windows drive is no scheme."""
     scheme, mark, _ = text.partition("://")
     return bool(mark) and len(scheme) > 1
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file behind a source, as often as it is opened."""
+    """A file behind a source; it can be opened any number of times."""
 
     name: str
     _open: Callable[[], BinaryIO]
 
     @contextmanager
     def opened(self) -> Iterator[Plain]:
-        """Its bytes without their compression. Raises `TraceError`."""
+        """Yields the bytes without their compression. Raises `TraceError`."""
         with _said(self.name):
             file = self._open()
         with file:
@@ -56,7 +56,7 @@ class Content:
             yield plain
 
     def digest(self) -> str:
-        """Of its bytes as they are stored, compressed or not. Raises `TraceError`."""
+        """Returns the digest of the stored bytes, compressed or not. Raises `TraceError`."""
         found = hashlib.sha256()
         with _said(self.name), self._open() as file:
             for block in blocks(file):
@@ -65,14 +65,14 @@ class Content:
 
 
 class Plain:
-    """Bytes that come in blocks, in the sizes that are asked for."""
+    """Reads a sequence of blocks in pieces of any size."""
 
     def __init__(self, blocks: Iterator[bytes]) -> None:
         self._blocks = filter(None, blocks)
         self._rest = b""
 
     def peek(self, size: int) -> bytes:
-        """The next bytes, as many as there are up to `size`, which come again."""
+        """Returns up to `size` of the next bytes; they remain to be read."""
         found, missing = [self._rest], size - len(self._rest)
         while missing > 0 and (block := next(self._blocks, b"")):
             found.append(block)
@@ -81,17 +81,17 @@ class Plain:
         return self._rest[:size]
 
     def read(self, size: int) -> bytes:
-        """The next bytes: fewer than `size` only at the end."""
+        """Returns the next bytes: fewer than `size` only at the end."""
         found = self.peek(size)
         self._rest = self._rest[size:]
         return found
 
 
 def contents(source: str) -> list[Content]:
-    """The files behind `source`, a local path or a URL.
+    """Returns the files behind `source`, a local path or a URL.
 
-    A directory gives its `.parquet` files in the order of their names. Raises `TraceError` where
-    nothing is found or can be read.
+    A directory yields its `.parquet` files in the order of their names. Raises `TraceError` if
+    there is no file or if a file cannot be read.
     """
     if is_url(source):
         return [_held(name, data) for name, data in _fetch(source)]
@@ -105,15 +105,15 @@ def contents(source: str) -> list[Content]:
 
 
 def _drained(pipe: Path) -> bytes:
-    """All that comes out of a pipe, which can be read once."""
+    """Reads a pipe to its end; a pipe can be read only once."""
     with pipe.open("rb") as file:
         return b"".join(blocks(file))
 
 
 def parquet_parts(path: Path) -> list[Path] | None:
-    """The `.parquet` files below a directory, in the order of their names; None of what is none.
+    """Returns the `.parquet` files below a directory by name, or None if `path` is no directory.
 
-    Raises `TraceError` where a directory cannot be looked into: what is there would be left out.
+    Raises `TraceError` if a directory cannot be listed, because its files would be missing.
     """
     with _said(str(path)):
         if not path.is_dir():
@@ -134,7 +134,7 @@ def _refuse_folder(error: OSError) -> None:
 
 @contextmanager
 def _said(name: str) -> Iterator[None]:
-    """Raises `TraceError` for what cannot be read."""
+    """Converts an OSError to a `TraceError` that names the file."""
     try:
         yield
     except FileNotFoundError:
@@ -171,7 +171,7 @@ def _fetch(url: str) -> list[tuple[str, bytes]]:
 
 
 def missing_packages(url: str, error: Exception) -> str:
-    """Which packages a URL needs. Of a chain such as `simplecache::s3://...`, the last counts."""
+    """Names the packages that a URL needs. In `simplecache::s3://...`, the last scheme counts."""
     scheme = url.partition("://")[0].rpartition("::")[2]
     for extra, schemes in EXTRAS.items():
         if scheme in schemes:
@@ -198,14 +198,14 @@ def _refuse_archive(head: bytes, name: str) -> None:
 
 
 def _refuse_stand_in(head: bytes, name: str) -> None:
-    """Raises `TraceError` for what stands where a trace was not downloaded."""
+    """Raises `TraceError` for a placeholder of a trace that was not downloaded."""
     for start, what in _STAND_INS:
         if head.lstrip().lower().startswith(start):
             raise TraceError(f"{name}: {what}")
 
 
 def _expanded(file: BinaryIO, start: bytes, name: str) -> Iterator[bytes]:
-    """The blocks of a file without its compression, which its `start` tells."""
+    """Yields the decompressed blocks of a file; `start` identifies the compression."""
     codec = compressed.codec_of(start)
     if codec is None:
         with _said(name):
@@ -218,7 +218,7 @@ def _expanded(file: BinaryIO, start: bytes, name: str) -> Iterator[bytes]:
         raise TraceError(f"{name}: truncated or corrupt {codec.name} data: {words}") from error
 
 
-#: What an archive has at which byte. A tar archive shows behind compression, the others in front.
+#: Kind, offset and magic bytes of archives. A compressed tar archive shows after decompression.
 _ARCHIVES = (
     ("zip", 0, b"PK\x03\x04"),
     ("zip", 0, b"PK\x05\x06"),
@@ -231,7 +231,7 @@ _LFS = "a Git LFS pointer, not the file itself; git lfs pull"
 _ANNEX = "a git-annex pointer, not the file itself; git annex get"
 _PAGE = "a web page, not the file itself; download it again"
 
-#: How files begin that stand in place of others, and what to do about them.
+#: First bytes of placeholders for files that were not downloaded, and what to do about them.
 _STAND_INS = (
     (b"version https://git-lfs.github.com/spec/", _LFS),
     (b"version https://hawser.github.com/spec/", _LFS),

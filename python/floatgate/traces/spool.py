@@ -1,4 +1,4 @@
-"""Requests of a file that is taken apart once, kept until they are played."""
+"""Keeps the requests of a file, which is read only once, until they are played."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from floatgate import parts
 from .model import IS_REQUEST, NO_REQUESTS, TraceError, plural
 from .write import os_error
 
-#: Rows that are given at once.
+#: Rows per frame.
 _BATCH = 1 << 18
 
 
 class Spool:
     """Frames as in `Parsed`, in their order, without requests of length 0.
 
-    Up to `most` requests are kept in memory, or all of them if there is no such number. More are
-    kept in a temporary folder, which goes with the spool, at the latest with the process.
+    Up to `most` requests are kept in memory, or all of them if `most` is None. More requests are
+    kept in a temporary folder, which is removed with the spool, at the latest when the process
+    ends.
     """
 
     def __init__(self, most: int | None = None) -> None:
@@ -32,11 +33,11 @@ class Spool:
         self.clear()
 
     def clear(self) -> None:
-        """Nothing was added."""
+        """Removes all requests."""
         if self._remove is not None:
             self._remove()
         self.requests = self.empty = 0
-        #: Whether no time is earlier than one before it.
+        #: Whether the times of all requests so far are in order.
         self.is_sorted = True
         self._last: Any = None
         self._held: list[pl.DataFrame] = []
@@ -49,7 +50,7 @@ class Spool:
         return self._folder is None
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Takes in the next requests; raises `TraceError` where they cannot be written."""
+        """Adds the next requests. Raises `TraceError` if they cannot be written."""
         kept = frame.filter(IS_REQUEST)
         self.empty += frame.height - kept.height
         self.requests += kept.height
@@ -67,11 +68,11 @@ class Spool:
         self._held = []
 
     def whole(self) -> pl.DataFrame:
-        """All that was added, in memory."""
+        """Returns all requests, in memory."""
         return pl.concat(self._kept()) if self.requests else NO_REQUESTS
 
     def frames(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
-        """The requests, or the first of them, some at a time."""
+        """Yields the requests, or the first `limit` of them, in batches."""
         missing = self.requests if limit is None else min(self.requests, limit)
         for frame in self._kept():
             yield from frame.head(missing).iter_slices(_BATCH)
@@ -81,7 +82,7 @@ class Spool:
         return iter(self._held) if self.is_held else map(pl.read_parquet, self._files)
 
     def told(self) -> list[str]:
-        """What is said about requests that are none."""
+        """Returns the note about dropped requests of length 0, or an empty list."""
         return [f"{plural(self.empty, 'request')} of length 0 dropped"] if self.empty else []
 
     def _write(self, frame: pl.DataFrame) -> None:

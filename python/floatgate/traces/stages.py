@@ -1,4 +1,4 @@
-"""Which event of a request is read: the kernel records several on the way of each request."""
+"""Chooses one event of each request: the kernel records several on the way of a request."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from .model import plural
 #: Letters of blktrace and blkparse: issued to the driver, queued, completed.
 LETTERS = ("D", "Q", "C")
 
-#: Events whose time is that of the completion.
+#: Events whose time is the completion time.
 _COMPLETIONS = frozenset({"C", "block_rq_complete", "block_io_done", "block_bio_complete"})
 
-#: Kinds that a sentence takes with a word between them.
+#: Most missing kinds that a note joins with "and".
 _FEW = 2
 
 
 class Stages:
-    """Keeps the events of one kind: of the first kind of `ranked` that the trace has."""
+    """Keeps the events of one kind: of the first kind in `ranked` that the trace has."""
 
     def __init__(self, ranked: Sequence[str], noun: str, chosen: str | None = None) -> None:
-        """`noun` is what such an event is called, "action" or "event"."""
+        """`noun` names such an event in notes: "action" or "event"."""
         self.chosen = chosen
         self._ranked = ranked
         self._noun = noun
@@ -30,7 +30,10 @@ class Stages:
         self._left_out = 0
 
     def better(self, kinds: pl.Series) -> str | None:
-        """A kind that ranks above the chosen one, if `kinds` has one: all is to be read again."""
+        """Returns a kind in `kinds` that ranks above the chosen one: the file is to be read again.
+
+        Returns None if there is no such kind. The first call chooses a kind.
+        """
         names = set(kinds.drop_nulls().unique())
         best = next((kind for kind in self._ranked if kind in names), None)
         if self.chosen is None:
@@ -40,7 +43,7 @@ class Stages:
         return None
 
     def keep(self, frame: pl.DataFrame, column: str) -> pl.DataFrame:
-        """The rows of the chosen kind, and those without a kind."""
+        """Returns the rows of the chosen kind, and the rows without a kind."""
         kind = pl.col(column)
         kept = frame.filter((kind == (self.chosen or "")).fill_null(True))
         self._left_out += frame.height - kept.height
@@ -49,7 +52,7 @@ class Stages:
         return kept
 
     def notes(self, row: str) -> list[str]:
-        """What was left out, counted in `row`, "line" or "record", and which kind was read."""
+        """Returns notes on the rows left out and the kind read; `row` is "line" or "record"."""
         if self.chosen is None:
             return self._nothing_read(row)
         notes = []

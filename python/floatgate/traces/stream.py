@@ -1,7 +1,7 @@
-"""A trace that is too long to be held in memory: read from its file whenever it is played.
+"""A trace that is too long for memory: it is read from its file whenever it is played.
 
-It is looked through once beforehand, for what nobody can know who sees only a part: how many
-requests there are, when the last one comes, which devices there are and what they touch.
+The file is surveyed once beforehand, for facts that need all requests: their number, the time of
+the last request, the devices and the regions that they touch.
 """
 
 from __future__ import annotations
@@ -28,33 +28,34 @@ from .layout import Footprint, Placing, told
 from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
 HELD = 1 << 23
-"""Requests of the longest trace that is held in memory: some 300 MB."""
+"""Most requests of a trace in memory: some 300 MB."""
 
 
 class UnsortedError(Exception):
-    """A time is earlier than one before it: who sorts a trace needs all of it."""
+    """Raised if a time is earlier than its predecessor: sorting needs the whole trace."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A long trace: what is known of it, and how its requests are read."""
+    """A long trace: facts about all its requests, and a function that reads them."""
 
     about: Trace
-    """All but the requests: its frame is empty."""
+    """The trace without its requests: its frame is empty."""
     requests: int
     last_ns: int
     footprint: Footprint
     batches: Callable[[], Iterator[pl.DataFrame]]
-    """Frames with the columns of `Trace.frame` in their order, from the first request on."""
+    """Yields frames with the columns of `Trace.frame`, in order, from the first request on."""
     gaps: list[str]
-    """What the notes of `about` say about long gaps."""
+    """Notes of `about` on long gaps."""
 
     def lay_out(
         self, mode: str = "fold", *, capacity: int | None = None, streams: str = "trace"
     ) -> StreamLayout:
-        """As `layout.lay_out`. It reads the trace once more where requests become others.
+        """Lays out the trace as `layout.lay_out` does.
 
-        With `modulo` any may, otherwise trims that reach into what nothing else touches.
+        Reads the trace once more if requests may change: any request with `modulo`, and otherwise
+        trims that reach into regions without reads and writes.
         """
         placing = self.footprint.place(self.about.name, mode, capacity).with_streams(streams)
         requests, tally = self.requests, Counter[str]()
@@ -65,18 +66,18 @@ class Stream:
         return StreamLayout(self, placing, requests, told(tally))
 
     def unread(self) -> Trace:
-        """What is known of it, less what whoever reads its requests sees again."""
+        """Returns `about` without the notes that a reader of its requests produces again."""
         notes = [note for note in self.about.notes if note not in self.gaps]
         return replace(self.about, notes=notes)
 
     def hold(self) -> Trace:
-        """The trace in memory."""
+        """Returns the trace with its requests in memory."""
         return replace(self.about, frame=pl.concat(self.batches()))
 
 
 @dataclass(frozen=True)
 class StreamLayout:
-    """The requests of a long trace in one address space, as a `Layout` has those of others."""
+    """Requests of a long trace in one address space, as `Layout` for a trace in memory."""
 
     stream: Stream
     placing: Placing
@@ -85,11 +86,11 @@ class StreamLayout:
 
     @property
     def span_bytes(self) -> int:
-        """The size of the address space."""
+        """Size of the address space in bytes."""
         return self.placing.span_bytes
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """Frames with `at_ns`, `op`, `offset`, `length`, and `stream` if there are handles."""
+        """Yields frames with `at_ns`, `op`, `offset`, `length`, and `stream` if it has handles."""
         for frame in self.stream.batches():
             yield self.placing.apply(frame, Counter())
 
@@ -103,10 +104,10 @@ def survey(
     limit: int | None = None,
     units: Mapping[str, str] | None = None,
 ) -> Stream:
-    """Looks a trace through whose frames, those of `Parsed`, are given by `rows`.
+    """Surveys a trace; each call of `rows` yields its frames, as in `Parsed`.
 
-    They are of the first `limit` requests if that is given, of all `parsed.rows` that there are.
-    `parsed` has all but the frame; `units` overrides units. Raises `UnsortedError`, and
+    `rows` yields the first `limit` requests if `limit` is given; `parsed.rows` counts all requests.
+    `parsed` has everything except the frame; `units` overrides units. Raises `UnsortedError`, and
     `TraceError` as `build` does.
     """
     refuse_garbage(parsed, name, form)
@@ -148,7 +149,7 @@ def survey(
 
 
 class _Timed:
-    """Takes frames of `Parsed` one after the other: their requests, in bytes and with `at_ns`."""
+    """Converts frames of `Parsed` in their order to requests in bytes with `at_ns`."""
 
     def __init__(self, units: Units, close_gaps: int | None, name: str) -> None:
         self.empty = 0
@@ -159,7 +160,7 @@ class _Timed:
         self._last: Any = None
 
     def take(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Raises `UnsortedError` at the first time that is too early."""
+        """Converts a frame. Raises `UnsortedError` if a time is earlier than its predecessor."""
         kept = to_bytes(frame, self._units).filter(IS_REQUEST)
         self.empty += frame.height - kept.height
         time = kept["time"]
@@ -177,5 +178,5 @@ class _Timed:
         )
 
     def told_of_empty(self) -> list[str]:
-        """What is said about requests that are none."""
+        """Returns the note about dropped requests of length 0, or an empty list."""
         return [f"{plural(self.empty, 'request')} of length 0 dropped"] if self.empty else []

@@ -1,4 +1,4 @@
-"""Text formats: a regular expression names the fields of a line, Polars does the work."""
+"""Text formats: a regular expression names the fields of a line, and Polars applies it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import polars as pl
 from .headers import titles_of
 from .model import FLUSH, NO_REQUESTS, NUMBER_LIMIT, READ, WRITE, Parsed, plural, shorten
 
-#: A time of day or a tick count: digits, perhaps a fraction, perhaps an exponent.
+#: A time as a number: digits, perhaps a fraction, perhaps an exponent.
 TIME = r"\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
 
-#: What a date or a time of day has and a number has not.
+#: Matches a date or a time of day, but no number.
 _DATE = r"\d[-/:]\d"
 
-#: An address or a length. A negative one has the form, so that the value is what is complained of.
+#: An address or a length. A negative number matches, so that the error names the value.
 NUMBER = r"-?\d+"
 
-#: A read or a write as a letter or a word, in any case; `RW` is what they mean.
+#: A read or a write as a letter or a word, in any case; `RW` maps them to operations.
 RW_WORD = r"(?i:r|w|read|write)"
 RW = {"r": READ, "read": READ, "w": WRITE, "write": WRITE}
 
-# Nine digits keep nanoseconds of a time in seconds, where a float of today's date keeps 240 ns.
+# Nine decimals keep the nanoseconds of a time in seconds. A float of today's date keeps 240 ns.
 _EXACT = pl.Decimal(38, 9)
 
 #: An empty line or a comment.
@@ -36,7 +36,7 @@ IDLE = r"^\s*(?:#.*)?$"
 
 @dataclass(frozen=True)
 class Head:
-    """The start of a file, to recognise its format by: some KiB, and the lines in them."""
+    """Start of a file, for recognition of its format: some KiB, and the lines in them."""
 
     data: bytes
     complete: bool
@@ -46,7 +46,7 @@ class Head:
 
     @classmethod
     def of(cls, data: bytes, size: int = 1 << 16, lines_max: int = 1000) -> Head:
-        """Head of `data`; a last line that `size` cuts through is left out."""
+        """Returns the head of `data`; a last line that `size` cuts through is left out."""
         complete = len(data) <= size
         head = data[:size]
         lines = [] if b"\0" in head else head.decode("utf-8-sig", "replace").splitlines()
@@ -59,14 +59,14 @@ class Head:
         return cls(head, complete, kept, comment)
 
     def fits(self, line: str, header: str) -> bool:
-        """Whether the first line is the `header` of a format, or its lines match `line`."""
+        """Returns whether the first line is the `header` of a format, or lines match `line`."""
         return bool((self.lines and re.search(header, self.lines[0])) or self.matches(line, header))
 
     def matches(self, line: str, other: str | None = None) -> list[re.Match[str]]:
-        """Matches of `line`, or none unless at least half of the lines, less `other`, match.
+        """Returns the matches of `line`; none if fewer than half of the lines match.
 
-        None either below the titles of a table, unless these match `other`: what stands in which
-        column, and in which unit, is for them to say.
+        Lines that match `other` do not count. Below the titles of a table no line matches, unless
+        the titles match `other`: titles define the columns and their units.
         """
         candidates = [s for s in self.lines if other is None or not re.search(other, s)]
         matched = [re.search(line, s) for s in candidates]
@@ -78,19 +78,19 @@ class Head:
         return [] if is_titled else found
 
     def some(self, line: str) -> list[re.Match[str]]:
-        """Matches of `line` in any of the lines."""
+        """Returns the matches of `line` in any of the lines."""
         return [m for m in (re.search(line, s) for s in self.lines) if m]
 
 
 class TextReader:
-    """Takes lines of text apart: an expression names their fields.
+    """Reads lines of text; a regular expression names their fields.
 
-    `line` has the groups `time`, `op`, `offset` and `length`, and perhaps `device`; `rows` makes
-    them of others. `other` is (expression, what such a line is) for lines of the format that are no
-    requests; no note counts them where nothing names what they are. Empty lines and lines that
-    start with # are no requests either. `ops` maps the text of `op`, in lower case, to 0 to 3; the
-    file may have it in any case. Without `device` the column of that name is taken, or there is one
-    device. A flush needs no offset and no length.
+    `line` has the groups `time`, `op`, `offset` and `length`, and optionally `device`; `rows` may
+    compute these fields from other groups. `other` is (expression, description) for lines of the
+    format that are no requests; notes count these lines unless the description is empty. Empty
+    lines and lines that start with # are no requests either. `ops` maps the text of `op`, in lower
+    case, to 0 to 3; the file may have it in any case. Without the argument `device`, the reader
+    uses the column `device`, or assumes a single device. A flush needs no offset and no length.
     """
 
     def __init__(
@@ -115,22 +115,22 @@ class TextReader:
         self._first: str | None = None
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """A row for each request, from lines with the named groups as text columns.
+        """Returns a row for each request, from lines with the named groups as text columns.
 
-        `frame` also has `line` and `number` (from 1); in a line that did not match, all groups are
-        null, and it stays, to be counted.
+        `frame` also has `line` and `number` (from 1). A line that did not match has null in all
+        groups; it must stay, so that it is counted.
         """
         return frame
 
     def notes(self) -> list[str]:
-        """What `rows` has left out or changed."""
+        """Returns notes about lines that `rows` has left out or changed."""
         return []
 
     def why(self, bad: Mapping[str, Any]) -> str:
-        """Which field of a line is wrong; nothing where the line as a whole has another form.
+        """Names the wrong field of a line; empty if the line as a whole has another form.
 
-        `bad` has the columns of a frame of `Parsed`, null where they cannot be read, and `texts`,
-        the text of each.
+        `bad` has the columns of a frame of `Parsed`, null if they cannot be read, and `texts`, the
+        text of each column.
         """
         expected = {
             "time": "expected a number, not a date or a time of day"
@@ -147,12 +147,12 @@ class TextReader:
         return ""
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
-        """As a `Reader`: whole lines are taken."""
+        """See `Reader.take`; uses whole lines only."""
         used = len(data) if last else data.rfind(b"\n") + 1
         return self._requests(self.rows(self._matched(data[:used]))), used
 
     def told(self) -> Parsed:
-        """As a `Reader`."""
+        """See `Reader.told`."""
         return Parsed(
             NO_REQUESTS,
             self.units,
@@ -164,7 +164,7 @@ class TextReader:
         )
 
     def _matched(self, data: bytes) -> pl.DataFrame:
-        """Candidate lines, taken apart."""
+        """Returns the candidate lines, split into their fields."""
         if not data.isascii():
             data = data.decode("utf-8" if self._lines else "utf-8-sig", "replace").encode()
         frame = pl.read_lines(io.BytesIO(data), name="line", row_index_name="number")
@@ -176,7 +176,7 @@ class TextReader:
         return frame.with_columns(groups).unnest("groups")
 
     def _requests(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Numbers from text columns; what fails is counted."""
+        """Converts text columns to numbers; counts the lines that fail."""
         device = self._device
         if device is None:
             device = pl.col("device") if "device" in frame.columns else pl.lit("0")
@@ -204,7 +204,7 @@ class TextReader:
 
 
 class _LeftOut:
-    """Lines that are no requests."""
+    """Lines of one kind that are no requests, and their count."""
 
     def __init__(self, expression: str, what: str) -> None:
         self._expression = expression
@@ -213,7 +213,7 @@ class _LeftOut:
         self._is_first = True
 
     def leave_out(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The other lines."""
+        """Counts the lines of this kind and returns all others."""
         hit = pl.col("line").str.contains(self._expression).fill_null(False)
         numbers = frame.filter(hit)["number"]
         self._count += len(numbers)
@@ -221,20 +221,20 @@ class _LeftOut:
         return frame.filter(~hit)
 
     def told(self) -> list[str]:
-        """One header at the top of the file is part of its form and not worth a word."""
+        """Returns the note about these lines; a single header at the top needs no note."""
         if self._is_first or not self._what:
             return []
         return [f"{plural(self._count, 'line')} left out: {self._what}"]
 
 
 def number(column: str) -> pl.Expr:
-    """A text column as an address or a length; null where it is none."""
+    """Converts a text column to an address or a length; null if it is no valid one."""
     value = pl.col(column).cast(pl.UInt64, strict=False)
     return pl.when(value < NUMBER_LIMIT).then(value)
 
 
 def unhex(column: str) -> pl.Expr:
-    """A text column with decimal digits in place of hexadecimal ones behind `0x`."""
+    """Replaces hexadecimal numbers with `0x` in a text column by decimal numbers."""
     text = pl.col(column)
     digits = text.str.extract(r"^0[xX]([0-9A-Fa-f]+)$")
     value = digits.str.to_integer(base=16, dtype=pl.UInt64, strict=False)

@@ -1,4 +1,4 @@
-"""Traces as files: Parquet, or the project's CSV, which may be compressed; the name says which."""
+"""Writes traces as Parquet or as the project's CSV, optionally compressed, by file name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .model import SCHEMA, STREAM, Trace, TraceError
 
 PARQUET = ".parquet"
 
-# Without the time of its making, equal requests make equal files.
+# Without a modification time in the file, equal requests make equal files.
 _CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
     ".csv": contextlib.nullcontext,
     ".csv.gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
@@ -38,7 +38,7 @@ _CODECS: dict[str, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
 
 
 def suffix_of(name: str) -> str:
-    """The suffix that says what the file `name` holds. Raises `TraceError` where none does."""
+    """Returns the suffix of `name`, which determines the format. Raises `TraceError`."""
     known = (PARQUET, *_CODECS)
     for suffix in known:
         if name.lower().endswith(suffix):
@@ -51,9 +51,10 @@ def write_trace(
 ) -> None:
     """Writes `trace` into the file `path`, in the format of `suffix`.
 
-    `batches` are its requests where its own frame has none, some rows at a time. `read_trace` gives
-    the same requests back; only Parquet keeps what else is known of a trace. Raises `TraceError`
-    for several devices in a CSV, which has no column for them, OSError where writing fails.
+    `batches` yield its requests if its own frame is empty. `read_trace` returns the same requests;
+    only Parquet keeps the other facts about a trace. Raises `TraceError` for a CSV of a trace with
+    several devices or placement handles, for which CSV has no column. Raises OSError if writing
+    fails.
     """
     frames = [trace.frame] if batches is None else batches
     with path.open("wb") as file:
@@ -64,7 +65,7 @@ def write_trace(
 
 
 def parquet_bytes(trace: Trace) -> bytes:
-    """The Parquet file of a trace that is held, with all that is known of it."""
+    """Returns the Parquet file of a trace in memory, including its metadata."""
     content = io.BytesIO()
     parquet.write_into(content, trace)
     return content.getvalue()
@@ -94,9 +95,9 @@ def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO)
 
 
 def os_error(error: Exception, name: str | Path) -> OSError:
-    """The OSError that writing `name` has ended with; Polars has no class of its own for it.
+    """Returns the OSError behind a failed write of `name`; Polars has no error class for it.
 
-    Raises `error` if that is not one.
+    Raises `error` if no OSError is behind it.
     """
     number = re.search(r"\(os error (\d+)\)", str(error))
     if isinstance(error, OSError) and error.errno is not None:

@@ -1,4 +1,4 @@
-"""The table of trace formats: one row a format, in the order in which a file is tried."""
+"""Table of the trace formats, one row each, in the order in which a file is tested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from . import (
 )
 from .base import Format
 
-# No file may be claimed twice (a test holds that), so the order only decides what is cheap.
+# No file matches two formats (tested), so the order affects only the cost of recognition.
 FORMATS: tuple[Format, ...] = (
     parquet.FORMAT,
     floatgate_csv.FORMAT,

@@ -1,4 +1,4 @@
-"""One row of the table of formats."""
+"""Row type of the table of formats, and the interface of a reader."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from ..text import Head
 
 
 class Reader(Protocol):
-    """Takes the content of one file apart, piece by piece: what comes of it is the same whatever
-    the pieces."""
+    """Reads the content of one file in pieces; the result does not depend on the piece size."""
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
-        """The requests at the start of `data`, as in `Parsed.frame`, and how many bytes they take.
+        """Returns the requests at the start of `data`, as in `Parsed.frame`, and the bytes used.
 
-        The bytes behind these come again with more behind them, unless this is the `last` piece.
-        Raises `TraceError`, and `Again` where all has to be read once more.
+        The caller passes the unused bytes again with more data, unless this is the `last` piece.
+        Raises `TraceError`, or `Again` if the file must be read again from its start.
         """
 
     def told(self) -> Parsed:
-        """What is known when everything was taken, without the frame."""
+        """Returns the outcome after the last piece, without the frame."""
 
 
 class Whole:
-    """Takes a file apart at once: for a format of which no part can be read alone."""
+    """Reader for a format that cannot be read in pieces: reads the whole file at once."""
 
     def __init__(self, read: Callable[[bytes], Parsed]) -> None:
         self._read = read
 
     def take(self, data: bytes, last: bool) -> tuple[pl.DataFrame, int]:
-        """As a `Reader`."""
+        """See `Reader.take`."""
         if not last:
             return NO_REQUESTS, 0
         found = self._read(data)
@@ -42,12 +41,12 @@ class Whole:
         return found.frame, len(data)
 
     def told(self) -> Parsed:
-        """As a `Reader`."""
+        """See `Reader.told`."""
         return self._told
 
 
 class Again(Exception):
-    """Only now it is known how the file is to be read: by `reader`, from its start."""
+    """Raised when a file must be read again from its start, with `reader`."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
@@ -56,10 +55,10 @@ class Again(Exception):
 
 @dataclass(frozen=True)
 class Format:
-    """A trace format: its name, one line of documentation, where its definition is from.
+    """A trace format: its name, one line of documentation, the source of its definition.
 
-    `claims` says from the start of a file whether it has this format; `reader` makes what takes its
-    content apart. Neither opens files.
+    `claims` tests from the start of a file whether the file has this format. `reader` makes a
+    reader for the content. Neither opens files.
     """
 
     name: str

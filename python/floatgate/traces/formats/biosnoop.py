@@ -1,9 +1,9 @@
 """Output of biosnoop (bcc): `TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)`.
 
-Times are seconds since the first request, at its completion. Options add columns before the last
-one: the time in the queue, and the pattern (S, R or ?). A task's name may have blanks
-in it, and a disk none. The libbpf version prints rwbs for the operation. A flush is
-printed as a read of no bytes.
+Times are completion times, in seconds since the first request. Options add columns before the last
+one: the time in the queue, and the pattern (S, R or ?). A task name may contain blanks, and the
+disk column may be empty. The libbpf version prints rwbs as the operation. A flush is printed as a
+read of 0 bytes.
 """
 
 from __future__ import annotations

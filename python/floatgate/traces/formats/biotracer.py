@@ -1,8 +1,8 @@
 """BIOtracer logs of smartphones (Nexus 5).
 
-Fields between tabs: start sector, sectors, bytes, access type, then four times in seconds. The
-first, when the request was created, is the time of arrival; lines come in another order. The
-lowest bit of the access type is 1 for a write.
+Fields are separated by tabs: start sector, sectors, bytes, access type, then four times in seconds.
+The first time is the creation of the request and becomes its arrival time; lines are in another
+order. The lowest bit of the access type is 1 for a write.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Text that blkparse prints by default.
 
-`device cpu sequence time process action rwbs sector + sectors [command]`, time in seconds. A
-request passes several actions; only one is read: D (issued to the driver), Q (queued) in a file
-without D, or C (completed) in a file without both.
+`device cpu sequence time process action rwbs sector + sectors [command]`, time in seconds. blkparse
+prints several actions of each request, and the reader uses only one: D (issued to the driver), Q
+(queued) in a file without D, or C (completed) in a file without D and Q.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SUMMARY = (
     r"^\s*(?:CPU\s*\d+ \(|Total \(|Input file |Throughput |Events |Skips:|[A-Z][A-Za-z. ]+:)",
     "the summary of blkparse",
 )
-#: What blkparse prints in place of sectors: the bytes and the text of a command that is passed
-#: through, or nothing at all.
+#: Text that blkparse prints instead of sectors for a passed-through command: its bytes and text, or
+#: nothing.
 _NO_SECTORS = r"^\s*(?:\d+\s+\(|\[|$)"
 
 
@@ -36,7 +36,7 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader(TextReader):
-    """Reads the actions of one kind, the first of `LETTERS` that was seen so far."""
+    """Reads the actions of one kind: the first of `LETTERS` that the file has shown so far."""
 
     def __init__(self, action: str | None = None) -> None:
         super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"), other=_SUMMARY)
@@ -52,7 +52,7 @@ class _Reader(TextReader):
         return requests
 
     def why(self, bad: Mapping[str, Any]) -> str:
-        """A form that the user gave blkparse may lack the sign between sector and sectors."""
+        """Explains a line without the plus sign, which a user-defined blkparse format may omit."""
         if bad["texts"]["offset"] is None and bad["texts"]["time"] is not None:
             return f" (action {self._stages.chosen} without 'sector + count')"
         return super().why(bad)

@@ -1,10 +1,14 @@
 """Binary files of blktrace, version 7, in either byte order.
 
-A record has 48 bytes: u32 magic (0x65617400 + version), u32 sequence, u64 time in ns, u64 sector,
-u32 bytes, u32 action, u32 pid, u32 device (minor in the low 20 bits), u32 cpu, u16 error, u16
-length of the data that follow it. The low half of the action is the event, less a bit that says
-that a control group is named; the high half holds flags. Which event is read, and what a flush
-flag means, is as for the text of blkparse.
+A record has 48 bytes, and data of variable length after them:
+
+    u32 magic (0x65617400 + version), u32 sequence, u64 time in ns, u64 sector, u32 bytes,
+    u32 action, u32 pid, u32 device (minor in the low 20 bits), u32 cpu, u16 error,
+    u16 length of the data after the record
+
+The low half of the action holds the event, and a bit that marks a named control group and is
+ignored. The high half holds flags. The module `blkparse` describes which event is read; the flush
+flag means the same as F in rwbs.
 """
 
 from __future__ import annotations
@@ -28,13 +32,13 @@ _COLUMNS = ("record", "time", "offset", "length", "device", "event", "flags")
 _EVENT = 0xFF
 #: Letters of the events, as blkparse prints them.
 _LETTERS = dict(enumerate("QMFGSRDCPUTIXBA", 1))
-# Flags of the high half: a write, a flush first, a command of the driver's own, a message, a
-# discard (which counts as a write, too).
+# Flags in the high half: write, flush before the request, passed-through command, message, discard
+# (which also has the write flag).
 _WRITES, _FLUSHES, _PASSED, _NOTICE, _DISCARDS = (1 << bit for bit in (1, 2, 9, 10, 13))
 
 
 def _order(data: bytes) -> str | None:
-    """The byte order in which the first word is the magic number, whatever the version."""
+    """Returns the byte order that makes the first word the magic number of any version, or None."""
     for order in "<>":
         if len(data) >= 4 and struct.unpack(f"{order}I", data[:4])[0] & ~0xFF == _MAGIC:
             return order
@@ -46,14 +50,14 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader:
-    """Reads the events of one kind, the first of `LETTERS` that was seen so far."""
+    """Reads the events of one kind: the first of `LETTERS` that the file has shown so far."""
 
     def __init__(self, event: str | None = None) -> None:
         self._stages = Stages(LETTERS, "action", event)
         self._order: str | None = None
         self._checked = Checked()
         self._cpus: set[int] = set()
-        #: Bytes and records so far, and how many requests are none of ours.
+        #: Bytes and records read so far, and the number of passed-through commands.
         self._at = self._records = self._passed = 0
         self._broken: str | None = None
 
@@ -85,7 +89,7 @@ class _Reader:
         return self._checked.told(("ns", "sectors", "bytes"), self._broken, notes)
 
     def _records_of(self, data: bytes, order: str, last: bool) -> tuple[pl.DataFrame, int]:
-        """The records that are no messages, and the byte behind them."""
+        """Returns the records except messages, and the number of bytes used."""
         layout = struct.Struct(order + _LAYOUT)
         columns = [array("Q") for _ in _COLUMNS]
         at = 0
@@ -121,7 +125,7 @@ def _check_magic(magic: int, number: int, at: int) -> None:
 
 
 def _one_op_a_row(frame: pl.DataFrame) -> pl.DataFrame:
-    """Operations and names of devices; a request that asks for a flush first becomes two rows."""
+    """Adds operations and device names; a request with a flush before it becomes two rows."""
 
     def has(flag: int) -> pl.Expr:
         return pl.col("flags") & flag > 0

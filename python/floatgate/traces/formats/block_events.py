@@ -1,10 +1,10 @@
 """Block events of the kernel as text: ftrace, `trace-cmd report` and `perf script`.
 
-A line is `task cpu flags time: event: device rwbs bytes (command) sector + sectors [task]`. Options
-of the tools choose the columns in front of the event; `perf script` may leave out the event's name.
-The kernel writes the text behind the event (include/trace/events/block.h): requests have the bytes
-and the command, completions the command only, bios neither; newer kernels add the priority. A
-request passes several events; only one kind is read.
+A line is `task cpu flags time: event: device rwbs bytes (command) sector + sectors [task]`. Tool
+options choose the columns in front of the event; `perf script` may omit the name of the event. The
+kernel writes the text after the event (include/trace/events/block.h): requests have the bytes and
+the command, completions only the command, bios neither; newer kernels add the priority. The kernel
+records several events for each request, and the reader uses only one kind.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LINE = (
     r"(?:(?P<bytes>\d+)\s+)?(?:\((?P<command>[^)]*)\)\s+)?"
     rf"(?P<offset>{NUMBER})\s+\+\s+(?P<length>{NUMBER})(?:\s.*)?$"
 )
-#: Events that have a range of sectors, the one to read first.
+#: Events with a range of sectors, in the order of preference.
 _RANKED = (
     "block_rq_issue",
     "block_bio_queue",
@@ -45,7 +45,7 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader(TextReader):
-    """Reads the events of one kind, the first of `_RANKED` that was seen so far."""
+    """Reads the events of one kind: the first of `_RANKED` that the file has shown so far."""
 
     def __init__(self, event: str | None = None) -> None:
         super().__init__(_LINE, rwbs.OPS, ("s", "sectors", "sectors"))
@@ -68,7 +68,7 @@ class _Reader(TextReader):
         return rwbs.one_op_a_row(requests)
 
     def _of_block(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Lines of events that could be read; what else a recording has is left out."""
+        """Returns the lines of block events; counts and drops the other lines of a recording."""
         self._lost += int(frame["line"].str.contains(_LOST).sum())
         is_read = pl.col("time").is_not_null() | pl.col("line").str.contains(_READ)
         events = frame.filter(is_read)
@@ -76,7 +76,7 @@ class _Reader(TextReader):
         return events
 
     def why(self, bad: Mapping[str, Any]) -> str:
-        """Options of the tools leave out the times, count in ticks, or print raw fields."""
+        """Explains a line without a time: tool options omit times, print ticks or raw fields."""
         if bad["texts"]["time"] is None:
             return " (expected 'SECONDS: EVENT: DEVICE RWBS ... SECTOR + COUNT')"
         return super().why(bad)
@@ -95,7 +95,7 @@ class _Reader(TextReader):
 
 
 def _by_fields() -> pl.Expr:
-    """The event that an unnamed line has the fields of."""
+    """Returns the event that the fields of an unnamed line imply."""
     return (
         pl.when(pl.col("bytes").is_not_null())
         .then(pl.lit("block_rq_issue"))

@@ -1,8 +1,8 @@
-"""What a live drive records (docs/live.md): records of 32 bytes behind a header of 16.
+"""Recording of a live drive (docs/live.md): records of 32 bytes after a header of 16 bytes.
 
 Numbers are little-endian. Header: `FLOATREC`, u32 version 1, u32 bytes of a page. Record: u64
 nanoseconds, u64 offset, u64 length, u32 operation (0 read, 1 write, 2 trim, 3 flush), u32 stream.
-Records stand in the order in which the drive took the requests.
+The order of the records is the order in which the drive accepted the requests.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _claims(head: Head) -> bool:
 
 
 class _Reader:
-    """Takes records. The last one is cut short where the server was killed, which is no damage."""
+    """Reads records. An incomplete last record is no error: the server was killed."""
 
     def __init__(self) -> None:
         self._checked = Checked()
@@ -59,7 +59,7 @@ class _Reader:
         first = self._records + 1
         self._records += raw.height
         _check_numbers(raw, first)
-        # Of two threads the one that came second may be served first: the order is the drive's.
+        # The drive may serve two threads in reverse order of arrival; its own order counts.
         time = pl.max_horizontal(wide("w0", "w1").cum_max(), pl.lit(self._latest, pl.UInt64))
         frame = raw.select(
             pl.int_range(first, first + pl.len(), dtype=pl.UInt64).alias("record"),
@@ -76,7 +76,7 @@ class _Reader:
 
 
 def _check_numbers(raw: pl.DataFrame, first: int) -> None:
-    """Raises `TraceError` for the first record whose operation or stream there is not."""
+    """Raises `TraceError` for the first record with an invalid operation or stream."""
     wrong = (raw["w6"] > FLUSH) | (raw["w7"] > _STREAM_MAX)
     if wrong.any():
         index = int(wrong.arg_max() or 0)

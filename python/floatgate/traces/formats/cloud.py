@@ -1,6 +1,6 @@
 """CSV traces of cloud block storage and virtual desktops: Alibaba, Tencent, Systor '17.
 
-Three small siblings that differ in the order of their columns and in their units.
+The three formats differ in the order of their columns and in their units.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _tencent() -> TextReader:
 
 
 class _Systor(TextReader):
-    """A request that got no response has no type: nothing says whether it read or wrote."""
+    """Reader that leaves out requests without a type: without a response they have none."""
 
     def __init__(self) -> None:
         super().__init__(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])

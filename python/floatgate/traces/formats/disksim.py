@@ -4,7 +4,8 @@ op is 0 for a write, 1 for a read, and 2 for a trim in forks of SSDsim and MQSim
 
 Three dialects share the line: DiskSim, SSDsim and MQSim (blanks, 512-byte sectors), the
 flashsim-dchoices rewrite (tabs, lengths in 4 KiB pages) and the Heimdall windows of the MSR
-traces (blanks, milliseconds, bytes). No line states its units, so each reader says what it took.
+traces (blanks, milliseconds, bytes). No line states its units, so each reader reports the units
+that it assumed.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ _TABS = _line(r"\t+")
 _EITHER = _line(r"[ \t]+")
 _OPS = {"0": WRITE, "1": READ, "2": TRIM}
 
-#: More requests a second than this on one device, sustained over a file, is taken for a misread
-#: time unit: it is beyond the disks and drives whose traces are kept in this format.
+#: Highest plausible rate on one device, in requests per second over a whole file. A higher rate
+#: means a misread time unit: no disk or drive with traces in this format reaches it.
 RATE_MAX = 100_000
 
 
-#: Seconds since 1970 that times are taken for, from 2001 to 2039.
+#: Range of times that count as dates, in seconds since 1970: from 2001 to 2039.
 _UNIX_S = (10**9, 22 * 10**8)
 
-#: Ticks a second of the units of a clock, and the seconds from its zero to 1970: Windows counts
-#: from 1601.
+#: Ticks per second of each clock unit, and the seconds from the zero of the clock to 1970: Windows
+#: counts from 1601.
 _CLOCKS = {
     "s": (1, 0),
     "ms": (10**3, 0),
@@ -50,21 +51,22 @@ _CLOCKS = {
     "100ns": (10**7, 11_644_473_600),
 }
 
-#: Longest mean time between requests, in seconds, of a trace whose times are dates.
+#: Longest mean time between requests, in seconds, for times that count as dates.
 _PAUSE_MAX = 3600
 
-#: Most decimals that a clock gives to a time in ms, and to a time in s. A float has more.
+#: Most decimals that a clock prints for a time in ms and for a time in s. A float prints more.
 _DECIMALS_MS, _DECIMALS_S = 6, 9
 
 
 class UntimedReader(TextReader):
     """Guesses the time unit of a DiskSim-like trace.
 
-    The title of the column states it, if there is one. Times that are dates from 2001 to 2039 count
+    A column title states the unit, if there is one. Times that are dates from 2001 to 2039 count
     from 1970, or from 1601 on Windows. Times with seven to nine decimals are seconds: the last
-    decimal of milliseconds would be less than a nanosecond. Otherwise DiskSim writes milliseconds
-    with a fraction, SSDsim and MQSim whole nanoseconds. Where that would mean more than `RATE_MAX`
-    requests a second on each device, the next coarser unit that does not is taken.
+    decimal of milliseconds would be less than a nanosecond. Otherwise times with a fraction are
+    milliseconds, as in DiskSim, and whole times are nanoseconds, as in SSDsim and MQSim. If this
+    unit means more than `RATE_MAX` requests a second on each device, the reader takes the next
+    coarser unit that does not.
     """
 
     title = ""
@@ -96,12 +98,12 @@ class UntimedReader(TextReader):
         return super().told()
 
     def _unit(self) -> tuple[str, str]:
-        """The unit, and a sentence that says why."""
+        """Returns the unit and a sentence with the reason."""
         unit, why = self._stated() or self._by_rate()
         return unit, f"time taken as {unit}: {why}"
 
     def _stated(self) -> tuple[str, str] | None:
-        """The unit that the file states, and where."""
+        """Returns the unit that the title, the dates or the decimals state, and the reason."""
         if unit := unit_in(self.title, "time"):
             return unit, f"its column is called {shorten(self.title)}"
         if self._times:
@@ -135,7 +137,7 @@ class UntimedReader(TextReader):
 
 
 def _are_bytes(head: Head) -> bool:
-    # Sector numbers and counts that are all multiples of 512 by chance do not occur in a trace.
+    # In a trace, sector numbers and counts are never all multiples of 512 by chance.
     found = head.matches(_BLANKS)
     numbers = [int(m[group]) for m in found for group in ("offset", "length")]
     return bool(numbers) and not any(n % 512 for n in numbers)

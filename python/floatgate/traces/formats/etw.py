@@ -1,9 +1,9 @@
 """Disk events of Windows as xperf prints them: SNIA's Microsoft enterprise and production traces.
 
-A header between `BeginHeader` and `EndHeader` has the columns of every event. Read are
-`DiskRead, time, process, thread, irp, offset, size, elapsed, disk, ...`, the same of `DiskWrite`,
-and `DiskFlush`, which has no offset and no size. Times are in microseconds, at the completion;
-offsets and sizes are bytes, in hexadecimal.
+A header between `BeginHeader` and `EndHeader` lists the columns of every event. The reader takes
+`DiskRead, time, process, thread, irp, offset, size, elapsed, disk, ...`, `DiskWrite` with the same
+columns, and `DiskFlush`, which has no offset and no size. Times are completion times in
+microseconds; offsets and sizes are bytes in hexadecimal.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """fio I/O logs, versions 2 and 3.
 
-Version 2 lines are `file action offset length`; their only clock is `wait`. fio sends what follows
-`wait N` no sooner than N milliseconds after the job began (`read_iolog_get` in its iolog.c, 3.33).
-Its manual has microseconds after the wait before. Version 3 puts a time in front of each line: fio
-writes the microseconds since the start of the log. Every file name is a device.
+Version 2 lines are `file action offset length`; their only clock is `wait`. fio sends the lines
+after `wait N` no sooner than N milliseconds after the job began (`read_iolog_get` in its iolog.c,
+3.33). The manual of fio defines N as microseconds after the previous wait. Version 3 puts a time in
+front of each line: microseconds since the start of the log. Every file name is a device.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class _Reader(TextReader):
         return super().take(data, last)
 
     def _begin(self, first: str) -> None:
-        """The first line says the version."""
+        """Reads the version from the first line."""
         header = _HEADER.match(first)
         version = header[1] if header else ""
         if version not in ("2", "3"):
@@ -76,7 +76,7 @@ class _Reader(TextReader):
         return kept
 
     def _timed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Adds the time of each line, which no wait turns back."""
+        """Adds the time of each line; a smaller wait does not turn time back."""
         wait = pl.when(pl.col("op") == "wait").then(number("offset")).fill_null(0)
         time = pl.max_horizontal(wait.cum_max(), pl.lit(self._waited, pl.UInt64))
         frame = frame.with_columns(time=time)
@@ -88,7 +88,7 @@ class _Reader(TextReader):
         parsed = super().told()
         mixed = parsed.unparsed or (self._files and not self._used <= self._files)
         if self._headers > 1 and mixed:
-            # Lines that are mixed up within a number give other numbers, which look like any.
+            # Interleaved lines can merge digits into other valid numbers, which go unnoticed.
             parsed.cause = (
                 f"the header stands in it {self._headers} times: several fio jobs wrote this log "
                 "at once, and cut through each other's lines; give each job a write_iolog of its "

@@ -1,7 +1,7 @@
 """Traces of Florida International University (SyLab): homes, mail, web-vm, online and others.
 
-Fields between blanks: time in ns, process id, process name, sector, sectors, W or R, major and
-minor number of the device, and digests of the content. Their names end in `.blkparse`.
+Fields are separated by blanks: time in ns, process id, process name, sector, sectors, W or R, major
+and minor number of the device, and digests of the content. File names end in `.blkparse`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import polars as pl
 from ..text import NUMBER, RW, RW_WORD, Head, TextReader
 from .base import Format
 
-# The name of a process may have blanks in it.
+# The name of a process may contain blanks.
 _LINE = (
     rf"^\s*(?P<time>\d+)\s+\d+\s+\S.*?\s+(?P<offset>{NUMBER})\s+(?P<length>{NUMBER})\s+"
     rf"(?P<op>{RW_WORD})\s+(?P<major>\d+)\s+(?P<minor>\d+)(?:\s+[0-9A-Fa-f]+)*\s*$"

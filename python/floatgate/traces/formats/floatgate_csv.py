@@ -1,6 +1,6 @@
 """The project's own captures: CSV with the header `timestamp_us,op,offset_bytes,size_bytes`.
 
-The header may be missing. A file with another header is another table. op is R (read),
+The header may be missing. A file with another header has another format. op is R (read),
 W (write), T (trim) or F (flush); a flush has offset and size 0.
 """
 
@@ -27,7 +27,7 @@ HEADER = b"timestamp_us,op,offset_bytes,size_bytes\n"
 
 
 def lines(frame: pl.DataFrame) -> bytes:
-    """The requests of a trace's frame as lines; times have three decimals, for nanoseconds."""
+    """Returns the requests of a trace's frame as CSV; times have three decimals: nanoseconds."""
     at, letters = pl.col("at_ns"), {READ: "R", WRITE: "W", TRIM: "T", FLUSH: "F"}
     rest = (at % 1000).cast(pl.String).str.zfill(3)
     told = frame.select(
@@ -64,7 +64,7 @@ class _Reader(TextReader):
         return lines
 
     def _begin(self, first: str, number: int) -> None:
-        """The first line is the header, or the first request."""
+        """Checks the first line: the header, or the first request of a file without a header."""
         self._is_begun = True
         if _is_foreign(first):
             raise TraceError(

@@ -1,8 +1,12 @@
 """HP SRT traces (hplajw, cello, snake): a text header, a form feed, big-endian int32 records.
 
-Word 0 of a record is its length in bytes, word 1 its id (low half 1 for an I/O), words 2 and 3
-the time in seconds and microseconds, word 6 the length in bytes, word 7 the 512-byte block,
-bits 8 to 15 of word 8 the device, bit 0 of word 11 is 1 for a read.
+    word 0         length of the record in bytes
+    word 1         id; its low half is 1 for an I/O
+    words 2 and 3  time in seconds and microseconds
+    word 6         length of the request in bytes
+    word 7         512-byte block
+    word 8         bits 8 to 15: device
+    word 11        bit 0: 1 for a read
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ def _claims(head: Head) -> bool:
 
 class _Reader:
     def __init__(self) -> None:
-        #: Bytes and records so far; how many records are no I/O, or have negative numbers.
+        #: Bytes and records read so far; records without I/O, and records with negative numbers.
         self._at = self._records = self._other = self._negative = 0
         self._broken: str | None = None
 
@@ -73,7 +77,7 @@ class _Reader:
         return whole
 
     def _records_from(self, data: bytes, at: int, last: bool) -> tuple[dict[str, array[int]], int]:
-        """Columns of the I/O records from the byte `at` on, and the byte behind them."""
+        """Returns columns of the I/O records from the byte `at` on, and the end of the records."""
         columns = {name: array("q") for name in _FIELDS}
         time, op, device, offset, length = columns.values()
         while at < len(data):

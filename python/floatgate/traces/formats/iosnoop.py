@@ -1,7 +1,7 @@
 """Output of iosnoop (perf-tools): `STARTs ENDs COMM PID TYPE DEV BLOCK BYTES LATms`.
 
-The two times are in seconds and there if `-s` and `-t` asked for them. The type is rwbs, the block
-a sector. A task's name may have blanks in it. Lines come in the order of the completions.
+The two times are in seconds; the options `-s` and `-t` print them. The type is rwbs, the block a
+sector number. A task name may contain blanks. Lines are in the order of the completions.
 """
 
 from __future__ import annotations

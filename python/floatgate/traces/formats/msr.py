@@ -1,7 +1,7 @@
 """MSR Cambridge block traces (SNIA IOTTA).
 
 `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`: Windows file time in units of
-100 ns, offset and size in bytes. Host and disk together are the device.
+100 ns, offset and size in bytes. Host and disk number together name the device.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """libCacheSim's oracleGeneral: little-endian records of 24 bytes about cache objects.
 
-u32 time in seconds, u64 object, u32 size in bytes, i64 next access (a request number, -1 or the
-largest i64 for never). Objects are names, often hashes, and no addresses: each one gets a range
-of its own, as long as its largest size in whole 4 KiB pages, in the order of their numbers.
+u32 time in seconds, u64 object, u32 size in bytes, i64 next access (a request number; -1 or the
+largest i64 mean never). Object numbers are identifiers, often hashes, and not addresses. So each
+object gets an address range of its own: its largest size, rounded up to whole 4 KiB pages. The
+ranges are in the order of the object numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _claims(head: Head) -> bool:
     if head.complete and len(head.data) % _SIZE:
         return False
     found = list(records(head.data, "<IQIq"))
-    # The next access always lies ahead; random bytes or another format break that at once.
+    # The next access is always later; random bytes or another format violate this at once.
     ahead = all(r[3] in _NEVER or number < r[3] < 1 << 48 for number, r in enumerate(found))
     ordered = all(a[0] <= b[0] for a, b in pairwise(found))
     return bool(found) and ahead and ordered

@@ -1,9 +1,9 @@
 """Parquet with the columns of a trace frame, as `floatgate trace import` writes it.
 
 `at_ns`, `op` (0 read, 1 write, 2 trim, 3 flush), `offset` and `length` in bytes; `device` may be
-missing. What else is known of the trace is JSON under the key `floatgate` of the file metadata,
-with a digest of both. Parquet as Polars writes it has no checksums: who reads all rows compares the
-digest.
+missing. The file metadata holds the rest of the trace as JSON under the key `floatgate`, with a
+digest of the rows and of this JSON. Polars writes Parquet without checksums, so a reader of all
+rows compares the digest.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ MAGIC = b"PAR1"
 _KEY = "floatgate"
 _DIGEST = "digest"
 
-#: What Polars raises for damaged files: where it panics, that is no `Exception`.
+#: Errors that Polars raises for damaged files; its panic is not an `Exception`.
 _DAMAGED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 
 UNITS = ("ns", "bytes", "bytes")
 _NEEDED = [name for name in SCHEMA if name != "device"]
 
-#: Rows that are decoded at once.
+#: Rows decoded at a time.
 _BATCH = 1 << 18
 
 
@@ -62,7 +62,7 @@ def _read(data: bytes) -> Parsed:
 
 @dataclass(frozen=True)
 class _About:
-    """What a file says of its trace."""
+    """Metadata of a file about its trace."""
 
     format: str
     units: tuple[str, ...]
@@ -71,26 +71,26 @@ class _About:
     notes: tuple[str, ...]
 
     def told(self) -> list[str]:
-        """The notes of the trace that is read."""
+        """Returns the notes for the trace that is read."""
         origin = f"imported from {self.format} ({', '.join(self.units)})"
         return [origin, *self.notes, *self.guessed]
 
 
 @dataclass(frozen=True)
 class File:
-    """A Parquet file, of which only what is asked for is read."""
+    """A Parquet file; each method reads only the data that it needs."""
 
     name: str
-    """What it is called in an error."""
+    """Name of the file in errors."""
     source: Path | bytes
 
     def rows(self) -> int:
-        """How many there are, by the file's metadata."""
+        """Returns the number of rows, from the metadata of the file."""
         with self._said():
             return int(self._scan().select(pl.len()).collect().item())
 
     def about(self) -> Parsed:
-        """What is known of it without its rows."""
+        """Returns everything about the trace except its rows."""
         with self._said():
             schema = self._scan().collect_schema()
             if not all(schema.get(name, pl.Null()).is_integer() for name in _NEEDED):
@@ -102,21 +102,21 @@ class File:
         return result
 
     def batches(self, limit: int | None = None) -> Iterator[pl.DataFrame]:
-        """Frames as in `Parsed`, some rows at a time; of the first `limit` requests if it is given.
+        """Yields frames as in `Parsed`, in batches; with a `limit`, only the first requests.
 
-        What lies behind these is not read. Of all rows the digest is compared, at the end.
+        Rows after these are not read. Without a `limit`, compares the digest after the last row.
         """
         scan = self._scan()
         return self._whole() if limit is None else self._frames(scan.filter(IS_REQUEST).head(limit))
 
     def earlier(self, at_ns: int) -> int:
-        """How many requests are before this time. Groups of rows that are not are not read."""
+        """Counts the requests before the time `at_ns`; skips row groups that have none."""
         with self._said():
             early = self._scan().filter((pl.col("at_ns") < at_ns) & IS_REQUEST)
             return int(early.select(pl.len()).collect(engine="streaming").item())
 
     def read(self, limit: int | None) -> Parsed:
-        """All of it; or, with a limit, the earliest so many requests and few others."""
+        """Reads all rows; or, with a limit, the earliest `limit` requests and few others."""
         result = self.about()
         result.frame = _joined(self.batches(limit), result.frame)
         result.checked = result.checked and limit is None
@@ -134,12 +134,12 @@ class File:
         return pl.scan_parquet(self._bytes_or_path(), glob=False, hive_partitioning=False)
 
     def _bytes_or_path(self) -> Path | io.BytesIO:
-        # Whoever reads moves on in the bytes.
+        # Reading advances the position in the bytes, so every reader gets its own copy.
         return self.source if isinstance(self.source, Path) else io.BytesIO(self.source)
 
     @cached_property
     def _metadata(self) -> str | None:
-        """The text under our key of the file's metadata."""
+        """The text under the key `floatgate` in the metadata of the file, or None."""
         return pl.read_parquet_metadata(self._bytes_or_path()).get(_KEY)
 
     @cached_property
@@ -167,7 +167,7 @@ class File:
 
     def _frames(self, rows: pl.LazyFrame, digest: Digest | None = None) -> Iterator[pl.DataFrame]:
         with self._said():
-            # One thread decodes while others work, and only what fits in two batches is in memory.
+            # One thread decodes while others work; at most two batches are in memory.
             for frame in rows.collect_batches(chunk_size=_BATCH, lazy=True, engine="streaming"):
                 if digest is not None:
                     digest.add(frame)
@@ -193,10 +193,10 @@ def _joined(frames: Iterable[pl.DataFrame], empty: pl.DataFrame) -> pl.DataFrame
 
 
 def metadata(trace: Trace, digest: Digest) -> dict[str, str]:
-    """File metadata from which `read` restores what the columns do not hold.
+    """Returns file metadata from which `read` restores what the columns do not hold.
 
-    `digest` has seen all rows. What is said about long gaps is left out: whoever reads the file
-    sees them again.
+    `digest` covers all rows. Notes about long gaps are left out: a reader of the file finds the
+    gaps again.
     """
     units = trace.units
     seen_again = gaps.told(trace.frame["at_ns"])
@@ -211,21 +211,21 @@ def metadata(trace: Trace, digest: Digest) -> dict[str, str]:
 
 
 def write_into(file: BinaryIO, trace: Trace) -> None:
-    """Writes a trace that is in memory into an open file."""
+    """Writes a trace in memory into an open file."""
     digest = Digest(trace.frame.schema)
     digest.add(trace.frame)
     trace.frame.write_parquet(file, metadata=metadata(trace, digest))
 
 
 def _text_of(document: Mapping[str, Any]) -> str:
-    """What the digest covers of a file's metadata: all but itself."""
+    """Returns the metadata text that the digest covers: all keys except the digest."""
     return json.dumps({key: document[key] for key in document if key != _DIGEST}, sort_keys=True)
 
 
 def from_frame(frame: pl.DataFrame) -> Parsed:
-    """Checks a frame with the columns of a trace (`device`, `stream` optional) and takes it over.
+    """Checks a frame with the columns of a trace (`device`, `stream` optional) and returns it.
 
-    Raises `TraceError` naming the column that is missing, of another kind, null or out of range.
+    Raises `TraceError` with the column that is missing, of another type, null or out of range.
     """
     missing = [name for name in _NEEDED if name not in frame.columns]
     if missing:

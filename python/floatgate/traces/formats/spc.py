@@ -1,6 +1,6 @@
 """SPC traces of the UMass repository (Financial1/2, WebSearch1-3).
 
-One request a line: `ASU,LBA,size,opcode,timestamp`, size in bytes, time in seconds; further
+Each line is a request: `ASU,LBA,size,opcode,timestamp`, size in bytes, time in seconds; further
 optional fields may follow. Each ASU is a device with its own addresses.
 """
 
@@ -17,7 +17,7 @@ _HEADER = (r"(?i)^\s*asu\s*,\s*lba\s*,\s*size\s*,\s*opcode\s*,\s*timestamp\s*$",
 
 
 def _claims(head: Head) -> bool:
-    # Alibaba lines look alike from afar; there the letter is the second field.
+    # Alibaba lines look similar, but their second field is the letter.
     return head.fits(_LINE, _HEADER[0])
 
 

@@ -2,7 +2,7 @@
 
 Version 1 (32 bytes): u32 serial, u32 length in bytes, u32 scatter-gather count, u16 SCSI command,
 u16 version, u64 block, u64 time in microseconds. Version 2 (40 bytes) starts with command and
-version and ends with a u64 response time. The version is in the high byte of its word.
+version and ends with a u64 response time. The high byte of the version word holds the version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPS.update({code: FLUSH for code in (0x35, 0x91)})
 
 
 def _version(data: bytes) -> int | None:
-    # All versions agree and most commands are known: 16 constant bits a record leave no doubt.
+    # Every record has this version in its high byte, and at least half of the commands are known.
     for version, layout in _LAYOUTS.items():
         found = list(records(data, layout))
         command, word = (3, 4) if version == 1 else (0, 1)
@@ -70,7 +70,7 @@ class _Reader:
 
 
 def _requests(data: bytes, version: int, before: int) -> pl.DataFrame:
-    """Requests behind so many records; `op` is null where it is none."""
+    """Returns the records, numbered from `before` + 1; `op` is null for other commands."""
     raw = words(data, _SIZES[version])
     command, length = ("w3", "w1") if version == 1 else ("w0", "w2")
     code = pl.col(command) % (1 << 16)

@@ -102,7 +102,7 @@ def test_a_generator_of_tenants_names_handles(tmp_path: Path) -> None:
     spec = "tenants:span=16MiB,tenants=3,ratio=1,writes=6k"
     direct = fg.run(spec, set=HOST)
     assert sum(pages(direct)) == 6000 and min(pages(direct)) > 1800
-    # A repeated trace is held in memory, and must have the same handles.
+    # A repeated trace plays from memory, and must have the same handles.
     twice = fg.run(spec, set=HOST, repeat=2)
     assert pages(twice) == [2 * count for count in pages(direct)]
     # If all tenants share a handle, write amplification rises.

@@ -46,7 +46,7 @@ def share(text: str) -> float:
 
 
 def greedy_wa(alpha: float, b: int) -> float:
-    """Greedy write amplification alone."""
+    """Returns only the write amplification of `greedy`."""
     return models.greedy(alpha, b).write_amplification
 
 

@@ -1,4 +1,4 @@
-"""Unfinished files: a sweep removes those of killed processes, and keeps those of running ones."""
+"""Unfinished files: a sweep removes the files of killed processes, and no others."""
 
 from __future__ import annotations
 

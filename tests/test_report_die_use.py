@@ -1,4 +1,4 @@
-"""The figure of what dies and channels did, against the shares in the result."""
+"""The figure of the use of dies and channels, compared with the shares in the result."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def _figure(results: list[Result]) -> Figure:
 
 
 def _lanes(drawing: Any) -> pl.DataFrame:
-    """The shares as they are drawn: a row per lane, a column per use."""
+    """Returns the shares as drawn: a row per lane, a column per use."""
     (rows,) = (json.loads(text) for text in drawing.chart.to_dict()["datasets"].values())
     return pl.DataFrame(rows).pivot("part", index="row", values="value").fill_null(0.0)
 
 
 def _many(dies: int, trace: str = "financial1") -> dict[str, Any]:
-    """A sample with as many dies, each busier than the one before it."""
+    """Returns a sample with this number of dies, each busier than the die before it."""
     document = samples.sample(trace)
     busy = [(at + 1) / (dies + 1) for at in range(dies)]
     none = [0.0] * dies
@@ -55,7 +55,7 @@ def _many(dies: int, trace: str = "financial1") -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def parallel() -> Result:
-    """A run on a drive of four channels of two dies."""
+    """A run on a drive of four channels with two dies each."""
     shape = {"channels": 4, "dies": 2, "planes": 2, "superblock": 16}
     times = {"read": "50us", "program": "600us", "erase": "4500us", "bus": "1200MB/s"}
     drive = {"flash": {**shape, **times}}
@@ -100,7 +100,7 @@ def test_the_table_has_the_busiest_die_and_the_means(parallel: Result) -> None:
         pytest.approx(sum(busy) / len(busy)),
         pytest.approx(sum(transfers) / len(transfers)),
     ]
-    # What the terminal says of the dies is the same mean.
+    # The terminal prints the same mean for the dies.
     assert row[3].order == pytest.approx(parallel.throughput.utilization)
 
 
@@ -136,7 +136,7 @@ def test_time_that_was_not_simulated_is_said_so() -> None:
 
 
 def test_a_run_of_no_time_keeps_no_die_busy() -> None:
-    """It only read pages that were never written: they cost no flash read."""
+    """The run read only pages that were never written, which need no flash read."""
     result = floatgate.run("uniform:span=1MiB,requests=10,reads=1", set={"start.fill": "none"})
     table = _figure([result]).table
     assert result.throughput.device_seconds == 0

@@ -1,4 +1,5 @@
-"""The report and the summary of what the engine says of drives of every kind."""
+"""The report and the summary state everything that the engine reports about drives of every
+kind."""
 
 from __future__ import annotations
 

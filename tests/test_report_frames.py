@@ -1,4 +1,4 @@
-"""What the plots draw, against the document: identities, histograms, axes, curves."""
+"""Data of the plots, compared with the document: identities, histograms, axes, curves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from floatgate.result_types import AmplificationResult, BlameTimes, CauseCounts
 
 
 def _run(**tables: Any) -> Run:
-    """A sample with some of its tables changed."""
+    """Returns a sample run with some of its tables changed."""
     document = samples.sample()
     for name, values in tables.items():
         document[name] |= values
@@ -47,7 +47,7 @@ def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     whole = sum(bytes_by_cause.values())
     shown = {part["part"]: part for part in parts.iter_rows(named=True)}
     for cause, name in frames.CAUSES.items():
-        # There is no colour left for what these are drawn with.
+        # The causes without a colour share one segment.
         part = bytes_by_cause.get(cause, sum(bytes_by_cause[key] for key in UNCOLOURED))
         assert shown[name]["value"] == pytest.approx(part)
         assert shown[name]["share"] == pytest.approx(part / whole)
@@ -104,10 +104,10 @@ def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> Non
         assert known[share] == us
         assert 1 - 10**-nines == pytest.approx(share)
     assert curve["us"].is_sorted() and curve["nines"].is_sorted()
-    # One in all the requests is the slowest.
+    # The slowest request is one of all the requests.
     *_, last = curve.select("us", "share", "nines").rows()
     assert last == (write["max_us"], 1.0, math.log10(write["requests"]))
-    # What is left out is too close to a neighbour to be seen.
+    # Each omitted point is too close to a neighbour to be visible.
     kept = set(curve["share"])
     gaps = [share for share in known if share not in kept and share < 1]
     for share in gaps:
@@ -124,7 +124,7 @@ def test_a_distribution_leaves_out_what_a_log_axis_cannot_show() -> None:
     cdf = [[0.0, 0.2], [5.0, 0.5], [90.0, 0.9], [400.0, 1.0]]
     run = _run(latency={"read": {"cdf": cdf, "requests": 100, "max_us": 80.0}})
     curve = frames.distribution([run], "read").select("us", "share", "nines").rows()
-    # The end of the last bin lies behind the slowest request, which no request is.
+    # The end of the last bin exceeds the slowest request, so the curve ends at that request.
     assert [row[:2] for row in curve] == [(5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
     assert curve[-1][2] == 2.0
     assert frames.distribution([_run(latency={"read": {}})], "read").is_empty()
@@ -150,7 +150,8 @@ def test_wear_bins_hold_the_units_within_them(histogram: list[list[int]]) -> Non
     assert bins["units"].sum() == sum(units for _, units in known)
     widths = set(bins["last"] - bins["first"] + 1)
     assert len(widths) == 1
-    # Equal bins from the least worn unit on, and no more than there is room for, nor coarser.
+    # Bins are equal and start at the least worn unit. There are at most 40, and no more than
+    # needed.
     (width,) = widths
     low, high = min(known)[0], max(known)[0]
     assert bins["first"][0] == low and all((first - low) % width == 0 for first in bins["first"])
@@ -210,9 +211,9 @@ def test_an_outlier_does_not_flatten_the_rest(outlier: float) -> None:
     values = [100.0 + i for i in range(100)]
     assert over_time.robust_span(values) == (100.0, 199.0)
     assert over_time.robust_span([*values, outlier]) == (100.0, 199.0)
-    # One that is not far away stays on the axis.
+    # A moderately larger value stays on the axis.
     assert over_time.robust_span([*values, 400.0]) == (100.0, 400.0)
-    # Where all are equal but one, that one is what there is to see.
+    # If all values but one are equal, that one must stay visible.
     assert over_time.robust_span([3.0] * 99 + [8.0]) == (3.0, 8.0)
 
 
@@ -233,7 +234,7 @@ def test_outliers_are_marked_at_the_edge_and_told() -> None:
     assert [(row["write_amplification"], row["edge"]) for row in rows] == [(70, high), (3, low)]
     pages = document["timeline"]["host_pages"]
     assert [row["pages"] for row in rows] == [pages[30], pages[40]]
-    # The line still has it.
+    # The line still contains the outlier.
     rows = json.loads(spec["datasets"][spec["data"]["name"]])
     assert rows[30]["write_amplification"] == 70.0
     (told,) = (text for text in figure.reasons if text.startswith("Write amplification"))
@@ -247,7 +248,7 @@ def test_response_times_over_the_run_are_in_the_unit_of_their_plot() -> None:
     document = samples.sample()
     for i, name in enumerate(("mean_us", "p50_us", "p99_us", "p999_us", "max_us")):
         times = [float(50 * (i + 1) * 10**i + window) for window in range(samples.WINDOWS)]
-        # A quick first window does not choose the unit.
+        # A quick first window must not decide the unit.
         document["timeline"][name] = [1.0, *times[1:]]
     figure = _figure("latency-over-time", [document])
     headings = [drawing.heading for drawing in figure.drawings]
@@ -284,7 +285,7 @@ def test_cells_of_a_map_are_means_of_their_units() -> None:
     erases, valid = (mapped.cells for mapped in MAPS)
     whole = map_cells([run], erases, None).select("start", "end", "value").rows()
     assert whole == [(4 * i, min(4 * i + 4, 27), cells["erases"][i]) for i in range(7)]
-    # Pairs of cells; the last has none beside it.
+    # Each bar joins two cells. The last cell has no partner.
     joined = map_cells([run], valid, 4).select("start", "end", "value").rows()
     assert joined == [(0, 8, 0.25), (8, 16, 0.5), (16, 24, 0.75), (24, 27, 0.75)]
     assert map_cells([_run(wear={"map": {}})], erases, None).is_empty()

@@ -1,4 +1,4 @@
-"""The window of dies and channels: asked for on the command line, drawn, and looked at closely."""
+"""The window of dies and channels: its command line option, its figure, and its numbers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _figure(results: Sequence[Result]) -> Figure:
 
 
 def _bars(drawing: Any) -> pl.DataFrame:
-    """The bars as they are drawn."""
+    """Returns the bars as drawn."""
     tables = drawing.chart.to_dict()["datasets"].values()
     rows = [json.loads(text) if isinstance(text, str) else text for text in tables]
     (bars,) = (table for table in rows if "doing" in table[0])
@@ -108,7 +108,8 @@ def test_it_is_the_request_that_took_longest(worst: Result) -> None:
     arrival, done = request.arrival_ns or 0, request.done_ns or 0
     assert (done - arrival) / 1000 == pytest.approx(request.latency_us)
     assert lanes.from_ns == done - 6_000_000 and lanes.to_ns == done + 2_000_000
-    # The die that it worked on last was busy for it up to its end, or its page was transferred.
+    # The die that served the request last was busy until its end, or the channel transferred its
+    # page.
     spans = lanes.spans
     ends = {lane for lane, to in zip(spans.lane, spans.to_ns, strict=True) if to == done}
     assert ends & set(request.dies)
@@ -118,7 +119,7 @@ def test_the_bars_are_the_spans_of_the_result(worst: Result) -> None:
     (drawing,) = _figure([worst]).drawings
     bars, spans, lanes = _bars(drawing), worst.lanes.spans, worst.lanes
     assert bars.height == len(spans.lane)
-    # In ms from the arrival.
+    # Times are in ms from the arrival.
     zero = lanes.request.arrival_ns or 0
     for ours, theirs in ((spans.from_ns, "start"), (spans.to_ns, "end")):
         assert bars[theirs].to_list() == pytest.approx([(ns - zero) / 1e6 for ns in ours])
@@ -126,7 +127,7 @@ def test_the_bars_are_the_spans_of_the_result(worst: Result) -> None:
     assert bars["cause"].to_list() == [NAMES[cause] for cause in spans.cause]
     names = [f"die {lane}" if lane < 8 else f"channel {lane - 8}" for lane in spans.lane]
     assert bars["lane"].to_list() == names
-    # Each channel is above its two dies, and channels are set apart.
+    # Each channel is above its two dies, with a gap between channels.
     places = {name: bars.filter(lane=name)["place"][0] for name in set(names)}
     for name, place in places.items():
         kind, number = name.split()
@@ -176,7 +177,7 @@ def test_a_window_of_the_whole_run_has_the_shares_of_the_run() -> None:
     for lane, begin, end in zip(spans.lane, spans.from_ns, spans.to_ns, strict=True):
         busy[lane] += end - begin
     shares = [1 - idle for idle in (*dies.idle, *result.channels.idle)]
-    # Of the run up to the end of the last operation.
+    # The shares refer to the run up to the end of its last operation.
     whole = busy[0] / shares[0]
     assert whole <= (result.lanes.to_ns or 0) * 1.001
     assert busy == pytest.approx([share * whole for share in shares])

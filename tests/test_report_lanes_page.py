@@ -1,4 +1,4 @@
-"""The lanes in a browser: all spans are there, and a part of the window can be zoomed into."""
+"""The lanes in a browser: all spans appear, and a section of the window can be zoomed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRIVE |= {"flash.superblock": "1", "flash.pages_per_block": "32", "start.fill": 
 DRIVE |= {"capacity.spare_factor": "0.28"}
 
 BARS = "#lanes-0 svg .mark-rect path[aria-label*='Lane']"
-"""The bars of spans; bands have no name."""
+"""Selector of the bars of spans. Bands have no name."""
 
 
 def _run(window: str) -> Result:
@@ -39,7 +39,7 @@ def page(worst: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _part(seen: Seen) -> list[float]:
-    """The part of the window that is shown."""
+    """Returns the visible section of the window."""
     text = seen.page.locator("#lanes-0").get_attribute("data-zoom")
     return [float(time) for time in text.split()]
 

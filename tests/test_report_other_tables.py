@@ -1,4 +1,4 @@
-"""What is said of hot and cold data, of the map curve and of a trace, number by number."""
+"""Tables of hot and cold data, of the map curve and of a trace, number by number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def _runs(n: int) -> Runs:
 
 @pytest.fixture
 def found() -> Hotness:
-    """No number is twice; it does not matter that they do not agree."""
+    """Returns a result in which no number occurs twice. The numbers need not agree with each
+    other."""
     return Hotness(
         name="fin1",
         page_bytes=4096,
@@ -89,7 +90,7 @@ def test_extents_skew_and_distances(found: Hotness) -> None:
     ]
     top = texts(hot_tables.top_table(found))
     assert top[:2] == [["0.1 %", "3.31%"], ["1 %", "4.21%"]] and top[-1] == ["50 %", "53.21%"]
-    # Of the overwrites 100 are one page write away, 300 at least 2048 pages of 4 KiB.
+    # 100 overwrites are one page write away, and 300 at least 2048 pages of 4 KiB.
     assert texts(hot_tables.distances_table(found)) == [
         ["1 to 1", f"4{THIN}KiB", "100", "25.00%"],
         [f"2{THIN}048 to 4{THIN}095", f"8{THIN}MiB", "300", "75.00%"],
@@ -132,7 +133,8 @@ def test_the_sequences_one_by_one(found: Hotness) -> None:
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Calls a function and returns what it prints, with two blanks between columns."""
+    """Returns a function that calls another one and returns its output, with two blanks between
+    columns."""
     monkeypatch.setenv("COLUMNS", "300")
 
     def call(function: Any, *arguments: Any) -> list[str]:
@@ -190,10 +192,10 @@ def test_the_sizes_of_a_map_cache() -> None:
     assert every == [
         [size(8 * n), whole(n), share(n / 3001)] for n in (1, 2, 3, 4, 1024, 2048, 2309)
     ]
-    # The short table has the powers of two, and the last.
+    # The short table has the powers of two, and the last size.
     short = texts(curve_tables.sizes_table(CURVE, short=True))
     assert short == [row for row in every if row[1] != "3"]
-    # A sample says nothing about sizes below its first.
+    # A sample has no information about sizes below its first one.
     assert texts(curve_tables.needed_table(CURVE)) == [
         ["50 %", f"≤ 8{THIN}B", "1", "44.23%"],
         ["90 %", size(9816), f"1{THIN}227", "79.71%"],

@@ -1,4 +1,4 @@
-"""The report as a browser shows it: drawn, quiet, self-contained, readable in both themes."""
+"""The report in a browser: complete, without errors, self-contained, readable in both themes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["browser"]
 
 
 def _kept(scheme: str) -> dict[str, Any]:
-    """A run with all of its latencies."""
+    """Returns a run that keeps all of its latencies."""
     drive = {"mapping.scheme": scheme, "mapping.cache": "2KiB", "start.fill": "random"}
     drive["latency.distribution"] = "full"
     return floatgate.run("uniform:span=16MiB,writes=6k,reads=0.4", set=drive).to_dict()
@@ -92,7 +92,7 @@ def test_plots_follow_the_width_of_the_window(browser: Any, reports: dict[str, P
 
 
 def _luminance(colour: str) -> float:
-    """Relative luminance (WCAG 2.2) of `rgb(r, g, b)`."""
+    """Returns the relative luminance (WCAG 2.2) of `rgb(r, g, b)`."""
     channels = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -129,7 +129,7 @@ def test_text_and_plots_are_readable_in_both_themes_and_follow_a_change(
             assert min(_contrast(panel, text) for text in texts) >= 4.5
             assert _contrast(colours["paper"], colours["bar"]) >= 3
             found.append(colours)
-        # Paper is light, whatever the screen was.
+        # Printed pages are light, whatever the theme of the screen.
         seen.page.emulate_media(media="print", color_scheme="dark")
         printed = seen.page.evaluate(COLOURS)
     light, dark = found

@@ -1,4 +1,4 @@
-"""Closed forms on plots: there where they hold, nowhere else."""
+"""Closed forms on plots: drawn where they are valid, and nowhere else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def _figure(key: str, results: list[dict[str, Any]]) -> Any:
 
 
 def _layers(figure: Any, mark: str) -> list[dict[str, Any]]:
-    """The layers of the figure's first plot with this mark, each with its rows under `values`."""
+    """Returns the layers of the figure's first plot with this mark, each with its rows under
+    `values`."""
     spec = figure.drawings[0].chart.to_dict()
     found = []
     for layer in spec.get("layer", [spec]):
@@ -175,7 +176,7 @@ def test_a_span_of_less_or_more_has_none(uniform: dict[str, Any], off: float) ->
 
 
 def _spanning(result: dict[str, Any], share: float) -> dict[str, Any]:
-    """The result with a workload that spans this share of what the drive holds."""
+    """Returns the result with a workload that spans this share of the drive's capacity."""
     changed = copy.deepcopy(result)
     span = round(changed["drive"]["logical_bytes"] * share)
     changed["workload"]["name"] = f"uniform:span={span},writes=20k"

@@ -232,6 +232,6 @@ def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, s
 
 
 def test_numbers_with_commas_are_one_number() -> None:
-    """A range of two texts is of whole numbers: of 98,304 and 589,824, not of 98 and 824."""
+    """A range of two texts compares whole numbers: 98,304 and 589,824, not 98 and 824."""
     assert merged(["has 98,304 pages", "has 589,824 pages"]) == "has 98,304 to 589,824 pages"
     assert merged(["1, 2 and 3,000", "1, 4 and 3,000"]) == "1, 2 to 4 and 3,000"

@@ -1,4 +1,5 @@
-"""What a reader takes out of the report: plots and tables as files; and what meets the eye."""
+"""Files that a reader saves from the report, plots and tables, and the parts of the page in
+view."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ __all__ = ["browser"]
 
 
 def _many() -> list[dict[str, Any]]:
-    """64 runs with 115 warnings that differ in numbers only, and one of its own."""
+    """Returns 64 runs with 115 warnings that differ only in numbers, and one unique warning."""
     found = []
     for seed in range(64):
         result = samples.sample(seed=seed)
@@ -52,7 +53,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _saved(seen: Seen, button: Any) -> tuple[str, bytes]:
-    """The name and content of the file that a button gives."""
+    """Returns the name and content of the file that a button saves."""
     with seen.page.expect_download() as caught:
         button.click()
     download = caught.value
@@ -68,7 +69,7 @@ def test_a_plot_is_saved_as_a_picture_with_its_legend(
         assert name == "timeline-0.svg"
         assert ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
         text = svg.decode("utf-8")
-        # It is read without the page: with colours of its own, its title and who is who.
+        # The picture must be readable without the page: with its own colours, title and legend.
         assert "var(--" not in text
         assert ">Over the run · Write amplification<" in text
         assert ">dftl<" in text and ">tp_ftl<" in text
@@ -83,7 +84,7 @@ def test_a_picture_of_one_run_has_no_legend(browser: Any, reports: dict[str, Pat
         panel = seen.page.locator(".panel:has(#timeline-0)")
         _, svg = _saved(seen, panel.get_by_role("button", name="SVG"))
         assert b"role-legend" not in svg
-        # Shades of numbers mean nothing without theirs.
+        # Shades need a legend that gives their numbers.
         panel = seen.page.locator(".panel:has(#wear-map-0)")
         _, svg = _saved(seen, panel.get_by_role("button", name="SVG"))
         assert b"role-legend" in svg
@@ -182,7 +183,7 @@ def test_many_warnings_that_differ_in_numbers_are_few(
         whom = [item.locator(".who > summary, p.who").inner_text() for item in items.all()]
         assert whom == ["all 64 runs", "seed 5", "51 of 64 runs"]
         assert seen.page.locator("#summary").bounding_box()["y"] < 900
-        # Each run's own text is one click away.
+        # One click opens each run's own text.
         items.nth(2).locator("summary").click()
         own = items.nth(2).locator("details li").all_inner_texts()
         assert len(own) == 51
@@ -197,7 +198,7 @@ def test_what_is_in_sight_is_drawn_first(browser: Any, reports: dict[str, Path])
 
 
 def test_the_page_of_many_runs_is_small(reports: dict[str, Path]) -> None:
-    # Of 0.9 MB that all pages have, the rest is what 64 runs of 60 windows add.
+    # Every page has 0.9 MB. The rest comes from 64 runs of 60 windows.
     assert reports["many"].stat().st_size < 3e6
 
 

@@ -26,7 +26,7 @@ def results() -> fg.Comparison:
 
 
 def _rows(page: str, title: str) -> list[list[str]]:
-    """The cells of the table with this title."""
+    """Returns the cells of the table with this title."""
     (table,) = re.findall(rf"<caption>{title}.*?</table>", page, re.DOTALL)
     rows = [
         [
@@ -39,7 +39,7 @@ def _rows(page: str, title: str) -> list[list[str]]:
 
 
 def _data(chart: Any) -> list[pl.DataFrame]:
-    """The data of each layer that has its own."""
+    """Returns the data of each layer that has its own data."""
     own = [pl.read_json(chart.data.values.encode())] if hasattr(chart.data, "values") else []
     return own + [table for layer in getattr(chart, "layer", ()) for table in _data(layer)]
 
@@ -48,7 +48,7 @@ def test_each_combination_is_one_run_though_each_seed_has_its_own_requests(resul
     runs = combined_runs(results)
     assert [run.name for run in runs] == VARY["placement.scheme"]
     assert [[one.seed for one in run.seeds] for run in runs] == [[1, 2, 3]] * 3
-    # 85 plots were drawn of five seeds of a generator.
+    # Each combination must have one set of plots, not one set per seed.
     drawn = sum(len(figure.drawings) for figure in figures(runs))
     assert drawn == sum(len(figure.drawings) for figure in figures(label_runs(results[::SEEDS])))
 

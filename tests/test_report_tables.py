@@ -1,4 +1,4 @@
-"""Every table of the report, cell by cell, from results in which no number is there twice."""
+"""Every table of the report, cell by cell, from results in which no number occurs twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NB = "\N{NO-BREAK SPACE}"
 
 @pytest.fixture
 def documents() -> list[dict[str, Any]]:
-    """Two runs without a number in common."""
+    """Returns two runs without a number in common."""
     found = [samples.distinct(first=1009), samples.distinct(first=1019)]
     found[1]["seed"] = found[0]["seed"]
     found[1]["config"]["mapping"]["scheme"] = "tpftl"
@@ -40,7 +40,7 @@ def orders(table: Table) -> list[list[Any]]:
 
 
 def _main(document: dict[str, Any]) -> dict[str, float]:
-    """The main metrics, each from its place in the document."""
+    """Returns the main metrics, each read from its field in the document."""
     latency = document["latency"]["all"]
     return {
         "write_amplification": document["write_amplification"],
@@ -120,7 +120,7 @@ def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
     assert column[f"p99,{NB}ms"] == ("2.50", f"12{THIN}500")
     assert column[f"p99.9,{NB}µs"] == (ABSENT, ABSENT)
     assert column[f"Lifetime,{NB}GiB"] == (f"3{THIN}072", "512")
-    # What is sorted, and saved as CSV, is in the unit of the heading.
+    # Sorting and CSV files use the unit of the heading.
     assert [row[6].order for row in table.rows] == [2.5, 12500.0]
 
 
@@ -167,7 +167,7 @@ def test_the_axis_of_bars_ends_behind_the_longest_of_all_panels() -> None:
         name: pl.DataFrame({"row": ["x", "x", "y"], "value": values})
         for name, values in (("a", [2.0, 3.0, 4.0]), ("b", [1.0, 1.0, 6.0]))
     }
-    # There is room for the sum that is written behind the bar, yet the bars fill the plot.
+    # The axis leaves room for the sum behind the bar, yet the bars fill the plot.
     assert 6.0 * 1.05 < tables.series_limit(panels) < 6.0 * 1.4
     assert tables.series_limit({}) > 0
 
@@ -254,7 +254,7 @@ def test_bytes_programmed_per_byte_of_the_host_by_cause(documents: list[dict[str
     for row, document in zip(table.rows, documents, strict=True):
         parts_of = document["amplification"]
         values = [parts_of[key] for key in drawn]
-        # There are no colours left for these.
+        # No colours are left for these causes, so they share one.
         other = sum(parts_of[key] for key in ("journal", "retire", "pad", "fold", "parity"))
         values += [other, parts_of["partial"]]
         assert [cell.order for cell in row[1:-1]] == pytest.approx(values)

@@ -1,4 +1,4 @@
-"""What a run and a comparison print, number by number, from a result in which none is twice."""
+"""Output of a run and of a comparison, number by number, from a result without equal numbers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ AMPLIFIED = CAUSES | {"partial": "partial pages"}
 
 @pytest.fixture
 def summary(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Prints a document's summary on a wide terminal and returns its lines by their names."""
+    """Returns a function that prints a document's summary on a wide terminal and returns its lines
+    by name."""
     monkeypatch.setenv("COLUMNS", "400")
 
     def printed(document: dict[str, Any]) -> Lines:
@@ -63,7 +64,7 @@ def summary(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 
 def _lines(text: str) -> Lines:
-    """Name to texts: a line that begins with blanks continues the one above."""
+    """Maps each name to its texts. A line that begins with blanks continues the line above."""
     found: Lines = {}
     name = ""
     for line in filter(str.strip, text.splitlines()):
@@ -160,7 +161,7 @@ def test_the_parts_of_the_write_amplification_are_bytes_per_host_byte(summary: A
 
 
 def _in_order(line: str, names: Any) -> list[str]:
-    """The names in the order in which they stand in the line."""
+    """Returns the names in their order within the line."""
 
     def place(name: str) -> int:
         found = re.search(rf"(= |\+ ){name} \d", line)
@@ -177,7 +178,7 @@ def test_small_parts_are_left_out_and_a_map_in_memory_has_no_line(summary: Any) 
     document["write_amplification_last_quarter"] = None
     amplification = dict.fromkeys(document["amplification"], 0.0)
     shown = {"host": 0.9985, "gc": 0.6, "merge": 0.001}
-    # One part in 1,600 is enough to be printed, one in 3,200 is not.
+    # A share of one in 1,600 is printed, and a share of one in 3,200 is not.
     document["amplification"] = amplification | shown | {"wear": 0.0005}
     document["write_amplification"] = document["page_write_amplification"] = 1.6
     lines = summary(document)
@@ -248,7 +249,7 @@ def test_response_times_by_kind(summary: Any) -> None:
     lines = summary(document)
     found = _table(lines, "latency", "read", "write", "all")
     assert [name for name in lines if name in found] == list(found)
-    # The units stand below the names.
+    # The row of units is below the row of names.
     assert found["latency"] == ["requests", *["µs"] * len(NAMES)]
     assert re.split(r" {2,}", lines[ABOVE][-1]) == list(NAMES.values())
     for kind in ("read", "write", "all"):
@@ -345,7 +346,7 @@ def test_time_that_was_not_simulated(summary: Any) -> None:
     lines = summary(document)
     assert lines["latency"] == ["not simulated (timing = none)"]
     assert not {"all", "read", "write", "mean by cause", "throughput", "device time"} & set(lines)
-    # Bytes need no clock, years do.
+    # Bytes need no clock, but years do.
     endurance = f"of {whole(life['endurance'])} erases a unit"
     assert lines["lifetime"] == [f"{size(life['host_bytes'])} written by the host, {endurance}"]
     (row,) = summary_rows(samples.typed([document]))
@@ -377,7 +378,7 @@ def comparison(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
 
 
 def _pair() -> list[dict[str, Any]]:
-    """Two runs without a number in common."""
+    """Returns two runs without a number in common."""
     found = [samples.distinct(first=1009), samples.distinct(first=1019)]
     found[1]["seed"] = found[0]["seed"]
     found[1]["config"]["mapping"]["scheme"] = "tpftl"
@@ -385,7 +386,7 @@ def _pair() -> list[dict[str, Any]]:
 
 
 def _row(document: dict[str, Any]) -> list[str]:
-    """The metrics of a comparison; times in microseconds, as all of them are below 1 ms."""
+    """Returns the metrics of a comparison. Times are in microseconds, as all are below 1 ms."""
     times = document["latency"]["all"]
     return [
         factor(document["write_amplification"]),
@@ -402,7 +403,7 @@ def test_a_comparison_has_a_row_per_run(comparison: Any) -> None:
     for document in documents:
         document["write_amplification_last_quarter"] = document["write_amplification"]
     first, second, *rows = comparison(documents, ["mapping.scheme"])
-    # The units stand below the names of the times.
+    # The units are below the names of the times.
     assert first.split() == ["mean", "p99", "p99.9"]
     titles = ["mapping.scheme", "WA", "data WA", "map hits", "µs", "µs", "µs", "IOPS", "erases"]
     assert re.split(r" {2,}", second) == titles

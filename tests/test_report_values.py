@@ -1,4 +1,4 @@
-"""How numbers are read and written, and how messages that differ in them are told."""
+"""Formatting and parsing of numbers, and messages that are merged if only numbers differ."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_texts_that_differ_in_numbers_are_one_with_their_range() -> None:
         f"was {a} and then {b:.3f} of 128" for a, b in ((9, 2), (11, 1), (10, 3))
     )
     (told,) = _told([first], [second], [third])
-    # By value, not as text: 9 is less than 11.
+    # Numbers sort by value, not as text: 9 is less than 11.
     assert told.text == "was 9 to 11 and then 1.000 to 3.000 of 128"
     assert told.runs == ["seed 0", "seed 1", "seed 2"]
     assert list(told.each) == [("seed 0", first), ("seed 1", second), ("seed 2", third)]

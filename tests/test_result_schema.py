@@ -26,7 +26,8 @@ WORKLOADS = {
 
 
 def misfits(schema: dict[str, Any], value: Any, path: str) -> list[str]:
-    """Where a value is not what its schema says; a table has every property and no other."""
+    """Returns the paths where a value violates its schema. A table must have exactly the declared
+    properties."""
     if "$ref" in schema:
         return misfits(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], value, path)
     if "oneOf" in schema:
@@ -61,7 +62,7 @@ def test_a_document_is_what_the_schema_says(workload: str) -> None:
 
 
 def test_the_classes_are_made_from_the_schema() -> None:
-    """After a change of the result: python tools/result_types.py."""
+    """After a change of the result, run `python tools/result_types.py`."""
     assert result_types.TARGET.read_text("utf-8") == result_types.module(SCHEMA)
 
 

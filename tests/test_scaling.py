@@ -1,4 +1,4 @@
-"""Drives that are larger than their workload keep the number of their erase units."""
+"""Drives larger than their workload are scaled down, and keep the number of their erase units."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIN = {"timing": "none"}
 
 
 def fitted(device: Any, span: int, set: dict[str, Any] | None = None, **options: Any) -> Any:
-    """`[flash]` of the drive that is simulated for a workload of so many bytes, and its notes."""
+    """Returns `[flash]` of the drive that simulates a workload of `span` bytes, and its notes."""
     [drive] = configs.resolve_all(device, set or {}, {})
     drive = scaling.fit(drive, span, RunOptions(**options))
     return json.loads(drive.config)["flash"], drive.notes
@@ -63,7 +63,7 @@ def test_a_block_is_erased_in_as_much_less_time() -> None:
 
 
 def test_units_stay_on_many_dies() -> None:
-    """With units on two dies a drive does two thirds of its random requests."""
+    """With units on two dies, a drive would serve only two thirds of its random requests."""
     flash, _ = fitted("tlc-enterprise", 1 << 30)
     assert flash["superblock"] >= 32
 
@@ -101,14 +101,14 @@ def test_a_drive_of_few_units_is_refused() -> None:
     for device in ("tlc-enterprise", "mqsim18"):
         with pytest.raises(fg.ConfigError, match=r"expected at least 8: .*--units 1024"):
             fg.run(SPEC, device=device, set=PLAIN, full_size=True)
-    # A preset keeps its geometry only where the workload leaves it enough units.
+    # A preset keeps its geometry only if the workload leaves it enough units.
     small = fg.run(SPEC, device="mqsim18", set=PLAIN)
     assert small.drive.units > 100
     assert any(note.startswith("scaled: erase units have") for note in small.notes)
 
 
 def test_a_device_of_ones_own_is_scaled_where_it_has_a_class(tmp_path: Path) -> None:
-    """A copy of a preset is the same drive."""
+    """A copy of a preset's file is scaled like the preset."""
     toml = next(row["toml"] for row in fg.devices() if row["name"] == "tlc-enterprise")
     copy = tmp_path / "copy.toml"
     copy.write_text(toml)
@@ -127,7 +127,7 @@ def test_a_result_can_be_run_again_from_its_config() -> None:
 
 
 def test_write_amplification_hardly_depends_on_the_scale() -> None:
-    """Closed form at 15.36 % spare, without a map: 3.4."""
+    """For 15.36 % spare without a map, the closed form gives 3.4."""
     found = []
     for span in ("256MiB", "1GiB"):
         spec = f"uniform:span={span},writes={'300k' if span == '1GiB' else '100k'}"
@@ -137,7 +137,7 @@ def test_write_amplification_hardly_depends_on_the_scale() -> None:
 
 
 def test_rows_of_other_drives_are_marked() -> None:
-    """Few units, and a spare factor that is not the one that was set."""
+    """Marks are for drives with few units, or with another spare factor than the configured one."""
     table = fg.compare(
         "uniform:span=40MiB,writes=20k",
         vary={"flash.pages_per_block": [64, 1024], "capacity.spare_factor": [0.07, 0.28]},

@@ -1,4 +1,4 @@
-"""The documentation site: every page there, every link and anchor leading somewhere."""
+"""The documentation site: every page exists, and every link and anchor has a target."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_readme_is_the_first_page_and_its_links_hold_there(site: Path) -> No
 
 
 def test_links_to_files_of_the_root_lead_to_their_pages(site: Path) -> None:
-    """MkDocs lets a link pass that leads out of docs/."""
+    """MkDocs accepts links that lead out of docs/."""
     assert 'href="../#start"' in (site / "tutorial/index.html").read_text("utf-8")
     for page in site.rglob("*.html"):
         left = re.findall(r'href="((?!http)[^"]*\.md[#"])', page.read_text("utf-8"))
@@ -88,11 +88,12 @@ def test_the_reference_has_what_the_functions_return(site: Path) -> None:
 
 
 INSIDE = {"StudySpec", "Folder", "Key"}
-"""What a study was asked for, which docs/studies.md tells, and what only we handle."""
+"""Classes without an entry: the input of a study, which docs/studies.md documents, and internal
+classes."""
 
 
 def _told_by(kind: Any) -> Iterator[type]:
-    """The dataclasses of ours that a type is made of, itself and those of its fields among them."""
+    """Yields our dataclasses within a type: the type itself, and the types of its fields."""
     if not dataclasses.is_dataclass(kind):
         for part in get_args(kind):
             yield from _told_by(part)

@@ -22,11 +22,12 @@ CACHES: dict[str, dict[str, Any]] = {
 }
 GIB = 2**30 // 4096
 PARTS = ((0.0, 1.5), (2.1, 2.3), (4.0, 5.0))
-"""Of the data written, in GiB: into the cache, past it, and when units are short."""
+"""Intervals of the data written, in GiB: into the cache, past the cache, and with few free
+units."""
 
 
 def _rate(timeline: pl.DataFrame, part: tuple[float, float]) -> float:
-    """MB/s over the windows that lie in a part of the data written."""
+    """Returns MB/s over the timeline windows within an interval of the data written."""
     ends = timeline.with_columns(begun=pl.col("host_pages").shift(1, fill_value=0))
     first, last = (gib * GIB for gib in part)
     rows = ends.filter((pl.col("begun") >= first) & (pl.col("host_pages") <= last))

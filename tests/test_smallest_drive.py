@@ -1,4 +1,4 @@
-"""A drive that is too small is refused with the number of blocks that is enough."""
+"""A drive that is too small is refused, and the message names a sufficient number of blocks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_number_that_is_named_runs(sets: dict[str, object], blocks: int) -> 
 
 
 def test_a_spare_factor_that_no_number_helps_is_named() -> None:
-    """Each unit would add as many pages of data and of the map as it holds."""
+    """Each further unit would add as many pages of data and map as it provides."""
     sets = {"capacity.spare_factor": 0.0005, "mapping.scheme": "dftl", "mapping.cache": "16KiB"}
     error = refusal(100, **sets)
     assert error is not None and error.endswith("expected a larger spare factor")

@@ -1,4 +1,4 @@
-"""Start states on disk: the same results, sooner; and what is said of them."""
+"""Start states on disk: the same results in less time, and the notes about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAKEN, NOT_KEPT = "the start state is that of an earlier run", "the start state 
 
 
 def run(cache: Path | None, **options: Any) -> tuple[dict[str, Any], list[str]]:
-    """A result without what differs between runs, and its notes on the start state."""
+    """Returns a result without its machine-dependent fields, and its notes on the start state."""
     result = floatgate.run(SPEC, set=AGED, start_cache=cache, **options)
     document = json.loads(result.to_json())
     told = [note for note in document["notes"] if note.startswith((TAKEN, NOT_KEPT))]

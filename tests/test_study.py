@@ -1,4 +1,4 @@
-"""Studies: what is run, what is kept of it, and going on."""
+"""Studies: their runs, the rows they store, and resuming."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ capacity.spare_factor = [0.1, 0.2]
 
 
 def rows_of(found: fg.studies.Dataset) -> pl.DataFrame:
-    """All that does not depend on the machine: the config, too."""
+    """Returns all columns that do not depend on the machine, including the config."""
     everything = [name for name in found.head["columns"] if not name.startswith(HOST)]
     return found.frame(everything)
 
@@ -78,7 +78,7 @@ def test_columns_have_the_types_of_the_result(whole: fg.studies.Dataset) -> None
     assert types["capacity.spare_factor"] == pl.Float64
     assert types["mapping.scheme"] == pl.String
     assert types["flash.erases.gc"] == pl.Int64
-    # Without a clock there are no latencies; the column has its type all the same.
+    # Without a clock there are no latencies, but the column still has its type.
     assert types["latency.all.p99_us"] == pl.Float64
     assert types["start.settled"] == pl.Boolean
     assert types["notes"] == pl.List(pl.String)
@@ -87,7 +87,7 @@ def test_columns_have_the_types_of_the_result(whole: fg.studies.Dataset) -> None
 def test_the_dataset_is_plain_parquet(whole: fg.studies.Dataset) -> None:
     files = f"{whole.folder.place}/runs/*.parquet"
     query = f"SELECT count(*), avg(write_amplification) FROM read_parquet('{files}')"
-    # A process of its own: where DuckDB is loaded, nanobind may report leaks as the process ends.
+    # A separate process, because nanobind may report leaks as a process that loads DuckDB ends.
     code = "import duckdb, json, sys; print(json.dumps(duckdb.sql(sys.argv[1]).fetchall()))"
     done = subprocess.run([sys.executable, "-c", code, query], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -122,7 +122,7 @@ def test_any_executor_will_do(whole: fg.studies.Dataset, tmp_path: Path) -> None
 
 
 class Counting(Executor):
-    """Runs what it is given when it is asked for; knows how much was waiting at most."""
+    """Executor with one thread that counts its runs, and the largest number of waiting tasks."""
 
     def __init__(self) -> None:
         self.pool = ThreadPoolExecutor(1)
@@ -134,7 +134,8 @@ class Counting(Executor):
             try:
                 return fn(*args, **kwargs)
             finally:
-                # Before the future is done: who waits for it submits the next at once.
+                # Count before the future completes, because its waiter submits the next task at
+                # once.
                 self._count(-1)
 
         self.runs += 1
@@ -188,7 +189,7 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_a_failed_run_is_a_row(tmp_path: Path) -> None:
-    # On a drive of so few blocks the second workload has no room.
+    # On a drive with so few blocks the second workload does not fit.
     document = {
         "traces": [SMALL, "uniform:span=64MiB,writes=100"],
         "set": QUICK | {"flash.blocks": 16},
@@ -206,7 +207,7 @@ def test_a_failed_run_is_a_row(tmp_path: Path) -> None:
         fg.run(document["traces"][1], set=document["set"] | {"capacity.spare_factor": 0.2})
     assert bad["error"][0] == " ".join(str(said.value).split())
     assert bad["write_amplification"].null_count() == 2
-    # They are in files of their own, so that they can be thrown away and run again.
+    # Failed runs have their own files, so that users can delete them and run them again.
     for file in (tmp_path / "runs").glob("failed-*.parquet"):
         file.unlink()
     assert found.counts()["missing"] == 2
@@ -216,7 +217,7 @@ def test_a_failed_run_is_a_row(tmp_path: Path) -> None:
 
 
 class Failing(Executor):
-    """One whose second task is lost."""
+    """Executor that loses its second task."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -253,11 +254,13 @@ def test_files_of_the_dataset_are_bounded(tmp_path: Path) -> None:
 def test_the_driver_may_be_killed(
     number: signal.Signals, status: int, cli: Cli, tmp_path: Path
 ) -> None:
-    """What a killed study had written is not run again, and nothing is there twice."""
+    """A resumed study does not repeat the rows that a killed study had written, and has no row
+    twice."""
     file = tmp_path / "study.toml"
     file.write_text(TOML.replace("writes=300", "writes=300k").replace("seeds = 3", "seeds = 100"))
     command = [sys.executable, "-m", "floatgate", "study", str(file), "--out", "out"]
-    # The first file comes some seconds after the first row: with all cores it might be the last.
+    # The first file comes some seconds after the first row. With all cores, that file might already
+    # be the last.
     process = subprocess.Popen([*command, "--workers", "1"], cwd=tmp_path)
     runs = tmp_path / "out" / "runs"
     deadline = time.monotonic() + 300
@@ -273,7 +276,7 @@ def test_the_driver_may_be_killed(
     assert json.loads(done.stdout)["done"] == 200
     after = fg.studies.Dataset.open(tmp_path / "out").frame()
     assert after.height == after["run"].n_unique() == 200
-    # A run that is there keeps its row, and so what the machine said while it ran.
+    # An existing run keeps its row, including the measurements of the machine that ran it.
     assert after.join(before, on=before.columns, nulls_equal=True, how="semi").height == (
         before.height
     )

@@ -1,4 +1,4 @@
-"""Damaged files of a study, and two studies that begin in one directory, are noticed."""
+"""Damaged files of a study are detected, and so are two studies that start in one directory."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(whole: Path, tmp_path: Path) -> Path:
-    """A copy of the study that a test may damage: its row file."""
+    """Copies the study, and returns its row file for a test to damage."""
     shutil.copytree(whole, tmp_path, dirs_exist_ok=True)
     (rows,) = (tmp_path / "out" / "runs").glob("*.parquet")
     return rows
 
 
 def test_no_flipped_bit_of_the_rows_goes_unnoticed(copied: Path) -> None:
-    """Polars alone would read other numbers, or end in a panic."""
+    """Polars alone would read wrong numbers, or panic."""
     content = copied.read_bytes()
     chosen = random.Random(7)
     for _ in range(200):
@@ -110,7 +110,7 @@ def test_what_is_nested_too_deeply_is_no_traceback(cli: Cli, copied: Path, name:
 
 
 def test_of_two_studies_that_begin_at_once_one_is_refused(tmp_path: Path) -> None:
-    """Neither may write over the other's plan and head, whichever comes first."""
+    """Neither study may overwrite the other's plan and head, whichever comes first."""
     kinds = ("ideal", "dftl")
     for at, kind in enumerate(kinds):
         text = STUDY.replace('["ideal", "dftl"]', f'["{kind}"]')
@@ -140,7 +140,7 @@ def test_of_two_studies_that_begin_at_once_one_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_head_is_created_once(tmp_path: Path) -> None:
-    """Also where the file system has no links."""
+    """This also applies to file systems without links."""
     folder = Folder(tmp_path)
     assert folder.create("a.json", b"one") and not folder.create("a.json", b"two")
     with pytest.MonkeyPatch.context() as patch:
@@ -158,7 +158,8 @@ def test_a_head_is_created_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gone", [{0}, {1}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}])
 def test_the_rows_of_runs_to_repeat_leave_their_file(tmp_path: Path, gone: set[int]) -> None:
-    """A file is named by its first row: when that goes, so must the file under the old name."""
+    """A file is named after its first row. When that row goes, the file with the old name must go,
+    too."""
     folder = Folder(tmp_path)
     runs = ["aa", "bb", "cc"]
     rows = pl.DataFrame({"run": runs, "status": [FAILED] * 3})

@@ -1,4 +1,4 @@
-"""What docs/studies.md shows is true."""
+"""The claims and examples of docs/studies.md are true."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_the_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_time_of_all_workers_counts() -> None:
     bench = _bench()
-    # Ten runs on two workers in a second, of which the engine alone takes half a second.
+    # Ten runs on two workers in a second, half a second of which is the engine alone.
     assert bench.around(10, 1.0, 0.5, 2) == pytest.approx(0.15)
     assert bench.around(10, 1.0, 0.5, 1) == pytest.approx(0.05)
 
 
 def test_the_examples_hold(tmp_path: Path) -> None:
-    """In a process of its own: DuckDB's nanobind may report leaks as the process ends."""
+    """A separate process, because nanobind may report leaks as a process that loads DuckDB ends."""
     assert PAGE.read_text("utf-8").count("\n>>> ") >= 10
     options = [word for flag in ("ELLIPSIS", "NORMALIZE_WHITESPACE") for word in ("-o", flag)]
     command = [sys.executable, "-X", "utf8", "-m", "doctest", *options, str(PAGE)]

@@ -1,4 +1,4 @@
-"""Studies that are ended: soon, as other commands are, and what was done is kept."""
+"""Studies that get a signal: they end as fast as other commands, and keep their completed rows."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ HUGE = '"uniform:span=64MiB,writes=4000000000"'
 READ_LONG = '{trace = "uniform:span=64MiB,writes=4000000000", limit = 3000000000}'
 
 SOON_S = 60
-"""It takes half a second, and on a machine that does other things some more; a run of `HUGE` takes
-more than ten minutes, and there are three."""
+"""Limit for the end of a study. It takes half a second, and a little longer on a busy machine. Each
+of the three runs of `HUGE` takes more than ten minutes."""
 
 
 def signalled(
     folder: Path, traces: str, number: int, ready: Callable[[], bool], *more: str
 ) -> tuple[int, str]:
-    """Status and standard error of a study that is sent a signal once it is `ready`."""
+    """Returns status and standard error of a study that gets a signal once it is `ready`."""
     text = f'traces = [{traces}]\nseeds = 3\nset.timing = "none"\nset.start.fill = "random"\n'
     (folder / "s.toml").write_text(text)
     process = subprocess.Popen(
@@ -84,7 +84,7 @@ def test_a_signal_ends_the_reading_of_a_trace(tmp_path: Path) -> None:
 
 
 class Full(ThreadPoolExecutor):
-    """Takes two tasks and no more."""
+    """Executor that accepts two tasks and refuses all others."""
 
     taken = 0
 
@@ -104,7 +104,7 @@ def test_what_is_raised_ends_the_runs_in_any_threads(tmp_path: Path) -> None:
 
 
 class Away(Executor):
-    """Runs what it is given while a file is away."""
+    """Executor that runs each task while a file is missing."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -118,7 +118,8 @@ class Away(Executor):
 
 
 def test_a_trace_that_could_not_be_opened_is_opened_again(tmp_path: Path) -> None:
-    """In the same process: a server may have been away for a moment."""
+    """The same process opens the trace again, because a file server may have been away for a
+    moment."""
     trace = tmp_path / "t.csv"
     trace.write_text("0,src,0,Write,0,4096,0\n")
     study = {"traces": [{"trace": str(trace), "format": "msr"}], "set": {"timing": "none"}}

@@ -1,4 +1,4 @@
-"""Executors that are handed in, and what is none."""
+"""External executors: accepted ones, and objects that are no executor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STUDY: dict[str, Any] = {
 
 
 class Asked(Executor):
-    """What is submitted to it is a job that has to be asked, as one of submitit."""
+    """Executor whose jobs must be polled, like the jobs of submitit."""
 
     def __init__(self) -> None:
         self.jobs: list[Job] = []
@@ -31,7 +31,8 @@ class Asked(Executor):
 
 
 class Job:
-    """Is done when it was asked some times, the later ones more often; the fourth is lost."""
+    """Job that completes after a number of polls, which is larger for later jobs. The fourth job is
+    lost."""
 
     def __init__(self, work: Any, number: int) -> None:
         self.work = work

@@ -1,4 +1,4 @@
-"""Study files: what they may say, and how a mistake in one is told."""
+"""Study files: their keys and values, and the error message for each mistake."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QUICK = {"timing": "none", "start.fill": "random"}
 
 
 class Short(fg.Placement):
-    """A policy that no package has."""
+    """A policy that no package provides."""
 
     streams = 2
 
@@ -41,7 +41,7 @@ def _search(**given: Any) -> dict[str, Any]:
 
 
 def _twice(section: str, one: Any, other: Any) -> dict[str, Any]:
-    """A key as TOML has it in quotes, and without them."""
+    """Returns a key twice: in quotes, and as a nested table."""
     return {section: {"a.b": one, "a": {"b": other}}}
 
 
@@ -169,7 +169,7 @@ def test_an_unreadable_trace_is_found_before_anything_runs(
 
 
 def test_only_the_start_of_a_long_trace_is_looked_at(tmp_path: Path) -> None:
-    """What is wrong behind it is found by the run, which is a row."""
+    """A mistake after the checked start makes the run fail, and the failure becomes a row."""
     path = tmp_path / "long.csv"
     path.write_bytes(LINE.encode() * 50_000 + b"no trace\n" * 50_000)
     check_head(contents(str(path)), format="msr")
@@ -180,10 +180,10 @@ def test_only_the_start_of_a_long_trace_is_looked_at(tmp_path: Path) -> None:
 
 
 def test_a_file_has_every_option_of_a_run() -> None:
-    """But for the seed, which is what a study varies."""
+    """The seed is the exception, because a study varies it."""
     names = {option.name for option in fields(RunOptions)}
     assert set(Options.model_fields) == names - {"seed"}
-    # And its rows have all that change a result.
+    # The rows have every option that changes a result.
     assert {*OPTIONS} == names - {"seed", "start_cache"}
 
 
@@ -224,7 +224,7 @@ def test_draws_are_of_their_ranges_and_seed() -> None:
     assert frame["whole"].dtype == frame["size"].dtype == pl.Int64
     assert frame["whole"].min() == 1 and 900 < frame["whole"].max() <= 1000
     assert frame["size"].min() >= 4096 and frame["size"].max() <= 1 << 20
-    # As many below the geometric mean as above it: within four standard deviations.
+    # As many values lie below the geometric mean as above it, within four standard deviations.
     for name, middle in (("whole", math.sqrt(0.5 * 1000.5)), ("share", 0.1)):
         assert abs((frame[name] < middle).sum() - 1000) < 4 * math.sqrt(500), name
 
@@ -251,7 +251,7 @@ def test_keys_of_generators_vary(tmp_path: Path) -> None:
     found = fg.study(document | {"set": QUICK}, out=tmp_path / "out")
     rows = found.frame()
     assert rows.height == found.counts()["done"] == 2 * 2 * 2 * 2
-    # The trace is named as the file has it; its keys are columns.
+    # The trace has its name from the file, and its keys are columns.
     assert rows["trace"].unique(maintain_order=True).to_list() == sorted(document["traces"])
     assert rows["trace.span"].unique().sort().to_list() == ["1MiB", "2MiB"]
     assert rows.filter(pl.col("trace.reads").is_null())["workload.reads"].max() == 0
@@ -316,7 +316,7 @@ def test_a_trace_is_split_by_volume(many: Path, tmp_path: Path) -> None:
         ("vol.1", 2, 1),
         ("web.1", 1, 0),
     }
-    # Each is the run of a trace with the lines of this volume alone.
+    # Each row equals a run of a trace that has only this volume's lines.
     for number, (host, disk) in enumerate((("vol", 0), ("vol", 1), ("web", 1))):
         alone = tmp_path / f"{number}.csv"
         lines = [line for line in VOLUMES.splitlines() if f",{host},{disk}," in line]
@@ -372,7 +372,7 @@ def test_a_search_goes_where_it_is_better(tmp_path: Path) -> None:
     assert rows.height == found.counts()["planned"] == 12
     best = rows.sort("write_amplification").row(0, named=True)
     assert best["capacity.spare_factor"] > 0.35
-    # Half of it, and then the rest: the same trials.
+    # Half of the search, and then the rest, gives the same trials.
     fg.study(document | {"optuna": search | {"trials": 6}}, out=tmp_path / "b")
     again = fg.study(document, out=tmp_path / "b", resume=True)
     assert again.frame(["run"]).equals(rows.select("run"))
@@ -385,7 +385,7 @@ def test_a_search_goes_where_it_is_better(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
-    """A bucket on a server of this machine that speaks S3."""
+    """A bucket on a local server that implements S3."""
     pytest.importorskip("s3fs")
     server = pytest.importorskip("moto.server").ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()

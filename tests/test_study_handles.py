@@ -1,4 +1,5 @@
-"""docs/studies/handles.toml: what placement handles are worth, and what docs/handles.md says."""
+"""docs/studies/handles.toml: the benefit of placement handles, and the claims of
+docs/handles.md."""
 
 from __future__ import annotations
 
@@ -28,11 +29,11 @@ WA = "write_amplification"
 INITIALLY, PERSISTENTLY, SINGLE = "initially", "persistently", "no handles"
 
 Point = tuple[int, int, float, str, str]
-"""Tenants at random, ratio, spare factor, victims, and isolation or SINGLE."""
+"""Number of random tenants, ratio, spare factor, victim policy, and isolation or SINGLE."""
 
 
 class Found:
-    """Write amplification at each point for 1, 2 and 4 handles, and half of its interval."""
+    """Mean write amplification and half of its interval at each point, for 1, 2 and 4 handles."""
 
     def __init__(self, study: fg.studies.Dataset) -> None:
         self.study = study
@@ -53,7 +54,8 @@ class Found:
     def holds(
         self, claim: Callable[[Point], bool], random: set[int], **of: set[Any]
     ) -> tuple[int, int]:
-        """At how many of the points with handles a claim holds, and how many there are."""
+        """Returns at how many of the points with handles a claim holds, and the number of these
+        points."""
         kinds = of.get("kinds", {INITIALLY, PERSISTENTLY})
         points = [one for one in self.points if one[0] in random and one[4] in kinds]
         points = [one for one in points if one[1] in of.get("ratios", {1, 2, 3})]
@@ -62,7 +64,8 @@ class Found:
     def at(
         self, random: int, kinds: tuple[str, ...] = (INITIALLY, PERSISTENTLY), **of: Any
     ) -> list[Point]:
-        """The points with so many tenants at random, and this ratio, spare factor and victims."""
+        """Returns the points with `random` random tenants, and with these ratios, spare factor and
+        victims."""
         return [
             one
             for one in self.points
@@ -74,14 +77,14 @@ class Found:
         ]
 
     def more(self, point: Point) -> float:
-        """How much more a handle each costs than one for all, as a share."""
+        """Returns how much more a handle for each tenant costs than one for all, as a share."""
         return self.mean(point, 4) / self.mean(point, 1) - 1
 
     def mean(self, point: Point, handles: int) -> float:
         return self.points[point][handles][0]
 
     def less(self, point: Point, handles: int, than: int) -> bool:
-        """By more than both intervals."""
+        """Returns whether the first mean is lower by more than both intervals."""
         (low, half), (high, other) = (self.points[point][one] for one in (handles, than))
         return low + half < high - other
 
@@ -95,7 +98,7 @@ class Found:
         return self.less(point, 4, 2) and self.less(point, 2, 1)
 
     def kept(self, point: Point) -> float:
-        """How much two handles have of what four have gained."""
+        """Returns the share of the gain of four handles that two handles keep."""
         one, two, four = (self.mean(point, handles) for handles in (1, 2, 4))
         return (one - two) / (one - four)
 
@@ -103,7 +106,8 @@ class Found:
         return self.kept(point) < 0.5
 
     def stricter_is_no_worse(self, point: Point) -> bool:
-        """Beyond both intervals; asked of the points with persistent isolation."""
+        """Returns whether persistent isolation is no worse, up to both intervals. The point must
+        have persistent isolation."""
         (low, half), (high, other) = (
             self.points[(*point[:4], kind)][4] for kind in (PERSISTENTLY, INITIALLY)
         )
@@ -111,7 +115,7 @@ class Found:
 
 
 def test_the_effect_is_there_in_a_small_form_of_the_study(tmp_path: Path) -> None:
-    """A quarter of the span, units of a quarter, fewer points: the directions are the same."""
+    """A quarter of the span, quarter-size units and fewer points must show the same directions."""
     document = tomllib.loads(FILE.read_text("utf-8"))
     assert document["traces"] == ["tenants:span=64MiB,tenants=4,writes=800k"]
     document["traces"] = ["tenants:span=16MiB,tenants=4,writes=200k"]
@@ -127,14 +131,15 @@ def test_the_effect_is_there_in_a_small_form_of_the_study(tmp_path: Path) -> Non
         assert found.mixed_costs(point)
         assert found.costs_nothing(point) == (point[4] != SINGLE)
     for point in (one for one in noisy + both if one[4] != SINGLE):
-        # With a handle of its own a tenant at random costs less, and still something.
+        # With its own handle a random tenant costs less, but it still costs something.
         assert 1.03 < found.mean(point, 4) < found.mean(point, 1)
-    # Two noisy neighbours of four share a handle with a log each: nearly nothing is left.
+    # Each of two random tenants among four shares a handle with a log: almost no gain remains.
     for point in (one for one in both if one[4] != SINGLE):
         assert found.kept(point) < 0.3 and found.is_spoilt(point)
     for point, cells in found.points.items():
         if point[4] == SINGLE:
-            # Who does not look at handles has the same for all; so has who has all in one.
+            # A scheme without handles is independent of their number. It equals a scheme with one
+            # handle for all.
             assert cells[1] == cells[2] == cells[4]
             assert cells[1] == found.points[(*point[:4], PERSISTENTLY)][1]
 
@@ -151,7 +156,7 @@ def test_the_tables_are_of_the_study(whole: Found) -> None:
 
 
 def wrong_cells(found: Found) -> tuple[list[str], int]:
-    """Cells of both tables of the page that are not of the runs, and how many it has."""
+    """Returns the wrong cells of both tables of the page, and the number of cells."""
     wrong, count = [], 0
     for line in (DOCS / "handles.md").read_text("utf-8").splitlines():
         words = [word.strip() for word in line.strip("|").split("|")]
@@ -188,7 +193,7 @@ def test_the_verdicts_are_of_the_study(whole: Found) -> None:
 
 
 def verdicts(found: Found) -> list[list[tuple[str, str]]]:
-    """Where each claim of the file holds, as the page has it."""
+    """Returns where each claim of the file holds, as the page prints it."""
     everything = {INITIALLY, PERSISTENTLY, SINGLE}
     strict = {PERSISTENTLY}
     rows = [
@@ -209,7 +214,7 @@ def test_the_words_below_the_tables_are_of_the_study(whole: Found) -> None:
 
 
 def gains(found: Found) -> list[str]:
-    """What is said of logs, and of one tenant at random with a handle of its own."""
+    """Returns the page's statements about logs, and about one random tenant with its own handle."""
     assert {text_of(found.points[one][4])[:5] for one in found.at(0)} == {"1.000"}
     everything = (INITIALLY, PERSISTENTLY, SINGLE)
     mixed = [found.mean(one, 1) for one in found.at(0, everything, ratios=(2, 3))]
@@ -225,7 +230,7 @@ def gains(found: Found) -> list[str]:
 
 
 def spoilt(found: Found) -> list[str]:
-    """What is said of tenants at random that share a handle with logs."""
+    """Returns the page's statements about random tenants that share a handle with logs."""
     kept = [found.kept(one) for one in found.at(1)]
     unequal = [found.kept(one) for one in found.at(1, ratios=(2, 3))]
     less = [
@@ -244,7 +249,7 @@ def spoilt(found: Found) -> list[str]:
 
 
 def costs(found: Found) -> list[str]:
-    """What is said of isolation, and of handles that cost."""
+    """Returns the page's statements about isolation, and about handles that cost."""
     points = [one for many in (1, 2) for one in found.at(many, (INITIALLY,))]
     worse = [found.mean((*one[:4], PERSISTENTLY), 4) / found.mean(one, 4) for one in points]
     assert min(worse) > 1
@@ -258,7 +263,7 @@ def costs(found: Found) -> list[str]:
 
 
 def unsteady(study: fg.studies.Dataset) -> list[str]:
-    """What is said of runs that warn."""
+    """Returns the page's statement about runs that warn."""
     rows = study.frame([*COORDINATES, "warnings"])
     rows = rows.filter(
         pl.col("warnings").list.eval(pl.element().str.contains("not steady:")).list.any()

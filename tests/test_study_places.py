@@ -1,4 +1,4 @@
-"""Where a study's rows are kept: directories, URLs, and what else is there."""
+"""Places of a study's rows: directories, URLs, and places with other files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def test_a_url_of_this_machine_is_a_directory(cli: Cli, tmp_path: Path) -> None:
 
 
 class Renaming(MemoryFileSystem):
-    """One that renames, as SFTP does, and writes a file a part after the other."""
+    """File system that renames files, as SFTP does, and may lose the connection halfway through a
+    file."""
 
     protocol = "renaming"
     store: ClassVar[dict[str, Any]] = {}
@@ -100,7 +101,7 @@ def test_a_study_is_kept_there(renaming: type[Renaming]) -> None:
 
 
 def test_rows_in_memory_are_refused(cli: Cli, tmp_path: Path) -> None:
-    """They would end with the command."""
+    """The rows would be lost when the command ends."""
     (tmp_path / "s.toml").write_text(TOML)
     done = cli("study", "s.toml", "--out", "memory://out")
     assert done.returncode == 2
@@ -119,7 +120,7 @@ def test_a_file_is_no_place(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_what_was_not_written_to_its_end_is_nothing(tmp_path: Path) -> None:
-    """A SIGKILL in the first write of a plan leaves it."""
+    """A SIGKILL during the first write of a plan leaves such a file."""
     (tmp_path / ".plan.parquet.x1y2.part").write_bytes(b"PAR1")
     (tmp_path / "runs").mkdir()
     assert Folder(tmp_path).names() == ["runs"]
@@ -132,7 +133,7 @@ def test_what_was_not_written_to_its_end_is_nothing(tmp_path: Path) -> None:
 def test_parts_may_begin_together(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another writes all of its files while this one looks at what is there."""
+    """The other shard writes all of its files while this one lists or reads the directory."""
     looks = getattr(Folder, name)
 
     def then_another(folder: Folder, *given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Studies on Ray: the same rows as on this machine, also where a machine is lost."""
+"""Studies on Ray: the same rows as on this machine, even if a machine is lost."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _LostError(Exception):
 
 
 class FakeRay:
-    """As much of Ray as the executor uses: tasks end as `outcomes` says, one after the other."""
+    """The parts of Ray that the executor uses. Tasks end as `outcomes` lists, in order."""
 
     exceptions = SimpleNamespace(
         OutOfMemoryError=_OutOfMemoryError,
@@ -110,7 +110,7 @@ def test_a_run_short_of_memory_is_tried_later_with_a_larger_claim(fake: Any) -> 
         assert ray.address == "there"
         assert executor.in_flight() == 8
         assert executor.submit(divmod, 7, 2).result(10) == (3, 1)
-    # No machine has four times as much.
+    # No machine has four times the memory, so the claim stops at three times.
     assert ray.claims == [1000, 2000, 3000]
     assert ray.address is None
 
@@ -152,7 +152,7 @@ def test_a_claim_that_no_machine_can_meet_is_refused(fake: Any) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_said_at_once(fake: Any) -> None:
-    """Ray itself asks again and again, for more than nine minutes."""
+    """Ray itself retries for more than nine minutes."""
     ray = fake()
     with socket.create_server(("127.0.0.1", 0)) as server:
         there = f"127.0.0.1:{server.getsockname()[1]}"
@@ -169,8 +169,9 @@ def test_a_cluster_that_is_not_there_is_said_at_once(fake: Any) -> None:
 def test_a_machine_may_be_lost_in_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """200 runs on two raylets, one of which is killed, are those of this machine to the bit."""
-    # On a machine that does other things a raylet's own helpers take longer than it waits for them.
+    """200 runs on two raylets must equal local runs to the bit, even though one raylet is
+    killed."""
+    # On a busy machine a raylet's helpers take longer to start than it waits for them.
     monkeypatch.setenv("RAY_raylet_start_wait_time_s", "180")
     ray = pytest.importorskip("ray", reason="ray is not installed (floatgate[ray])")
     utils = pytest.importorskip("ray.cluster_utils")

@@ -1,4 +1,4 @@
-"""What `floatgate study report` says: means, intervals, and tables with a key across."""
+"""`floatgate study report`: means, intervals, and tables with one key in the columns."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_key_goes_across(found: fg.studies.Dataset) -> None:
     assert plain.heads == ["trace", "capacity.spare_factor", "cleaning.victim", "runs", WA]
     cells = {(row[1], row[2]): row[-1] for row in plain.rows}
     across = report.grid(table, [WA], "cleaning.victim")
-    # The trace has one value, which says nothing.
+    # The trace has only one value, so it needs no column.
     assert across.heads == [
         "capacity.spare_factor",
         "cleaning.victim = fifo",
@@ -90,7 +90,7 @@ def test_a_combination_that_there_is_not_is_left_open(tmp_path: Path) -> None:
 
 
 def test_failures_are_seen_across(tmp_path: Path) -> None:
-    # On a drive of so few blocks the greater span has no room.
+    # On a drive with so few blocks, the larger span does not fit.
     document = {
         "traces": ["uniform:writes=300"],
         "set": STUDY["set"] | {"flash.blocks": 16},
@@ -125,7 +125,8 @@ def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_p
 
 
 def test_what_runs_warn_of_is_said_once(cli: Cli, tmp_path: Path) -> None:
-    """With how many runs say it; what differs in nothing but numbers is one warning."""
+    """A warning names the number of runs that have it. Warnings that differ only in numbers are
+    merged."""
     trace = tmp_path / "t.csv"
     lines = [f"{at},src,0,Write,{4096 * at},4096,0" for at in range(120)]
     trace.write_text("\n".join([*lines[:60], "no request", *lines[60:]]) + "\n")
@@ -171,5 +172,5 @@ def test_names_that_are_not_drawn_are_counted(
     grid = {"cleaning.victim": names, "capacity.spare_factor": spares}
     found = fg.study(STUDY | {"grid": grid, "seeds": 1}, out=tmp_path)
     page = report.page(found, report.summary(found, [WA]), [WA])
-    # Numbers are taken together, so that all are drawn.
+    # Numeric values share a plot, so all of them are drawn.
     assert page.count("are drawn.") == 1 and "The first 3 of 4 are drawn." in page

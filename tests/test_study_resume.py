@@ -1,4 +1,4 @@
-"""Studies that go on: what is there of another study is not taken for this one."""
+"""Studies that resume: rows of another study are never taken for rows of this one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STUDY: dict[str, Any] = {
 
 
 class Counting(Executor):
-    """Counts the runs that it is given; those of `losing`, by their numbers, are lost."""
+    """Executor that counts its runs, and loses the runs whose numbers are in `losing`."""
 
     def __init__(self, *losing: int) -> None:
         self.losing = losing
@@ -68,7 +68,7 @@ def rows_of(found: fg.studies.Dataset) -> pl.DataFrame:
 def test_another_study_is_refused(
     one: dict[str, Any], other: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
-    """Neither does it go on with one, nor is it another part of it."""
+    """Another study may neither resume this one nor be another shard of it."""
     fg.study(STUDY | one, out=tmp_path, shard="1/2")
     before = fg.studies.Dataset.open(tmp_path).frame()
     for how in ({"resume": True}, {"shard": "2/2"}, {"shard": "2/2", "resume": True}):
@@ -114,7 +114,7 @@ def test_rows_of_values_that_are_gone_are_left_out(cli: Cli, tmp_path: Path) -> 
     assert pl.read_csv(tmp_path / "rows.csv")["capacity.spare_factor"].max() == 0.2
     assert pl.read_parquet(tmp_path / "rows.parquet").height == 4
     assert len(json.loads((tmp_path / "rows.json").read_text("utf-8"))) == 4
-    # They stay in the files: with their values they are there again.
+    # The rows stay in the files. When the study has these values again, the rows return.
     assert fg.study(STUDY, out=place, resume=True, executor=executor).counts()["done"] == 6
     assert executor.runs == 0
 
@@ -151,7 +151,7 @@ GUESTS = {"placement.scheme": "python:2r", "cleaning.victim": "python:2r-fifo"}
 def test_nothing_is_taken_of_runs_with_policies_in_python(
     how: dict[str, Any], tmp_path: Path
 ) -> None:
-    """Their names do not say what they do."""
+    """The name of a Python policy does not identify its code."""
     guests = STUDY | {"set": STUDY["set"] | GUESTS}
     found = fg.study(guests, out=tmp_path / "whole")
     assert found.counts()["done"] == 6
@@ -161,7 +161,7 @@ def test_nothing_is_taken_of_runs_with_policies_in_python(
     with pytest.raises(fg.ConfigError, match=said):
         fg.study(guests, out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    # Nor where one comes to a study that has none, or by a drive's file.
+    # This also applies if the study gets such a policy later, or from a drive's file.
     fg.study(STUDY | {"grid": {"placement.scheme": ["single"]}}, out=tmp_path / "none")
     more = STUDY | {"grid": {"placement.scheme": ["single", "python:2r"]}}
     with pytest.raises(fg.ConfigError, match=said):
@@ -190,7 +190,7 @@ def test_what_has_failed_is_run_again(tmp_path: Path) -> None:
     assert executor.runs == 0
     with pytest.raises(fg.ConfigError, match="retry_failed: expected resume"):
         fg.study(STUDY, out=place, retry_failed=True)
-    # Each part runs its own; what fails again is a row again, and there once.
+    # Each shard retries its own failures. A run that fails again has exactly one row.
     failed = fg.studies.Dataset.open(place).frame().filter(status="failed")["run"]
     counts, runs = {"failed": 3}, 0
     for part in (1, 2):

@@ -1,4 +1,5 @@
-"""Searches, and keys that vary for nothing: what is found before any run, and what is a row."""
+"""Searches, and keys that change nothing: errors found before any run, and failures stored as
+rows."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ QUICK = {"timing": "none", "start.fill": "random"}
 
 
 def test_a_key_that_no_run_uses_is_refused(tmp_path: Path) -> None:
-    """Rows that differ in it alone would say that it changes nothing."""
+    """Rows that differ only in this key would suggest that it changes nothing."""
     said = "vary: dac.regions is a key of dac, which no run uses"
     ways: list[dict[str, Any]] = [
         {"grid": {"dac.regions": [2, 3]}},
@@ -50,7 +51,8 @@ def test_values_of_a_search_are_checked_before_it(
 
 
 def test_a_trial_that_no_drive_has_is_a_row(tmp_path: Path) -> None:
-    """Each value is one of a drive, and not all of them together: the search goes on."""
+    """Each value is valid, but not every combination: the search continues after a refused
+    trial."""
     pytest.importorskip("optuna")
     keys = {"ftl.scheme": ["page", "bast"], "mapping.scheme": ["ideal", "dftl"]}
     study = {
@@ -71,14 +73,14 @@ def test_a_trial_that_no_drive_has_is_a_row(tmp_path: Path) -> None:
 
 
 def test_a_metric_that_no_run_has_ends_the_search(tmp_path: Path) -> None:
-    """Every trial would be told as failed, and the search be one by chance."""
+    """The sampler would get every trial as failed, and the search would be random."""
     pytest.importorskip("optuna")
     metric = "latency.all.p99_us"
     search = {"trials": 6, "batch": 2, "keys": {"capacity.spare_factor": "0.05..0.3"}}
     study = {**TRACE, "set": QUICK, "optuna": {**search, "minimize": [metric]}}
     with pytest.raises(fg.ConfigError, match=rf"optuna\.minimize: {metric} given; expected a num"):
         fg.study(study, out=tmp_path)
-    # What was run can be gone on from, with another metric.
+    # The completed runs can be resumed with another metric.
     found = fg.study({**study, "optuna": search}, out=tmp_path, resume=True)
     assert found.counts()["done"] == 6
 
@@ -93,7 +95,7 @@ def test_a_metric_that_one_trace_does_not_have_ends_the_search(tmp_path: Path) -
 
 
 def test_a_metric_that_some_trials_do_not_have_is_searched_for(tmp_path: Path) -> None:
-    """They are no part of the answer, as with `tune`."""
+    """Such trials are excluded from the answer, as in `tune`."""
     pytest.importorskip("optuna")
     metric = "latency.all.p99_us"
     keys = {"timing": ["none", "scheduled"], "queue.depth": "1..16"}

@@ -1,5 +1,5 @@
-"""Entries of a study's `traces` that name one file: each has rows of its own wherever rows are
-taken together."""
+"""Several entries of a study's `traces` that name one file: every summary keeps their rows
+separate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def trace(tmp_path: Path) -> Path:
 
 
 def written(path: Path, requests: int) -> Path:
-    """Two volumes of as many requests each."""
+    """Writes a trace of two volumes with the same number of requests."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{at},src,{at % 2},Write,{4096 * (at * 7 % 50)},4096,0" for at in range(requests)]
     path.write_text("\n".join(lines) + "\n")
@@ -86,7 +86,7 @@ def test_generators_and_volumes_are_apart_too(trace: Path, tmp_path: Path) -> No
 
 
 def test_what_all_traces_have_is_no_row_of_its_own(trace: Path, tmp_path: Path) -> None:
-    """An option of all, or one that says what is so without it, tells no trace from another."""
+    """An option common to all traces, or one set to its default, does not separate them."""
     traces = [
         {"trace": str(trace), "format": "msr", "limit": 30},
         {"trace": str(trace), "format": "msr", "repeat": 1},
@@ -98,7 +98,7 @@ def test_what_all_traces_have_is_no_row_of_its_own(trace: Path, tmp_path: Path) 
 
 
 def test_an_option_of_another_trace_is_no_column(trace: Path, tmp_path: Path) -> None:
-    """Where the trace tells runs apart, a format or limit of its own says nothing more."""
+    """If the trace name already separates the runs, its own format or limit is no extra column."""
     uniform = "uniform:span=1MiB,writes=100"
     entry = {"trace": str(trace), "format": "msr"}
     found = study([entry, entry | {"repeat": 2}, {"trace": uniform, "limit": 9}], tmp_path / "out")
@@ -142,7 +142,7 @@ def test_files_may_be_named_from_the_root_on(trace: Path, tmp_path: Path) -> Non
     entry = {"trace": f"{tmp_path}/*/t.csv", "format": "msr"}
     table = report.summary(study([entry], tmp_path / "out"), [REQUESTS])
     assert dict(table.select("trace", REQUESTS).iter_rows()) == {str(trace): 120, str(other): 60}
-    # A name that has a mark of its own is a name, where there is such a file.
+    # A name with a pattern character is a plain name if such a file exists.
     odd = written(tmp_path / "odd[1].csv", 30)
     entry = {"trace": str(odd), "format": "msr"}
     assert study([entry], tmp_path / "odd").frame()["trace"].unique().to_list() == [str(odd)]
@@ -151,7 +151,8 @@ def test_files_may_be_named_from_the_root_on(trace: Path, tmp_path: Path) -> Non
 
 
 def test_the_table_says_what_it_lacks(cli: Cli, tmp_path: Path) -> None:
-    """Means over some of the seeds look like all others where a key goes across."""
+    """Means over only some of the seeds would look complete in a table with a key in the
+    columns."""
     document = BASE | {
         "traces": ["uniform:writes=100"],
         "set": BASE["set"] | {"flash.blocks": 16},
@@ -168,7 +169,7 @@ def test_the_table_says_what_it_lacks(cli: Cli, tmp_path: Path) -> None:
 
 
 def without_options(place: Path) -> None:
-    """Makes of a directory what was written when rows had no options."""
+    """Removes the option columns of a directory, as in rows written without options."""
     head = json.loads((place / "study.json").read_text("utf-8"))
     gone = [name for name in head["columns"] if name.startswith("options.")]
     assert gone
@@ -206,7 +207,7 @@ def test_rows_that_nothing_tells_apart_have_no_mean(cli: Cli, trace: Path, tmp_p
 
 
 def test_a_run_that_two_processes_have_made_counts_once(trace: Path, tmp_path: Path) -> None:
-    """As where a scheduler begins a part again while its first process goes on."""
+    """A scheduler may restart a shard while its first process still runs."""
     place = tmp_path / "out"
     found = study([{"trace": str(trace), "format": "msr"}], place)
     before = report.summary(found, [WA])
@@ -221,7 +222,7 @@ def test_a_run_that_two_processes_have_made_counts_once(trace: Path, tmp_path: P
 
 
 def test_each_reading_of_a_file_has_its_own_volumes(tmp_path: Path) -> None:
-    """The same bytes are other requests under another format, also where they are split."""
+    """The same bytes are other requests in another format, even if split by volume."""
     path = tmp_path / "t.txt"
     path.write_text("".join(f"{at} 0 {8 * at} 8 0\n" for at in range(40)))
     entry = {"trace": str(path), "split": "volume"}
@@ -245,7 +246,7 @@ def test_equal_traces_are_said_to_be_one(cli: Cli, trace: Path, tmp_path: Path) 
     found = fg.studies.Dataset.open(tmp_path / "out")
     assert found.counts()["done"] == 1 and len(found.notes) == 1
     assert found.notes[0] in report.page(found, report.summary(found, [WA]), [WA])
-    # With other options they are runs of their own; and one trace twice is nothing to say.
+    # With other options the runs differ, and one trace listed twice needs no note.
     entry = {"trace": str(trace), "format": "msr"}
     other = {"trace": str(tmp_path / "copy.csv"), "format": "msr"}
     assert study([entry, entry, other | {"limit": 9}], tmp_path / "apart").notes == []

@@ -1,4 +1,4 @@
-"""The comparison with MQSim of docs/time.md, on the trace that MQSim ships."""
+"""The comparison with MQSim in docs/time.md, on the trace that MQSim ships."""
 
 from __future__ import annotations
 

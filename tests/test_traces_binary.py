@@ -1,4 +1,4 @@
-"""Binary formats, field by field: records built by hand, and the rows that they mean."""
+"""Binary formats, field by field: records built by hand, and the rows that they encode."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("version", [1, 2])
 def test_vscsi_knows_each_length_of_each_command(version: int, tmp_path: Path) -> None:
-    far = 5 << 32  # a 16-byte command is for blocks beyond 32 bits
+    far = 5 << 32  # a 16-byte command addresses blocks beyond 32 bits
     data = b"".join(
         vscsi_record(version, command, 1024 + index, far + index, (7 << 32) + 10 * index, index)
         for index, command in enumerate(COMMANDS)
@@ -81,7 +81,7 @@ def test_hp_srt_rows(tmp_path: Path) -> None:
         (2 * S + (50000 - 44206) * US, WRITE, 1, 8 * SECTOR, 1024),
     ]
     assert trace.notes == ["1 record left out: no I/O"]
-    # A record of the right kind, too short for the words of an I/O, is none.
+    # A record of the right kind that is too short for an I/O is left out.
     short = struct.pack(">10i", 40, 4 << 16 | 1, *range(8))
     assert read_bytes(hp_srt() + short, tmp_path).notes == ["2 records left out: no I/O"]
 
@@ -198,7 +198,7 @@ EXTREMES = [b"\xff\xff\xff\xff", b"\x80\0\0\0", b"\0\0\0\x80", b"\0\0\x01\0"]
 
 @pytest.mark.parametrize("name", [name for name in BINARY if name != "parquet"])
 def test_an_extreme_number_in_any_field_is_a_trace_or_its_error(name: str, tmp_path: Path) -> None:
-    """Any word of the first records may be damaged: no field is of another type than its words."""
+    """Any word of the first records may be damaged: every field must have a value or an error."""
     sample, path = content(name, tmp_path), tmp_path / "file"
     for at in range(0, min(len(sample), 112), 4):
         for extreme in EXTREMES:

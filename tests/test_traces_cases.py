@@ -1,4 +1,4 @@
-"""Files of users, with the requests that they hold."""
+"""Files from users, and the requests in them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_every_delimiter_is_found_by_number_and_by_name(gap: str, end: str, tmp_
 
 
 def test_a_delimiter_must_give_all_columns(tmp_path: Path) -> None:
-    # A comma splits every line too, but into two columns only.
+    # A comma splits every line, too, but into two columns only.
     text = lines(" ", ["8,0", "4096", "10", "512", "r"], ["8,0", "8192", "12", "1024", "w"])
     assert read(text, tmp_path).frame.rows() == ROWS
     assert read(text, tmp_path, f"{BY_NUMBER},device=1").devices == ["8,0"]
@@ -102,7 +102,7 @@ def test_a_header_that_is_not_asked_for_is_told(tmp_path: Path) -> None:
         "the first line taken as a header: 'id,start,ts,size,kind'"
     ]
     assert read(headed, tmp_path, BY_NAME).notes == []
-    # A first line with a time is a request, whatever else is in it.
+    # A first line that has a time is a request, whatever its other columns contain.
     assert "1 of 2 lines" in failure("x,0,10,512,kind\n" + lines(",", CELLS[0]), tmp_path)
     negative = read(lines(",", ["a", "0", "-5.5", "512", "r"], *CELLS), tmp_path)
     assert negative.frame["at_ns"].to_list() == [0, 15_500, 17_500]
@@ -183,7 +183,7 @@ def test_a_decimal_comma_is_known_by_its_digits(tmp_path: Path) -> None:
         plain = read(times(*points), tmp_path, units={"time": "s"})
         assert trace.frame.rows() == plain.frame.rows()
         assert "a comma in a time read as a decimal comma" in trace.notes
-    # Lengths with points between thousands settle what the commas of times are.
+    # Lengths with points between thousands show that commas in times are decimal commas.
     german = times("1,079", "2,080").replace("512", "16.384")
     assert read(german, tmp_path, units={"time": "s"}).frame.rows() == [
         (0, WRITE, 0, 0, 16384),

@@ -1,4 +1,4 @@
-"""Compressed traces: every stream of a file is read, and none is lost without an error."""
+"""Compressed traces: every stream of a file is read, and a lost stream is an error."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 }
 HEADER = "timestamp_us,op,offset_bytes,size_bytes\n"
 SKIPPED = b"\x50\x2a\x4d\x18" + struct.pack("<I", 7) + b"skipped"
-"""A frame of zstd that holds no data."""
+"""A zstd frame that contains no data."""
 
 
 def text(first: int, count: int = 50) -> bytes:
@@ -34,7 +34,7 @@ def text(first: int, count: int = 50) -> bytes:
 
 
 def streams(kind: str) -> tuple[bytes, bytes]:
-    """Two halves of a trace, compressed each by itself."""
+    """Returns two halves of a trace, each compressed separately."""
     compress = KINDS[kind][1]
     return compress(HEADER.encode() + text(0)), compress(text(50))
 
@@ -116,7 +116,7 @@ def test_a_command_names_the_stream(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_a_bomb_is_expanded_in_blocks() -> None:
-    """A megabyte of zeros a step, not the gigabyte that a small file may hold."""
+    """Each step expands a megabyte of zeros, not the gigabyte that a small file may contain."""
     from floatgate.traces.compressed import codec_of
 
     for compress in (bz2.compress, lzma.compress):

@@ -1,4 +1,4 @@
-"""Parquet traces with a digest of their requests: no damage gives other requests in silence."""
+"""Parquet traces with a digest of their requests: damage never changes requests silently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ DIFFER = "the requests differ from those that were written"
 
 
 def trace(requests: int = REQUESTS, devices: int = 2) -> Trace:
-    """Requests of several devices, with a note."""
+    """Returns a trace of requests to several devices, with a note."""
     draw = random.Random(7)
     rows = [
         (at * 1000, draw.randrange(3), draw.choice("ab"[:devices]), draw.randrange(99) * 4096, 4096)
@@ -44,7 +44,7 @@ def trace(requests: int = REQUESTS, devices: int = 2) -> Trace:
 
 
 def outcome(path: Path, opened: bool = False, **options: Any) -> Trace | str:
-    """What is read, at once or in batches, or why nothing is."""
+    """Reads a trace, at once or in batches, and returns it or the error."""
     try:
         found = open_trace(path, **options) if opened else read_trace(path, **options)
         return found.hold() if isinstance(found, Stream) else found
@@ -75,7 +75,7 @@ def test_no_flipped_bit_is_other_requests(
 
 
 def rewritten(path: Path, **changes: Any) -> None:
-    """Writes the file with other rows, or other entries of our metadata, and the old digest."""
+    """Rewrites the file with other rows or metadata, but keeps the old digest."""
     about = json.loads(pl.read_parquet_metadata(path)[KEY])
     frame = pl.read_parquet(path).with_columns(**changes.pop("columns", {}))
     frame.write_parquet(path, metadata={KEY: json.dumps(about | changes)})
@@ -104,7 +104,7 @@ def test_what_was_changed_is_refused(
     monkeypatch.setattr(stream, "HELD", 10)
     message = outcome(path, opened)
     assert isinstance(message, str) and message.startswith(f"{path}: {DIFFER}")
-    # The first requests are read without the others, and nothing is compared.
+    # With a limit only the first requests are read, so nothing is compared.
     limited = outcome(path, opened, limit=20)
     assert isinstance(limited, Trace) and limited.frame.height == 20 and not limited.checked
 

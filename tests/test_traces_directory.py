@@ -1,4 +1,5 @@
-"""A trace that is a directory of files: all below it is read, or what cannot be is told."""
+"""A trace that is a directory: all files below it are read, or an error names the unreadable
+one."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ DIRECTORY_OF_TWO = ("trace/a.parquet", "trace/below/b.parquet")
 
 
 def _directory(folder: Path) -> Path:
-    """A directory of Parquet files with one in a directory of its own."""
+    """Makes a directory of Parquet files, with one of them in a subdirectory."""
     text = "timestamp_us,op,offset_bytes,size_bytes\n0,w,0,512\n5,r,0,512\n"
     small = folder / "small.csv"
     small.write_text(text)
@@ -38,7 +39,7 @@ def test_a_directory_is_read_with_those_below_it(tmp_path: Path) -> None:
 
 
 def _with_rights(folder: Path, *arguments: object) -> Done:
-    """The command for whom the modes of files hold: for root without the right to ignore them."""
+    """Runs the command subject to file modes. Root loses the right to ignore them."""
     command = [sys.executable, "-m", "floatgate", *map(str, arguments)]
     if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
@@ -62,7 +63,8 @@ def _with_rights(folder: Path, *arguments: object) -> Done:
 def test_what_may_not_be_looked_into_is_told(
     call: tuple[str, ...], closed: str, asked: str, tmp_path: Path
 ) -> None:
-    """A directory, one within it, the directory of a file, and the file: half a trace is none."""
+    """Closes a directory, a subdirectory, the directory of a file, and the file: half a trace is an
+    error."""
     _directory(tmp_path)
     path = tmp_path / closed
     mode = path.stat().st_mode
@@ -80,7 +82,7 @@ def test_what_may_not_be_looked_into_is_told(
 def test_a_directory_that_cannot_be_listed_is_told(
     read: Callable[[object], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As above without rights: a disk may fail, too."""
+    """A failing disk must have the same effect as missing permissions."""
     trace, listed = _directory(tmp_path), os.scandir
 
     def scandir(path: str) -> object:

@@ -1,4 +1,4 @@
-"""What is no readable trace is answered with what is wrong with it, where, and what would do."""
+"""Unreadable traces: the error states the mistake, its place, and the expected content."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def failure(source: object, **options: object) -> str:
     return str(caught.value)
 
 
-# Formats with letters or words for operations: a line with {} in its place.
+# Formats with letters or words for operations: a line with {} in place of the operation.
 LINES = {
     "spc": "0,8,512,{},0.5",
     "msr": "1281,usr,0,{},0,512,99",
@@ -68,7 +68,7 @@ def test_trims_and_flushes_too(tmp_path: Path) -> None:
     assert read_trace(write(tmp_path, text)).frame["op"].to_list() == [*words.values()]
 
 
-# One line of each text format, with an offset of -8 and then a length of -8.
+# A line of each text format, with {} for offset and length: each is -8 in turn.
 NEGATIVE = {
     "spc": "0,{},{},W,0.5",
     "msr": "1281,usr,0,Read,{},{},99",
@@ -239,7 +239,7 @@ def test_what_stands_in_place_of_a_trace_is_named(text: str, tmp_path: Path) -> 
 
 
 def _mixed(*jobs: str, block: int) -> str:
-    """What fio leaves of jobs that write blocks into one log."""
+    """Returns the log that fio leaves if several jobs write blocks into one file."""
     blocks = [[job[at : at + block] for at in range(0, len(job), block)] for job in jobs]
     return "".join(part for parts in zip_longest(*blocks, fillvalue="") for part in parts)
 
@@ -258,7 +258,7 @@ def test_a_fio_log_of_two_jobs_names_the_cause(cli: Cli, tmp_path: Path) -> None
     assert "lines cannot be read, the first is line " in message
     done = cli("run", "file")
     assert done.returncode == 2 and "give each job a write_iolog of its own" in done.stderr
-    # One log behind the other is no mixture.
+    # One log after the other is not a mixture.
     trace = read_trace(write(tmp_path, "".join(jobs)))
     assert (trace.frame.height, trace.devices) == (5000, ["data", "wal"])
     assert "1 line left out: the header" in trace.notes
@@ -310,7 +310,7 @@ def test_the_extras_that_errors_name_are_declared() -> None:
 
 def test_what_a_storage_raises_is_no_bug_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     class NoCredentialsError(Exception):
-        """Not an OSError, as in the packages of real storages."""
+        """Not an OSError, like the errors of real storage packages."""
 
     def refuse(*_: object, **__: object) -> None:
         raise NoCredentialsError("no\ncredentials")

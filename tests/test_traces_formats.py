@@ -72,7 +72,7 @@ def test_each_sample_is_claimed_by_its_format_and_no_other(
     path.write_bytes(data)
     trace = read_trace(path)
     assert (trace.format, trace.unparsed_lines) == (form, 0)
-    # Only what a live drive has recorded names placement handles.
+    # Only the capture of a live drive has placement handles.
     handles = ["stream"] if form == "capture" else []
     assert trace.frame.columns == ["at_ns", "op", "device", "offset", "length", *handles]
 

@@ -1,4 +1,4 @@
-"""Long gaps between requests: noticed, said, and closed only where that is asked for."""
+"""Long gaps between requests: detected, reported, and closed only on request."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_jump_of_the_clock_is_said_with_place_length_and_share() -> None:
 
 
 def test_all_long_gaps_are_counted_and_the_longest_is_placed() -> None:
-    # Of 30 h, gaps of 3 h and more are long: 12 h and 9 h are, the nine of 1 h are not.
+    # In a trace of 30 h, gaps of 3 h and more are long: 12 h and 9 h are, the nine of 1 h are not.
     gaps = [H] * 4 + [9 * H] + [H] * 3 + [12 * H] + [H] * 2
     times = [0, *accumulate(gaps)]
     (note,) = notes(times)
@@ -105,7 +105,7 @@ def test_gaps_are_looked_for_in_what_a_limit_keeps() -> None:
 
 def test_longer_gaps_become_the_given_one_and_others_stay() -> None:
     times = [0, H, 3 * H, 3 * H + 1, 3 * H + 2 + H, 9 * H + 2]
-    # Gaps: 1 h (as long as allowed), 2 h, 1 ns, 1 h and 1 ns, 5 h: three are longer.
+    # Gaps of 1 h (the limit), 2 h, 1 ns, 1 h and 1 ns, 5 h: three exceed the limit.
     assert closed(times, "1h") == [0, H, 2 * H, 2 * H + 1, 3 * H + 1, 4 * H + 1]
     assert notes(times, close_gaps="60min") == [
         "3 gaps between requests shortened to 1 h: 5 h of 9 h removed"

@@ -1,4 +1,4 @@
-"""Address layouts against a naive reference that follows every byte range by hand."""
+"""Address layouts, compared with a naive reference that follows every byte range."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def trace_of(rows: list[Request]) -> Trace:
 
 
 def bases(rows: list[Request]) -> tuple[dict[int, int], int]:
-    """Base of each device and the end of the last one."""
+    """Returns the base of each device, and the end of the last device."""
     spans: dict[int, int] = {}
     for _, device, offset, length in rows:
         spans[device] = max(spans.get(device, 0), -(-(offset + length) // MIB) * MIB)
@@ -190,7 +190,8 @@ def test_the_example_of_the_documentation() -> None:
 
 
 def test_adjacent_touched_regions_are_one_run() -> None:
-    # Regions 0 to 2 and 4 to 5 are touched, by requests that overlap, touch, or leave one out.
+    # Requests touch regions 0 to 2 and 4 to 5: some overlap, some are adjacent, and one region is
+    # skipped.
     rows = [
         (1, 0, 0, MIB),
         (0, 0, MIB, 2 * MIB),
@@ -214,7 +215,8 @@ def test_adjacent_touched_regions_are_one_run() -> None:
 
 @pytest.mark.parametrize("ends", [(2, 6), (6, 2)])
 def test_devices_that_get_one_number_span_what_the_larger_does(ends: tuple[int, int]) -> None:
-    """Whichever comes last: files of a directory number their devices by themselves."""
+    """Files of a directory number their devices independently. The larger device counts, whichever
+    comes last."""
     footprint = Footprint()
     footprint.add(trace_of([(1, at, end * MIB, MIB) for at, end in enumerate(ends)]).frame)
     numbered = footprint.numbered({0: 5, 1: 5})
@@ -238,7 +240,7 @@ def test_what_a_layout_changes_is_counted() -> None:
 
 
 def test_devices_may_not_span_more_than_addresses_reach() -> None:
-    # The last region of 1 MiB below 2^61 bytes; two such devices would reach 2^62.
+    # The last region of 1 MiB below 2^61 bytes. Two such devices would reach 2^62.
     last = (1 << 49) - 256
 
     def trace(second: int) -> Trace:

@@ -1,4 +1,4 @@
-"""Traces taken apart in pieces: the same requests, units and notes, whatever the pieces."""
+"""Traces parsed in pieces: the same requests, units and notes for every piece size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAMPLES = [name for name in (*TEXT, *BINARY) if name != "parquet"]
 
 
 def outcome(source: Any, opened: bool, **options: Any) -> Trace | str:
-    """What is read, or why nothing is."""
+    """Reads a trace, and returns it or the error."""
     try:
         found = open_trace(source, **options) if opened else read_trace(source, **options)
     except TraceError as error:
@@ -46,7 +46,8 @@ def check_same(one: Trace | str, other: Trace | str) -> None:
 
 
 def check_pieces(path: Path, piece: int, monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
-    """What is read of it in pieces of so many bytes, held or not, is what is read at once."""
+    """Checks that reading in pieces of `piece` bytes, from memory or as a stream, equals reading at
+    once."""
     whole = outcome(path, False, **options)
     with monkeypatch.context() as patch:
         patch.setattr(read, "PIECE", piece)

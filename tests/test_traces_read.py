@@ -185,7 +185,7 @@ def test_a_url_is_read_through_fsspec(tmp_path: Path) -> None:
     assert_frame_equal(read_trace(f"file://{path}").frame, read_trace(path).frame)
     assert "no such file" in failure(f"file://{tmp_path}/none")
     assert "cannot be read" in failure("nosuchscheme://bucket/key")
-    assert failure("c://key") == "c:/key: no such file"  # a drive of Windows, no URL
+    assert failure("c://key") == "c:/key: no such file"  # a Windows drive, not a URL
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

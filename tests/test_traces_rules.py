@@ -1,4 +1,4 @@
-"""Rules for all formats: how large numbers may be, units that are guessed, order, figures."""
+"""Rules for all formats: the range of numbers, guessed units, order, figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_numbers_in_frames_are_below_two_to_the_fifty() -> None:
         read_trace(frame.with_columns(at_ns=pl.col("at_ns") + 1))
 
 
-# 100 requests within 1 ms are 100,000 a second, the most that one device is taken to serve.
+# 100 requests within 1 ms are 100,000 a second, the highest rate assumed for one device.
 RATES = [
     (1, 1_000_000, "ns"),
     (1, 999_999, "us"),
@@ -90,7 +90,7 @@ def test_only_all_multiples_of_512_make_bytes(tmp_path: Path) -> None:
 def test_requests_of_equal_time_keep_the_order_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Polars keeps the order of equals only where that is asked for. Here it never does otherwise.
+    # Polars keeps the order of equal rows only on request. This sort reverses it otherwise.
     kind = pl.DataFrame.sort
 
     def unkind(

@@ -1,7 +1,7 @@
 """The figures of the shared traces, as their README states them.
 
-Means are compared after rounding; for the project's own captures the README cut them instead.
-Durations and ratios are compared at the digits that the README prints.
+Means are compared after rounding. For the project's own captures, the README truncates them
+instead. Durations and ratios are compared at the digits that the README prints.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Traces that are read as they are played: the same results as from memory, and little is read."""
+"""Traces streamed during a run: the same results as from memory, and few rows are decoded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ rows = st.lists(
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every trace of more than a request is a long one, and every batch is short."""
+    """Makes batches short, and every trace of more than one request a stream."""
     monkeypatch.setattr(stream, "HELD", 1)
     monkeypatch.setattr(parquet, "_BATCH", 7)
 
@@ -46,7 +46,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 def trace(
     count: int, seed: int = 1, devices: int = 1, pages: int = 4000, trims: bool = True
 ) -> pl.DataFrame:
-    """Random requests in the order of their times."""
+    """Returns random requests in time order."""
     draw = random.Random(seed)
     ops = [0, 1, 1, 1, 2 if trims else 1, 3]
     return pl.DataFrame(
@@ -184,7 +184,7 @@ def test_what_is_wrong_far_down_is_found(tmp_path: Path) -> None:
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Rows of each batch that is decoded."""
+    """Records the rows of each decoded batch."""
     seen: list[int] = []
     frames = parquet.File._frames
 
@@ -221,7 +221,7 @@ def test_a_limit_reads_little(tmp_path: Path, decoded: list[int]) -> None:
 def test_a_limit_finds_early_requests_behind_later_ones(tmp_path: Path, decoded: list[int]) -> None:
     path = tmp_path / "some.parquet"
     frame = trace(5000)
-    # Some requests of the first tenth stand at the end.
+    # Some requests of the first tenth are at the end of the file.
     frame = pl.concat([frame[:400], frame[500:], frame[400:500]])
     frame.write_parquet(path, row_group_size=100)
     for limit in (300, 450):
@@ -251,7 +251,8 @@ def test_many_drives_share_a_reading(
 
     monkeypatch.setattr(stream.StreamLayout, "batches", counted)
     shared = fg.compare_results(path, workers=workers, **options)
-    # Besides the runs, each that is told the future reads ahead.
+    # One pass serves all runs. Each run of a scheme that knows the future reads ahead in another
+    # pass.
     assert len(passes) == (0 if kind == "generator" else 1 + 3)
     monkeypatch.setattr(jobs, "SHARED_PAGES", 1)
     monkeypatch.setattr(stream, "HELD", 1 << 20)
@@ -271,8 +272,8 @@ def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() -> None:
-    """Runs of a group wait for one another: with a group alone, one of two cores often had nothing
-    to do. No more drives are in memory for it than a group may have."""
+    """The runs of a group wait for one another. With only one group, one of two cores was often
+    idle. A second group must not hold more drives in memory than the limit of one group."""
 
     def group(runs: int, pages: int) -> jobs.Group:
         return jobs.Group(range(runs), pages)
@@ -297,7 +298,8 @@ def test_a_run_that_fails_does_not_lose_the_others(
     simulate = jobs._core.simulate
 
     def failing(config: str, *arguments: Any, reading: Any, **options: Any) -> str:
-        # It takes part in the reading that it shares: the others would wait for it.
+        # The failing run finishes the shared read first. Otherwise the other runs would wait for
+        # it.
         result = simulate(config, *arguments, reading=reading, **options)
         if '"spare_factor":0.2' in config:
             raise fg.RunError("the power went")

@@ -1,4 +1,5 @@
-"""Titles of columns: tables of others, the units that titles state, and times that state theirs."""
+"""Column titles: tables of other tools, units stated in titles, and times that reveal their
+unit."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from floatgate.traces import TraceError, read_trace
 
 OWN = "timestamp_us,op,offset_bytes,size_bytes"
 
-# Titles over lines that look like those of the project's own captures, and the columns offered.
+# Titles over lines that look like the project's own captures, and the columns that the error
+# suggests.
 FOREIGN = {
     "us,op,offset,length": "time=us,op=op,offset=offset,length=length",
     "Time,Op,LBA,Sectors": "time=Time,op=Op,offset=LBA,length=Sectors",
@@ -181,7 +183,7 @@ def test_a_unit_of_addresses_alone_is_no_unit_of_lengths(cli: Cli, tmp_path: Pat
     assert "--address-unit" not in both.stdout + both.stderr
 
 
-# Times of lines, the unit they are in, and a word of the reason.
+# Times of lines, their unit, and a word of the reason.
 CLOCKS = [
     (["1705305600.015989780", "1705305600.519597054"], "s", "Unix time of 2024-01-15"),
     (["1705305600", "1705305601"], "s", "Unix time"),
@@ -192,12 +194,13 @@ CLOCKS = [
     (["128166372003061629", "128166372013061629"], "100ns", "Windows file time of 2007-02-22"),
     (["242.504709548", "243.104709548"], "s", "9 decimals"),
     (["0.0000000", "0.2500000"], "s", "7 decimals"),
-    # Six decimals are nanoseconds, more than nine those of a float, and no date is old or far.
+    # These times do not reveal their unit. Six decimals of a ms are nanoseconds, more than nine
+    # decimals come from a float, and dates in 1998 or 2042 are not assumed.
     (["0.000000", "0.250000"], "ms", "numbers with a fraction"),
     (["0.12345678912", "0.250000"], "ms", "numbers with a fraction"),
     (["900000000.5", "900000001.5"], "ms", "numbers with a fraction"),
     (["2300000000.5", "2300000001.5"], "ms", "numbers with a fraction"),
-    # A trace in ns from 1.2 s on: two requests in a day of seconds would be too few.
+    # A trace in ns from 1.2 s on: as seconds, two requests would span more than a day.
     (["1200000000", "1200100000"], "ns", "whole numbers"),
 ]
 

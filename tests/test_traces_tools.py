@@ -1,4 +1,4 @@
-"""Text of the kernel's tools, in the layouts that their options and versions give it."""
+"""Text output of the kernel's tools, in the layouts of their options and versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def failure(text: str, folder: Path) -> str:
     return str(caught.value)
 
 
-# What stands in front of an event, with the time as {}.
+# Text in front of an event, with the time as {}.
 PREFIXES = {
     "trace": "             app-701   [001] d..1.   {}: block_rq_issue: ",
     "trace of an old kernel": "             app-701   [001]   {}: block_rq_issue: ",
@@ -79,7 +79,7 @@ EVENTS = {
 def test_the_first_kind_of_event_that_there_is_is_read(event: str, tmp_path: Path) -> None:
     first = [*EVENTS].index(event)
     later = [*EVENTS][first:]
-    # The best event comes last: the reader begins again with it.
+    # The best event comes last, so the reader starts again when it finds that event.
     text = "".join(line(name, EVENTS[name]) for name in reversed(later))
     trace = read(text, tmp_path)
     assert trace.frame.rows() == [(0, *WRITTEN)]

@@ -1,4 +1,5 @@
-"""What each sample says, field by field: time, operation, device, offset and length of its rows.
+"""The values of each sample, field by field: time, operation, device, offset and length of its
+rows.
 
 Every expected number is the sample's own text times the unit that the format defines.
 """
@@ -339,7 +340,7 @@ def test_parquet_gives_every_sample_back(name: str, tmp_path: Path) -> None:
 
 
 def test_fio_waits_count_from_the_start_of_the_job(tmp_path: Path) -> None:
-    # fio does not wait where the time has passed.
+    # fio does not wait if the time has already passed.
     waits = [3, 40, 30, 500]
     log = ["fio version 2 iolog", "/f add", "/f open"]
     for wait in waits:

@@ -1,7 +1,7 @@
-"""Every number of docs/trust.md is what the engine gives today, on the measurements it names.
+"""Every number of docs/trust.md equals the engine's result on the measurements that the page names.
 
-The measurements are no part of the repository. A simulation is the same on every machine, so the
-tolerances are those of rounding, and a little more, lest an ulp of a platform decide.
+The measurements are not part of the repository. A simulation is the same on every machine, so the
+tolerances cover rounding, plus a little more for the last bit of floating-point numbers.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DRIVES = Path(os.environ.get("FLOATGATE_DRIVES", ROOT.parent / "shared" / "drives"))
 PAGE = (ROOT / "docs" / "trust.md").read_text("utf-8")
 VALUE_TOLERANCE = 0.002
-"""Relative, of write amplifications."""
+"""Relative tolerance of write amplifications."""
 POINTS_TOLERANCE = 0.3
-"""Of errors in percent."""
+"""Tolerance of errors, in percentage points."""
 
 needs_drives = pytest.mark.skipif(
     not DRIVES.is_dir(), reason="the measurements are not here: they are no part of the repository"
@@ -43,7 +43,7 @@ def _tool() -> ModuleType:
 
 
 def _rows(name: str) -> list[list[str]]:
-    """The rows of a table of the page, below its head."""
+    """Returns the rows of a table of the page, below its head."""
     table = PAGE.partition(f"<!-- {name} -->\n")[2].partition("\n<!-- end of")[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
 
@@ -75,7 +75,8 @@ def test_runs(drive: str, table: int) -> None:
 
 
 def test_what_the_runs_are_held_to() -> None:
-    """Uniform: steady within 3 %, mean of the curve within 5 %; all others within 10 %."""
+    """Limits of the page: uniform runs are steady within 3 % and their curve's mean within 5 %; all
+    others within 10 %."""
     rows = _rows("runs")
     assert len(rows) == 14
     for name, _, _, _, _, steady, curve, _ in rows:
@@ -126,7 +127,7 @@ def _number(text: str) -> float:
 
 
 def test_what_the_page_says_of_its_tables() -> None:
-    """Its words, by the numbers beside them."""
+    """The statements of the prose agree with the numbers of the tables."""
     for run, _, base, *_ in _rows("runs"):
         assert round(_number(base), 2) == (1.03 if "mp0" in run else 1.1)
     runs = {row[0].strip("`"): row for row in _rows("runs")}
@@ -223,7 +224,7 @@ def test_the_fits_are_those_of_the_files(
     fitted = json.loads(configs.resolve(ROOT / "docs" / "trust" / f"{drive}.toml", {}))
     key = fit.partition("=")[0]
     if key == "flash.pages_per_block":
-        # The unit was fitted to the drive with the spare that had been found.
+        # The unit was fitted to the drive with the spare factor fitted first.
         capacity = scaled.capacity_of(start)
         start = {**start, "capacity": fitted["capacity"]}
         start = scaled.full_size(start, capacity)
@@ -241,6 +242,6 @@ def test_the_table_of_fitted_values_is_that_of_the_files(drive: str) -> None:
     assert found and text.count("# Fitted, to") == len(found)
     for low, high, key, value in found:
         if key == "pages_per_block":
-            # 64 blocks of pages of 4 KiB: a fourth of a MiB each.
+            # A unit has 64 blocks of 4 KiB pages: a quarter of a MiB for each page of a block.
             low, high, value = (f"{int(text) // 4:,} MiB" for text in (low, high, value))
         assert f"| {value} | {low} to {high} |" in PAGE

@@ -1,4 +1,4 @@
-"""Latency under load in docs/trust.md is what the engine gives today, on the measurements."""
+"""Latency under load in docs/trust.md equals the engine's result on the measurements."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DRIVES = Path(os.environ.get("FLOATGATE_DRIVES", ROOT.parent / "shared" / "drive
 PAGE = (ROOT / "docs" / "trust.md").read_text("utf-8")
 NAMES = ("h0", "k4", "k5")
 MEAN, MEDIAN, TAIL, KNEE = 15.0, 15.0, 30.0, 15.0
-"""Percent: what the tables are held to."""
+"""Largest errors of the tables, in percent."""
 MISSED = {("k5", "200000"): 15.3}
-"""Medians that are further off, and by how much."""
+"""Medians with a larger error, in percent."""
 
 needs_drives = pytest.mark.skipif(
     not DRIVES.is_dir(), reason="the measurements are not here: they are no part of the repository"
@@ -36,13 +36,14 @@ def _tool() -> ModuleType:
 
 
 def _rows(name: str) -> list[list[str]]:
-    """The rows of a drive's table, below its head."""
+    """Returns the rows of a drive's table, below its head."""
     table = PAGE.partition(f"<!-- latency {name} -->\n")[2].partition("\n<!-- end of")[0]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
 
 
 def _assert_same(ours: list[str], page: list[str]) -> None:
-    """The same to a fiftieth: an ulp of a platform may change the order of two events."""
+    """Compares numbers within a fiftieth and errors within 2 points, because the last bit of a
+    number may change the order of two events."""
     assert len(ours) == len(page)
     for one, other in zip(ours, page, strict=True):
         numbers = [re.fullmatch(r"([+-]?[\d.]+)( %)?", text) for text in (one, other)]
@@ -77,7 +78,8 @@ def test_all_rates(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_rates_are_held_to(name: str) -> None:
-    """Below the knee mean and median of reads within 15 %, the tail within 30 %; the knee."""
+    """Below the knee, mean and median of reads are within 15 %, the tail within 30 %. The knee is
+    within 15 %."""
     rows = _rows(name)
     assert len(rows) >= 8
     below = [row for row in rows if row[7]]
@@ -101,6 +103,6 @@ def test_the_table_of_fitted_values_is_that_of_the_files(drive: str) -> None:
 
 
 def _microseconds(text: str) -> str:
-    """A time of a config, in ns or us."""
+    """Returns a time of a config in us. It may be given in ns or us."""
     number = int(re.sub(r"\D", "", text))
     return f"{number / 1000:.0f} us" if text.endswith("ns") else f"{number} us"

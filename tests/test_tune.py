@@ -41,7 +41,8 @@ def _tuned(sampler: str = "tpe", seed: int = 1) -> fg.Tuned:
 
 
 def test_the_known_optimum_is_found() -> None:
-    """The most spare and greedy cleaning are best for uniform writes, by every closed form."""
+    """The most spare space and greedy cleaning are best for uniform writes, in every closed
+    form."""
     found = _tuned()
     (best,), (goal,) = found.best.values or (), found.goals
     assert found.best.settings["cleaning.victim"] in ("greedy", "fifo")
@@ -52,8 +53,8 @@ def test_the_known_optimum_is_found() -> None:
 
 
 def test_what_is_worse_than_the_best_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The oracle places by the future and cleans by another's policy: short traces of a full drive
-    have come out better without it."""
+    """The oracle places data with knowledge of the future but cleans with another policy. Without
+    it, short traces of a full drive can have lower write amplification."""
     given: dict[str, Any] = {"set": SET | {"capacity.spare_factor": 0.1}, "trials": 6}
     placements = {"placement.scheme": "single,sepbit,dac"}
     skewed = "hotcold:span=8MiB,r=0.9,f=0.1,writes=2k"
@@ -66,8 +67,8 @@ def test_what_is_worse_than_the_best_is_no_bound(monkeypatch: pytest.MonkeyPatch
 
 
 def test_each_goal_is_bounded_on_its_own_best_drive() -> None:
-    """The drive that is best in another objective may have less spare than that which is best in
-    write amplification."""
+    """The best drive for one objective may have less spare space than the best drive for write
+    amplification."""
     found = fg.tune(
         TRACE,
         objective=["max:flash.programs.gc", "write_amplification"],
@@ -140,7 +141,8 @@ def test_the_front_is_what_none_is_better_than() -> None:
 
 
 def test_a_config_that_no_drive_has_is_refused_and_reported() -> None:
-    # Blocks as they are, less spare than the open units of many streams take.
+    # Blocks are not scaled, and 9 blocks have less spare space than the open units of many streams
+    # need.
     found = fg.tune(
         "uniform:span=2MiB,writes=2k",
         objective="write_amplification",
@@ -188,7 +190,7 @@ def test_bad_input_is_refused_before_any_run(
 
 
 def test_a_policy_itself_may_be_set() -> None:
-    """What varies has names only; what is set is the same in all trials."""
+    """A varied key takes names only. A set policy is the same in all trials."""
 
     class Apart(fg.Placement):
         streams = 2
@@ -265,7 +267,7 @@ LINES = [f"{10_000 * at},vol,1,Write,{at * 7919 % 500 * 4096},4096,100" for at i
 
 
 def _torn(folder: Path) -> Path:
-    """A trace of which two lines cannot be read."""
+    """Writes a trace with two unreadable lines."""
     path = folder / "torn.csv"
     lines = [*LINES[:100], "garbage", *LINES[100:300], "worse", *LINES[300:]]
     path.write_text("\n".join(lines) + "\n", "utf-8")
@@ -276,7 +278,7 @@ UNREAD = "2 lines of the trace could not be read, the first: line 101: 'garbage'
 
 
 def test_what_is_said_of_the_runs_is_said_of_the_search(tmp_path: Path) -> None:
-    """Of the drive as given, the best and the bound; not of the other trials and early parts."""
+    """The notes cover the drive as given, the best drive and the bound, but no other trials."""
     trace = _torn(tmp_path)
     vary = {"capacity.spare_factor": [0.1, 0.3]}
     given: dict[str, Any] = {"format": "msr", "set": {"timing": "none"}}
@@ -299,7 +301,7 @@ def test_what_is_said_of_the_runs_is_said_of_the_search(tmp_path: Path) -> None:
 
 
 def _kind(text: str) -> str:
-    """What a warning begins with, whatever its numbers are."""
+    """Returns the beginning of a warning, with N for each number."""
     return re.sub(r"\d+( to \d+)?", "N", text.partition(":")[0])
 
 
@@ -374,11 +376,11 @@ CAPTURES = {
     "pgbench": ("capture-pgbench-ext4-656k.csv.zst", "3.164"),
     "RocksDB": ("capture-rocksdb-ext4-905k.csv.zst", "2.06"),
 }
-"""The file of each, and what the page says that it has as given."""
+"""The file of each capture, and the page's write amplification for the drive as given."""
 
 
 def _table() -> dict[tuple[str, str], list[str]]:
-    """The cells of the page against random search, by trace and sampler."""
+    """Returns the cells of the page's table of random search, by trace and sampler."""
     found: dict[tuple[str, str], list[str]] = {}
     trace = ""
     for name, sampler, cells in re.findall(r"^\| (.*), `(\w+)` \| (.*) \|$", TEXT, re.MULTILINE):
@@ -412,7 +414,7 @@ def test_what_the_page_says_of_its_table() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", CAPTURES)
 def test_the_searches_of_the_page_find_what_it_says(name: str) -> None:
-    """All of the table, as the benchmark makes it."""
+    """Repeats the whole table, with the benchmark's code."""
     file, given = CAPTURES[name]
     path = docs_reader.SHARED / file
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The wheel in dist/ (`make wheel`), installed by pip without Rust or this source in reach."""
+"""The wheel in dist/ (`make wheel`), installed by pip without access to Rust or this source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ import floatgate
 ROOT = Path(__file__).resolve().parents[1]
 WORKLOAD = "hotcold:span=64MiB,r=0.9,f=0.1,writes=50k"
 INSTALL_CPU_S = 30
-"""What installing may take of the processor: 12 to 14 s were measured, 18.7 s with a load of 15."""
+"""Limit of processor seconds for the installation. 12 to 14 s were measured, and 18.7 s at a load
+of 15."""
 
 pytestmark = pytest.mark.long
 
@@ -40,7 +41,8 @@ def _wheel() -> Path:
 
 
 def _pythons() -> Iterator[str]:
-    """Every Python from 3.10 on that this machine has, once a version; this one among them."""
+    """Yields every Python from 3.10 on that this machine has, one per version, including this
+    Python."""
     wanted = [sys.executable, *(f"python3.{minor}" for minor in range(10, 20))]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     wanted += map(str, sorted(pyenv.glob("3.*/bin/python3")))
@@ -54,7 +56,7 @@ def _pythons() -> Iterator[str]:
 
 
 def _version(python: str) -> tuple[int, ...] | None:
-    """None of one that cannot make environments."""
+    """Returns the version, or None for a Python that cannot make environments."""
     probe = "import sys, venv, ensurepip; print(*sys.version_info[:2])"
     done = subprocess.run([python, "-c", probe], capture_output=True, text=True)
     return tuple(map(int, done.stdout.split())) if done.returncode == 0 else None
@@ -65,16 +67,17 @@ PYTHONS = list(_pythons())
 
 @dataclass(frozen=True)
 class Installed:
-    """A virtual environment that has the wheel and nothing else."""
+    """A virtual environment that contains only the wheel."""
 
     root: Path
     environment_s: float
-    """What it took to make the environment; seconds as a clock on the wall has them, as below."""
+    """Wall-clock seconds to make the environment. `install_s` is wall-clock time, too."""
     install_s: float
     install_cpu_s: float
 
     def run(self, *command: str) -> str:
-        """Its standard output; without a compiler, Rust, or this source in reach."""
+        """Returns the command's standard output. Neither a compiler nor Rust nor this source is
+        accessible."""
         done = subprocess.run(
             [self.root / "bin" / command[0], *command[1:]],
             cwd=self.root,
@@ -88,7 +91,8 @@ class Installed:
 
 
 def _install(name: str, root: Path, extra: str = "") -> Installed:
-    """A new environment of a Python, with the wheel and maybe an extra in brackets."""
+    """Makes a new environment for a Python, and installs the wheel and an optional extra in
+    brackets."""
     base = subprocess.run(
         [name, "-c", "import sys; print(sys.base_prefix + '/bin/python3')"],
         capture_output=True,
@@ -98,7 +102,7 @@ def _install(name: str, root: Path, extra: str = "") -> Installed:
     begun = time.perf_counter()
     subprocess.run([python, "-m", "venv", root], check=True, timeout=300)
     made, used = time.perf_counter(), _cpu_s()
-    # Packages without a wheel would be compiled: none may be.
+    # Packages without a wheel would need a compiler, so none are allowed.
     install = [root / "bin/python", "-m", "pip", "install", "--only-binary=:all:"]
     done = subprocess.run(
         [*install, f"{_wheel()}{extra}"], capture_output=True, text=True, timeout=900, cwd=root
@@ -108,7 +112,7 @@ def _install(name: str, root: Path, extra: str = "") -> Installed:
 
 
 def _cpu_s() -> float:
-    """Seconds of the processor that what this process has started took, as far as it has ended."""
+    """Returns the processor seconds of all ended child processes."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -132,7 +136,7 @@ def test_it_runs_and_makes_a_report(
     assert installed.run("floatgate", "--version").split()[-1] == floatgate.__version__
     installed.run("floatgate", "run", WORKLOAD, "-q")
     first_s = time.perf_counter() - begun
-    # Told and not asserted: how long a download takes is the network's, and all else the load's.
+    # Printed and not asserted: downloads depend on the network, and the other times on the load.
     seconds = (installed.environment_s, installed.install_s, first_s)
     with capsys.disabled():
         print(
@@ -175,7 +179,7 @@ def test_extras_are_asked_for_by_name(installed: Installed) -> None:
 
 
 def test_a_trace_is_read_from_a_server(tmp_path: Path) -> None:
-    """The extra `http`, of the newest Python."""
+    """Uses the extra `http` on the newest Python."""
     newest = max(PYTHONS, key=lambda name: _version(name) or ())
     own = _install(newest, tmp_path / "installed", "[http]")
     own.run("floatgate", "trace", "generate", "zipf:span=1MiB,writes=5k", "-o", "trace.csv")
@@ -196,7 +200,8 @@ def test_a_live_drive_is_served(installed: Installed) -> None:
     if shutil.which("nbdkit") is None:
         pytest.skip("nbdkit is not installed")
     [plugin] = installed.root.rglob("libfloatgate_nbdkit.so")
-    # nbdkit loads it and asks what it is; the live tests do the rest with the one of this source.
+    # nbdkit loads the plugin and prints its properties. The live tests check the plugin of this
+    # source further.
     dumped = subprocess.run(
         ["nbdkit", plugin, "--dump-plugin"], capture_output=True, text=True, timeout=60
     )
@@ -230,7 +235,7 @@ def test_it_says_what_is_in_it() -> None:
         assert bom["metadata"]["component"]["version"] == floatgate.__version__
         named = {f"{part['name']} {part['version']}" for part in bom["components"]}
         told_of = set(re.findall(r"^  (\S+ \d\S*)", told[file], re.MULTILINE))
-        # The licences are also those of other processors' crates.
+        # The licences also cover crates for other processors.
         assert len(named & told_of) > 0.8 * len(told_of), told_of - named
     assert not [name for name in names if name.startswith(("tests/", "benches/"))]
 
@@ -248,7 +253,7 @@ def test_it_does_not_say_where_it_was_built() -> None:
             held = wheel.read(name)
             for path in (str(ROOT), cargo):
                 assert path.encode() not in held, f"{name}: {path}"
-            # Nor another machine's, if it was built there.
+            # Nor may the files contain paths of another build machine.
             assert not re.search(rb"/[\w./-]*\.cargo/", held), name
 
 

@@ -1,6 +1,6 @@
-"""The command line: `floatgate`, or `python -m floatgate`.
+"""Command line: `floatgate`, or `python -m floatgate`.
 
-Nothing here imports Polars or the engine before a command needs it, so that help is instant.
+Modules here import neither Polars nor the engine until a command needs them, so help is instant.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def floatgate(
 
 
 def _usage(error: Any) -> str:
-    """What is wrong with the call, and where the right one is described.
+    """Returns the error in the call, with the command's `--help` as a reference.
 
-    Nothing where no command was given: then Typer has already printed the help.
+    Returns an empty text if no command was given: then Typer has already printed the help.
     """
     if not error.format_message():
         return ""
@@ -93,7 +93,7 @@ def _usage(error: Any) -> str:
 
 
 def _value(error: Any) -> str:
-    """The value that could not be parsed, where Typer's message leaves the value out."""
+    """Returns the value that could not be parsed, if Typer's message leaves the value out."""
     errors = getattr(error.__cause__, "errors", None)
     return "" if errors is None else f": {errors()[0]['input']!r} given"
 
@@ -106,7 +106,7 @@ def main() -> int:
     except BrokenPipeError:
         status = 0
     except OSError as error:
-        # The help is printed before there is a command that could fail.
+        # Typer prints help before a command exists that could report this error.
         complain(words_of(error))
         status = RUN_FAILED
     except Exception as error:

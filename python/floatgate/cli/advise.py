@@ -33,7 +33,7 @@ def advise(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say what a trace asks of a drive, on one page: cleaning, map, life, tail, streams."""
+    """Summarise on one page what a trace demands of a drive: cleaning, map, life, tail, streams."""
     with output.staged(out, force=force, inputs=[trace, device]) as part:
         from floatgate.advising.advice import advise as ask
 
@@ -60,7 +60,7 @@ def advise(
 
 
 def _print(found: Advice) -> None:
-    """The questions with their answers, and what casts doubt on them."""
+    """Prints each question with its answer and the doubts about the answer."""
     from rich.text import Text
 
     from .grids import fact_grid, print_messages
@@ -74,6 +74,6 @@ def _print(found: Advice) -> None:
         facts += [("but", doubt) for doubt in line.doubts]
         out.print(fact_grid([*facts, ("next", line.next)]))
         for command in line.commands:
-            # Not broken where the terminal ends, so that it can be copied.
+            # Commands are not wrapped, so that users can copy them.
             out.print(Text(f"$ {command}"), soft_wrap=True)
     print_messages(out, (), found.notes)

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from floatgate.calibrate.study import Told
 
 Column = tuple[str, list[str]]
-"""A title and its cells."""
+"""Title and cells."""
 
 COLUMNS_MOST = 8
 WHOLE_FROM = 1000
-"""Numbers from here on are printed without decimals."""
+"""From this value on, numbers are printed without decimals."""
 LABELS = 2
-"""Columns that name a row."""
+"""Number of columns that name a row."""
 GAP = 2
-"""Columns of text between two columns of a table."""
+"""Blanks between two columns of a table."""
 
 Data = Annotated[
     list[Path],
@@ -129,9 +129,9 @@ def calibrate(
 ) -> None:
     """Fit a drive to measurements of a real one, and predict the runs it was not fitted to.
 
-    What is fitted explains the data best within this model; it is no fact of a product. A fit that
-    explains nothing is printed and refused: exit status 1, and no drive is written. With --predict
-    nothing is fitted, and the runs are compared with the drive as it is.
+    The fitted values explain the data best within this model; they are not facts about a product. A
+    fit that explains nothing is printed and refused: exit status 1, and no drive is written. With
+    --predict nothing is fitted, and the runs are compared with the drive as given.
     """
     common: dict[str, Any] = {
         "device": device,
@@ -255,7 +255,7 @@ def _print(found: Calibration) -> None:
 
 
 def _print_runs(out: Console, rows: list[tuple[str, Told]], found: Calibration | Forecast) -> None:
-    """Runs beside their simulations, those at other scales, and what there is to say of them."""
+    """Prints the runs next to their simulations, the runs at other scales, and the notes."""
     rows += [(f"at 1/{one.scale:g}", one.told) for one in found.scales]
     for head, lines in _tables(rows, out.width):
         out.print(head, style="dim", soft_wrap=True)
@@ -268,7 +268,7 @@ def _print_runs(out: Console, rows: list[tuple[str, Told]], found: Calibration |
 
 
 def _shown(names: Iterable[str]) -> list[str]:
-    """The numbers that fit on a line; where there are many, those of errors say it."""
+    """Returns the columns to print; from a table that is too wide, keeps only the errors."""
     all_names = list(names)
     if len(all_names) <= COLUMNS_MOST:
         return all_names
@@ -276,9 +276,10 @@ def _shown(names: Iterable[str]) -> list[str]:
 
 
 def _tables(rows: list[tuple[str, Told]], width: int) -> Iterator[tuple[str, str]]:
-    """Heads and rows of tables, one below the other, each of as many columns as the width takes.
+    """Splits the table into parts, one below the other, each with as many columns as fit `width`.
 
-    Labels and numbers are never shortened or broken, whatever the width.
+    Yields the head and the rows of each part as text. Labels and numbers are never shortened or
+    wrapped, whatever the width.
     """
     columns = [
         (name.replace("_", " "), [_cell(name, one.numbers.get(name)) for _, one in rows])
@@ -296,7 +297,7 @@ def _tables(rows: list[tuple[str, Told]], width: int) -> Iterator[tuple[str, str
 
 
 def _text(lines: Iterable[Iterable[str]], widths: Sequence[int]) -> str:
-    """Lines of cells, of which the first two are labels and the others numbers."""
+    """Aligns lines of cells: the first two are labels, to the left; numbers are to the right."""
     gap = " " * GAP
     return "\n".join(
         gap.join(
@@ -308,7 +309,7 @@ def _text(lines: Iterable[Iterable[str]], widths: Sequence[int]) -> str:
 
 
 def _parts(columns: Sequence[Column], room: int) -> Iterator[list[Column]]:
-    """The columns in groups that fit side by side; at least one in each."""
+    """Groups the columns so that each group fits side by side; a group has at least one column."""
     part: list[Column] = []
     left = room
     for column in columns:
@@ -323,7 +324,7 @@ def _parts(columns: Sequence[Column], room: int) -> Iterator[list[Column]]:
 
 
 def _width(title: str, cells: Sequence[str]) -> int:
-    """Columns of text: cells stay as they are, and titles break between words."""
+    """Returns the width of a column: cells stay whole, and titles wrap between words."""
     return max(map(len, ["", *title.split(), *cells]))
 
 

@@ -1,4 +1,4 @@
-"""Tables on a terminal of any width: labels are always whole, and left-out columns are named."""
+"""Tables for terminals of any width: labels stay whole, and a line names the omitted columns."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from rich.table import Table
 from rich.text import Text
 
 GAP = 2
-"""Blanks between two columns, and in front of a row that stands below its labels."""
+"""Blanks between two columns, and the indent of a row printed below its labels."""
 
 PROSE = 18
-"""Characters that a column of prose has at least, if it has that many."""
+"""Least width of a column of prose, unless its text is shorter."""
 
 Cell = str | Text
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column, and what may happen to it where the terminal is narrow."""
+    """One column, and the rules for fitting it to a narrow terminal."""
 
     title: str
     cells: Sequence[Cell]
     kind: Literal["label", "number", "prose"] = "number"
     """A label names its row and is never cut. A number is whole or left out. Prose may wrap."""
     is_right: bool = True
-    """Whether it is set to the right."""
+    """Whether the column is aligned right."""
     name: str = ""
-    """Its name where it is left out, if that is not the title."""
+    """Name used where the column is left out; the default is the title."""
     same: str | None = None
-    """What the column says of all rows alike, where that does not follow from equal cells."""
+    """Value common to all rows, where equal cells do not already show it."""
 
     @property
     def constant(self) -> str | None:
-        """What all of several rows have in this column; None where they differ."""
+        """The text common to all rows, or None where rows differ."""
         texts = {str(cell) for cell in self.cells}
         return texts.pop() if len(texts) == 1 < len(self.cells) else self.same
 
     @property
     def content(self) -> int:
-        """Characters that the cells take at least."""
+        """Least width of the cells in characters."""
         most = max(map(_longest, self.cells), default=0)
         if self.kind != "prose":
             return most
@@ -53,29 +53,29 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Characters that the column takes at least."""
+        """Least width of the column in characters."""
         return max(self.content, _longest(self.title))
 
     def narrowed(self) -> Column:
-        """The column with its title broken where that makes it narrower."""
+        """Returns the column with its title wrapped where that makes the column narrower."""
         return replace(self, title=_broken(self.title, self.content))
 
 
 def label(title: str, cells: Iterable[Cell], *, is_right: bool = False) -> Column:
-    """A column that names the rows."""
+    """Returns a column that names the rows."""
     return Column(title, [*cells], "label", is_right)
 
 
 def prose(title: str, cells: Iterable[Cell], name: str = "") -> Column:
-    """A column of text that may wrap."""
+    """Returns a column of text that may wrap."""
     return Column(title, [*cells], "prose", is_right=False, name=name)
 
 
 def print_columns(out: Console, columns: Sequence[Column]) -> None:
-    """Prints a table, and a line that names the columns for which the terminal has no room.
+    """Prints a table, and a line that names the columns that do not fit.
 
-    Columns that are the same in all rows go first, then the last ones. Labels that take more than
-    half of the terminal stand in lines of their own.
+    Columns with the same text in all rows are dropped first, then other columns from the right. If
+    labels take more than half of the terminal, they are printed on separate lines.
     """
     shown, left_out = [*columns], list[Column]()
     if _total(shown) > out.width:
@@ -101,7 +101,7 @@ def _total(columns: Sequence[Column]) -> int:
 def _drop(
     columns: list[Column], left_out: list[Column], width: int, may_go: Sequence[Column]
 ) -> None:
-    """Removes columns, the last first, until the others fit. One that is no label stays."""
+    """Removes columns from the right until the others fit; keeps at least one non-label column."""
     for column in reversed([*may_go]):
         is_only = not any(one.kind != "label" for one in columns if one is not column)
         if _total(columns) > width and not is_only:
@@ -110,12 +110,12 @@ def _drop(
 
 
 def _is_among(column: Column, others: Sequence[Column]) -> bool:
-    """Whether the column is one of the others, which may have broken titles."""
+    """Returns whether the column is one of the others; their titles may be wrapped."""
     return any(column.cells is other.cells for other in others)
 
 
 def _words(left_out: Sequence[Column]) -> str:
-    """The columns that differ by name, then the others with what all rows have in them."""
+    """Names the omitted columns: first those that differ by row, then those with a common text."""
     differ, alike = [], []
     for column in left_out:
         name = column.name or _in_one_line(column.title) or "unit"
@@ -132,7 +132,7 @@ def _in_one_line(title: str) -> str:
 
 
 def _widths(columns: Sequence[Column], width: int) -> list[int]:
-    """Characters of each column: those of prose share the room that the others leave."""
+    """Returns the width of each column; prose columns share the room that the others leave."""
     found = [column.width for column in columns]
     room = width - _total(columns)
     growing = [at for at, column in enumerate(columns) if column.kind == "prose"]
@@ -147,7 +147,7 @@ def _widths(columns: Sequence[Column], width: int) -> list[int]:
 
 
 def _table(columns: Sequence[Column], width: int, rows: Iterable[int]) -> Table:
-    """These rows of the columns, each of which is as wide as with all of its rows."""
+    """Returns the given rows as a table; columns are as wide as for all rows."""
     has_titles = any(column.title for column in columns)
     drawn = Table(box=None, pad_edge=False, header_style="dim", show_header=has_titles)
     drawn.padding = (0, GAP, 0, 0)
@@ -165,7 +165,7 @@ def _table(columns: Sequence[Column], width: int, rows: Iterable[int]) -> Table:
 
 
 def _print_below(out: Console, labels: Sequence[Column], columns: Sequence[Column]) -> None:
-    """Each row below its labels, which wrap where even a line of their own is too short."""
+    """Prints each row below its labels. Labels wrap if they are longer than a line."""
     if titles := ", ".join(_in_one_line(column.title) for column in labels if column.title):
         out.print(Text(titles, style="dim", overflow="fold"))
     if any(column.title for column in columns):
@@ -184,12 +184,12 @@ def _text(cell: Cell) -> Text:
 
 
 def _longest(text: Cell) -> int:
-    """Characters of the longest of its lines."""
+    """Returns the number of characters in the longest line of the text."""
     return max(map(len, str(text).split("\n")), default=0)
 
 
 def _broken(title: str, width: int) -> str:
-    """The title in lines of this width, or of its longest part where that is longer."""
+    """Wraps the title to this width, or to its longest unbreakable part if that is longer."""
     lines: list[str] = []
     for line in title.split("\n"):
         parts = re.findall(r".+?(?:[_ ]|[.](?=[^0-9])|$)", line)

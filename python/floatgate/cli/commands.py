@@ -1,4 +1,4 @@
-"""What all commands have in common: strict options, `-h`, one-line errors."""
+"""Common behaviour of all commands: strict options, `-h`, one-line errors."""
 
 from __future__ import annotations
 
@@ -16,10 +16,14 @@ from .failure import OneLineErrors
 
 
 class Strict(TyperCommand):
-    """A command that takes no option twice and no empty value; Click would take the last one."""
+    """Command that rejects repeated options and empty values.
+
+    Click would silently take the last of the repeated values.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses as Click does; raises BadParameter."""
+        """Parses like Click; raises `BadParameter` for a repeated option, an empty value or bad
+        text."""
         if not ctx.resilient_parsing:
             given, _, order = self._parsed(ctx, list(args))
             single = [one for one in order if not getattr(one, "multiple", True)]
@@ -35,12 +39,15 @@ class Strict(TyperCommand):
         return rest
 
     def _parsed(self, ctx: Any, args: list[str]) -> Any:
-        """What Click's parser makes of the arguments. An option that is not the command's, but
-        that of another command or a config key, is named as that."""
+        """Returns the result of Click's parser.
+
+        If the command lacks an option that another command or a config key has, the error says so.
+        """
         try:
             return self.make_parser(ctx).parse_args(args=args)
         except Exception as error:
-            # Newer versions of Typer have a Click of their own, so there is no one class.
+            # Newer versions of Typer contain their own copy of Click, so no single class covers all
+            # errors.
             option = getattr(error, "option_name", None)
             if hasattr(error, "possibilities") and (hint := _hint(ctx, str(option))):
                 error.possibilities = []
@@ -49,9 +56,9 @@ class Strict(TyperCommand):
 
 
 def _check_text(value: Any, option: Any) -> None:
-    """Raises BadParameter for a text that is not UTF-8, unless it names a file that is there.
+    """Raises `BadParameter` for a text that is not UTF-8, unless it names an existing file.
 
-    A path is no text here: Click has made a Path of each argument that can only be a path.
+    Paths are exempt: Click has converted each argument that can only be a path to `Path`.
     """
     for text in value if isinstance(value, (list, tuple)) else [value]:
         if isinstance(text, str) and not _is_utf8(text) and not os.path.lexists(text):
@@ -59,7 +66,8 @@ def _check_text(value: Any, option: Any) -> None:
 
 
 def _is_utf8(text: str) -> bool:
-    """Whether the bytes of an argument were UTF-8; Python keeps others as surrogates."""
+    """Returns whether the bytes of an argument were UTF-8. Python keeps other bytes as
+    surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -68,7 +76,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _hint(ctx: Any, option: str) -> str:
-    """Where an option that a command lacks is known; empty where it is nowhere."""
+    """Returns where an unknown option exists: as a config key or in other commands; else empty."""
     from floatgate.configs import keys_ending_in
 
     hints = []
@@ -81,7 +89,7 @@ def _hint(ctx: Any, option: str) -> str:
 
 
 def _having(command: Any, option: str, path: str = "") -> Iterator[str]:
-    """The commands of a group that have an option, by their names."""
+    """Yields the names of the commands in a group that have an option."""
     for name, one in getattr(command, "commands", {}).items():
         yield from _having(one, option, f"{path}{name} ")
         if any(option in (*of.opts, *of.secondary_opts) for of in one.params):
@@ -94,7 +102,7 @@ def _wrong(text: str, option: Any) -> typer.BadParameter:
 
 
 class App(typer.Typer):
-    """A group of commands."""
+    """Group of commands."""
 
     def __init__(self, **options: Any) -> None:
         settings = {"help_option_names": ["-h", "--help"]}
@@ -102,5 +110,5 @@ class App(typer.Typer):
         super().__init__(**(common | options), context_settings=settings)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
-        """Adds a command that is strict about its options."""
+        """Adds a command of class `Strict`."""
         return super().command(name, **{"cls": Strict, **options})

@@ -55,7 +55,7 @@ DEFAULT_OUT = Path("floatgate-compare")
 REPORT = "report.html"
 
 RUNS = "runs"
-"""The directory in --out where each run is kept as soon as it has ended."""
+"""Directory in --out that stores each run as soon as it has ended."""
 
 
 @options.takes_run_options()
@@ -81,9 +81,9 @@ def compare(
 ) -> None:
     """Simulate every trace with every combination of values, in parallel.
 
-    Writes a report, and the table as Parquet and CSV, into --out DIR (default:
-    floatgate-compare, or the next free floatgate-compare-N; with --json alone nothing). Each run is
-    kept there as soon as it has ended: --resume takes it instead of running it again.
+    Writes a report, and the table as Parquet and CSV, into --out DIR (default: floatgate-compare,
+    or the next free floatgate-compare-N; --json alone writes no files). Each run is stored there as
+    soon as it has ended; --resume reuses it.
     """
     varied = _varied(vary, traces, seeds)
     keys = options.settings(set, latencies=latencies, lanes=lanes, lanes_at=lanes_at)
@@ -124,7 +124,7 @@ def compare(
 def _tables(
     results: Comparison, several: bool, base: Mapping[str, str] | None
 ) -> dict[str, pl.DataFrame]:
-    """The table of all runs, and means and differences where seeds or a baseline ask for them."""
+    """Returns the table of all runs, and with seeds or a baseline also means and differences."""
     tables = {"table": results.table()}
     if several or base:
         tables["summary"] = results.summary(base)
@@ -132,21 +132,22 @@ def _tables(
 
 
 def _say(warnings: Sequence[str], out: Path | None, quiet: bool) -> None:
-    """Prints the warnings, and where the report is."""
+    """Prints the warnings and the path of the report."""
     texts = [f"warning: {text}" for text in warnings]
     for text in [*texts, f"report: {out / REPORT}"] if out else texts:
         output.say(text, quiet)
 
 
 def _last_out() -> Path:
-    """What --resume continues without --out: the last directory, if possible an unfinished one."""
+    """Returns the directory that --resume without --out continues: the last unfinished one, else
+    the last."""
     there = [*itertools.takewhile(Path.is_dir, output.numbered(DEFAULT_OUT))]
     unfinished = [folder for folder in there if not (folder / REPORT).exists()]
     return [DEFAULT_OUT, *there, *unfinished][-1]
 
 
 def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    """What `--json` prints: the tables, keys that changed nothing, and every result."""
+    """Returns the document for `--json`: tables, keys that changed nothing, and all results."""
     from floatgate.comparison import idle_keys
 
     table = tables["table"]
@@ -165,7 +166,7 @@ def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[s
 
 
 def _seeds(text: str | None) -> int | list[int] | None:
-    """How many seeds, or which."""
+    """Returns the number of seeds, or the list of seeds."""
     if text is None:
         return None
     try:
@@ -177,7 +178,7 @@ def _seeds(text: str | None) -> int | list[int] | None:
 
 
 def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, str] | None:
-    """The values that differences are to; a mistake there is found before anything runs."""
+    """Returns the baseline's values; raises for a wrong key or value before anything runs."""
     if text is None:
         return None
     base = options.pairs("--baseline", text.split(","))
@@ -191,7 +192,10 @@ def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, st
 
 @contextlib.contextmanager
 def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
-    """Where runs are kept; what is there is said if the comparison does not come to its end."""
+    """Yields the directory that stores the runs.
+
+    If the comparison fails, prints how many runs the directory has, and how to continue.
+    """
     if out is None:
         yield None
         return
@@ -202,7 +206,7 @@ def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
         if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
             output.say(f"note: {runs} kept in {keep}; --resume --out {out} goes on there", quiet)
-        # Nothing but a directory is left where the first run could not be written.
+        # Removes directories that are still empty because no run could be written.
         for folder in (keep, out) if made else (keep,):
             with contextlib.suppress(OSError):
                 folder.rmdir()
@@ -221,7 +225,10 @@ def _print(results: Comparison, summary: pl.DataFrame | None) -> None:
 
 
 def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> dict[str, list[str]]:
-    """The values of each key that varies; without one, there are several traces or seeds."""
+    """Returns the values of each key to vary.
+
+    Without such a key, the call must have several traces or seeds.
+    """
     varied = options.lists("--vary", texts)
     if not varied and len(traces) < 2 and seeds is None:
         raise typer.BadParameter(
@@ -238,7 +245,8 @@ def _write(
     pictures: options.PictureKind | None,
     baseline: Mapping[str, str] | None,
 ) -> None:
-    """results.json, the tables as Parquet and CSV, report.html and, if asked for, the pictures."""
+    """Writes results.json, the tables as Parquet and CSV, report.html, and pictures if
+    requested."""
     from floatgate.comparison import latency_rows
     from floatgate.report import write_pictures, write_report
     from floatgate.report.files import write_table

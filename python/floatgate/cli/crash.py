@@ -43,7 +43,7 @@ def crash(
 ) -> None:
     """Cut the power at every program and erase of a trace, recover, and verify every page.
 
-    Ends with status 1 if a recovered page has a version that it may not have.
+    Exits with status 1 if a recovered page has a version that is not allowed.
     """
     from floatgate.power import crash
 

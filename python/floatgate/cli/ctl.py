@@ -1,4 +1,4 @@
-"""`floatgate ctl`: asks and steers a live drive."""
+"""`floatgate ctl`: queries and controls a live drive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ app = App(add_completion=False)
 WINDOW_MS_MAX = 1000.0
 
 ANSWER_S = 60.0
-"""A drive that has not said how it is by then hangs. What takes its time may take any."""
+"""Seconds until a drive without an answer counts as hung. Commands that work longer have no
+limit."""
 
 
 @app.callback(epilog="Example: floatgate ctl status")
@@ -32,7 +33,7 @@ def ctl(
         ),
     ] = None,
 ) -> None:
-    """Ask and steer a live drive that floatgate serve has started."""
+    """Query and control a live drive that floatgate serve has started."""
     context.obj = control
 
 
@@ -64,7 +65,7 @@ def blocks(context: typer.Context, json: options.Json = False) -> None:
 
 @app.command(epilog="Example: floatgate ctl smart")
 def smart(context: typer.Context, json: options.Json = False) -> None:
-    """Show the drive's own log of its life: bytes, spare, wear, and what it warns of."""
+    """Show the drive's health log: bytes, spare, wear and warnings."""
     with _live(context) as live:
         if json:
             output.print_json(live.ask("smart"))
@@ -77,7 +78,7 @@ def smart(context: typer.Context, json: options.Json = False) -> None:
 
 @app.command(epilog="Example: floatgate ctl plug")
 def plug(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Pull the plug: what is not durable is lost, then the drive is found again."""
+    """Pull the plug: data that is not durable is lost, then the drive recovers."""
     with _live(context, is_patient=True) as live:
         if json:
             output.print_json(live.ask("plug"))
@@ -100,7 +101,7 @@ def faults(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show faults, or switch them: what is not given stays as it is."""
+    """Show the injected faults, or change them; options left out change nothing."""
     given: dict[str, Any] = {"read_error_share": read_error_share, "read_only": read_only}
     wanted = {name: value for name, value in given.items() if value is not None}
     with _live(context) as live:
@@ -132,7 +133,7 @@ def snapshot(
 
 @app.command(epilog="Example: floatgate ctl reset")
 def reset(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Start all counters anew; the drive and what is on it stay as they are."""
+    """Reset all counters; the drive and its data do not change."""
     with _live(context) as live:
         live.reset()
     _done("the counters start anew", json, quiet)
@@ -140,7 +141,7 @@ def reset(context: typer.Context, json: options.Json = False, quiet: options.Qui
 
 @app.command(epilog="Example: floatgate ctl check")
 def check(context: typer.Context, json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """Let the drive verify its own invariants; exit status 1 if one does not hold."""
+    """Let the drive verify its own invariants; exit status 1 if one is violated."""
     with _live(context, is_patient=True) as live:
         live.check()
     _done("no problems", json, quiet)
@@ -154,7 +155,7 @@ def lanes(
     ] = 10.0,
     json: options.Json = False,
 ) -> None:
-    """Show what dies and channels do from now on; with --timing simulated only."""
+    """Show the activity of dies and channels from now on; only with --timing simulated."""
     with _live(context) as live:
         if json:
             output.print_json(live.ask("lanes", window_ms=window))

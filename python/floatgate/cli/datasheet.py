@@ -15,7 +15,7 @@ from .summary import print_table
 
 
 def print_sheet(sheet: DataSheet) -> None:
-    """Capacity, performance, latencies; then what is to be known."""
+    """Prints capacity, performance and latencies, then warnings and notes."""
     out = console()
     out.print(Text(f"{sheet.device}, measured on the model", style="bold"))
     out.print()

@@ -1,4 +1,4 @@
-"""How a command ends: one clear line on standard error, and the exit status."""
+"""End of a command: one clear line on standard error, and the exit status."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ CALL_WRONG = 2
 
 
 def complain(text: str) -> None:
-    """Says what is wrong, in one line."""
+    """Prints an error as one line on standard error."""
     with contextlib.suppress(OSError):
         print(f"floatgate: {shown(' '.join(text.split()))}", file=sys.stderr)
 
 
 class OneLineErrors(TyperGroup):
-    """Commands whose expected failures are a line; only a bug of ours shows a traceback."""
+    """Group of commands that print expected failures as one line; only bugs show a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command; ends the process where it fails in a way that is no bug."""
+        """Runs the command; an expected failure ends the process with an exit status."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
-            # Typer would say so in its own way.
+            # Typer would print a message of its own.
             raise Ended(signal.SIGINT) from error
         except BrokenPipeError as error:
-            # Whoever read our output has seen enough: no failure, and nothing to say.
+            # The reader of the output has closed the pipe: this is no failure and needs no message.
             raise typer.Exit from error
         except (typer.Exit, typer.Abort):
             raise
@@ -49,28 +49,28 @@ class OneLineErrors(TyperGroup):
 
 
 def is_usage_error(error: Exception) -> bool:
-    """Whether Typer found the call wrong.
+    """Returns whether Typer rejected the call.
 
-    Newer versions of Typer have a Click of their own, so there is no one class to ask for.
+    Newer versions of Typer contain their own copy of Click, so no single class covers all errors.
     """
     return hasattr(error, "format_message")
 
 
 def _status(error: Exception) -> int | None:
-    """The exit status of an expected failure; None for a bug."""
-    # The trace front loads Polars, which `--help` and usage errors need not wait for.
+    """Returns the exit status of an expected failure; None for a bug."""
+    # These modules load Polars; `--help` and usage errors need not wait for it.
     from floatgate._core import ConfigError, RunError
     from floatgate.models import ModelError
     from floatgate.traces import TraceError
 
     if isinstance(error, (ConfigError, ModelError, TraceError, UnicodeEncodeError)):
-        # Of a call, what cannot be encoded was no UTF-8; Python keeps such bytes as surrogates.
+        # An argument that cannot be encoded was not UTF-8; Python keeps such bytes as surrogates.
         return CALL_WRONG
     return RUN_FAILED if isinstance(error, (RunError, OSError, MemoryError)) else None
 
 
 def words_of(error: Exception) -> str:
-    """The error as a line, without the name of its class."""
+    """Returns the error as a line, without the name of its class."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UnicodeEncodeError):

@@ -1,4 +1,4 @@
-"""Grids and messages on a terminal: nothing here waits for Polars."""
+"""Grids and messages for terminals, without an import of Polars."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 Lines = Iterator[tuple[str, str]]
-"""Name and text; no name continues the line above."""
+"""Pairs of name and text; a pair with an empty name continues the pair above."""
 
 
 def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:
-    """Names to the left, dim; what there is to say about them to the right."""
+    """Returns a grid with dim names to the left and texts to the right."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -23,7 +23,7 @@ def fact_grid(lines: Iterable[tuple[str, str]]) -> Table:
 
 
 def print_messages(out: Console, warnings: Iterable[str], notes: Iterable[str]) -> None:
-    """What casts doubt on the numbers, to be seen; then what is good to know."""
+    """Prints the warnings, highlighted, and then the notes."""
     lines = [Text.assemble(("warning: ", "bold yellow"), text) for text in warnings]
     lines += [Text.assemble(("note: ", "dim"), text) for text in notes]
     if lines:

@@ -14,9 +14,9 @@ from .summary import print_table
 
 
 def print_hotness(found: Hotness, told: Iterable[str]) -> None:
-    """Table 1 and Figures 1 and 2 of the paper, then skew, overwrites and sequentiality.
+    """Prints Table 1 and Figures 1 and 2 of the paper, then skew, overwrites, sequentiality, notes.
 
-    Its notes less those that have been told before.
+    `told` has the notes already printed; they are skipped.
     """
     out = console()
     out.print()

@@ -20,13 +20,16 @@ app = App(add_completion=False)
 NUMBER_MAX = 2**32 - 1
 
 SHOWN = 20
-"""Problems that are printed as text; JSON has more."""
+"""Most problems printed as text; JSON has more."""
 
 COLUMNS = ("unit", "page", "state", "owner", "number", "sequence", "serial", "content", "bytes")
 
 
 def _named(file: Path) -> Path:
-    """An empty name is that of the working directory, for Python."""
+    """Rejects a path without a file name, such as an empty argument.
+
+    `Path` takes an empty argument as the working directory.
+    """
     if not file.name:
         raise typer.BadParameter(f"'{file}' given; expected the name of a file")
     return file
@@ -214,7 +217,7 @@ def write(
 ) -> None:
     """Write bytes to the drive; they are durable when the command ends.
 
-    An input that ends beyond the drive is refused, and nothing of it is written.
+    An input that extends beyond the end of the drive is refused, and none of it is written.
     """
     from floatgate import images
 
@@ -225,7 +228,7 @@ def write(
 
 @contextlib.contextmanager
 def _opened(name: str, image: Path) -> Iterator[BinaryIO]:
-    """An input that is not the image itself."""
+    """Opens the input; rejects the image itself."""
     if name == "-":
         yield sys.stdin.buffer
         return

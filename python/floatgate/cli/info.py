@@ -114,20 +114,20 @@ def info(
 
 
 def _belong(owner: str, given: bool, belongings: Mapping[str, Any]) -> None:
-    """An option without the one that it is for is an error of the call."""
+    """Raises `BadParameter` for an option without the option that it belongs to."""
     for option, value in belongings.items():
         if value is not None and not given:
             raise typer.BadParameter(f"is for {owner}", param_hint=f"'{option}'")
 
 
 def _given(how: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, and defaults for the rest."""
+    """Returns the given options, with defaults for the others."""
     defaults = {"gb": "1GB", "hot_from": 4, "rounding": "cover", "partial": False}
     return defaults | {key: value for key, value in how.items() if value is not None}
 
 
 def _write(curve: dict[str, Any] | None, found: Hotness | None, directory: Path) -> list[str]:
-    """The pages, with the figures beside them; returns the names of the pages."""
+    """Writes the pages with their figures; returns the names of the pages."""
     from floatgate.report import write_hotness, write_map_curve
 
     written = []

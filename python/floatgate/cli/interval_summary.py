@@ -1,4 +1,4 @@
-"""Means over several seeds, their intervals and differences as text for a terminal."""
+"""Means over several seeds, their intervals and differences, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ COLUMNS: Mapping[str, tuple[str, Sequence[Unit]]] = {
     "latency.all.p99_us": ("p99", TIMES),
     "throughput.iops": ("IOPS", PLAIN),
 }
-"""Metrics of the summary, with titles that fit a terminal, and the units that they may have."""
+"""Metrics of the summary, with titles that fit a terminal, and their possible units."""
 
 
 def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequence[Result]) -> None:
-    """A row for each combination, below it how it differs from the baseline; then every doubt."""
+    """Prints a row for each combination with its differences to the baseline below, then
+    messages."""
     rows = summary.to_dicts()
     names = ["trace", *keys] if summary["trace"].n_unique() > 1 or not keys else [*keys]
     names += ["drive"] if any(row["drive"] for row in rows) else []
@@ -53,7 +54,8 @@ def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequenc
 def _interleaved(
     rows: Sequence[Mapping[str, Any]], lines: Sequence[tuple[str, str]]
 ) -> list[str | Text]:
-    """The cells of a column: one for each row, and one below it for its differences, if any."""
+    """Returns the cells of a column: each row's value, and below it the row's difference, if
+    any."""
     cells: list[str | Text] = []
     for row, (own, difference) in zip(rows, lines, strict=True):
         cells.append(own)

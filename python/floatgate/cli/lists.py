@@ -1,4 +1,4 @@
-"""`floatgate devices`, `policies`, `schema`, `predict`: what there is, and what theory says."""
+"""`floatgate devices`, `policies`, `schema`, `predict`: lists of choices, and closed forms."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def devices(
     if name is not None:
         presets = [preset for preset in presets if preset["name"] == name]
         if not presets:
-            _core.resolve(name, None, [])  # says which names there are
+            _core.resolve(name, None, [])  # raises an error that lists the names
     if json:
         output.print_json(presets if name is None else presets[0])
     elif name is not None:
@@ -144,7 +144,7 @@ def predict(
 
 
 def generators(name: str | None, json: bool) -> None:
-    """The generators with their keys, or the one that is named."""
+    """Prints the generators with their keys, or only the named generator."""
     from floatgate import _core
 
     rows = json_text.loads(_core.generators())
@@ -152,7 +152,7 @@ def generators(name: str | None, json: bool) -> None:
         name = name.partition(":")[0]
         rows = [row for row in rows if row["name"] == name]
         if not rows:
-            _core.Workload.generator(name, 0)  # says which names there are
+            _core.Workload.generator(name, 0)  # raises an error that lists the names
     if json:
         output.print_json(rows)
         return
@@ -176,12 +176,12 @@ def generators(name: str | None, json: bool) -> None:
 
 
 def _own(row: dict[str, Any], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The keys of a generator that no other has in this way."""
+    """Returns the keys of a generator that no other generator has with the same meaning."""
     return [key for key in row["keys"] if sum(key in other["keys"] for other in rows) == 1]
 
 
 def _shared(rows: list[dict[str, Any]]) -> dict[tuple[str, ...], list[dict[str, Any]]]:
-    """The keys that several generators have, by the names of these."""
+    """Returns the keys that several generators share, by the names of these generators."""
     shared: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     seen: list[dict[str, Any]] = []
     for key in (key for row in rows for key in row["keys"]):
@@ -224,7 +224,7 @@ def _table(
     numbers: Sequence[int] = (),
     has_titles: bool = True,
 ) -> None:
-    """Rows in columns without lines; the columns `numbers` are set to the right."""
+    """Prints rows in columns without lines; the columns `numbers` are aligned right."""
     from .columns import Column, label, print_columns, prose
 
     columns = []

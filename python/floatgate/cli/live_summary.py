@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from floatgate.live.web import Page
 
 PARTS = 10
-"""Steps of the distribution of valid pages."""
+"""Number of steps in the distribution of valid pages."""
 
 
 def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
-    """What a script needs to know of a server that clients can connect to."""
+    """Returns the facts that a script needs about a server ready for clients."""
     endpoint, image = setup.endpoint, setup.backing.image
     return {
         "ready": True,
@@ -56,15 +56,15 @@ def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
 
 
 def print_announced(document: Mapping[str, Any]) -> None:
-    """Where the drive is, and how to attach it."""
+    """Prints the location of the drive, and the ways to attach it."""
     out = console()
     where = document["image"] or "in memory"
     out.print(f"serving     {document['device']}, {size(document['bytes'])}, {where}")
     for name, text in _ways(document):
-        # These are copied: no line is broken.
+        # Lines are not wrapped, so that users can copy them.
         out.print(f"{name:<12}{text}", soft_wrap=True)
     out.print("Ctrl-C stops it in order.")
-    # Whoever waits for these lines may read them through a pipe.
+    # A program that waits for these lines may read them through a pipe.
     out.file.flush()
 
 
@@ -73,7 +73,7 @@ def _ways(document: Mapping[str, Any]) -> Lines:
     yield "NBD", document["uri"]
     yield "look", f"nbdinfo {uri}"
     yield "as a file", f"nbdfuse drive/ {uri}"
-    # Those below name keys and certificates by options of their own, if at all.
+    # Over TLS, the tools below need their own options for keys and certificates, or have none.
     if not document["uri"].startswith("nbds"):
         if document["socket"]:
             yield "attach", f"nbd-client -unix {shlex.quote(document['socket'])} /dev/nbd0"
@@ -88,7 +88,7 @@ def _ways(document: Mapping[str, Any]) -> Lines:
 
 
 def print_status(status: Status) -> None:
-    """A screen of what the drive has done since the counters were reset."""
+    """Prints the drive's activity since the last reset of its counters."""
     out = console()
     out.print(fact_grid([*_drive(status), *_written(status)]))
     out.print()
@@ -195,7 +195,7 @@ def _holding(holding: Holding) -> str:
 
 
 def print_smart(smart: Smart) -> None:
-    """The drive's own log."""
+    """Prints the drive's health log."""
     out = console()
     out.print(fact_grid(_log(smart)))
     print_messages(out, smart.critical_warnings, [])
@@ -224,7 +224,7 @@ def _log(smart: Smart) -> Lines:
 
 
 def print_blocks(blocks: Blocks) -> None:
-    """How many units are free, open and sealed, and how full of valid pages these are."""
+    """Prints the numbers of free, open and sealed units, and the valid pages of sealed units."""
     free = sum(stream < 0 for stream in blocks.stream)
     sealed = sum(blocks.sealed)
     out = console()
@@ -261,7 +261,7 @@ def _valid(blocks: Blocks) -> list[Column]:
 
 
 def print_lanes(lanes: LanesResult) -> None:
-    """The share of the window for which each lane was busy, by cause."""
+    """Prints the share of the window in which each lane was busy, by cause."""
     out = console()
     if lanes.from_ns is None or lanes.to_ns is None:
         out.print("no request was under way")

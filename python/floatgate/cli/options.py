@@ -1,4 +1,4 @@
-"""Options that several commands have in common, and the reading of KEY=VALUE."""
+"""Options shared by several commands, and the parsing of KEY=VALUE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRACE_HELP = (
 
 
 def presets(incomplete: str) -> list[str]:
-    """For the shell: the names of drives."""
+    """Completes the names of drives for the shell."""
     import json
 
     from floatgate import _core
@@ -158,13 +158,13 @@ RUN: dict[str, Any] = {
     "units": Units,
     "full_size": FullSize,
 }
-"""The fields of `RunOptions`, as they are on the command line."""
+"""Command-line options for the fields of `RunOptions`."""
 
 
 def takes_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Gives a command the options of a run, or those named, where it has the parameter `how`.
+    """Replaces a command's parameter `how` by the options of a run, or by those in `names`.
 
-    There it gets them as `RunOptions`.
+    The command receives these options as `RunOptions`.
     """
     keyword = inspect.Parameter.KEYWORD_ONLY
     taken = [option for option in fields(RunOptions) if option.name in (names or RUN)]
@@ -191,7 +191,10 @@ def takes_run_options(*names: str) -> Callable[[Callable[..., None]], Callable[.
 
 
 def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:
-    """KEY=VALUE texts as a dict; a key without value, or given twice, is an error of the call."""
+    """Parses KEY=VALUE texts into a dict.
+
+    Raises `BadParameter` for a key without value or a repeated key.
+    """
     found: dict[str, str] = {}
     for text in texts or ():
         key, equals, value = (part.strip() for part in text.partition("="))
@@ -206,7 +209,10 @@ def pairs(option: str, texts: Sequence[str] | None) -> dict[str, str]:
 def settings(
     texts: Sequence[str] | None, *, latencies: str | None, lanes: str | None, lanes_at: str | None
 ) -> dict[str, str]:
-    """The config keys of --set, and those that have options of their own."""
+    """Returns the config keys from --set and from the options that set a config key.
+
+    Raises `BadParameter` if --set and such an option disagree.
+    """
     found = pairs("--set", texts)
     own = {
         "latency.distribution": ("--latencies", latencies),
@@ -220,7 +226,10 @@ def settings(
 
 
 def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """KEY=V1,V2,... texts as a dict of lists; an empty or repeated value is an error."""
+    """Parses KEY=V1,V2,... texts into a dict of lists.
+
+    Raises `BadParameter` for an empty or repeated value.
+    """
     found = {}
     for key, text in pairs(option, texts).items():
         values = [value.strip() for value in text.split(",")]
@@ -234,6 +243,6 @@ def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
 
 
 def units(time: str | None, address: str | None, length: str | None) -> dict[str, str]:
-    """The units that were given, by what they are of."""
+    """Returns the given units, by the quantity that they measure."""
     given = {"time": time, "address": address, "length": length}
     return {what: unit for what, unit in given.items() if unit is not None}

@@ -1,4 +1,4 @@
-"""Where a command writes: the terminal, and files that appear whole or not at all."""
+"""Output of a command: the terminal, and files written completely or not at all."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PIPE_WIDTH = 120
-"""Columns of text where no terminal says how many it has."""
+"""Width in characters when standard output is no terminal."""
 
 LINE_SECONDS = 5.0
-"""Between two lines of progress, where no terminal shows a bar."""
+"""Seconds between two lines of progress when standard error is no terminal."""
 
 PHASES = {
     "read": "reading the trace",
@@ -49,7 +49,7 @@ PHASES = {
 
 
 def console() -> Console:
-    """Standard output for people. Text is printed as it is: a trace's name is no markup."""
+    """Returns a console for standard output. It takes no markup, as traces may have any name."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
@@ -57,20 +57,20 @@ def console() -> Console:
 
 
 def say(text: str, quiet: bool = False) -> None:
-    """A message, which is no result and so goes to standard error."""
+    """Prints a message on standard error, because it is no result."""
     if not quiet:
         with contextlib.suppress(OSError):
             print("\n".join(map(shown, text.split("\n"))), file=sys.stderr)
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Prints one JSON document on standard output."""
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
 @contextlib.contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar on standard error that the yielded function moves; None where there is no terminal."""
+    """Yields a function that moves a bar on standard error; None where that is no terminal."""
     with progress_bars(quiet) as move:
         if move is None:
             yield None
@@ -81,7 +81,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
 
 @contextlib.contextmanager
 def progress_lines(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """As `progress_bar`; where standard error is no terminal, a line now and then."""
+    """Like `progress_bar`, but prints a line every few seconds if standard error is no terminal."""
     if not quiet and not sys.stderr.isatty():
         yield _Lines().move
         return
@@ -90,7 +90,7 @@ def progress_lines(quiet: bool) -> Iterator[Callable[[str, int, int], None] | No
 
 
 class _Lines:
-    """Progress as lines: the first step, and then one in some seconds."""
+    """Progress as lines: the first step, then at most one step in `LINE_SECONDS`."""
 
     def __init__(self) -> None:
         self._next = 0.0
@@ -104,7 +104,7 @@ class _Lines:
 
 @contextlib.contextmanager
 def progress_bars(quiet: bool) -> Iterator[Callable[[str, str, int, int], None] | None]:
-    """As `progress_bar`, with a bar for each name that the function is called with first."""
+    """Like `progress_bar`, with a bar for each name; the yielded function takes the name first."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -130,11 +130,12 @@ def progress_bars(quiet: bool) -> Iterator[Callable[[str, str, int, int], None] 
 def folder(
     out: Path | None, default: Path, *, force: bool = False, is_written: bool = True
 ) -> Iterator[Path | None]:
-    """Where a command writes: --out, or else the default, or the first of NAME-2, -3 that is free.
+    """Yields the directory that a command writes to, or None if it writes nothing.
 
-    So a second run replaces nothing of the first, unless `force` asks for the default itself. A new
-    directory is made at once, that two runs begun together have one each, and goes again where the
-    command fails with nothing in it. None where nothing is written.
+    The directory is --out, else `default`, else the first free of NAME-2, NAME-3 and so on. A
+    second run therefore replaces nothing of the first, unless `force` selects `default` itself. A
+    new directory is created at once, so that two runs started together get different ones. If the
+    command fails and the directory is still empty, the directory is removed.
     """
     if out is not None or not is_written or force:
         yield default if out is None and is_written else out
@@ -149,7 +150,10 @@ def folder(
 
 
 def _is_new(folder: Path) -> bool:
-    """Makes a directory, unless the name is taken; where none can be made, `staged` says so."""
+    """Makes a directory; returns False if the name is taken.
+
+    Returns True also if no directory can be made here: `staged` then reports the error.
+    """
     with contextlib.suppress(OSError):
         folder.mkdir()
         return True
@@ -157,7 +161,7 @@ def _is_new(folder: Path) -> bool:
 
 
 def numbered(default: Path) -> Iterator[Path]:
-    """The names that a command without --out tries."""
+    """Yields the names that a command without --out tries."""
     yield default
     for number in itertools.count(2):
         yield default.with_name(f"{default.name}-{number}")
@@ -167,12 +171,12 @@ def numbered(default: Path) -> Iterator[Path]:
 def staged(
     target: Path | None, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
 ) -> Iterator[Path | None]:
-    """A directory whose files move into `target` at the end, and vanish where something fails.
+    """Yields a directory; its files move into `target` at the end, and are removed on failure.
 
-    None where there is no target. It lies on the file system of `target`, so that moving is
-    renaming. Where it cannot be made, that is an error of the call, found before any work is
-    done; so is a `target` with files in it, unless `force` replaces those of the same names.
-    None of `inputs` is ever replaced.
+    Yields None without a target. The directory is on the file system of `target`, so that moves are
+    renames. An error is raised before any work is done if the directory cannot be created, or if
+    `target` has files and `force` is not set. `force` replaces files of the same names. No file of
+    `inputs` is ever replaced.
     """
     if target is None:
         yield None
@@ -187,7 +191,7 @@ def staged(
     paths.refuse_input(target, inputs)
     if occupied and not force:
         raise paths.refused(f"{target}: is not empty; --force replaces the files of an earlier run")
-    # An earlier run may have found fewer of these folders, and have begun in one above.
+    # An earlier run may have found fewer of these directories, and left its part in a parent.
     for folder in (real, *real.parents):
         parts.sweep(folder)
     with _temporary(lambda: parts.folder(base), target) as part:
@@ -206,11 +210,11 @@ def staged(
 def staged_file(
     target: Path, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
 ) -> Iterator[Path]:
-    """A new file that becomes `target` at the end, and vanishes on failure.
+    """Yields a new file that becomes `target` at the end, and is removed on failure.
 
-    `-` is standard output. A device or a FIFO stays what it is and is written to; of a symbolic
-    link, the file behind it is meant. A file that exists is replaced only by `force`, and one of
-    `inputs` never: an error of the call, found before any work is done.
+    `-` is standard output. A device or a FIFO is written to and never replaced. A symbolic link is
+    followed. An existing file is replaced only with `force`, and a file of `inputs` never; both
+    errors are raised before any work is done.
     """
     through = paths.is_stdout(target) or paths.is_special(target)
     if not through:
@@ -225,11 +229,14 @@ def staged_file(
 
 @contextlib.contextmanager
 def _temporary(make: Callable[[], parts.Part], target: Path) -> Iterator[Path]:
-    """What `make` gives, until the end or a failure, a signal included; errors name `target`."""
+    """Yields the path of the temporary part from `make`; removes the part in every case.
+
+    A failure or a signal removes the part too. Errors name `target`.
+    """
     part = None
     try:
         with Signals.Held():
-            # A signal in the middle of this import would be a panic of Polars.
+            # A signal during this import would make Polars panic.
             import polars  # noqa: F401
 
             part = make()
@@ -244,14 +251,14 @@ def _temporary(make: Callable[[], parts.Part], target: Path) -> Iterator[Path]:
 
 
 def _named(error: OSError, part: Path, target: Path) -> OSError:
-    """The error with the name that the user knows, instead of that of a file in the making."""
+    """Replaces the name of a temporary file in the error by the name that the user knows."""
     if error.filename is None or Path(error.filename).is_relative_to(part):
         return OSError(error.errno, error.strerror or str(error), str(target))
     return error
 
 
 def _settle(part: Path, target: Path) -> None:
-    """Puts the finished `part` where `target` is: by renaming, or through what is no file."""
+    """Moves the finished `part` to `target`: by renaming, or by copying into a pipe or device."""
     if paths.is_stdout(target):
         with part.open("rb") as source:
             shutil.copyfileobj(source, sys.stdout.buffer)

@@ -40,7 +40,7 @@ Cached = Annotated[
 
 
 ALL = "all"
-"""The name of all of them."""
+"""Name that selects every paper."""
 
 
 def paper(
@@ -55,11 +55,11 @@ def paper(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reproduce a paper: its figures, and its claims beside our numbers, with verdicts.
+    """Reproduce a paper: its figures, and its claims next to our numbers, with verdicts.
 
     Writes a page, the numbers and all configs into --out DIR (default: floatgate-paper-NAME, or the
-    next free floatgate-paper-NAME-N; with --json nothing, unless --out is given). "all" does so for
-    every paper, with a page of all claims and verdicts before them. Results of runs are kept in the
+    next free floatgate-paper-NAME-N; --json writes files only with --out). "all" reproduces every
+    paper, and puts a page of all claims and verdicts first. Results of runs are stored in the
     user's cache.
     """
     if name is None:
@@ -112,8 +112,11 @@ def _all(asked: Asked, part: Path | None, quiet: bool) -> list[Reproduced]:
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Thousands of results stay until the end: looking for some to let go, then and at the exit,
-    takes a fifth of the time."""
+    """Disables the garbage collector.
+
+    Thousands of results stay alive until the end. Collections, during the command and at exit,
+    would take a fifth of the time and free nothing.
+    """
     gc.disable()
     try:
         yield
@@ -149,7 +152,7 @@ def _print_table(brief: Brief) -> None:
 
 
 def _print(summary: Summary) -> None:
-    """The claims, a block each, tables of numbers, and what is to be known."""
+    """Prints each claim as a block, then tables of numbers, warnings and notes."""
     from rich.text import Text
 
     from floatgate.papers.paper import OURS
@@ -168,7 +171,7 @@ def _print(summary: Summary) -> None:
 
 
 def _print_claims(claims: Sequence[Stated]) -> None:
-    """A block for each claim: side by side, such texts leave each other no room."""
+    """Prints a block for each claim; these texts are too long for columns side by side."""
     from rich.table import Table
     from rich.text import Text
 

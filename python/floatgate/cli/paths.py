@@ -1,8 +1,8 @@
-"""Which paths a command may write: one rule for every option that names a file or a folder.
+"""Paths that a command may write: one rule for every option that names a file or a folder.
 
 - A command never writes over a path that another of its options or arguments names.
-- A file that exists is replaced by `--force` alone.
-- `-` is standard output. A device or a FIFO is written to and stays; sockets are refused.
+- Only `--force` replaces an existing file.
+- `-` is standard output. A device or a FIFO is written to and never replaced; sockets are refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Named(NamedTuple):
 
 
 def refuse_shared(written: Sequence[Named], read: Iterable[Named] = ()) -> None:
-    """Refuses a call that writes a path which another of its options names, too.
+    """Refuses to write a path that another option of the call names too.
 
     Several paths of one option are no conflict.
     """
@@ -37,13 +37,13 @@ def refuse_shared(written: Sequence[Named], read: Iterable[Named] = ()) -> None:
 
 
 def refuse_input(target: Path, inputs: Iterable[str | Path | None]) -> None:
-    """Refuses an output that is an input, by whatever name, or that lies in a folder of inputs."""
+    """Refuses an output that is an input (by any name) or lies in a folder of inputs."""
     if any(given is not None and _holds(Path(given), target) for given in inputs):
         raise refused(f"{target}: is the input, or lies in it; expected another path")
 
 
 def refuse_existing(target: Path, *, force: bool, option: str = "--out") -> None:
-    """Refuses a file that exists, unless `force` replaces it, and what is there and no file."""
+    """Refuses an existing file without `force`, and always a directory, socket or device."""
     if target.is_dir():
         raise refused(f"{target}: is a directory; expected the name of a file", option)
     if target.exists() and not target.is_file():
@@ -54,7 +54,8 @@ def refuse_existing(target: Path, *, force: bool, option: str = "--out") -> None
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Whether two names are of one file, which there may be later; devices and FIFOs are none."""
+    """Returns whether two names mean one file, which need not exist; devices and FIFOs never
+    match."""
     if any(is_stdout(path) or is_special(path) for path in (one, other)):
         return False
     try:
@@ -64,27 +65,27 @@ def is_same(one: Path, other: Path) -> bool:
 
 
 def is_stdout(target: Path) -> bool:
-    """Whether the name stands for standard output."""
+    """Returns whether the name means standard output."""
     return str(target) == "-"
 
 
 def is_special(target: Path) -> bool:
-    """Whether `target` is a device or a FIFO, which a command writes to instead of replacing it."""
+    """Returns whether `target` is a device or a FIFO, which commands write to and never replace."""
     return target.is_fifo() or target.is_char_device() or target.is_block_device()
 
 
 def real(target: str | Path) -> Path:
-    """`target` behind its symbolic links; what is not there yet has none."""
+    """Returns `target` with its symbolic links resolved; a path that does not exist has none."""
     return Path(os.path.realpath(target))
 
 
 def refused(text: str, option: str = "--out") -> typer.BadParameter:
-    """The error of a call whose `option` names a path that cannot be written."""
+    """Returns the error for a call whose `option` names a path that cannot be written."""
     return typer.BadParameter(text, param_hint=f"'{option}'")
 
 
 def _holds(source: Path, target: Path) -> bool:
-    """Whether writing `target` would change what is read from `source`."""
+    """Returns whether a write to `target` would change data read from `source`."""
     try:
         if source.is_dir():
             return real(target).is_relative_to(real(source))

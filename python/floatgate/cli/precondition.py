@@ -46,7 +46,7 @@ def precondition(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Show how far from its steady state recipes of preconditioning leave a drive."""
+    """Show how close to its steady state each preconditioning recipe brings a drive."""
     settings = options.pairs("--set", set)
     with output.staged(out, force=force, inputs=[device]) as part:
         from floatgate.preconditioning import precondition as measure

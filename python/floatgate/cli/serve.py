@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _earlier_removed(context: typer.Context, file: Path | None) -> Path | None:
-    """Removes the ready-file of an earlier server, also where this call is then refused."""
+    """Removes an earlier server's ready-file, even if this call is refused later."""
     if file is not None and not paths.is_stdout(file) and not context.resilient_parsing:
         _ready_file(file)
     return file
@@ -117,7 +117,8 @@ ReadyPath = Annotated[
     typer.Option(
         metavar="FILE",
         help="Write the JSON of --json here when clients can connect.",
-        # First of all: whoever waits for the file must not find that of an earlier server.
+        # Parsed before all other options: a client that waits for the file must not find an earlier
+        # server's.
         is_eager=True,
         callback=_earlier_removed,
     ),
@@ -128,10 +129,10 @@ Json = Annotated[
 
 
 class WithWeb(Strict):
-    """`--web` may stand without a port, which Typer has no way to say."""
+    """Command whose option `--web` may have no port, which Typer cannot express."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As for any command; a bare `--web` is `--web=0`, any port."""
+        """Parses as for any command; a bare `--web` means `--web=0`, any free port."""
         alone = [
             word == "--web" and (at + 1 == len(args) or args[at + 1].startswith("-"))
             for at, word in enumerate(args)
@@ -227,7 +228,7 @@ def _end(last: Status, out: Path | None, quiet: bool, json: bool) -> None:
 
 
 def _refuse_gone(last: Status) -> None:
-    """Ends with an error where the data of clients is in no file that has a name."""
+    """Raises `RunError` if the clients' data is in an image that no longer has a name."""
     if last.image_gone is not None:
         from floatgate._core import RunError
 
@@ -235,7 +236,7 @@ def _refuse_gone(last: Status) -> None:
 
 
 class _Told:
-    """Who learns that clients can connect, and how. The file is there as long as they can."""
+    """Announces that clients can connect; the ready-file exists as long as they can."""
 
     def __init__(self, json: bool, quiet: bool, file: Path | None) -> None:
         is_printed = file is not None and paths.is_stdout(file)
@@ -251,7 +252,7 @@ class _Told:
             self._file.remove()
 
     def tell(self, setup: Setup, pid: int, page: Page | None) -> None:
-        """Prints it, and writes the file."""
+        """Prints the announcement, and writes the ready-file."""
         from .live_summary import announced, print_announced
 
         document = announced(setup, pid, page)
@@ -265,7 +266,7 @@ class _Told:
 
 
 def _run(setup: Setup, web: int | None, told: _Told) -> Status:
-    """Serves until a signal comes; the last status."""
+    """Serves until a signal arrives; returns the last status."""
     from floatgate.live import serving
 
     def hear(line: str) -> None:
@@ -284,7 +285,7 @@ def _run(setup: Setup, web: int | None, told: _Told) -> Status:
 
 @contextlib.contextmanager
 def _kept(record: Path, quiet: bool) -> Iterator[None]:
-    """Makes a trace of what was recorded, however the server ends."""
+    """Converts the recorded requests into a trace, however the server ends."""
     from floatgate.live import recording, serving
 
     try:
@@ -298,7 +299,7 @@ def _kept(record: Path, quiet: bool) -> Iterator[None]:
 
 
 def _claimed(record: Path, force: bool) -> Path:
-    """The file that the plugin records into, once `record` may be written."""
+    """Checks that `record` may be written; returns the file that the plugin records into."""
     from floatgate.live import recording
 
     paths.refuse_existing(record, force=force, option="--record")
@@ -308,7 +309,7 @@ def _claimed(record: Path, force: bool) -> Path:
 def _check(
     socket: Path | None, port: int | None, listen: str | None, transport_us: float, timing: str
 ) -> None:
-    """Options that contradict each other, or are for others that are not there."""
+    """Raises `BadParameter` for options that conflict, or that need another option."""
     if socket is not None and port is not None:
         raise typer.BadParameter("is for TCP; leave out --socket", param_hint="'--port'")
     if listen is not None and port is None:
@@ -320,7 +321,7 @@ def _check(
 def _sockets(
     socket: Path | None, control: Path | None, port: int | None
 ) -> tuple[Path | None, Path]:
-    """The NBD socket, if there is one, and the control socket."""
+    """Returns the NBD socket, if any, and the control socket."""
     from floatgate.live import places
 
     default = places.default_socket()
@@ -333,7 +334,7 @@ def _refuse_shared(
     read: Iterable[tuple[str, str | Path | None]],
     certificates: Path | None,
 ) -> None:
-    """Refuses a call of which two options name one file, and one of them writes it."""
+    """Refuses a call in which two options name one file and the command writes it."""
     from floatgate.live.recording import capture_of
 
     from .written import RUN_FILES
@@ -350,7 +351,8 @@ def _refuse_shared(
 
 
 def _several(wanted: int | None, timing: str, depth: int) -> int:
-    """Requests of a client that are worked on at a time; what is doubtful about it is said."""
+    """Returns the number of a client's requests served at a time; prints a warning about it, if
+    any."""
     from floatgate.live import nbdkit
 
     several, warning = nbdkit.threads(nbdkit.find(), wanted, timing, depth)
@@ -360,7 +362,7 @@ def _several(wanted: int | None, timing: str, depth: int) -> int:
 
 
 def _tls(mode: str | None, certificates: Path | None, psk: Path | None, verify: bool) -> list[str]:
-    """nbdkit's options."""
+    """Returns the TLS options for nbdkit."""
     given = {"--tls-certificates": certificates, "--tls-psk": psk, "--tls-verify-peer": verify}
     if mode is None:
         for option in (name for name, value in given.items() if value):

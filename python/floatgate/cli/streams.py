@@ -1,4 +1,4 @@
-"""Standard streams that are closed, full, or that nobody reads any more."""
+"""Standard streams that are closed, full, or without a reader."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .failure import RUN_FAILED, complain
 
 
 class _Closed(io.TextIOBase):
-    """In the place of a standard output that is closed: a result must not be lost in silence."""
+    """Replaces a closed standard output: a write fails, so that no result is lost silently."""
 
     @property
     def buffer(self) -> Any:
-        """What bytes are written to; they are refused, too."""
+        """Object for writes of bytes, which fail as well."""
         return self
 
     def write(self, _: Any) -> int:
@@ -27,8 +27,9 @@ class _Closed(io.TextIOBase):
 def open_all() -> None:
     """Makes all three streams usable.
 
-    No file that is opened later may get the number of a stream: prints would go into it. Messages
-    have no place where standard error is closed; Python would print them on standard output.
+    A file opened later must not get the number of a standard stream: prints would go into that
+    file. If standard error is closed, messages are dropped; Python would print them on standard
+    output.
     """
     for number in range(3):
         try:
@@ -40,18 +41,21 @@ def open_all() -> None:
     if sys.stdout is None:
         sys.stdout = _Closed()
     elif isinstance(sys.stdout, io.TextIOWrapper):
-        # The name of a file may hold bytes that are no UTF-8; JSON has the same escapes for them.
+        # A file name may hold bytes that are not UTF-8; they are escaped as in JSON.
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
 
 
 def flushed(status: int) -> int:
-    """The exit status, once all that was printed has been written."""
+    """Flushes standard output and returns the exit status.
+
+    A failed write changes status 0 to `RUN_FAILED`.
+    """
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough: no failure.
+        # The reader of the output has closed the pipe: this is no failure.
         _forget()
     except OSError as error:
         _forget()
@@ -61,6 +65,6 @@ def flushed(status: int) -> int:
 
 
 def _forget() -> None:
-    """What is left in the buffer has no reader; Python must not try again when it exits."""
+    """Discards buffered output, so that Python does not try to write it again at exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,4 +1,4 @@
-"""`floatgate study`: large sweeps, and what there is of them."""
+"""`floatgate study`: large sweeps, and views of their results."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from floatgate.studies.report import Grid
 
 RUN = "run"
-"""The command that is meant where none is named."""
+"""Default command of the group."""
 
 
 class _RunsFiles(OneLineErrors):
-    """A group whose first argument may be a study file."""
+    """Group whose first argument may be a study file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """As for any group; what names no command of it is a call of `run`."""
+        """Parses as for any group; a first argument that names no command becomes a call of
+        `run`."""
         if args and args[0] not in {*self.commands, "-h", "--help"}:
             args = [RUN, *args]
         return super().parse_args(ctx, args)
@@ -82,8 +83,8 @@ def run(
 ) -> None:
     """Run every trace with every combination of values and every seed (the default command).
 
-    Each run is a row of a Parquet dataset, DIR/runs; one that fails has its error there. The exit
-    status is 1 if all have failed.
+    Each run is a row of a Parquet dataset, DIR/runs; the row of a failed run has its error. The
+    exit status is 1 if all runs have failed.
     """
     if retry_failed and not resume:
         raise typer.BadParameter("is for --resume", param_hint="'--retry-failed'")
@@ -115,7 +116,7 @@ def run(
 
 @app.command("status", epilog="Example: floatgate study status sweep")
 def status(place: Place, *, json: options.Json = False) -> None:
-    """Say how many runs of a study are done, have failed and are missing."""
+    """Show how many runs of a study are done, have failed and are missing."""
     found, target = _open(place)
     counts = found.counts()
     if json:
@@ -186,7 +187,7 @@ def export(
     ],
     force: options.Force = False,
 ) -> None:
-    """Write all rows into one file. Lists of texts are JSON in CSV."""
+    """Write all rows into one file. In CSV, lists of texts are JSON."""
     from floatgate.studies import report as reports
 
     form = "csv" if str(out) == "-" else out.suffix.removeprefix(".")
@@ -203,7 +204,8 @@ def _default_out(file: Path) -> str:
 
 
 def _open(place: str) -> tuple[Dataset, str]:
-    """The rows of a directory, or of the study whose file it is."""
+    """Opens the dataset in a directory, or the dataset of a study file; returns its location
+    too."""
     from floatgate.studies import Dataset
 
     target = _default_out(Path(place)) if place.endswith(".toml") else place
@@ -214,7 +216,10 @@ def _open(place: str) -> tuple[Dataset, str]:
 def _executor(
     engine: str, workers: int | None, memory: int | None
 ) -> Iterator[tuple[Executor | None, int | None]]:
-    """What runs are submitted to, and how many at a time; None where the study chooses."""
+    """Yields the executor for the runs and the number of runs in flight.
+
+    Both are None where the study chooses them.
+    """
     if engine == "ray":
         from floatgate.studies.on_ray import RayExecutor
 

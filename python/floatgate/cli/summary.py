@@ -51,20 +51,20 @@ COLUMNS = {
 """Columns of a comparison: metrics of the report, with titles that fit a terminal."""
 
 LAST = "write_amplification_last_quarter"
-"""The column that is left out where it tells nothing new."""
+"""Column left out if the last quarter equals the mean of every run, within `STEADY`."""
 
 STEADY = 0.01
-"""What the last quarter may differ from the mean by, as a share, to tell nothing new."""
+"""Relative difference up to which the last quarter counts as equal to the mean."""
 
 RUNS_NAMED = 3
-"""A message about more runs names none of them."""
+"""Most runs named after a message; if there are more, the message has their number."""
 
 SMALL = 0.0005
-"""Parts of a sum below this share of it are left out of a line."""
+"""Parts below this share of their sum are left out of a line."""
 
 
 def print_summary(result: Result, device: str) -> None:
-    """One run: drive, workload, amplification, caches, latency, wear, and every doubt."""
+    """Prints one run: drive, workload, amplification, caches, latency, wear, and all messages."""
     out = console()
     out.print(fact_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
     out.print()
@@ -81,7 +81,7 @@ def print_summary(result: Result, device: str) -> None:
 
 
 def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
-    """Several runs: what varies, their main metrics, and every doubt with the runs it is about."""
+    """Prints several runs: varying keys, main metrics, and all messages with their runs."""
     names = {"trace": [one["trace"] for one in labels(results, keys)]}
     if len(set(names["trace"])) == 1 and keys:
         del names["trace"]
@@ -106,7 +106,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
 
 
 def print_run_messages(out: Console, results: Sequence[Result]) -> None:
-    """Every warning and note of several runs, with the runs that it is about."""
+    """Prints every warning and note of several runs, with the runs that it applies to."""
     runs = label_runs(results)
     found = messages(runs, lambda run: run.warnings), messages(runs, lambda run: run.notes)
     texts = ([text for told in one for text in _about(told, len(runs))] for one in found)
@@ -118,13 +118,13 @@ def _numbers(title: str, column: tables.Column) -> Column:
 
 
 def differs(results: Sequence[Result]) -> bool:
-    """Whether the last quarter of a run is other than its mean."""
+    """Returns whether the last quarter of any run differs from its mean by more than `STEADY`."""
     pairs = ((one.write_amplification, one.write_amplification_last_quarter) for one in results)
     return any(last and mean and abs(last - mean) > STEADY * last for mean, last in pairs)
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
-    """The document of `trace info`."""
+    """Prints the document of `trace info`."""
     units = info["units"]
     kinds = [f"{count(info[kind])} {kind}" for kind in ("reads", "writes", "trims", "flushes")]
     means = [
@@ -165,15 +165,15 @@ def print_trace(info: Mapping[str, Any]) -> None:
 
 
 def unread(lines: int, first: str | None) -> str:
-    """How many lines of a trace could not be read, and which was the first."""
+    """Describes how many lines of a trace could not be read, with the first of them."""
     what = "1 line" if lines == 1 else f"{count(lines)} lines"
     return f"{what} could not be read, the first: {first}"
 
 
 def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
-    """The document of `floatgate.curves.map_curve`: hit ratios, and the sizes that are needed.
+    """Prints the document of `floatgate.curves.map_curve`: hit ratios, sizes needed, notes.
 
-    Its notes less those that have been told before.
+    `told` has the notes already printed; they are skipped.
     """
     page, entry = size(curve["page_bytes"]), size(curve["entry_bytes"])
     accesses, pages = count(curve["accesses"]), count(curve["distinct_pages"])
@@ -270,7 +270,7 @@ def _cleaning(result: Result) -> Lines:
 
 
 def _latency(result: Result) -> list[Column]:
-    """Response times by kind of request; a unit to each column."""
+    """Returns the response times by kind of request; each column has its own unit."""
     timed = {kind: times for kind, of in KINDS.items() if (times := of(result)).requests}
     columns = tables.latency_columns([*timed.values()])
     return [
@@ -280,7 +280,7 @@ def _latency(result: Result) -> list[Column]:
 
 
 def _by_cause(result: Result) -> list[Column]:
-    """Percentiles of the time that each cause took, where all of the latencies are kept."""
+    """Returns percentiles of the time by cause, for a run that kept all of its latencies."""
     known = tables.cause_table(label_runs([result]))
     _, *columns = columns_of(known)
     titles = ["time", "by cause", *(column.title.lower() for column in columns[2:])]
@@ -332,9 +332,9 @@ def _pages(pages: int, page_bytes: int) -> str:
 
 
 def _about(told: Told, total: int) -> list[str]:
-    """A message with the runs that it is about, unless these are all runs.
+    """Returns a message with the runs that it applies to, or without names if it applies to all.
 
-    A few runs whose numbers differ have a line each; of more, one line has the ranges.
+    A few runs with different numbers get a line each. More runs share one line with ranges.
     """
     text, runs = told.text, told.runs
     if 0 < len(told.each) <= RUNS_NAMED:
@@ -346,18 +346,18 @@ def _about(told: Told, total: int) -> list[str]:
 
 
 def _heading(title: str) -> str:
-    """The title of a column with its unit below it, as a terminal is narrow."""
+    """Puts the unit of a title on a line below it, because terminals are narrow."""
     return title.replace(",\N{NO-BREAK SPACE}", "\n")
 
 
 def print_table(out: Console, table: tables.Table) -> None:
-    """A table of the report, below an empty line."""
+    """Prints a table of the report below an empty line."""
     out.print()
     print_columns(out, columns_of(table))
 
 
 def columns_of(table: tables.Table) -> list[Column]:
-    """The columns of a table of the report: the first, and texts that follow it, are labels."""
+    """Converts a table of the report; its first column and the text columns after it are labels."""
     columns: list[Column] = []
     for at, title in enumerate(map(_heading, table.columns)):
         cells = [row[at].text for row in table.rows]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = App(add_completion=False)
 
 BATCH = 1 << 17
-"""Requests of a generator that are in memory at once."""
+"""Requests of a generator in memory at once."""
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A trace file, directory or URL.")]
 OUT = typer.Option(
@@ -65,7 +65,7 @@ def import_(
     if trace.unparsed_lines:
         from .summary import unread
 
-        # What the new file lacks is said by nothing else, so --quiet keeps it.
+        # The new file silently lacks these lines, so the warning is printed even with --quiet.
         output.say(f"warning: {unread(trace.unparsed_lines, trace.first_unparsed)}")
     output.say(f"wrote {requests:,} requests to {out}", quiet)
 
@@ -108,14 +108,14 @@ def generate(
 
 @contextlib.contextmanager
 def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tuple[Path, str]]:
-    """The new file, and the suffix that says what it is to hold."""
+    """Yields the new file, and the suffix that selects its format."""
     with output.staged_file(out, force=force, inputs=inputs) as part:
         from floatgate.traces import TraceError, suffix_of
 
         try:
             suffix = suffix_of(out.name)
         except TraceError:
-            # Standard output, devices and FIFOs have names that say nothing.
+            # Names of standard output, devices and FIFOs select no format.
             if str(out) != "-" and not paths.is_special(out):
                 raise
             suffix = ".parquet"
@@ -128,7 +128,7 @@ def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tupl
 
 
 def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any) -> None:
-    """Writes the requests into `path`, some at a time. A thread does: Ctrl-C is heard."""
+    """Writes the requests in batches to `path`, on a thread, so that Ctrl-C works at any time."""
     import polars as pl
 
     from floatgate._core import Cancelled

@@ -64,11 +64,11 @@ def tune(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Look for the config that is best for a trace.
+    """Search for the best config for a trace.
 
-    Writes it as a TOML file that run --device takes, with the trials as Parquet and a page, into
-    --out DIR (default: floatgate-tune, or the next free floatgate-tune-N; with --json nothing,
-    unless --out is given).
+    Writes the config as a TOML file for run --device, with the trials as Parquet and a page, into
+    --out DIR (default: floatgate-tune, or the next free floatgate-tune-N; --json writes files only
+    with --out).
 
     It needs Optuna: pip install 'floatgate\\[search]'.
     """

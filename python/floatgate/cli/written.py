@@ -1,4 +1,4 @@
-"""The files of a run in `--out DIR`."""
+"""Files of a run in `--out DIR`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ RUN_FILES = (
     *("result.json", "timeline.parquet", "report.html"),
     *(f"latencies.{suffix}" for suffix in ("parquet", "csv")),
 )
-"""What `write_run` writes, without pictures."""
+"""Names of the files that `write_run` writes, without pictures."""
 
 
 def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
-    """result.json, timeline.parquet, report.html and, if asked for, the latencies and pictures."""
+    """Writes result.json, timeline.parquet, report.html, and latencies and pictures if
+    requested."""
     from floatgate.report import write_pictures, write_report
     from floatgate.report.files import write_frame, write_table
 

@@ -1,8 +1,8 @@
-"""Fitting a drive's config to measurements of a real drive, and predicting the others.
+"""Fits a drive's config to measurements of a real drive, and predicts its other measurements.
 
-`measured`, `loads` and `fio` read data, `scaled` makes the drive that is simulated, `wa` and
-`latency` hold it against the data, `work` runs both, `fit` searches, `verdict` refuses what
-explains nothing, `drive_file` writes the drive down.
+`measured`, `loads` and `fio` read data. `scaled` makes the simulated drive. `wa` and `latency`
+compare it with the data. `work` runs simulations for both. `fit` searches. `verdict` refuses a fit
+that explains nothing. `drive_file` writes the fitted drive.
 """
 
 from __future__ import annotations

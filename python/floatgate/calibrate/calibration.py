@@ -1,4 +1,4 @@
-"""`calibrate`: measurements and the config of a drive in; a fitted drive and its errors out."""
+"""`calibrate`: fits a drive's config to measurements; returns the drive and its errors."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from .work import AtScale, Progress, Start, Work
 
 REST = "rest"
 OTHER_SEEDS = 4
-"""Simulations with other seeds that say how much is chance."""
+"""Number of simulations with other seeds that measure the effect of chance."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was fitted to what, and how well it explains the rest."""
+    """Result of a fit: the fitted keys, and the errors on all runs."""
 
     kind: str
     drive: str
     data: tuple[str, ...]
     runs: tuple[str, ...]
-    """What it was fitted to."""
+    """Names of the runs that the drive was fitted to."""
     fit: Fit
     null_error: float | None
-    """The error of the null model on the same runs, which a fit has to beat; see `verdict`."""
+    """Error of the null model on the same runs, which a fit has to beat; see `verdict`."""
     refused: str | None
-    """Why the fit explains nothing, and nobody should use it; None for a fit that is taken."""
+    """Reason why the fit explains nothing and must not be used; None for an accepted fit."""
     noise_from: str
     on_fitted: tuple[Told, ...]
     held_out: tuple[Told, ...]
     left_out: Mapping[str, str]
-    """Runs that were neither, and why."""
+    """Runs neither fitted nor predicted, with the reason."""
     notes: tuple[str, ...]
-    """What of the device the data take the place of, and what they leave open."""
+    """Device values that the data replace, and questions that the data leave open."""
     bases: Mapping[str, float]
     scale: float
     seed: int
     scales: tuple[AtScale, ...]
-    """The runs that differ most at half and at double the scale: what the scale changes."""
+    """Effect of the scale: the runs that differ most at half and at double the scale."""
     config: Config
-    """The fitted drive, at its full size."""
+    """Fitted drive, at its full size."""
 
     def document(self) -> dict[str, Any]:
-        """All of it as a JSON document, less the config."""
+        """Returns everything except the config as a JSON document."""
         document = asdict(self)
         del document["config"], document["fit"]
         document["noise"], document["error"] = self.fit.noise, self.fit.error
@@ -63,7 +63,7 @@ class Calibration:
 
 
 def scales_document(scales: Sequence[AtScale]) -> list[dict[str, Any]]:
-    """Runs at other scales, as they are in a JSON document."""
+    """Returns runs at other scales, as in a JSON document."""
     return [{"scale": one.scale, "run": one.told.run, **one.told.numbers} for one in scales]
 
 
@@ -94,20 +94,21 @@ def calibrate(
     intervals: bool = True,
     progress: Progress | None = None,
 ) -> Calibration:
-    """Fits keys of a drive's config to measurements, and holds the drive against all others.
+    """Fits keys of a drive's config to measurements, and compares the drive with all other runs.
 
     `data` are files of one drive: write amplification over volumes or latency under load, as CSV
-    with the columns that `docs/trust.md` names, or fio's JSON. `device` is the drive to begin
-    with, at its full size (`flash.blocks`, or `size`, which is what the host can address), with
-    the keys in `set` changed. `fit_keys` are texts KEY or KEY=LOW..HIGH. `run` names what is
-    fitted to; it can be left out where there is one. `holdout` names what is predicted, or is
-    "rest". `scale` is by how much the simulated drive is smaller. `noise` is what repeated
-    measurements differ by, as a share; without it, it is taken from repeated runs in the data.
-    Without `intervals` only the best values are sought, which takes less time.
+    with the columns listed in `docs/trust.md`, or fio's JSON. `device` is the drive to begin with,
+    at its full size, with the keys in `set` changed. Its size is `flash.blocks`, or `size`, the
+    capacity that the host can address. `fit_keys` are texts KEY or KEY=LOW..HIGH.
+
+    `run` names the runs to fit to; it may be left out if there is one run. `holdout` names the runs
+    to predict, or is "rest". The simulated drive is smaller by the factor `scale`. `noise` is the
+    relative difference between repeated measurements; by default, it is taken from repeated runs in
+    the data. Without `intervals`, the search finds only the best values, which takes less time.
 
     A fit that explains nothing is returned with the reason in `Calibration.refused`.
 
-    Raises ConfigError for what is wrong with the data or the call.
+    Raises `ConfigError` for an error in the data or the call.
     """
     if noise is not None and not 0 < noise < 1:
         raise ConfigError(f"noise: {noise} given; expected a share above 0 and below 1")
@@ -142,7 +143,7 @@ def _calibration(
     noise_from: str,
     notes: Sequence[str],
 ) -> Calibration:
-    """The fitted drive, and how well it explains all runs."""
+    """Compares the fitted drive with all runs."""
     study = work.study
     config = work.resolve(fitted.settings)
     null = study.null(runs)
@@ -169,7 +170,7 @@ def _calibration(
 
 
 def _keys(work: Work, texts: Sequence[str], start: Start) -> tuple[list[keys.Key], list[str]]:
-    """The keys that are fitted, and what there is to say about their values of the device."""
+    """Returns the keys to fit, and notes about their values in the device."""
     parsed = [keys.parse(text, work.resolve) for text in texts]
     names = [key.name for key in parsed]
     if not names or len({*names}) < len(names):
@@ -197,7 +198,7 @@ def _value(work: Work, name: str) -> Any:
 
 
 class _Noise:
-    """What repeated runs differ by, and where that is from."""
+    """Difference between repeated runs, with its source."""
 
     def __init__(self, work: Work, runs: Sequence[str], given: float | None) -> None:
         self._work, self._runs, self._given = work, runs, given

@@ -1,4 +1,4 @@
-"""A fitted drive as a TOML file, which says of every fitted number that it was fitted."""
+"""A fitted drive as a TOML file, in which a comment marks every fitted number."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from .calibration import Calibration
 from .fit import Fitted
 
 FITTED = "# Fitted, to "
-"""How the comment of a fitted number begins."""
+"""Start of the comment above a fitted number."""
 
 
 def drive_toml(found: Calibration, start: str = "") -> str:
-    """The drive's config: what differs from the defaults, fitted numbers with a comment each.
+    """Returns the config values that differ from the defaults, with comments on fitted numbers.
 
-    `start` is the text of the drive that the fit began with: what was fitted there still was.
+    `start` is the text of the drive that the fit began with; its comments on fitted numbers are
+    kept.
 
-    Raises RunError for a fit that explains nothing.
+    Raises `RunError` for a fit that explains nothing.
     """
     if found.refused:
         raise _core.RunError(f"no drive is written: {found.refused}")
@@ -74,7 +75,7 @@ def _comment(found: Calibration, one: Fitted) -> list[str]:
 
 
 def _inherited(text: str) -> dict[str, list[str]]:
-    """The comments of numbers that an earlier calibration has fitted, by key."""
+    """Returns the comments on numbers that an earlier calibration has fitted, by key."""
     comments: dict[str, list[str]] = {}
     table, above = "", list[str]()
     for line in text.splitlines():

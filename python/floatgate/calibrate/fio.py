@@ -1,4 +1,4 @@
-"""Jobs of fio's JSON as loads, with names that tell equal jobs apart."""
+"""Jobs in fio's JSON as loads, with names that distinguish equal jobs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from ..files import parse_json, read_text
 from .loads import READS, WRITES, Load
 
 SEQUENTIAL = ("read", "write", "rw", "readwrite")
-"""fio's `rw` of jobs that go from one address to the next."""
+"""Values of fio's `rw` for jobs with sequential addresses."""
 
 
 def read_fio(path: Path) -> list[Load]:
-    """The jobs of fio's JSON; the clones of one job that `numjobs` makes are one load.
+    """Returns the jobs in fio's JSON; the clones of one job from `numjobs` become one load.
 
-    Raises ConfigError, which names the file and the job, for what is missing or no number.
+    Raises `ConfigError`, which names the file and the job, for a missing value or a value that is
+    not a number.
     """
     try:
         document = parse_json(read_text(path))
@@ -43,7 +44,7 @@ def read_fio(path: Path) -> list[Load]:
 
 
 def names_apart(loads: Sequence[Load]) -> list[Load]:
-    """The loads with a name each: equal ones get their depth, their file, or a number."""
+    """Returns the loads with unique names: equal names get their depth, their file, or a number."""
     equal = Counter(load.name for load in loads)
     numbers: Counter[str] = Counter()
     ways: tuple[Callable[[Load], str], ...] = (_shape, lambda load: _stem(load.file))
@@ -72,7 +73,7 @@ def _shape(load: Load) -> str:
 
 
 def _stem(file: Path) -> str:
-    """The name of a file as a part of a run's name, of which commas are no part."""
+    """Returns a file's name for use in a run's name, which must not contain commas."""
     return file.stem.replace(",", "_")
 
 
@@ -121,7 +122,7 @@ def _job(path: Path, n: int, job: Any, common: Mapping[str, str]) -> Load:
 
 
 def _mode(options: Mapping[str, str]) -> str:
-    """fio's `rw`, which may have a number behind a colon."""
+    """Returns fio's `rw` without the number that may follow a colon."""
     return str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
 
 
@@ -134,7 +135,10 @@ def _reason(error: Exception) -> str:
 
 
 def _merged(loads: Sequence[Load], is_group: bool) -> Iterator[Load]:
-    """Loads of equal jobs in a row: as many as `numjobs` ran at once, unless each is a group."""
+    """Merges the `numjobs` clones of a job that follow each other.
+
+    Loads stay as they are if each is already a group.
+    """
     jobs = loads[0].jobs
     if is_group or jobs == 1 or len(loads) % jobs:
         yield from loads
@@ -144,9 +148,10 @@ def _merged(loads: Sequence[Load], is_group: bool) -> Iterator[Load]:
 
 
 def _one(clones: Sequence[Load]) -> Load:
-    """What the clones of a job did together.
+    """Combines the clones of a job into one load.
 
-    Percentiles are means over the clones: they ran the same job on the same drive.
+    Percentiles are means over the clones, weighted by rate: they ran the same job on the same
+    drive.
     """
     rates = [load.measured["iops"] for load in clones]
     shares = [rate / sum(rates) for rate in rates]
@@ -162,14 +167,17 @@ def _one(clones: Sequence[Load]) -> Load:
 
 
 def _times(side: Mapping[str, Any]) -> tuple[float, float, float]:
-    """Mean, median and 99th percentile in microseconds: of all of the latency, if fio kept that."""
+    """Returns mean, median and 99th percentile in microseconds.
+
+    They cover the total latency if fio kept its percentiles, else the completion latency.
+    """
     kept = side["lat_ns"] if "percentile" in side.get("lat_ns", {}) else side["clat_ns"]
     at = kept["percentile"]
     return kept["mean"] / 1e3, at["50.000000"] / 1e3, at["99.000000"] / 1e3
 
 
 def _fio_size(text: str) -> str:
-    """fio's 4k is 4096 bytes."""
+    """Converts fio's sizes, in which 4k is 4096 bytes."""
     lower = text.lower().split(",")[0].removesuffix("ib")
     for letter in "kmg":
         if lower.endswith(letter):

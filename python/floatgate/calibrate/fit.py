@@ -1,11 +1,12 @@
-"""Finding the values that explain the data, and how sharply the data fix them.
+"""Search for the values that explain the data, and for how sharply the data fix these values.
 
-What is minimised is the root mean square of the residuals, ln(simulated / measured). A simulation
-counts whole pages, so this is a step function of the keys, and its derivatives are those of the
-steps. Every evaluation has the same seed: what is random is the same everywhere and cancels in a
-comparison. One key is searched by Brent's bounded method, golden sections with parabolas where
-these help; several by Nelder and Mead's bounded simplex. Neither asks for a derivative, and neither
-leaves the range.
+The search minimises the root mean square of the residuals, ln(simulated / measured). A simulation
+counts whole pages, so this error is a step function of the keys, and its derivatives only show the
+steps. Every evaluation has the same seed, so that random effects cancel in a comparison.
+
+One key is searched by Brent's bounded method: golden sections, with parabolas where these help.
+Several keys are searched by Nelder and Mead's bounded simplex. Neither method needs a derivative,
+and neither leaves the range.
 """
 
 from __future__ import annotations
@@ -17,58 +18,58 @@ from dataclasses import dataclass
 from .keys import Key
 
 SCAN = 6
-"""Values across the range, from the best of which the search for one key goes on."""
+"""Number of steps across the range; the search for one key continues around the best step."""
 SHARE_TOLERANCE = 0.002
-"""A search ends where it moves by less than this share of the ranges."""
+"""A search ends when its steps become smaller than this share of the ranges."""
 SEARCH_MOST = 80
-"""Simulations of a search for several keys."""
+"""Most simulations in a search for several keys."""
 REFIT_MOST = 16
-"""Simulations of a search for the other keys while one is held."""
+"""Most simulations in a search for the other keys while one key is fixed."""
 HALVINGS = 8
-"""How often the bracket of an end of an interval is halved."""
+"""Number of halvings of the bracket around an end of an interval."""
 END_SHARE = 0.01
-"""A value within this share of its range from an end is at the end."""
+"""A value within this share of its range from an end counts as at the end."""
 ALIKE = 0.95
-"""Two keys whose effects have at least this cosine are said to be indistinct."""
+"""Least cosine of two keys' effects at which the keys count as indistinct."""
 
 Residuals = Callable[[Mapping[str, str]], Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The values of a key that explain the data as well, if all others are fitted anew."""
+    """Values of a key that explain the data equally well if all other keys are fitted again."""
 
     low: float
     high: float
     open_low: bool
     open_high: bool
-    """Whether the end of the interval is that of the range."""
+    """Whether the end of the interval is the end of the range."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it is all of the range."""
+        """Whether the interval is the whole range."""
         return self.open_low and self.open_high
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A key with what the data say of it."""
+    """A key with its fitted value, and the interval that the data allow."""
 
     key: Key
     value: float
     interval: Interval | None
-    """None where it was not sought."""
+    """None if no interval was computed."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether the data do not fix the key: every value of the range explains them as well."""
+        """Whether every value of the range explains the data equally well."""
         return self.interval is not None and self.interval.is_open
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the value is an end of its range, beyond which there may be a better one.
+        """Whether the value is at an end of its range, beyond which there may be a better value.
 
-        There is none below 0.
+        A lower end of 0 does not count: no value lies below it.
         """
         share = self.key.share(self.value)
         return share >= 1 - END_SHARE or (share <= END_SHARE and self.key.low > 0)
@@ -76,40 +77,40 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Fit:
-    """What was found."""
+    """Result of a search."""
 
     fitted: tuple[Fitted, ...]
     error: float
-    """Root mean square of the residuals: the relative error, where it is small."""
+    """Root mean square of the residuals; if small, it equals the relative error."""
     noise: float
-    """What a repeated measurement differs by: errors below it mean nothing."""
+    """Relative difference between repeated measurements; errors below the noise mean nothing."""
     indistinct: tuple[str, ...]
-    """What the data cannot tell, in words."""
+    """Questions that the data cannot answer, in words."""
     evaluations: int
 
     @property
     def settings(self) -> dict[str, str]:
-        """The fitted values, as the config takes them."""
+        """The fitted values, as texts for the config."""
         return {one.key.name: one.key.text(one.value) for one in self.fitted}
 
 
 def rms(residuals: Sequence[float]) -> float:
-    """Root mean square."""
+    """Returns the root mean square."""
     return math.sqrt(sum(one * one for one in residuals) / len(residuals))
 
 
 def weighted(runs: Sequence[Sequence[float]]) -> list[float]:
-    """The residuals of runs in one list, in which every run counts alike.
+    """Joins the residuals of runs into one list in which every run has the same weight.
 
-    A rate beyond the knee has one residual and a rate below it four: without weights, the knee
-    would count for a fourth of a rate.
+    A rate beyond the knee has one residual, and a rate below the knee has four. Without weights,
+    the knee would count for a fourth of a rate.
     """
     count = sum(len(run) for run in runs)
     return [one * math.sqrt(count / len(runs) / len(run)) for run in runs for one in run]
 
 
 class _Search:
-    """The residuals as a function of shares of the ranges; no value is simulated twice."""
+    """Residuals as a function of shares of the ranges; no value is simulated twice."""
 
     def __init__(self, keys: Sequence[Key], residuals: Residuals) -> None:
         self.keys = keys
@@ -133,7 +134,7 @@ class _Search:
         return rms(self.residuals(shares))
 
     def best(self, begin: Sequence[float], free: Sequence[int], most: int) -> list[float]:
-        """The best shares, where only those in `free` differ from `begin`."""
+        """Returns the best shares; only the shares in `free` may differ from `begin`."""
         if not free:
             return list(begin)
 
@@ -157,7 +158,7 @@ def _moved(begin: Sequence[float], free: Sequence[int], values: Sequence[float])
 
 
 def _one(error: Callable[[float], float]) -> float:
-    """The least of a function of 0 to 1: the best of some values, then between its neighbours."""
+    """Minimises a function on 0 to 1: takes the best of some values, then searches around it."""
     from scipy.optimize import minimize_scalar
 
     values = [i / SCAN for i in range(SCAN + 1)]
@@ -173,7 +174,7 @@ def _several(
 ) -> list[float]:
     from scipy.optimize import minimize
 
-    # A simplex of a quarter of the range: steps of the function are small against it.
+    # The simplex starts with a quarter of the range, which is large against the function's steps.
     corners = [list(begin)]
     for i, at in enumerate(begin):
         corner = list(begin)
@@ -201,9 +202,10 @@ def fit(
     *,
     intervals: bool = True,
 ) -> Fit:
-    """Fits the keys to the residuals; `noise_at` says what repeated runs of a drive differ by.
+    """Fits the keys to the residuals; `noise_at` returns the noise of repeated runs of a drive.
 
-    Without `intervals` only the best values are sought, in a third of the simulations or less.
+    Without `intervals` the search finds only the best values, in at most a third of the
+    simulations.
     """
     search = _Search(keys, residuals)
     best = search.best([0.5] * len(keys), list(range(len(keys))), SEARCH_MOST)
@@ -225,12 +227,12 @@ def fit(
 
 
 def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> Interval:
-    """The values of key `i` up to which the error stays within the limit, others fitted anew."""
+    """Returns the values of key `i` within the error limit, with the other keys fitted again."""
     others = [other for other in range(len(best)) if other != i]
 
     def within(share: float) -> bool:
         held = [*best[:i], share, *best[i + 1 :]]
-        # Where it is as good as it stands, nothing need be fitted.
+        # If the error is within the limit already, the other keys need no new fit.
         if search.error(held) <= limit:
             return True
         return bool(others) and search.error(search.best(held, others, REFIT_MOST)) <= limit
@@ -252,7 +254,7 @@ def _interval(search: _Search, best: Sequence[float], i: int, limit: float) -> I
 def _indistinct(
     search: _Search, best: Sequence[float], intervals: Sequence[Interval], noise: float
 ) -> list[str]:
-    """What the data do not tell: keys without effect, and keys with the same effect."""
+    """Describes the keys without an effect, and pairs of keys with the same effect."""
     keys = search.keys
     anew = ", if the others are fitted anew" if len(keys) > 1 else ""
     found = [
@@ -275,7 +277,11 @@ def _indistinct(
 
 
 def _effect(search: _Search, best: Sequence[float], i: int, one: Interval) -> list[float]:
-    """How the residuals change over the interval of key `i`, but at most a fifth of the range."""
+    """Returns the change of the residuals over the interval of key `i`.
+
+    The interval is limited to a tenth of the range on each side of the best value, and widened to
+    at least a fiftieth.
+    """
     key = search.keys[i]
     low = max(key.share(one.low), best[i] - 0.1)
     high = min(key.share(one.high), best[i] + 0.1)

@@ -1,4 +1,4 @@
-"""`predict`: measured runs on a drive as it is, without a fit."""
+"""`predict`: simulates measured runs on a given drive, without a fit."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from .work import AtScale, Progress, Start, Work
 
 @dataclass(frozen=True)
 class Forecast:
-    """Measured runs beside their simulation on a drive that was fitted to none of them."""
+    """Measured runs next to their simulation on a drive that was fitted to none of them."""
 
     kind: str
     drive: str
     data: tuple[str, ...]
     predicted: tuple[Told, ...]
     left_out: Mapping[str, str]
-    """Runs that were not simulated, and why."""
+    """Runs that were not simulated, with the reason."""
     notes: tuple[str, ...]
-    """What of the device the data take the place of, and what they leave open."""
+    """Device values that the data replace, and questions that the data leave open."""
     bases: Mapping[str, float]
     scale: float
     seed: int
     scales: tuple[AtScale, ...]
-    """The runs that differ most at half and at double the scale: what the scale changes."""
+    """Effect of the scale: the runs that differ most at half and at double the scale."""
 
     def document(self) -> dict[str, Any]:
-        """All of it as a JSON document."""
+        """Returns everything as a JSON document."""
         return asdict(self) | {"scales": scales_document(self.scales)}
 
 
@@ -47,11 +47,11 @@ def predict(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> Forecast:
-    """Simulates measured runs on a drive as it is, and compares; nothing is fitted.
+    """Simulates measured runs on the drive as given, and compares them; fits nothing.
 
-    Arguments are those of `calibrate`; `run` names the runs (default: all of them).
+    The arguments are the same as in `calibrate`; `run` names the runs (default: all).
 
-    Raises ConfigError for what is wrong with the data or the call.
+    Raises `ConfigError` for an error in the data or the call.
     """
     work = Work(data, Start(device, set or {}, size), scale=scale, seed=seed, progress=progress)
     study = work.study

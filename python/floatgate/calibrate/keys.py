@@ -1,4 +1,4 @@
-"""The keys of a config that are fitted: their ranges, and numbers as the config's own text."""
+"""Config keys to fit: their ranges, and conversion between numbers and config texts."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ RANGES: dict[str, tuple[str, str]] = {
     "buffer.capacity": ("64KiB", "256MiB"),
     "buffer.ram_page": ("0ns", "20us"),
 }
-"""The range that is searched where none is given."""
+"""Default range of the search for each key."""
 
 WIDE = 8
 """A range whose ends differ by at least this factor is searched in steps of equal ratio."""
 
-# What stands behind a number of the config: nothing, or the unit of its text.
+# Unit of a number in the config's text, by kind; other kinds have no unit.
 _UNITS = {"time": "ns", "size": "B", "rate": "B/s"}
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key with the range in which it is searched, as numbers in the unit of its text."""
+    """A key with the range of its search, as numbers in the unit of its text."""
 
     name: str
     kind: str
-    """ "number", "integer", "time" (ns), "size" (bytes) or "rate" (bytes per second)."""
+    """Kind of value: "number", "integer", "time" (ns), "size" (bytes) or "rate" (bytes per
+    second)."""
     low: float
     high: float
 
@@ -46,7 +47,7 @@ class Key:
         return self.low > 0 and self.high >= WIDE * self.low
 
     def at(self, share: float) -> float:
-        """The value at a share of the range, 0 to 1."""
+        """Returns the value at a share of the range, 0 to 1."""
         share = min(max(share, 0.0), 1.0)
         if self._wide:
             value = self.low * (self.high / self.low) ** share
@@ -55,22 +56,22 @@ class Key:
         return value if self.kind == "number" else float(round(value))
 
     def share(self, value: float) -> float:
-        """The share of the range at which a value is."""
+        """Returns the share of the range that corresponds to a value."""
         if self._wide:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def text(self, value: float) -> str:
-        """A value as the config takes it."""
+        """Returns a value as text for the config."""
         if self.kind == "number":
             return repr(float(f"{value:.5g}"))
         return f"{round(value)}{_UNITS.get(self.kind, '')}"
 
 
 def parse(text: str, resolve: Callable[[Mapping[str, str]], dict[str, Any]]) -> Key:
-    """The key of KEY[=LOW..HIGH]; `resolve` gives the config of the drive with some keys set.
+    """Parses KEY[=LOW..HIGH]; `resolve` returns the drive's config with the given keys set.
 
-    Raises ConfigError for a key that is none or has no number, and for a range that is none.
+    Raises `ConfigError` for an unknown key, a key without a number, and a malformed range.
     """
     name, given, span = (part.strip() for part in text.partition("="))
     low_text, dots, high_text = (part.strip() for part in span.partition(".."))
@@ -78,7 +79,7 @@ def parse(text: str, resolve: Callable[[Mapping[str, str]], dict[str, Any]]) -> 
         raise ConfigError(f"fit: {text!r}; expected KEY or KEY=LOW..HIGH")
     if not given:
         if name not in RANGES:
-            resolve({name: "1"})  # says so where there is no such key
+            resolve({name: "1"})  # raises an error if the key does not exist
             raise ConfigError(
                 f"fit: {name} has no usual range; expected {name}=LOW..HIGH to be searched"
             )
@@ -91,7 +92,10 @@ def parse(text: str, resolve: Callable[[Mapping[str, str]], dict[str, Any]]) -> 
 
 
 def value_of(config: dict[str, Any], name: str) -> tuple[str, float]:
-    """Kind and number of a key in a resolved config. Raises ConfigError where it has none."""
+    """Returns kind and number of a key in a resolved config.
+
+    Raises `ConfigError` if the key has no number.
+    """
     value: Any = config
     for step in name.split("."):
         value = value.get(step) if isinstance(value, dict) else None

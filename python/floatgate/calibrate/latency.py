@@ -1,4 +1,4 @@
-"""Latency under load: measured rates against the drive, with its clock."""
+"""Latency under load: compares measured rates with a drive that is simulated with a clock."""
 
 from __future__ import annotations
 
@@ -22,16 +22,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 QUEUE = ("queue.depth", "queue.arrivals")
-"""Keys that the data take the place of."""
+"""Keys whose values come from the data."""
 CONDITIONING = "in order and three volumes of random pages"
-"""SSD-iq's, before it measures."""
+"""SSD-iq's conditioning of a drive ahead of its measurements."""
 PROBE_READS, LOAD_READS = 0.5, 0.01
-"""Shares of reads of thread 0, and of the threads that are the load."""
+"""Shares of reads in thread 0, and in the threads that make the load."""
 USUAL_NOISE = 0.02
 
 
 def is_latency(path: Path) -> bool:
-    """Whether a file has latency under load. What cannot be read is told by its reader."""
+    """Returns whether a file has latency under load.
+
+    Returns False for a file that cannot be read; the reader then reports the error.
+    """
     if path.suffix == ".json":
         return True
     try:
@@ -43,9 +46,10 @@ def is_latency(path: Path) -> bool:
 
 
 def read_loads(path: Path) -> list[Load]:
-    """The rates of a table of SSD-iq's form, or the jobs of fio's JSON.
+    """Reads the rates of a table in SSD-iq's format, or the jobs in fio's JSON.
 
-    Raises ConfigError, which names the file and the place, for what is missing or no number.
+    Raises `ConfigError`, which names the file and the place, for a missing value or a value that is
+    not a number.
     """
     return read_fio(path) if path.suffix == ".json" else read_ssdiq(path)
 
@@ -73,15 +77,16 @@ class LatencyStudy:
         self._capacity = scaled.capacity_of(dict(config))
         beyond = [load.measured["iops"] for load in loads if load.offered and not load.is_served]
         self.knee = max(beyond, default=math.inf)
-        """The most that was served of a rate that is more than the drive can serve."""
+        """Highest rate served while the offered rate was more than the drive can serve."""
         self.notes: Sequence[str] = [*self._replaced(config), *_at_once(loads)]
 
     def below_knee(self, load: Load) -> bool:
-        """Whether a rate is served, and is not the knee itself, where latencies are chance."""
+        """Returns whether a rate is served and lies below the knee, at which latencies are
+        random."""
         return load.is_served and load.offered <= SERVED * self.knee
 
     def why_idle(self, key: str) -> str | None:
-        """Why a key cannot be fitted, if the data take its place."""
+        """Returns why a key cannot be fitted, if its value comes from the data."""
         table = key.partition(".")[0]
         if key in QUEUE or (table == "start" and self._is_probed):
             return "each run has that of the data"
@@ -102,7 +107,8 @@ class LatencyStudy:
         return [math.log(found[name] / load.measured[name]) for name in names]
 
     def null(self, runs: Sequence[str]) -> float | None:
-        """The error of a drive with the same numbers under every load: their geometric means."""
+        """Returns the error of a drive with the same numbers, their geometric means, under every
+        load."""
         if len(runs) < 2:
             return None
         logs = [self._logs(self.loads[run]) for run in runs]
@@ -114,7 +120,7 @@ class LatencyStudy:
         return rms(weighted([[means[name] - at for name, at in one.items()] for one in logs]))
 
     def extremes(self, runs: Sequence[str]) -> list[str]:
-        """The lowest and the highest load of each kind; of rates beyond the knee the highest."""
+        """Returns the lowest and highest load of each kind; beyond the knee only the highest."""
         loads = sorted((self.loads[run] for run in runs), key=lambda one: (one.offered, one.depth))
         below = [one.name for one in loads if self.below_knee(one)]
         closed = [one.name for one in loads if not one.offered]
@@ -137,12 +143,13 @@ class LatencyStudy:
         return Told(run, numbers)
 
     def _compared(self, load: Load) -> list[str]:
-        """What of a load a simulation is fitted to."""
+        """Returns the names of a load's values to which a simulation is fitted."""
         names = [*READS, "iops"] if self.below_knee(load) else ["iops"]
         return [name for name in names if name in load.measured]
 
     def _logs(self, load: Load) -> dict[str, float]:
-        """What was measured of a load over what was offered."""
+        """Returns the logs of a load's values; below the knee, `iops` is relative to the offered
+        rate."""
         offered = {"iops": load.offered} if self.below_knee(load) else {}
         return {
             name: math.log(load.measured[name] / offered.get(name, 1.0))
@@ -150,7 +157,7 @@ class LatencyStudy:
         }
 
     def _replaced(self, config: Config) -> Iterator[str]:
-        """What of the device the data take the place of, in words."""
+        """Describes device values that the data replace."""
         if config["timing"] == "none":
             yield 'timing = "none" of the device is not used: latency is simulated with the clock'
         if keys := changed(config, QUEUE):
@@ -169,8 +176,8 @@ class LatencyStudy:
         return config["start"] if kept else {"fill": "random", "overwrites": 3.0}
 
     def _simulate(self, load: Load, config: Config, scale: float, seed: int) -> Result:
-        # From the knee on requests wait outside of the drive, and that was not measured: there
-        # the drive is kept as full as it was.
+        # At and beyond the knee, requests wait outside the drive, and the data lack these waits. A
+        # closed loop then keeps the drive as full as in the measurement.
         is_open = self.below_knee(load)
         arrivals = "open" if is_open else "closed"
         drive = {
@@ -187,7 +194,7 @@ class LatencyStudy:
 
 
 def _at_once(loads: Sequence[Load]) -> Iterator[str]:
-    """Jobs that fio ran at the same time, in words: each of them is simulated alone."""
+    """Describes jobs that fio ran at the same time; each of them is simulated alone."""
     groups: dict[tuple[Path, int], list[str]] = {}
     for load in loads:
         if load.group is not None:
@@ -210,7 +217,8 @@ def _spec(load: Load, span: int, is_open: bool) -> str:
 
 
 def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
-    """The requests of SSD-iq's seven threads: a probe at constant spacing, and random arrivals."""
+    """Returns the requests of SSD-iq's seven threads: a probe at constant spacing, random
+    arrivals."""
     import polars as pl
 
     share = PROBE_IOPS / load.offered
@@ -220,7 +228,7 @@ def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
     probe_ns, rest_ns = round(1e9 / PROBE_IOPS), round(1e9 / (load.offered - PROBE_IOPS))
     probe = f"requests={probes},reads={PROBE_READS},arrivals=fixed,interarrival={probe_ns}ns"
     others = f"requests={rest},reads={LOAD_READS},arrivals=exponential,interarrival={rest_ns}ns"
-    # Two streams that must not be alike.
+    # Different seeds, so that the two streams differ.
     frames = [
         pl.DataFrame(batch)
         for n, text in enumerate((probe, others))
@@ -232,7 +240,7 @@ def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
 
 
 def _numbers(result: Result) -> dict[str, float]:
-    """What is compared, where there is any."""
+    """Returns the values to compare, without those that are zero or missing."""
     read, write = result.latency.read, result.latency.write
     found = {
         "iops": result.throughput.iops,

@@ -1,4 +1,4 @@
-"""Loads under which the latency of a drive was measured, and SSD-iq's table of them."""
+"""Loads under which a drive's latency was measured, and the reader of SSD-iq's table."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ READS = ("r_mean_us", "r_p50_us", "r_p99_us")
 WRITES = ("w_mean_us", "w_p50_us", "w_p99_us")
 NEEDED = ("drive", "group", "rate_iops", "offered_iops", "read_iops", "write_iops", *READS, *WRITES)
 SERVED = 0.98
-"""A rate of which less than this share is served is beyond the knee."""
+"""Least share of the offered rate that a drive serves below the knee."""
 REQUESTS, READS_LEAST, REQUESTS_MOST = 40_000, 8_000, 2_000_000
-"""Requests of a rate that are simulated: at least so many, and so many reads where there are any,
-so that eighty of them are above their 99th percentile; but not more than the last."""
+"""Bounds on the simulated requests of a rate.
+
+A rate has at least `REQUESTS` requests. If it has reads, it has at least `READS_LEAST` of them, so
+that eighty reads exceed their 99th percentile. It never has more than `REQUESTS_MOST` requests.
+"""
 OUTSTANDING = 7 * 64
-"""Requests that SSD-iq's seven threads have outstanding at most."""
+"""Most outstanding requests of SSD-iq's seven threads."""
 PROBE_IOPS = 10_000
-"""SSD-iq's thread 0: so many requests a second at constant spacing, half of them reads."""
+"""Requests per second of SSD-iq's thread 0, at constant spacing; half of them are reads."""
 
 
 @dataclass(frozen=True)
@@ -30,39 +33,40 @@ class Load:
     name: str
     file: Path
     offered: float
-    """Requests a second that were offered; 0 for a closed loop."""
+    """Offered requests per second; 0 for a closed loop."""
     read_share: float
     size: int
     depth: int
-    """Requests that are outstanding at most, of all jobs together."""
+    """Most outstanding requests of all jobs together."""
     probe: bool
-    """Whether thread 0 of SSD-iq is a part of it."""
+    """Whether the load includes SSD-iq's thread 0."""
     constant: bool
-    """Whether requests arrive at constant spacing; otherwise at random (Poisson)."""
+    """Whether requests arrive at constant spacing; else at random (Poisson)."""
     measured: Mapping[str, float]
     """Requests served per second (`iops`), and times in microseconds."""
     jobs: int = 1
     pattern: str = "uniform"
-    """The generator of the addresses."""
+    """Generator of the addresses."""
     group: int | None = None
-    """Number of the fio jobs of a file that ran at the same time."""
+    """Number shared by the fio jobs of a file that ran at the same time."""
 
     @property
     def is_served(self) -> bool:
-        """Whether what is offered is served."""
+        """Whether the drive serves the offered rate."""
         return self.offered > 0 and self.measured["iops"] >= SERVED * self.offered
 
     @property
     def requests(self) -> int:
-        """How many are simulated."""
+        """Number of requests to simulate."""
         reads = READS_LEAST / self.read_share if self.read_share else 0
         return min(max(REQUESTS, round(reads)), REQUESTS_MOST)
 
 
 def read_ssdiq(path: Path) -> list[Load]:
-    """The rates of a table of SSD-iq's form.
+    """Reads the rates of a table in SSD-iq's format.
 
-    Raises ConfigError, which names the file and the line, for what is missing or no number.
+    Raises `ConfigError`, which names the file and the line, for a missing value or a value that is
+    not a number.
     """
     loads = []
     for line, cells in table(path, NEEDED):

@@ -1,4 +1,4 @@
-"""What was measured on a drive: write amplification over volumes, from tables found by header."""
+"""Measured write amplification over volumes, read from tables whose header names the columns."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from ..files import check_regular
 
 GIB = 1 << 30
 STEADY_SHARE = 0.2
-"""The steady write amplification is that of this share of the volumes, the last."""
+"""Share of the volumes, at the end, whose mean is the steady write amplification."""
 RISEN = 1.05
-"""Write amplification of so much more than without cleaning says that cleaning has begun."""
+"""Cleaning has begun when write amplification exceeds the base by this factor."""
 BASE_WINDOWS = 5
-"""Windows without cleaning that are enough to know the base from; else it is that of the fill."""
+"""Least number of windows without cleaning that define the base; else the fill defines it."""
 
 FILLS = {"seq fill": "sequential", "shuffled fill": "shuffled"}
-"""The phases that fill a drive, and the `start.fill` that does the same."""
+"""Phases that fill a drive, with the equivalent `start.fill`."""
 
 
 @dataclass(frozen=True)
 class WaRun:
-    """Write amplification of one run: windows of equal size of the workload after the fill."""
+    """Write amplification of one run, in windows of equal size of the workload after the fill."""
 
     name: str
     span_bytes: int
-    """What is written; the rest of the drive never is."""
+    """Bytes that the run writes to; the rest of the drive is never written."""
     fill: str
     """`start.fill`: "sequential", "shuffled" or "none"."""
     load: str
-    """What the workload is called in the data."""
+    """Name of the workload in the data."""
     zone_bytes: int | None
     active_zones: int
     volumes: tuple[float, ...]
@@ -42,11 +42,13 @@ class WaRun:
     raw: tuple[float, ...]
     """Media bytes per host byte in each window."""
     base: float
-    """That without cleaning: parity, map and metadata, which are no part of the simulation."""
+    """Media bytes per host byte without cleaning: parity, map and metadata, which are not
+    simulated."""
 
     @property
     def wa(self) -> list[float]:
-        """Write amplification over base: what a simulation that counts data pages has."""
+        """Write amplification divided by the base, comparable with a simulation that counts data
+        pages."""
         return [raw / self.base for raw in self.raw]
 
     @property
@@ -56,28 +58,29 @@ class WaRun:
 
     @property
     def total(self) -> float:
-        """Volumes in all."""
+        """Total number of volumes."""
         return self.volumes[-1] + self.window / 2
 
     @property
     def drive(self) -> str:
-        """The drive: what stands before the first dash of the name."""
+        """Name of the drive: the text in front of the first dash of the run's name."""
         return self.name.partition("-")[0]
 
     @property
     def late(self) -> list[int]:
         """The windows after the first volume, or the second half of a shorter run.
 
-        Before, write amplification rises steeply from where cleaning begins: a small difference in
-        when is a large one in how much.
+        Earlier, write amplification rises steeply from the start of cleaning: a small difference in
+        the start is a large difference in amplification.
         """
         begin = min(1.0, self.total / 2)
         return [i for i, at in enumerate(self.volumes) if at > begin]
 
     def by_volume(self, curve: Sequence[float]) -> list[float]:
-        """The means of a curve over each of the volumes after the first.
+        """Returns the mean of a curve over each volume after the first.
 
-        Where few zones are rewritten, windows are those of a walk at random; its means are not.
+        Where few zones are rewritten, single windows vary like a random walk; means over a volume
+        do not.
         """
         volumes: dict[int, list[float]] = {}
         for i in self.late:
@@ -85,7 +88,7 @@ class WaRun:
         return [_mean(windows) for windows in volumes.values()]
 
     def steady(self, curve: Sequence[float]) -> float:
-        """The mean of a curve over these windows in the last share of the volumes."""
+        """Returns the mean of a curve over the windows in the last share of the volumes."""
         from_volume = (1 - STEADY_SHARE) * self.total
         last = [wa for at, wa in zip(self.volumes, curve, strict=True) if at > from_volume]
         return sum(last) / len(last)
@@ -106,9 +109,10 @@ NEEDED = ("run", "namespace_gib", "phase", "host_volumes", "wa")
 
 
 def read_wa(path: Path) -> list[WaRun]:
-    """The runs of a table of write amplification, in the order of the file.
+    """Returns the runs of a table of write amplification, in the order of the file.
 
-    Raises ConfigError, which names the file and the line, for what is missing or no number.
+    Raises `ConfigError`, which names the file and the line, for a missing value or a value that is
+    not a number.
     """
     rows = [_row(path, line, cells) for line, cells in table(path, NEEDED)]
     by_run: dict[str, list[_Row]] = {}
@@ -119,9 +123,9 @@ def read_wa(path: Path) -> list[WaRun]:
 
 
 def table(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows of a CSV file with their line numbers.
+    """Yields the rows of a CSV file with their line numbers.
 
-    Raises ConfigError where a column is missing, or where there are no rows.
+    Raises `ConfigError` if a column is missing or the file has no rows.
     """
     try:
         check_regular(path)
@@ -144,7 +148,7 @@ def table(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Mapping[str,
 
 
 def number(path: Path, line: int, cells: Mapping[str, str], column: str) -> float:
-    """A finite number from 0 in a column. Raises ConfigError."""
+    """Returns the finite number from 0 in a column; raises `ConfigError` for any other text."""
     text = cells.get(column) or ""
     try:
         value = float(text)
@@ -177,7 +181,7 @@ def _row(path: Path, line: int, cells: Mapping[str, str]) -> _Row:
 
 
 def _run(path: Path, rows: Sequence[_Row]) -> WaRun:
-    """The run of these rows, its base unknown: a fill, if it has one, and a workload."""
+    """Returns the run of these rows: at most one fill, and a workload; its base is not set yet."""
     first, where = rows[0], f"{path}: run {rows[0].run}"
     if len({row.span_gib for row in rows}) > 1:
         raise ConfigError(f"{where}: has several namespace_gib; expected one")
@@ -197,7 +201,7 @@ def _run(path: Path, rows: Sequence[_Row]) -> WaRun:
             "equal size, in order"
         )
     zone = windows[0].zone_gib
-    # What the zones are cut of was filled before the log begins (SSD-iq's protocol).
+    # The drive under the zones was filled ahead of the log (SSD-iq's protocol).
     fill = FILLS.get(phases[0], "none" if zone is None else "sequential")
     return WaRun(
         name=first.run,
@@ -213,17 +217,17 @@ def _run(path: Path, rows: Sequence[_Row]) -> WaRun:
 
 
 def _risen_at(run: WaRun, reference: float) -> float:
-    """The volume from which on cleaning shows; beyond the last where it never does."""
+    """Returns the first volume at which cleaning shows; the end of the run if it never does."""
     risen = (at for at, wa in zip(run.volumes, run.raw, strict=True) if wa > RISEN * reference)
     return next(risen, run.total)
 
 
 def _base(path: Path, run: WaRun, rows: Sequence[_Row], runs: Sequence[WaRun]) -> float:
-    """Write amplification before cleaning begins.
+    """Returns the write amplification without cleaning.
 
-    Cleaning begins with the bytes that were written, so the run of the same span and fill that
-    shows it first tells for all of them; one window before is left out as well. Of the start of a
-    fill the first tenth is left out, where drives write more than later.
+    Cleaning begins after a number of written bytes. So among the runs of the same span and fill,
+    the run that shows cleaning first sets the limit for all; the window in front of the limit is
+    left out too. The first tenth of a fill is left out, because drives write more there than later.
     """
     fill = [row.wa for row in rows if row.phase in FILLS and row.volume > 0.1]
     reference = _mean(fill) if fill else sorted(run.raw[:BASE_WINDOWS])[BASE_WINDOWS // 2]

@@ -1,8 +1,9 @@
-"""A measured drive at a smaller scale: as many erase units, each with fewer pages.
+"""A measured drive at a smaller scale: the same number of erase units, with fewer pages each.
 
-Write amplification depends on the share of the flash that holds data, on the units from which a
-victim is chosen and on how zones lie in them, not on the number of pages, as long as a unit has
-many. So all counts of pages are divided by the scale and units stay as many.
+Write amplification depends on three properties: the share of the flash that holds data, the units
+from which a victim is chosen, and the position of zones in these units. The number of pages does
+not matter if a unit has many. So the scale divides all counts of pages, and the number of units
+stays.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from ..result import Result
 from .measured import GIB, WaRun
 
 UNIT_PAGES_LEAST = 32
-"""With fewer pages in a unit, write amplification depends on how many there are."""
+"""Fewest pages of a scaled unit; with fewer, write amplification depends on their number."""
 UNITS_LEAST = 32
 ROWS_LEAST = 4
-"""Rows of a block that a drive with a clock keeps: what is erased at once is several programs."""
+"""Fewest rows of a block on a drive with a clock, so that an erase covers several programs."""
 ZIPF_THETA = 0.8
-"""That of the load `zipf`, unless its name has another."""
+"""Skew of the load `zipf`, unless its name has another."""
 SHARES_TOLERANCE = 0.005
 ZONE_REQUEST = 512 << 10
 """Bytes of a write to a zone."""
@@ -34,20 +35,20 @@ ZONE_REQUEST = 512 << 10
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive at its full size, by what decides write amplification."""
+    """A drive at its full size, with the values that determine write amplification."""
 
     config: dict[str, Any]
     """The resolved config."""
     page: int
-    """Bytes."""
+    """Bytes of a page."""
     capacity_bytes: int
-    """What the host can address: it stays when the spare factor changes."""
+    """Capacity that the host can address; a change of the spare factor does not change it."""
     spare: float
     unit_pages: int
 
     @property
     def units(self) -> int:
-        """Erase units in service. They are whole, so the spare is what it is to half a unit."""
+        """Erase units in service: a whole number, so the spare is exact to half a unit."""
         return max(1, round(self.capacity_bytes / self.page / (1 - self.spare) / self.unit_pages))
 
     @property
@@ -57,7 +58,10 @@ class Drive:
 
 
 def capacity_of(config: dict[str, Any]) -> int:
-    """Bytes that the host can address. Raises ConfigError where the config leaves it open."""
+    """Returns the bytes that the host can address.
+
+    Raises `ConfigError` if the config does not set the drive's size.
+    """
     if config["flash"].get("blocks") is None:
         raise ConfigError(
             "device: flash.blocks is not set, so the drive has no size; expected size (--size), "
@@ -67,7 +71,7 @@ def capacity_of(config: dict[str, Any]) -> int:
 
 
 def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
-    """The drive of a config, with the capacity that it is to have."""
+    """Returns the drive of a config, with the given capacity."""
     flash, capacity = config["flash"], config["capacity"]
     over = capacity.get("over_provisioning")
     spare = over / (1 + over) if over is not None else capacity["spare_factor"]
@@ -83,16 +87,16 @@ def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
 
 
 def full_size(config: dict[str, Any], capacity_bytes: int) -> dict[str, Any]:
-    """The config with the blocks that give this capacity, to half a unit, at its spare factor."""
+    """Returns the config with the blocks for this capacity, to half a unit, at its spare factor."""
     blocks = drive(config, capacity_bytes).units * config["flash"]["superblock"]
     return {**config, "flash": {**config["flash"], "blocks": blocks}}
 
 
 def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[str, Any]:
-    """The config with 1/scale of the pages, and all of its dies and planes.
+    """Returns the config with 1/scale of the pages, and all of its dies and planes.
 
-    Blocks get shorter, down to a few rows, and then fewer. A shorter block is erased in as much
-    less time: dies erase for the same share of theirs.
+    Blocks become shorter, down to a few rows; after that, the number of blocks falls. The erase
+    time shrinks with the block, so that dies spend the same share of their time on erases.
     """
     flash = config["flash"]
     levels = flash["program_pages"]
@@ -105,14 +109,14 @@ def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[s
 
 
 def _flash_page(config: dict[str, Any]) -> int:
-    """Bytes."""
+    """Returns the bytes of a flash page."""
     bytes = _core.size_bytes(config["flash"]["page"])
     assert bytes is not None, "the engine wrote this size"
     return bytes
 
 
 def why_not(run: WaRun) -> str | None:
-    """Why the workload of a run cannot be simulated; None if it can."""
+    """Returns why the workload of a run cannot be simulated; None if it can."""
     if run.load == "fiozipf":
         return "a trace of fio's generator that is not in the data: no Zipf law, a small set"
     try:
@@ -123,7 +127,7 @@ def why_not(run: WaRun) -> str | None:
 
 
 def _pattern(run: WaRun, page: int, scale: float) -> tuple[str, int]:
-    """The generator with its keys, and the pages of a request."""
+    """Returns the generator with its keys, and the pages of a request."""
     if run.zone_bytes is not None:
         pages = max(1, round(ZONE_REQUEST / page / scale))
         zone = max(1, round(run.zone_bytes / page / scale / pages)) * pages
@@ -139,9 +143,9 @@ def _pattern(run: WaRun, page: int, scale: float) -> tuple[str, int]:
 
 
 def _zones(load: str) -> str:
-    """The keys of a two-zone load, `two-zone sA fB sC fD`: shares of the space and of the writes.
+    """Returns the keys of a two-zone load, `two-zone sA fB sC fD`: shares of space and of writes.
 
-    SSD-iq permutes the pages, so that each zone lies all over the span.
+    SSD-iq permutes the pages, so that each zone is scattered over the span.
     """
     pairs = re.findall(r"s([0-9.]+) f([0-9.]+)", load)
     if len(pairs) == 2 and all(abs(_sum(pairs, at) - 1) <= SHARES_TOLERANCE for at in (0, 1)):
@@ -158,26 +162,27 @@ def _sum(pairs: list[tuple[str, str]], at: int) -> float:
 
 
 def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:
-    """The write amplification of a run on a drive at a scale, in the windows of the data.
+    """Returns the write amplification of a run on a scaled drive, in the windows of the data.
 
-    Raises ConfigError where the drive is too small for the run, or the scale too large.
+    Raises `ConfigError` if the drive is too small for the run, or the scale too large.
     """
     _check(found, run, scale)
     unit_pages = round(found.unit_pages / scale)
     in_service = found.units * unit_pages
-    # The span's share of the flash is that of the drive, to a page.
+    # The span has the same share of the flash as on the full drive, to a page.
     span_pages = round(in_service * run.span_bytes / found.page / found.flash_pages)
     generator, pages = _pattern(run, found.page, found.flash_pages / in_service)
     span = span_pages * found.page
     requests = round(run.total * span_pages / pages)
-    # How many pages a die programs at once, and in which order, does not decide what is copied.
+    # The pages that cleaning copies depend neither on how many pages a die programs at once nor on
+    # their order.
     shape = {"channels": 1, "dies": 1, "planes": 1, "superblock": 1, "program_pages": 1}
     flash = found.config["flash"] | shape | {"page": f"{found.page}B", "read": "0ns"}
     flash |= {"pages_per_block": unit_pages, "blocks": found.units}
     config: Mapping[str, Any] = found.config | {
         "flash": flash,
         "mapping": found.config["mapping"] | {"unit": None},
-        # Half a page, so that rounding down finds the span.
+        # The extra half page makes rounding down return the span.
         "capacity": {"spare_factor": 1 - (span_pages + 0.5) / in_service},
         "start": {"fill": run.fill},
         "timing": "none",
@@ -189,7 +194,7 @@ def simulate(found: Drive, run: WaRun, scale: float, seed: int) -> list[float]:
 
 
 def _check(found: Drive, run: WaRun, scale: float) -> None:
-    # The capacity is what whole units leave of it.
+    # The capacity is a whole number of units, so it may fall short by up to one unit.
     if run.span_bytes > found.capacity_bytes + found.unit_pages * found.page:
         raise ConfigError(
             f"run {run.name} writes {run.span_bytes / GIB:.1f} GiB; the device has "
@@ -207,7 +212,7 @@ def _check(found: Drive, run: WaRun, scale: float) -> None:
 
 
 def windows(result: Result, run: WaRun) -> list[float]:
-    """The write amplification of a result in the windows of the data."""
+    """Returns the write amplification of a result in the windows of the data."""
     timeline = result.timeline
     pages = [0.0, *map(float, timeline["host_pages"])]
     programs = [0.0]
@@ -223,7 +228,7 @@ def windows(result: Result, run: WaRun) -> list[float]:
 
 
 def _between(xs: list[float], ys: list[float], x: float) -> float:
-    """The height of the line through the points at `x`, which rises."""
+    """Interpolates between the points at `x`; `xs` rises."""
     from bisect import bisect_right
 
     i = min(max(bisect_right(xs, x), 1), len(xs) - 1)

@@ -1,4 +1,4 @@
-"""What the two kinds of measurement have in common: runs that a drive is held against."""
+"""Common interface of the two kinds of measurement: runs to compare with a simulated drive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Config = Mapping[str, Any]
 
 
 def changed(config: Config, keys: Iterable[str]) -> str:
-    """The keys that a drive sets to other values than the defaults, in words."""
+    """Returns the keys with values other than the defaults, in words."""
     defaults = json.loads(_core.resolve(None, "", []))
     pairs = [(key, *key.split(".")) for key in keys]
     return ", ".join(
@@ -25,55 +25,55 @@ def changed(config: Config, keys: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Told:
-    """A run of the data beside the same run on the simulated drive."""
+    """A run of the data next to the same run on the simulated drive."""
 
     run: str
     numbers: Mapping[str, float]
-    """Measured and simulated values, and the errors: relative, so that 0.01 is 1 %."""
+    """Measured and simulated values, and their errors: relative, so that 0.01 is 1 %."""
     measured: tuple[float, ...] = ()
     simulated: tuple[float, ...] = ()
-    """Curves over `at`, if there are any."""
+    """Curves over `at`, if any."""
     at: tuple[float, ...] = ()
 
 
 class Study(Protocol):
-    """Measurements of one drive, and how they are simulated."""
+    """Measurements of one drive, and the way to simulate them."""
 
     kind: str
-    """What was measured."""
+    """Kind of measurement."""
     drive: str
     names: Sequence[str]
-    """The runs, in the order of the data."""
+    """Names of the runs, in the order of the data."""
     groups: Mapping[str, Sequence[str]]
-    """Other names that stand for runs, such as that of a job for each of its runs."""
+    """Other names for runs, such as the name of a job for all of its runs."""
     left_out: Mapping[str, str]
-    """Runs that are not simulated, and why."""
+    """Runs that are not simulated, with the reason."""
     noise: float
-    """What repeated runs differ by: the root mean square of ln(one / other)."""
+    """Difference between repeated runs: the root mean square of ln(one / other)."""
     noise_from: str
-    """Where the noise is known from."""
+    """Source of the noise."""
     bases: Mapping[str, float]
-    """What the drive writes per host byte without cleaning, of each run; empty if not measured."""
+    """Media bytes per host byte without cleaning, for each run; empty if not measured."""
 
     notes: Sequence[str]
-    """What of the device the data take the place of, and what they leave open, in words."""
+    """Device values that the data replace, and questions that the data leave open, in words."""
     null_model: str
     """The simplest model of the runs, which a fit has to beat."""
 
     def why_idle(self, key: str) -> str | None:
-        """Why a key of the config changes nothing here; None if it may."""
+        """Returns why a config key has no effect in this study; None if it may have one."""
 
     def null(self, runs: Sequence[str]) -> float | None:
-        """The error of the null model; None where there is none."""
+        """Returns the error of the null model; None if the study has none."""
 
     def extremes(self, runs: Sequence[str]) -> list[str]:
-        """The runs that differ most, on which the scale is checked."""
+        """Returns the runs that differ most, with which the scale is checked."""
 
     def drive_config(self, config: Config) -> Config:
-        """The config at its full size, as it is to be written down."""
+        """Returns the config at its full size, for the drive file."""
 
     def residuals(self, run: str, config: Config, scale: float, seed: int) -> Sequence[float]:
-        """ln(simulated / measured) of everything that is fitted."""
+        """Returns ln(simulated / measured) of every fitted value."""
 
     def tell(self, run: str, config: Config, scale: float, seed: int) -> Told:
-        """The run beside its simulation."""
+        """Returns the run next to its simulation."""

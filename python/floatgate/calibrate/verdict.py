@@ -1,21 +1,21 @@
-"""When a fit is refused, by rules that were set before any fit was seen."""
+"""Rules for refusing a fit, fixed before any fit was seen."""
 
 from __future__ import annotations
 
 from .fit import Fit
 
 ERROR_MOST = 0.25
-"""A drive that is further from the data, in the root mean square, explains nothing."""
+"""Largest error (rms); a drive with a larger error explains nothing."""
 POOR_ERROR = 0.10
-"""From here on a fit has to have its values inside the ranges, and to beat the null model."""
+"""Above this error, a fit must have its values inside the ranges, and must beat the null model."""
 NOISE_TIMES = 3.0
-"""Both limits are at least so many times what repeated runs differ by."""
+"""Both limits are at least this multiple of the noise between repeated runs."""
 
 
 def why_refused(fit: Fit, null: float | None, null_model: str) -> str | None:
-    """Why the fitted drive explains nothing; None for a fit that is taken.
+    """Returns why the fitted drive explains nothing; None for an accepted fit.
 
-    `null` is the error of the null model, which `null_model` describes, on the same runs.
+    `null` is the error of the null model on the same runs; `null_model` describes this model.
     """
     least = NOISE_TIMES * fit.noise
     error = f"the drive differs from the data by {_percent(fit.error)} (rms)"

@@ -1,4 +1,4 @@
-"""Write amplification over volumes: measured runs against the scaled drive."""
+"""Write amplification over volumes: compares measured runs with the scaled drive."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .measured import WaRun, read_wa
 from .study import Config, Told, changed
 
 USUAL_NOISE = 0.01
-"""What repeated runs are taken to differ by where none is repeated."""
+"""Assumed difference between repeated runs if the data repeat no run."""
 
 IDLE_TABLES = ("queue", "start", "buffer", "link", "controller", "schedule", "timing")
 IDLE_KEYS = tuple(
     f"flash.{key}"
     for key in ("read", "program", "erase", "bus", "channels", "dies", "planes", "program_pages")
 )
-"""What write amplification does not depend on here."""
+"""Tables and keys without effect on write amplification in these simulations."""
 DATA_PAGE = 4096
-"""Bytes of a write of the data, zones apart."""
+"""Bytes of a write in the data, except for writes to zones."""
 
 
 class WaStudy:
@@ -46,18 +46,18 @@ class WaStudy:
         self.notes: Sequence[str] = list(_replaced(config))
 
     def why_idle(self, key: str) -> str | None:
-        """Why a key cannot be fitted: write amplification is counted without a clock."""
+        """Returns why a key cannot be fitted: write amplification is counted without a clock."""
         if key.partition(".")[0] in IDLE_TABLES or key in IDLE_KEYS:
             return "write amplification is simulated without a clock, from the fill of the data on"
         return None
 
     def null(self, runs: Sequence[str]) -> float | None:
-        """The error of a drive that never cleans."""
+        """Returns the error of a drive that never cleans."""
         measured = [self.runs[run].by_volume(self.runs[run].wa) for run in runs]
         return rms(weighted([[math.log(wa) for wa in volumes] for volumes in measured]))
 
     def extremes(self, runs: Sequence[str]) -> list[str]:
-        """The runs with the least and the most cleaning."""
+        """Returns the runs with the least and the most cleaning."""
         by_wa = sorted(runs, key=lambda run: self.runs[run].steady(self.runs[run].wa))
         return list(dict.fromkeys([by_wa[0], by_wa[-1]]))
 
@@ -89,7 +89,7 @@ class WaStudy:
 
 
 def _replaced(config: Config) -> Iterator[str]:
-    """What of the device the data take the place of, in words."""
+    """Describes device values that the data replace."""
     if keys := changed(config, [f"start.{key}" for key in config["start"]]):
         yield f"{keys} of the device is not used: each run has the fill of the data"
     if keys := changed(config, ["buffer.scheme"]):
@@ -106,7 +106,7 @@ def _logs(these: Sequence[float], those: Sequence[float]) -> list[float]:
 
 
 def _noise(runs: Sequence[WaRun]) -> tuple[float, str]:
-    """What runs of the same workload on the same span differ by."""
+    """Returns the difference between two runs with the same workload and span, and its source."""
 
     def workload(run: WaRun) -> tuple[object, ...]:
         return run.span_bytes, run.fill, run.load, run.zone_bytes, run.active_zones

@@ -1,4 +1,4 @@
-"""The data and the drive to begin with, and the simulations of a calibration or a forecast."""
+"""The data, the initial drive, and the simulations of a calibration or a forecast."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from .study import Config, Study, Told
 from .wa import WaStudy
 
 SCALES = {"write amplification": 256.0, "latency": 1024.0}
-"""Pages of the drive for one that is simulated, unless another scale is asked for."""
+"""Default scales: pages of the drive for each simulated page."""
 
 Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
 class Start:
-    """The drive to begin with, as a call gives it."""
+    """The initial drive, as given in a call."""
 
     device: Device
     set: Mapping[str, Any]
     size: str | None
-    """What the host can address; it decides `flash.blocks`."""
+    """Capacity that the host can address; it determines `flash.blocks`."""
 
     def config(self) -> Config:
-        """The resolved config. Raises ConfigError for what is wrong with the call."""
+        """Returns the resolved config; raises `ConfigError` for an error in the call."""
         config: Config = json.loads(configs.resolve(self.device, self.set))
         if self.size is None:
             return config
@@ -46,7 +46,7 @@ class Start:
 
 @dataclass(frozen=True)
 class AtScale:
-    """A run on the drive at another scale, which says what the scale changes."""
+    """A run on the drive at another scale, which shows the effect of the scale."""
 
     scale: float
     told: Told
@@ -70,7 +70,7 @@ class Work:
         self.study = _study([Path(path) for path in data], self.config)
         self.scale, self.seed = scale or SCALES[self.study.kind], seed
         self.steps = 0
-        """Simulations in all, where that is known."""
+        """Total number of simulations, if known."""
         self._progress, self._done = progress, 0
 
     def resolve(self, settings: Mapping[str, str]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ class Work:
     def residuals(
         self, runs: Sequence[str], settings: Mapping[str, str], seed: int = 0
     ) -> list[float]:
-        """Weighted residuals of the runs; `seed` is added to the seed of the work."""
+        """Returns weighted residuals of the runs; `seed` is added to the seed of the work."""
         config, seed = self.resolve(settings), self.seed + seed
         parts = []
         for run in runs:
@@ -93,14 +93,15 @@ class Work:
         return self.study.tell(run, config, scale or self.scale, self.seed)
 
     def scales(self, runs: Sequence[str], config: Config) -> Iterator[AtScale]:
-        """The runs that differ most at half and at double the scale, if there is such a drive."""
+        """Yields the runs that differ most, at half and at double the scale, if such a drive
+        exists."""
         for run in self.study.extremes(runs) if runs else ():
             for scale in (self.scale / 2, self.scale * 2):
                 with contextlib.suppress(ConfigError):
                     yield AtScale(scale, self.tell(run, config, scale))
 
     def named(self, names: Sequence[str] | str, option: str) -> list[str]:
-        """The runs of these names, each of which may stand for several."""
+        """Returns the runs with these names; a name may stand for several runs."""
         study, runs = self.study, list[str]()
         for name in [names] if isinstance(names, str) else names:
             if name in study.left_out:

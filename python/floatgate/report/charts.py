@@ -1,8 +1,8 @@
 """One small function for each plot: takes a frame from `frames`, returns an Altair chart.
 
 Charts carry no colours and no fonts: the config of the page or picture file adds them (`theme`).
-Rows of bars have their label above the bar, not to its left. This layout works on a phone too, and
-leaves room for a label as long as a trace's name.
+Rows of bars have their label above the bar, not to its left. This layout also works on a phone, and
+leaves room for labels of any length, such as a trace's name.
 """
 
 from __future__ import annotations

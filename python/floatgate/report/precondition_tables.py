@@ -11,9 +11,10 @@ from .values import ABSENT, fixed, measured, percent, ratio, size
 def recipes_table(found: Preconditioned) -> Table:
     """Returns a row for each recipe.
 
-    The columns are: drive capacities written by the recipe; write amplification of the workload's
-    first window after the recipe; distance of the first window and of the farthest window from the
-    steady state; and the least level that all windows are within.
+    "Volumes" counts the drive capacities written by the recipe. "WA" is the write amplification of
+    the workload's first window after the recipe. "Distance" and "Farthest" are the distances of the
+    first and of the farthest window from the steady state. "Within" is the least level that all
+    windows keep.
     """
     titles = ["Recipe", "Volumes", "WA", "Distance", "Farthest", "Within"]
     rows = [

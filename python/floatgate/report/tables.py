@@ -35,7 +35,7 @@ from .values import (
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its text, and the number or text to sort by."""
+    """One cell: its text, and the number or text that sorts it."""
 
     text: str
     order: float | str | None = None

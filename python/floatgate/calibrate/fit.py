@@ -22,15 +22,15 @@ SCAN = 6
 SHARE_TOLERANCE = 0.002
 """A search ends when its steps become smaller than this share of the ranges."""
 SEARCH_MOST = 80
-"""Most simulations in a search for several keys."""
+"""Maximum number of simulations in a search for several keys."""
 REFIT_MOST = 16
-"""Most simulations in a search for the other keys while one key is fixed."""
+"""Maximum number of simulations in a search for the other keys while one key is fixed."""
 HALVINGS = 8
 """Number of halvings of the bracket around an end of an interval."""
 END_SHARE = 0.01
 """A value within this share of its range from an end counts as at the end."""
 ALIKE = 0.95
-"""Least cosine of two keys' effects at which the keys count as indistinct."""
+"""Minimum cosine of two keys' effects at which the keys count as indistinct."""
 
 Residuals = Callable[[Mapping[str, str]], Sequence[float]]
 

@@ -37,8 +37,7 @@ class Key:
 
     name: str
     kind: str
-    """Kind of value: "number", "integer", "time" (ns), "size" (bytes) or "rate" (bytes per
-    second)."""
+    """Kind of value: "number", "integer", "time" (ns), "size" (bytes) or "rate" (bytes/s)."""
     low: float
     high: float
 

@@ -81,8 +81,7 @@ class LatencyStudy:
         self.notes: Sequence[str] = [*self._replaced(config), *_at_once(loads)]
 
     def below_knee(self, load: Load) -> bool:
-        """Returns whether a rate is served and lies below the knee, at which latencies are
-        random."""
+        """Returns whether a rate is served and below the knee, where latencies are random."""
         return load.is_served and load.offered <= SERVED * self.knee
 
     def why_idle(self, key: str) -> str | None:
@@ -107,8 +106,7 @@ class LatencyStudy:
         return [math.log(found[name] / load.measured[name]) for name in names]
 
     def null(self, runs: Sequence[str]) -> float | None:
-        """Returns the error of a drive with the same numbers, their geometric means, under every
-        load."""
+        """Returns the error of a drive with the same numbers (geometric means) under every load."""
         if len(runs) < 2:
             return None
         logs = [self._logs(self.loads[run]) for run in runs]
@@ -148,8 +146,7 @@ class LatencyStudy:
         return [name for name in names if name in load.measured]
 
     def _logs(self, load: Load) -> dict[str, float]:
-        """Returns the logs of a load's values; below the knee, `iops` is relative to the offered
-        rate."""
+        """Returns logs of a load's values; below the knee, `iops` is relative to the offer."""
         offered = {"iops": load.offered} if self.below_knee(load) else {}
         return {
             name: math.log(load.measured[name] / offered.get(name, 1.0))
@@ -217,8 +214,7 @@ def _spec(load: Load, span: int, is_open: bool) -> str:
 
 
 def requests(load: Load, span: int, seed: int) -> pl.DataFrame:
-    """Returns the requests of SSD-iq's seven threads: a probe at constant spacing, random
-    arrivals."""
+    """Returns the requests of SSD-iq's seven threads: a constant-rate probe, random arrivals."""
     import polars as pl
 
     share = PROBE_IOPS / load.offered

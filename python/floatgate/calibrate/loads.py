@@ -13,7 +13,7 @@ READS = ("r_mean_us", "r_p50_us", "r_p99_us")
 WRITES = ("w_mean_us", "w_p50_us", "w_p99_us")
 NEEDED = ("drive", "group", "rate_iops", "offered_iops", "read_iops", "write_iops", *READS, *WRITES)
 SERVED = 0.98
-"""Least share of the offered rate that a drive serves below the knee."""
+"""Minimum share of the offered rate that a drive serves below the knee."""
 REQUESTS, READS_LEAST, REQUESTS_MOST = 40_000, 8_000, 2_000_000
 """Bounds on the simulated requests of a rate.
 
@@ -21,7 +21,7 @@ A rate has at least `REQUESTS` requests. If it has reads, it has at least `READS
 that eighty reads exceed their 99th percentile. It never has more than `REQUESTS_MOST` requests.
 """
 OUTSTANDING = 7 * 64
-"""Most outstanding requests of SSD-iq's seven threads."""
+"""Maximum number of outstanding requests of SSD-iq's seven threads."""
 PROBE_IOPS = 10_000
 """Requests per second of SSD-iq's thread 0, at constant spacing; half of them are reads."""
 
@@ -37,7 +37,7 @@ class Load:
     read_share: float
     size: int
     depth: int
-    """Most outstanding requests of all jobs together."""
+    """Maximum number of outstanding requests of all jobs together."""
     probe: bool
     """Whether the load includes SSD-iq's thread 0."""
     constant: bool

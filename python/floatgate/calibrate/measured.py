@@ -18,7 +18,7 @@ STEADY_SHARE = 0.2
 RISEN = 1.05
 """Cleaning has begun when write amplification exceeds the base by this factor."""
 BASE_WINDOWS = 5
-"""Least number of windows without cleaning that define the base; else the fill defines it."""
+"""Minimum number of windows without cleaning that define the base; else the fill defines it."""
 
 FILLS = {"seq fill": "sequential", "shuffled fill": "shuffled"}
 """Phases that fill a drive, with the equivalent `start.fill`."""
@@ -42,13 +42,11 @@ class WaRun:
     raw: tuple[float, ...]
     """Media bytes per host byte in each window."""
     base: float
-    """Media bytes per host byte without cleaning: parity, map and metadata, which are not
-    simulated."""
+    """Media bytes per host byte without cleaning: parity, map and metadata, not simulated."""
 
     @property
     def wa(self) -> list[float]:
-        """Write amplification divided by the base, comparable with a simulation that counts data
-        pages."""
+        """Write amplification over base, comparable with a simulation that counts data pages."""
         return [raw / self.base for raw in self.raw]
 
     @property

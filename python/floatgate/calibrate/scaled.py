@@ -22,10 +22,10 @@ from ..result import Result
 from .measured import GIB, WaRun
 
 UNIT_PAGES_LEAST = 32
-"""Fewest pages of a scaled unit; with fewer, write amplification depends on their number."""
+"""Minimum pages of a scaled unit; with fewer, write amplification depends on their number."""
 UNITS_LEAST = 32
 ROWS_LEAST = 4
-"""Fewest rows of a block on a drive with a clock, so that an erase covers several programs."""
+"""Minimum rows of a block on a drive with a clock, so that an erase covers several programs."""
 ZIPF_THETA = 0.8
 """Skew of the load `zipf`, unless its name has another."""
 SHARES_TOLERANCE = 0.005

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .fit import Fit
 
 ERROR_MOST = 0.25
-"""Largest error (rms); a drive with a larger error explains nothing."""
+"""Maximum error (rms); a drive with a larger error explains nothing."""
 POOR_ERROR = 0.10
 """Above this error, a fit must have its values inside the ranges, and must beat the null model."""
 NOISE_TIMES = 3.0

@@ -268,7 +268,7 @@ def _print_runs(out: Console, rows: list[tuple[str, Told]], found: Calibration |
 
 
 def _shown(names: Iterable[str]) -> list[str]:
-    """Returns the columns to print; from a table that is too wide, keeps only the errors."""
+    """Returns the columns to print; of too many, leaves out measured and simulated values."""
     all_names = list(names)
     if len(all_names) <= COLUMNS_MOST:
         return all_names

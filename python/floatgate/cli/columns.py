@@ -16,7 +16,7 @@ GAP = 2
 """Blanks between two columns, and the indent of a row printed below its labels."""
 
 PROSE = 18
-"""Least width of a column of prose, unless its text is shorter."""
+"""Minimum width of a column of prose, unless its text is shorter."""
 
 Cell = str | Text
 
@@ -44,7 +44,7 @@ class Column:
 
     @property
     def content(self) -> int:
-        """Least width of the cells in characters."""
+        """Minimum width of the cells in characters."""
         most = max(map(_longest, self.cells), default=0)
         if self.kind != "prose":
             return most
@@ -53,7 +53,7 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Least width of the column in characters."""
+        """Minimum width of the column in characters."""
         return max(self.content, _longest(self.title))
 
     def narrowed(self) -> Column:

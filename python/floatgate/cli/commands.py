@@ -22,8 +22,7 @@ class Strict(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses like Click; raises `BadParameter` for a repeated option, an empty value or bad
-        text."""
+        """Parses like Click; raises `BadParameter` for a repeated option and for a bad value."""
         if not ctx.resilient_parsing:
             given, _, order = self._parsed(ctx, list(args))
             single = [one for one in order if not getattr(one, "multiple", True)]
@@ -66,8 +65,7 @@ def _check_text(value: Any, option: Any) -> None:
 
 
 def _is_utf8(text: str) -> bool:
-    """Returns whether the bytes of an argument were UTF-8. Python keeps other bytes as
-    surrogates."""
+    """Returns whether an argument was UTF-8; Python keeps other bytes as surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

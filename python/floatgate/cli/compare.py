@@ -139,8 +139,7 @@ def _say(warnings: Sequence[str], out: Path | None, quiet: bool) -> None:
 
 
 def _last_out() -> Path:
-    """Returns the directory that --resume without --out continues: the last unfinished one, else
-    the last."""
+    """Returns the default directory for --resume: the last unfinished one, else the last."""
     there = [*itertools.takewhile(Path.is_dir, output.numbered(DEFAULT_OUT))]
     unfinished = [folder for folder in there if not (folder / REPORT).exists()]
     return [DEFAULT_OUT, *there, *unfinished][-1]
@@ -245,8 +244,7 @@ def _write(
     pictures: options.PictureKind | None,
     baseline: Mapping[str, str] | None,
 ) -> None:
-    """Writes results.json, the tables as Parquet and CSV, report.html, and pictures if
-    requested."""
+    """Writes results.json, tables as Parquet and CSV, report.html, and pictures if requested."""
     from floatgate.comparison import latency_rows
     from floatgate.report import write_pictures, write_report
     from floatgate.report.files import write_table

@@ -18,8 +18,7 @@ app = App(add_completion=False)
 WINDOW_MS_MAX = 1000.0
 
 ANSWER_S = 60.0
-"""Seconds until a drive without an answer counts as hung. Commands that work longer have no
-limit."""
+"""Timeout for an answer of the drive, in seconds. Commands that may take long have no timeout."""
 
 
 @app.callback(epilog="Example: floatgate ctl status")

@@ -20,7 +20,7 @@ app = App(add_completion=False)
 NUMBER_MAX = 2**32 - 1
 
 SHOWN = 20
-"""Most problems printed as text; JSON has more."""
+"""Maximum number of problems printed as text; JSON has more."""
 
 COLUMNS = ("unit", "page", "state", "owner", "number", "sequence", "serial", "content", "bytes")
 

@@ -31,8 +31,7 @@ COLUMNS: Mapping[str, tuple[str, Sequence[Unit]]] = {
 
 
 def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequence[Result]) -> None:
-    """Prints a row for each combination with its differences to the baseline below, then
-    messages."""
+    """Prints each combination with its differences to the baseline below, then messages."""
     rows = summary.to_dicts()
     names = ["trace", *keys] if summary["trace"].n_unique() > 1 or not keys else [*keys]
     names += ["drive"] if any(row["drive"] for row in rows) else []
@@ -54,8 +53,7 @@ def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequenc
 def _interleaved(
     rows: Sequence[Mapping[str, Any]], lines: Sequence[tuple[str, str]]
 ) -> list[str | Text]:
-    """Returns the cells of a column: each row's value, and below it the row's difference, if
-    any."""
+    """Returns the cells of a column: each row's value, with its difference below, if any."""
     cells: list[str | Text] = []
     for row, (own, difference) in zip(rows, lines, strict=True):
         cells.append(own)

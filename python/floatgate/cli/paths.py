@@ -54,8 +54,7 @@ def refuse_existing(target: Path, *, force: bool, option: str = "--out") -> None
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Returns whether two names mean one file, which need not exist; devices and FIFOs never
-    match."""
+    """Returns whether two names mean one file, which need not exist yet; false for devices."""
     if any(is_stdout(path) or is_special(path) for path in (one, other)):
         return False
     try:

@@ -351,8 +351,7 @@ def _refuse_shared(
 
 
 def _several(wanted: int | None, timing: str, depth: int) -> int:
-    """Returns the number of a client's requests served at a time; prints a warning about it, if
-    any."""
+    """Returns the number of a client's requests served at a time; prints a warning, if any."""
     from floatgate.live import nbdkit
 
     several, warning = nbdkit.threads(nbdkit.find(), wanted, timing, depth)

@@ -28,8 +28,7 @@ class _RunsFiles(OneLineErrors):
     """Group whose first argument may be a study file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parses as for any group; a first argument that names no command becomes a call of
-        `run`."""
+        """Parses as for any group; a first argument that names no command calls `run`."""
         if args and args[0] not in {*self.commands, "-h", "--help"}:
             args = [RUN, *args]
         return super().parse_args(ctx, args)
@@ -204,8 +203,7 @@ def _default_out(file: Path) -> str:
 
 
 def _open(place: str) -> tuple[Dataset, str]:
-    """Opens the dataset in a directory, or the dataset of a study file; returns its location
-    too."""
+    """Opens a dataset by its directory or study file; returns the dataset and its location."""
     from floatgate.studies import Dataset
 
     target = _default_out(Path(place)) if place.endswith(".toml") else place

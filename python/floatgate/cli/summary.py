@@ -57,7 +57,7 @@ STEADY = 0.01
 """Relative difference up to which the last quarter counts as equal to the mean."""
 
 RUNS_NAMED = 3
-"""Most runs named after a message; if there are more, the message has their number."""
+"""Maximum number of runs named after a message; with more, the message states their number."""
 
 SMALL = 0.0005
 """Parts below this share of their sum are left out of a line."""

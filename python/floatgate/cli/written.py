@@ -18,8 +18,7 @@ RUN_FILES = (
 
 
 def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
-    """Writes result.json, timeline.parquet, report.html, and latencies and pictures if
-    requested."""
+    """Writes result.json, timeline.parquet, report.html, and latencies and pictures if any."""
     from floatgate.report import write_pictures, write_report
     from floatgate.report.files import write_frame, write_table
 

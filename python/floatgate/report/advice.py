@@ -67,8 +67,11 @@ def answers_table(found: Advice) -> Table:
 
 
 def numbers_frame(found: Advice) -> pl.DataFrame:
-    """Returns a row for each number: `question` (its key), `found` (confidence), `name`, `value`,
-    `unit`, `low`, `high`."""
+    """Returns a row for each number.
+
+    `question` is the line's key, and `found` its confidence; `name`, `value`, `unit`, `low` and
+    `high` are the number's fields.
+    """
     rows = [
         {"question": line.key, "found": line.found, **vars(number)}
         for line in found.lines
@@ -98,8 +101,7 @@ def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot
 
 
 def _figure(line: Line) -> Figure | None:
-    """Returns the figure of a line's numbers, or None where no figure is defined or no number
-    exists."""
+    """Returns the figure of a line's numbers, or None if the line has no figure or no numbers."""
     if line.key not in PICTURES or not line.numbers:
         return None
     unit, caption = PICTURES[line.key]

@@ -23,8 +23,7 @@ ROW_HEIGHT = 42
 BAR = 15
 LABEL_ABOVE = -11
 BAR_BELOW = 7
-"""Height of a row, height of its bar, and distances of label and bar from the row's middle, in
-pixels."""
+"""Heights of a row and of its bar; offsets of label and bar from the row's middle; in pixels."""
 
 SHORT = "format(datum.value, '~s')"
 """Expression for a label such as 20k. An axis format would write its zero as 0k."""
@@ -34,12 +33,11 @@ LINE_DIGITS = 6
 
 MARK_BELOW = 24
 MARK_HEIGHT = 18
-"""Distance of a mark's text from the row's middle, and the height that it adds to the row, in
-pixels."""
+"""Offset of a mark's text from the row's middle, and the extra height of the row, in pixels."""
 
 
 SEEDS_BELOW = 18
-"""Distance of a bar's seed dots from the row's middle, in pixels."""
+"""Offset of a bar's seed dots from the row's middle, in pixels."""
 
 Marks = tuple[pl.DataFrame, pl.DataFrame]
 """Intervals of bars, and the value of each seed: the result of `intervals.seed_marks`."""
@@ -120,8 +118,7 @@ def chart_shares(
 
 
 def _bar_ends(totals: pl.DataFrame, marks: Marks | None) -> pl.DataFrame:
-    """Adds to `totals`, which has a `value` for each `row`, the position where its text begins:
-    `end`."""
+    """Adds to `totals` (a `value` for each `row`) the column `end`, where the row's text begins."""
     if marks is None or marks[0].is_empty():
         return totals.with_columns(end="value")
     ends = totals.join(marks[0].select("row", "high"), on="row", how="left", maintain_order="left")

@@ -11,7 +11,7 @@ from .values import count, percent, size
 Document = Mapping[str, Any]
 
 SIZES = 12
-"""Most rows in the short table."""
+"""Maximum number of rows in the short table."""
 
 
 def source_words(document: Document) -> str:

@@ -19,7 +19,7 @@ from .tables import Table, beside, written
 from .values import count, percent
 
 LANES = 64
-"""Most lanes that a plot shows one by one.
+"""Maximum number of lanes that a plot shows one by one.
 
 With more lanes, the plot shows the mean lane and the busiest lane of each run.
 """
@@ -106,8 +106,7 @@ def lanes(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
 
 
 def use_table(runs: Sequence[Run]) -> Table:
-    """Returns, for each run, the busiest die, its busy share, and the mean busy share of the dies
-    and of the channels."""
+    """Returns each run's busiest die with its busy share, and the mean busy shares."""
     dies, channels = ([_busy(run, kind) for run in runs] for kind in (DIES, CHANNELS))
     columns = [
         written(count)("Busiest die", [shares.index(max(shares)) for shares in dies]),
@@ -128,8 +127,7 @@ def _shown(noun: str, busy: Sequence[float], every: bool) -> Iterable[tuple[str,
 
 
 def _busy(run: Run, kind: Lane) -> list[float]:
-    """Returns the share of the time in which each lane was not idle; empty if the run took no
-    time."""
+    """Returns the share of the time in which each lane was busy; empty for a run without time."""
     shares = kind.shares(run.result)
     uses = [getattr(shares, use) for use in kind.uses if use != "idle"]
     return [sum(lane) for lane in zip(*uses, strict=True)]

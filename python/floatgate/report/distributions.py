@@ -22,8 +22,10 @@ from .tables import cause_table
 from .values import TIMES, unit_of
 
 SHARE_STEP = 0.004
-"""Points of a line closer than this in their share (and within `CURVE_STEP` in the logs of time and
-tail) are one point on screen."""
+"""Largest difference in share between two points of a line that are one point on screen.
+
+The points must also be within `CURVE_STEP` in time and tail.
+"""
 
 ABSENT = "the run kept a summary of its latencies, or there are none"
 
@@ -56,8 +58,7 @@ def lines(found: Iterable[tuple[Run, str, Distribution | None]]) -> pl.DataFrame
 
 
 def _points(one: Distribution) -> list[tuple[float, float, float]]:
-    """Returns time, share and nines of the points visible on screen; the longest time is the
-    last."""
+    """Returns time, share and nines of the points visible on screen, up to the longest time."""
     (_, none), *rest = one.cdf
     points: list[tuple[float, float, float]] = []
     for us, share in ((rest[0][0], none), *rest):

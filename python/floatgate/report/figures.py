@@ -43,7 +43,7 @@ CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
 """Each cache: its section of a result, its name, and the reason why it may have no hit ratio."""
 
 DRAWN = 64
-"""Most runs that are drawn; tables list all runs."""
+"""Maximum number of runs drawn; tables list all runs."""
 
 
 MEANS = ("sweep", "write-amplification", "hit-ratio", "blame")

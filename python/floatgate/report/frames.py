@@ -46,8 +46,7 @@ NAMED = CAUSES | {
     "fold": "folding",
     "parity": "parity",
 }
-"""`CAUSES`, and the causes that charts add to "other" because readers cannot distinguish more
-colours."""
+"""`CAUSES`, and the causes that charts add to "other" for lack of distinct colours."""
 
 Cache = Callable[[Result], MappingResult | BufferResult]
 """Returns the mapping cache or the write buffer of a result."""
@@ -63,8 +62,7 @@ KINDS: dict[str, Times] = {
 
 
 def kept(run: Run, operation: str, cause: str = "response") -> Distribution | None:
-    """Returns the whole distribution of a time, if the run kept it and not all its times are
-    zero."""
+    """Returns the whole distribution of a time, if the run kept it and not all times are zero."""
     for one in run.result.distributions:
         if (one.operation, one.cause) == (operation, cause) and one.ns:
             return one
@@ -81,8 +79,7 @@ LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
 def amplification(runs: Iterable[Run]) -> pl.DataFrame:
-    """Returns bytes programmed per byte of the host, by cause; they sum to the write
-    amplification."""
+    """Returns the write amplification by cause: bytes programmed per byte of the host."""
     rows = []
     for run in runs:
         rows += _parts(run, run.result.amplification, CAUSES, 1.0)
@@ -90,8 +87,7 @@ def amplification(runs: Iterable[Run]) -> pl.DataFrame:
 
 
 def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
-    """Returns microseconds of the mean response time by cause; `names` has the name of each
-    cause."""
+    """Returns the mean response time by cause, in microseconds; `names` has the causes' names."""
     rows = []
     for run in runs:
         rows += _parts(run, run.result.latency.blame_us, names, 1.0)
@@ -178,8 +174,10 @@ def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
 def sweep(
     runs: Sequence[Run], axis: Sequence[float], metric: Callable[[Result], float | None]
 ) -> pl.DataFrame:
-    """Returns a metric (its mean over seeds) against a swept quantity; `axis` has the quantity of
-    each run."""
+    """Returns a metric, as the mean over seeds, against a swept quantity.
+
+    `axis` has the quantity of each run.
+    """
     rows = [
         (run.label, run.colour, run.dash, at, mean_and_half_width([*map(metric, run.seeds)])[0])
         for run, at in zip(runs, axis, strict=True)
@@ -208,8 +206,7 @@ def _parts(
 
 
 def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[float, float, float]]:
-    """Returns time, share and nines of the points visible on screen; the slowest request is
-    last."""
+    """Returns time, share and nines of the points visible on screen, up to the slowest request."""
     points: list[tuple[float, float, float]] = []
     slowest = times.max_us
     for us, share in times.cdf if whole is None else whole.cdf:

@@ -19,7 +19,7 @@ COLUMNS = {
 """Columns of the paper's Table 1: pages, page writes, and a length in pages."""
 
 SEQUENCES = 200
-"""Most sequences that the page lists; the JSON file has all."""
+"""Maximum number of sequences that the page lists; the JSON file has all."""
 
 
 def means_cells(found: Hotness) -> list[Cell]:

@@ -134,8 +134,10 @@ def chart_distances(bars: pl.DataFrame) -> Plot:
 
 
 def chart_sequential(bars: pl.DataFrame) -> Plot:
-    """Returns bars of the share that continues the previous request; `bars` has `row` and
-    `value`."""
+    """Returns bars of the share that continues the previous request.
+
+    `bars` has the columns `row` and `value`.
+    """
     title = "Continues the one before"
     tooltip = [
         alt.Tooltip("row:N", title="Of"),

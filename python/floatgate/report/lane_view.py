@@ -43,17 +43,16 @@ SMALL = 0.0005
 """Components of a response time below this share of the total are left out."""
 
 LANES = 96
-"""Most lanes drawn: first the lanes of the request, then the others in their order."""
+"""Maximum number of lanes drawn: the request's lanes first, then the others in their order."""
 
 LANE = (15, 30)
-"""Least and most pixels from a lane to the next; half of this distance separates channels."""
+"""Minimum and maximum pixels from lane to lane; half of the distance separates channels."""
 
 HEIGHT = 240
 """Pixels of the plot, if lanes then keep within the limits of `LANE`."""
 
 TOP = -1.3
-"""Top of the plot above the first lane, in lanes; the ends of the request have their names
-there."""
+"""Top of the plot above the first lane, in lanes; names of the request's ends are there."""
 
 DIGITS = 12
 """Digits of a time: the reader may zoom into microseconds of a second."""
@@ -62,14 +61,13 @@ FULL = 0.84
 """Share of a lane's pixels that the highest bar takes."""
 
 BARS = 20_000
-"""Most spans drawn one by one; in larger windows, spans too short to see are joined."""
+"""Maximum number of spans drawn one by one; with more, spans too short to see are joined."""
 
 SPAN = ("place", "lane", "doing", "cause", "start", "end")
 
 
 def lane_view(drawn: Sequence[Run]) -> list[Figure]:
-    """Returns one figure if a run was configured to record a window, with a plot for each such
-    run."""
+    """Returns a figure with a plot for each run that has a window, if any run was to record one."""
     if not any(run.result.setting("lanes.window") for run in drawn):
         return []
     figure = Figure(
@@ -215,8 +213,7 @@ def lane_name(result: Result, number: int) -> str:
 
 
 def _lanes(result: Result) -> tuple[list[tuple[int, float]], int]:
-    """Returns the lanes drawn, with their positions from the top, and the number of lanes left
-    out."""
+    """Returns the drawn lanes with their positions from the top, and the number of other lanes."""
     dies, channels = len(result.dies.idle), len(result.channels.idle)
     own = result.lanes.request.dies
     each = max(dies // max(channels, 1), 1)
@@ -273,8 +270,7 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
 
 
 def _lane_axis(result: Result, shown: Sequence[tuple[int, float]]) -> alt.Axis:
-    """Returns the axis of lane names, each at its lane's middle; names of the request's dies are
-    bold."""
+    """Returns the axis with each lane's name at its middle; the request's dies are bold."""
     own = [place + 0.5 for lane, place in shown if lane in result.lanes.request.dies]
     names = [lane_name(result, lane) for lane, _ in shown]
     index = " + ".join(["0", *(f"(datum.value > {place})" for _, place in shown[1:])])
@@ -322,8 +318,7 @@ def _bands(
 
 
 def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """Draws a rule at the request's arrival and one at its completion, each named on its outer
-    side."""
+    """Draws rules at the request's arrival and completion, each named on its outer side."""
     request, latency = _request_times(result), result.lanes.request.latency_us
     if request is None or latency is None:
         return []

@@ -18,7 +18,7 @@ from .tables import Cell, Table
 from .values import count, percent, size
 
 TICK_STEP = 4
-"""Most powers of two that the axis labels all; over a wider range it labels every second one."""
+"""Up to this many powers of two, the axis labels all of them; with more, every second one."""
 
 
 def write_map_curve(document: Document, directory: Path) -> list[Path]:

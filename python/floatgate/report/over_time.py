@@ -82,8 +82,7 @@ def over_time(drawn: Sequence[Run]) -> list[Figure]:
 
 
 def _in_units(found: Frames) -> tuple[list[Metric], Frames]:
-    """Converts the response times into units that suit the plots; all plots share one set of
-    frames."""
+    """Converts the response times into units that suit the plots, which share one set of frames."""
     metrics = []
     for metric in TIMED:
         ends = span(found.values(), metric.name) or (0.0, 0.0)
@@ -139,8 +138,7 @@ def _domain(low: float, high: float, style: str) -> tuple[float, float]:
 
 
 def robust_span(values: Sequence[float]) -> tuple[float, float]:
-    """Returns the ends of an axis that leaves out values so far off that the rest would look
-    flat."""
+    """Returns the ends of an axis without the values that would flatten the rest."""
     column = pl.Series(values)
     low, high = (column.quantile(share, "linear") or 0.0 for share in BULK)
     room = FAR * (high - low)

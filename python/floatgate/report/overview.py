@@ -16,7 +16,7 @@ from .values import DAYS, NARROW_SPACE, SIZES, count, measured, percent, plain, 
 UNTIMED = "not simulated (timing = none)"
 
 SHOWN = 3
-"""Most different texts shown in a line; if there are more, the line has only their number."""
+"""Maximum number of texts shown in a line; with more, the line only states their number."""
 
 Facts = list[tuple[str, str]]
 

@@ -48,8 +48,7 @@ class Details:
 
 
 def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool]]) -> Details:
-    """Returns a run's details: provenance, operations, use of the flash, and its own config
-    values."""
+    """Returns a run's details: provenance, operations, use of the flash, own config values."""
     found = (tables.operations_table(result), tables.space_table(result.space))
     drawn = [table for table in found if table is not None]
     return Details(label, tables.provenance(result), config, drawn)
@@ -231,8 +230,7 @@ def begin_script() -> Future[str]:
 
 
 def _vega() -> str:
-    """Returns Vega, Vega-Lite and their embedding, from the library that also draws the
-    pictures."""
+    """Returns the script of Vega, Vega-Lite and their embedding, for the version in `SCHEMA`."""
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=SCHEMA)
     # Only these two delimiters would end a script element early. Neither occurs in the current
     # libraries.

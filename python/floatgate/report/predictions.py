@@ -67,8 +67,7 @@ def predicted(result: Result) -> Predicted | None:
 
 
 def prediction_frame(runs: Iterable[Run]) -> pl.DataFrame:
-    """Returns a row for each run with a prediction: `value`, `law`, `source`, and a plot's
-    `label`."""
+    """Returns `value`, `law`, `source` and a plot's `label` for each run with a prediction."""
     rows = []
     for run in runs:
         if found := predicted(run.result):
@@ -107,8 +106,10 @@ def _simple_drive(result: Result) -> bool:
 
 
 def _simple_writes(result: Result, keys: dict[str, str]) -> bool:
-    """Returns whether the workload has aligned writes of one page over the whole drive, and no
-    trims."""
+    """Returns whether the workload only has aligned one-page writes over the whole drive.
+
+    It must not have trims either.
+    """
     drive, workload = result.drive, result.workload
     span = _core.number(keys.get("span", ""))
     if span is None:

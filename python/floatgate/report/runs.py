@@ -21,8 +21,7 @@ from .values import flatten, plain
 TRACE = "trace"
 MISSING = "not set"
 LABEL_KEYS = 3
-"""Most keys in a label that are all kept; of more keys, a label has only those that distinguish
-runs."""
+"""Maximum number of keys in a label; of more, only those that distinguish runs stay."""
 
 
 @dataclass(frozen=True)
@@ -203,8 +202,7 @@ def _short(keys: Sequence[Varying], run: int) -> str:
 
 
 def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
-    """Returns a value's short text: a name alone, but a quantity or a word like `none` with its
-    key."""
+    """Returns a value's short text: a name alone, a quantity or a word like `none` with its key."""
     value = vary.values[run]
     if vary.key == TRACE:
         return value
@@ -216,8 +214,7 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
 
 
 def _apart(names: list[str], results: Sequence[Result]) -> list[str]:
-    """Adds a number to runs with equal names; a single run without a name takes its trace's
-    name."""
+    """Adds a number to runs with equal names; a single unnamed run takes its trace's name."""
     if names == [""]:
         return _traces(results)
     seen: Counter[str] = Counter()

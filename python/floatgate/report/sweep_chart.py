@@ -21,8 +21,7 @@ class SweepAxis:
     ticks: list[tuple[float, str]]
 
     def encoding(self) -> alt.X:
-        """Returns the axis, with a tick for each value of the sweep, labelled with the text
-        given."""
+        """Returns the axis, with each value of the sweep as a tick, labelled as given."""
         values = [value for value, _ in self.ticks]
         # A tick takes the label of the nearest value, because a log scale does not return values
         # exactly.

@@ -39,8 +39,7 @@ METRICS = (
 
 
 def sweep(drawn: Sequence[Run]) -> list[Figure]:
-    """Returns a figure if a quantity takes three or more values, with a plot per metric and
-    trace."""
+    """Returns a figure if a quantity has three or more values: a plot per metric and trace."""
     keys = identifying([run.result for run in drawn])
     swept = next(filter(_is_swept, keys), None)
     if swept is None:

@@ -71,8 +71,7 @@ def written(write: Callable[[float | None], str]) -> Make:
 
 
 def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
-    """Returns a maker of columns in the unit that suits their values; the heading names the
-    unit."""
+    """Returns a maker of columns in the unit that suits the values, named in the heading."""
 
     def make(title: str, values: Sequence[float | None]) -> Column:
         name, base = unit_of(values, units)
@@ -207,8 +206,7 @@ TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.
 
 
 def cause_table(runs: Sequence[Run]) -> Table:
-    """Returns percentiles of the time that requests spent on each cause, with a row for each
-    run."""
+    """Returns percentiles of the time that requests spent on each cause, by run."""
     names_of = blame_names(run.result for run in runs)
     found = [
         ((run.name, kind, text), one)

@@ -58,10 +58,10 @@ DARK = {
 }
 
 SERIES = 8
-"""Most lines in a plot that readers can still distinguish by colour."""
+"""Maximum number of lines in a plot that readers can distinguish by colour."""
 
 PARTS = 10
-"""Most parts of a stacked bar, each with its own colour."""
+"""Maximum number of parts in a stacked bar, each with its own colour."""
 
 DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
 """Line patterns for a second varying key, as lengths in pixels drawn and left out."""

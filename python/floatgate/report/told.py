@@ -45,8 +45,7 @@ def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 def merged(texts: Sequence[str]) -> str:
-    """Merges texts that differ only in numbers into one, with the range of each number that
-    differs."""
+    """Merges texts that differ only in numbers, with a range for each number that differs."""
     columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
     ranges = iter([_range(column) for column in columns])
     return NUMBER.sub(lambda _: next(ranges), texts[0])

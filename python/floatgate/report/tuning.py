@@ -43,8 +43,7 @@ def write_tuned(found: Tuned, directory: Path) -> list[Path]:
 
 
 def tuned_figures(found: Tuned) -> list[Figure]:
-    """Returns a figure of the trials for each objective; with several, the Pareto front comes
-    first."""
+    """Returns a figure of the trials for each objective; with several, first the Pareto front."""
     figures = [_progress(found, at) for at in range(len(found.goals))]
     return [_pareto(found), *figures] if len(found.goals) > 1 else figures
 

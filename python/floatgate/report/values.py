@@ -44,8 +44,7 @@ def measured(value: float | None) -> str:
 
 
 def lasting(seconds: float | None) -> str:
-    """Formats a duration: in seconds from one second on, else in the largest unit that gives one or
-    more."""
+    """Formats a duration: in seconds from 1 s on, else in the largest unit that gives 1 or more."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3)):
         if seconds and round(seconds, 9) < 1000 * scale:
             return f"{seconds / scale:.4g} {unit}"

@@ -18,7 +18,7 @@ from .legends import first
 from .runs import Run, panels
 
 CELLS = 128
-"""Most cells in a row where several runs are drawn; each cell is the mean of its erase units."""
+"""Maximum number of cells in a row where several runs are drawn; a cell is a mean over units."""
 
 WIDE = 10
 """Shades follow the logarithm if the highest value exceeds the lowest by more than this factor."""

@@ -1,11 +1,11 @@
-"""What `floatgate advise` predicts against the full simulations that it did not run.
+"""Compares predictions of `floatgate advise` with the full simulations that it does not run.
 
-The traces were chosen before any of them was run: the captures that fill their device several
-times over. A full simulation plays every request on every page of a drive of as many erase units.
-It goes on where `advise` ends, for twice as many loops, and the mean over these is what is held
-against: from one loop to the next write amplification may change by more than a prediction errs.
-Predictions are from eight sets of samples that share none; the first is what `advise` prints.
-Seconds are those of the processor, for one prediction and for as many loops on the whole drive.
+We chose the traces before we ran any of them: the captures that fill their device several times
+over. A full simulation plays every request on every page of a drive with the same number of erase
+units. It continues where `advise` ends, for twice the loops. Predictions are compared with the mean
+over these loops, because write amplification may change more between two loops than a prediction
+errs. Each prediction uses one of eight disjoint sets of samples. `advise` prints the first one.
+Times are processor seconds, for one prediction and for the same number of loops on the whole drive.
 
     .venv/bin/python benches/advise.py TRACE...
 """
@@ -33,10 +33,10 @@ from floatgate.intervals import mean_and_half_width
 from floatgate.traces.model import Trace
 
 SETS = 8
-"""Sets of samples, each with its own seeds."""
+"""Number of sample sets, each with its own seeds."""
 
 LONGER = 3
-"""How many times as many loops the full simulation has."""
+"""Ratio of the full simulation's loops to the loops of a prediction."""
 
 HEAD = (
     "| trace | spare | predicted | interval | full | error | worst | held | seconds "
@@ -46,30 +46,31 @@ HEAD = (
 
 @dataclass(frozen=True)
 class Held:
-    """Predictions for one spare factor, held against the full simulation."""
+    """Predictions for one spare factor, and the full simulation to compare them with."""
 
     spare_factor: float
     predicted: list[Steady]
-    """By each set of samples."""
+    """The prediction from each set of samples."""
     full: float
     half_width: float
-    """Of the full simulation: half of the 95 % interval over its loops."""
+    """Half of the full simulation's 95 % interval over its loops."""
     seconds: tuple[float, float]
-    """Of the processor: a prediction's, and the full simulation's for as many loops."""
+    """Processor seconds of a prediction, and of the full simulation for the same number of
+    loops."""
 
     @property
     def errors(self) -> list[float]:
-        """Of each prediction, as a share of the full simulation."""
+        """Error of each prediction, as a share of the full simulation."""
         return [state.write_amplification / self.full - 1 for state in self.predicted]
 
     @property
     def right(self) -> int:
-        """Predictions whose interval holds the full simulation."""
+        """Number of predictions whose interval contains the full simulation."""
         pairs = [(one.write_amplification, one.half_width) for one in self.predicted]
         return sum(abs(wa - self.full) <= half for wa, half in pairs)
 
     def cells(self) -> list[str]:
-        """Of the table, all that does not depend on the machine."""
+        """Returns the cells of the table that do not depend on the machine."""
         first = self.predicted[0]
         wa, half = first.write_amplification, first.half_width
         worst = max(self.errors, key=abs)
@@ -85,7 +86,7 @@ class Held:
 
 
 def held(trace: Trace) -> Iterator[Held]:
-    """The predictions for a trace, for each spare factor, and what they are held against."""
+    """Yields the predictions for a trace and the full simulation, for each spare factor."""
     whole = requests_of(trace)
     begun = time.process_time()
     seeds = [1 + at * whole.samples for at in range(SETS)]
@@ -101,14 +102,15 @@ def held(trace: Trace) -> Iterator[Held]:
 
 
 def full_loops(trace: Trace, whole: Requests, spare: float, loops: int) -> list[float]:
-    """Write amplification of each loop of a trace on all pages of the drive."""
+    """Returns the write amplification of each loop of a trace on all pages of the drive."""
     unit = {"flash.pages_per_block": whole.unit_pages}
     sets = {**COUNTED, **unit, "capacity.spare_factor": spare}
     return loops_of(fg.run(trace, set=sets, repeat=loops), loops)
 
 
 def main(files: list[str]) -> None:
-    """A line for each trace and spare factor, with the time that either takes."""
+    """Prints a row for each trace and spare factor, with the time of prediction and full
+    simulation."""
     print(HEAD)
     for file in files:
         _, trace = curves.read_source(file, seed=1)

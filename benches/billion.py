@@ -1,12 +1,12 @@
-"""A trace of a billion requests: time, and memory beside the drive's own.
+"""Measures time and memory for a trace of a billion requests.
 
     python benches/billion.py [MILLIONS]
 
-Reads, writes, trims and flushes at random places of 4 GiB, from a Parquet file that is written
-before and removed after, and from a generator. The drive has no clock (`timing = "none"`). Each
-line is a process of its own: wall time, processor time of all its threads, and the most memory that
-it had; of the first, with hardly a request, this is what the drive takes. MILLIONS is 20 if it is
-not given; 1000 take 6.4 GB of disk.
+The workload reads, writes, trims and flushes at random offsets of 4 GiB. The requests come from a
+temporary Parquet file, and from a generator. The drive has no clock (`timing = "none"`). Each row
+is a separate process: wall time, processor time of all its threads, and peak memory. The first row
+has hardly any requests: it shows the memory of the drive alone. MILLIONS defaults to 20. 1000 need
+6.4 GB of disk space.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from trace_reading import COUNTING, head, quietly, report, run
 
 BYTES = 10
-"""Of disk for a request, at most."""
+"""Upper limit of disk bytes for a request."""
 
 
 def main() -> None:

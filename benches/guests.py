@@ -1,9 +1,10 @@
-"""Write amplification of the guests beside built-in placements: a table of the docs.
+"""Compares write amplification of external policies and built-in placements: a table of the docs.
 
     python benches/guests.py [DIRECTORY OF CAPTURES]
 
-Without a clock, on drives that were filled in random order. Generators write about 25 capacities of
-32 MiB; of captures it is the first 100,000 requests, on units of 512 pages so that there are few.
+The drives have no clock, and were filled in random order. Generators write about 25 times their
+span of 32 MiB. From captures, only the first 100,000 requests are used, on units of 512 pages to
+keep the number of units small.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ SETS: dict[str, Any] = {"timing": "none", "start.fill": "random"}
 
 
 def row(name: str, spare: str, captures: Path | None = None) -> str:
-    """A row of the table: write amplification over the whole workload under each policy."""
+    """Returns a row of the table: write amplification over the whole workload under each policy."""
     found = []
     for placement, victim in POLICIES.values():
         policies = {"placement.scheme": placement, "cleaning.victim": victim}

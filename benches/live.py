@@ -1,16 +1,19 @@
-"""How fast a live drive is: against nbdkit's memory plugin, and against the drive it models.
+"""Compares the speed of a live drive with nbdkit's memory plugin and with the drive that it models.
 
     python benches/live.py [--seconds S] [--repeats N] [-o FILE.json]
 
-Throughput: fio's 4 KiB random writes, 32 under way for each job, on nbdkit's own memory plugin and
-on Floatgate (whole map, flash in memory, no timing) in turns; what counts is the median of the
-ratios of neighbouring turns. Drives are fresh, and get as many bytes as they have, so that there is
-nothing to clean; or full: then Floatgate cleans, and copies pages that no memory plugin has to.
-Timing: fio on a drive with `--timing simulated`, and the simulator with the very requests that the
-drive has recorded. What NBD and fio take is measured first, as the mean at depth 1 of the same
-requests on the same drive without a clock, and is what the drive's answers set out earlier by
-(`--transport`). All in one run; the tables go to standard output, every number to FILE.json. Needs
-nbdkit, fio and the plugin (make build).
+Throughput: fio makes random writes of 4 KiB, with 32 under way per job. It runs in turns on
+nbdkit's own memory plugin and on Floatgate (whole map, flash in memory, no timing). The result is
+the median of the ratios of neighbouring turns. A fresh drive gets as many bytes as its capacity, so
+it never cleans. A full drive cleans, and copies pages that a memory plugin need not copy.
+
+Timing: fio runs on a drive with `--timing simulated`. The simulator then replays the recorded
+requests. First, the bench measures the time of NBD and fio: the mean at depth 1 of the same
+requests on the same drive without a clock. The drive sends its answers earlier by that time
+(`--transport`).
+
+One call makes all measurements. The tables go to standard output, and every number to FILE.json.
+Needs nbdkit, fio and the plugin (make build).
 """
 
 from __future__ import annotations
@@ -36,14 +39,14 @@ from floatgate.live import Live
 SIZE_MIB = 512
 LARGE = f"--size={SIZE_MIB}MiB"
 SMALL = "--size=64MiB"
-"""Of slow drives: one with a clock is filled in its own time."""
+"""Size of slow drives, because a drive with a clock takes its modelled time to fill."""
 FILL_BYTES = 128 << 10
 IDEAL = [LARGE, "--device", "small-nvme", "--set", "mapping.scheme=ideal"]
 MODELLED = {
     "classic": [SMALL, "--device", "classic"],
     "dftl09": [SMALL, "--device", "dftl09"],
     "small-nvme": [LARGE, "--device", "small-nvme"],
-    # Its erase units, of all planes, are too large for a drive of this size.
+    # The preset's erase units span all planes, which is too large for a drive of this size.
     "tlc-enterprise": [
         *(LARGE, "--device", "tlc-enterprise"),
         *("--set", "flash.pages_per_block=18", "--set", "flash.superblock=4"),
@@ -69,11 +72,12 @@ def main() -> None:
 
 
 def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) -> dict[str, Any]:
-    """Requests a second of both servers, in turns, and the ratio of their neighbours."""
+    """Returns requests per second of both servers in turns, and the ratios of neighbouring
+    turns."""
     servers = {"memory": memory_plugin, "floatgate": floatgate}
     found: dict[str, list[float]] = {name: [] for name in servers}
     for turn in range(repeats):
-        # Who goes first takes turns, too.
+        # The order within a turn alternates.
         for name in sorted(servers, reverse=turn % 2 == 0):
             with tempfile.TemporaryDirectory() as directory, servers[name](Path(directory)):
                 folder = Path(directory)
@@ -96,7 +100,7 @@ def throughput(title: str, jobs: int, full: bool, seconds: float, repeats: int) 
 
 
 def timing(seconds: float) -> list[dict[str, Any]]:
-    """What fio measures on a drive with its clock, and what the simulator says of the same."""
+    """Measures latencies with fio on drives with a clock, and compares them with the simulator."""
     print(f"\n{'drive':15} {'requests':9} {'depth':>5}  {'way':>6}", end="")
     print(f"  {'fio':>9} {'model':>9}  {'off':>7}", end="")
     print(f"  {'error of holding, us: mean, p99':>32} {'late':>6}")
@@ -110,7 +114,7 @@ def timing(seconds: float) -> list[dict[str, Any]]:
 
 
 def untimed(words: list[str], kind: str, seconds: float) -> float:
-    """The mean latency at depth 1 of a drive without a clock, in microseconds."""
+    """Returns the mean latency at depth 1 of a drive without a clock, in microseconds."""
     with tempfile.TemporaryDirectory() as directory, floatgate(Path(directory), *words):
         fio(Path(directory), "write", depth=8, bytes=FILL_BYTES)
         return fio(Path(directory), kind, 1, seconds=seconds)["mean_us"]
@@ -119,8 +123,8 @@ def untimed(words: list[str], kind: str, seconds: float) -> float:
 def timed(
     device: str, words: list[str], load: tuple[str, int, float], seconds: float
 ) -> dict[str, Any]:
-    """One line: the mean latency at depth 1, requests a second at other depths. `load` is the
-    kind of requests, their depth, and what the way takes in microseconds."""
+    """Returns one row: the mean latency at depth 1, or requests per second at other depths. `load`
+    is the kind of requests, their depth, and the transport time in microseconds."""
     kind, depth, way = load
     clock = ["--timing", "simulated", "--transport", f"{way:.0f}"]
     with tempfile.TemporaryDirectory() as directory:
@@ -132,7 +136,7 @@ def timed(
                 measured = fio(folder, kind, depth, seconds=seconds)
                 status = live.status()
         recorded = pl.read_parquet(folder / "x.parquet")
-    # Before them the drive was filled.
+    # The first recorded requests filled the drive, so they are dropped.
     requests = recorded.slice(recorded.height - status.result.workload.requests)
     config = status.result.config
     replay = fg.run(
@@ -174,8 +178,8 @@ def timed(
 def fio(
     folder: Path, kind: str, depth: int, *, jobs: int = 1, bytes: int = 4096, seconds: float = 0
 ) -> dict[str, float]:
-    """Requests a second and their mean latency, as fio measures them. If no time is given, its jobs
-    ask for as many bytes together as the drive has."""
+    """Returns requests per second and their mean latency, as fio measures them. Without a time
+    limit, the jobs together transfer the drive's capacity once."""
     command = [
         "fio",
         "--name=job",
@@ -196,7 +200,7 @@ def fio(
 
 @contextlib.contextmanager
 def served(command: list[str], folder: Path) -> Iterator[Path]:
-    """A server of a socket in the folder."""
+    """Runs a server at a socket in the folder."""
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=folder)
     try:
         end = time.monotonic() + 60
@@ -210,18 +214,18 @@ def served(command: list[str], folder: Path) -> Iterator[Path]:
 
 
 def answers(folder: Path) -> bool:
-    """Whether somebody can connect."""
+    """Returns whether a client can connect."""
     uri = f"nbd+unix:///?socket={folder / SOCKET}"
     return subprocess.run(["nbdinfo", "--size", uri], capture_output=True).returncode == 0
 
 
 def memory_plugin(folder: Path) -> contextlib.AbstractContextManager[Path]:
-    """nbdkit's own memory plugin."""
+    """Runs nbdkit's own memory plugin."""
     return served(["nbdkit", "-f", "-U", SOCKET, "memory", f"{SIZE_MIB}M"], folder)
 
 
 def floatgate(folder: Path, *words: str) -> contextlib.AbstractContextManager[Path]:
-    """A drive in memory; without words, one with the whole map and no timing."""
+    """Runs a drive in memory. By default it has the whole map in memory and no timing."""
     command = [sys.executable, "-m", "floatgate", "serve", "--socket", SOCKET, "--quiet"]
     command += ["--control", "control.sock", *(words or IDEAL)]
     return served(command, folder)

@@ -1,10 +1,10 @@
-"""Requests per second of runs with policies in Python, beside the same policy built in.
+"""Measures requests per second of Python policies, and of the same policies built in.
 
     python benches/python_policies.py [REQUESTS]
 
-Random page writes on a drive without a clock, whose map is in memory but for the rows of mappings.
-Best of three. Most of the policies are the examples of docs/python-policies.md, taken from the
-page; it needs Numba, as one of them does.
+The workload is random page writes on a drive without a clock. The map is in memory, except in the
+rows of mappings. Each rate is the best of three runs. Most policies are the examples of
+docs/python-policies.md, taken from the page. One of them needs Numba.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFINITIONS = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 
 
 class Batch(fg.Placement):
-    """`Short` of the page for many pages at a time."""
+    """`Short` of the page, for many pages in a call."""
 
     streams = 2
 
@@ -35,21 +35,21 @@ class Batch(fg.Placement):
 
 
 class Sinking(Batch):
-    """The batch, with a say in where cleaning moves pages."""
+    """Batch placement that also chooses streams for the pages that cleaning moves."""
 
     def moved(self, pages: fg.MovedPages) -> Any:
         return 0
 
 
 class Emptiest(fg.Victim):
-    """As `greedy`."""
+    """Works like `greedy`."""
 
     def pick(self, candidates: fg.Candidates) -> int:
         return int(candidates.unit[np.argmin(candidates.valid_pages)])
 
 
 class Everything(fg.Mapping):
-    """Has each entry at hand and no work to do: what being asked costs."""
+    """Reports every entry as cached and does no work: measures the cost of the calls."""
 
     def access(self, access: fg.MapAccess) -> list[fg.MapOp] | None:
         return None
@@ -72,7 +72,7 @@ LARGE = {"buffer.capacity": "16MiB"}
 
 
 def examples() -> dict[str, Any]:
-    """The policies of the page, by their names; its runs are left out."""
+    """Returns the policies of the page by name, without running the page's examples."""
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.S | re.M)
     tree = ast.parse("\n".join(blocks))
     tree.body = [one for one in tree.body if isinstance(one, DEFINITIONS)]
@@ -82,7 +82,7 @@ def examples() -> dict[str, Any]:
 
 
 def rate(trace: str, sets: dict[str, Any]) -> float:
-    """Requests per second, the best of some runs."""
+    """Returns requests per second, the best of several runs."""
     found = []
     for _ in range(RUNS):
         result = fg.run(trace, set={**SETS, **sets})

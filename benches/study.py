@@ -1,11 +1,12 @@
-"""What a study costs around its runs: time of each on threads and on Ray, memory for many.
+"""Measures the cost of a study around its runs: time per run on threads and on Ray, and memory.
 
     python benches/study.py [RUNS] [--ray]
 
-RUNS (1000 without it) tiny runs one after the other: in all, in the engine alone, and the rest,
-per run. With several workers, the time of a study counts once for each of them.
-Then the driver alone, with an executor that gives rows without running anything, for 10,000 and for
-100,000 runs: time per run, and the most memory that a process with this had.
+The first part makes RUNS (default 1000) tiny runs one after the other. It prints the time per run:
+in all, in the engine alone, and the rest. With several workers, the time of a study counts once for
+each worker. The second part measures the driver alone, with an executor that returns rows without
+running anything, for 10,000 and for 100,000 runs. It prints the time per run and the peak memory of
+the process.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DRIVER = [10_000, 100_000]
 
 
 def document(runs: int) -> dict[str, Any]:
-    """A study of so many runs, of ten configs."""
+    """Returns a study with this number of runs, of ten configs."""
     shares = [0.1 + 0.05 * i for i in range(10)]
     return {
         "traces": [TRACE],
@@ -41,7 +42,7 @@ def document(runs: int) -> dict[str, Any]:
 
 
 class Copying(Executor):
-    """Runs one task, and gives its row for all others."""
+    """Executor that runs one task, and returns its row for all other tasks."""
 
     def __init__(self) -> None:
         self.row: dict[str, Any] | None = None
@@ -56,7 +57,7 @@ class Copying(Executor):
 
 
 def engine_alone(runs: int) -> float:
-    """Seconds that the engine takes for all runs of the study, called with nothing around it."""
+    """Returns the engine's seconds for all runs of the study, called directly."""
     study = studies.Study.parse(document(runs))
     tasks = [*Plan(study.spec, study.base, lambda _: []).tasks()]
     workloads = [sources.open_source(TRACE, RunOptions(seed=t.how.seed)).workload for t in tasks]
@@ -81,7 +82,7 @@ def engine_alone(runs: int) -> float:
 
 
 def timed(runs: int, executor: Executor, in_flight: int) -> float:
-    """Seconds of a study, from the document to the last row on disk."""
+    """Returns the seconds of a study, from its document to the last row on disk."""
     with tempfile.TemporaryDirectory() as directory:
         start = time.perf_counter()
         found = studies.study(
@@ -104,7 +105,7 @@ def on_ray(runs: int) -> None:
 
     alone = engine_alone(runs)
     with RayExecutor(None, 256 << 20) as executor:
-        # The workers are begun, and have imported everything.
+        # Starts the workers, so that they have imported all modules.
         warm = [executor.submit(run, task, Ending()) for task in _some(runs)]
         for future in warm:
             future.result()
@@ -118,9 +119,9 @@ def _some(runs: int) -> list[Task]:
 
 
 def around(runs: int, whole: float, alone: float, workers: int) -> float:
-    """Seconds of a worker that a run takes beside the engine.
+    """Returns the worker seconds of a run that are not spent in the engine.
 
-    `whole` is the time of a study whose runs are on so many workers at a time, `alone` that of the
+    `whole` is the time of a study on this number of parallel workers. `alone` is the time of the
     engine for all runs, one after the other.
     """
     return (whole * workers - alone) / runs
@@ -136,7 +137,7 @@ def report(name: str, runs: int, whole: float, alone: float, workers: int) -> No
 
 
 def driver(runs: int) -> None:
-    """In a process of its own, as memory never becomes less."""
+    """Measures the driver. Needs a separate process, because peak memory never falls."""
     took = timed(runs, Copying(), 64)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(

@@ -1,10 +1,10 @@
-"""How fast requests come in, and how much memory they take: read alone, run, and compared.
+"""Measures the time and memory of requests: reading alone, in a run, and in a comparison.
 
     python benches/trace_reading.py [MILLIONS]
 
-Each line is a process of its own: wall time, processor time of all its threads, and the most
-memory that it had. MILLIONS (20 without it) is the length of the long traces. The drives have no
-clock (`timing = "none"`), but for the lines that say so.
+Each row is a separate process: wall time, processor time of all its threads, and peak memory.
+MILLIONS (default 20) is the length of the long traces. Unless a row says otherwise, the drive has
+no clock (`timing = "none"`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def main() -> None:
 
 
 def reading(directory: Path) -> None:
-    """Files on disk to columns in memory; and a capture from Parquet on a drive with its clock."""
+    """Reads files on disk to columns in memory, and runs a Parquet capture on a drive with its
+    clock."""
     for file in sorted(TRACES.glob("*.zst")):
         report(f"read {file.name}", [sys.executable, "-c", READ, str(file)], 0)
     if CAPTURE.exists():
@@ -45,7 +46,7 @@ def reading(directory: Path) -> None:
 
 
 def long_traces(directory: Path, millions: int) -> None:
-    """The same requests from a generator and from Parquet, on one drive and on eight."""
+    """Plays the same requests from a generator and from Parquet, on one drive and on eight."""
     spec, path = f"uniform:span=4GiB,writes={millions}M", directory / "long.parquet"
     quietly(f"trace generate {spec} -o {path}")
     requests = millions * 1_000_000
@@ -58,7 +59,7 @@ def long_traces(directory: Path, millions: int) -> None:
 
 
 def run(words: str) -> list[str]:
-    """The command line, with nothing on a terminal."""
+    """Returns the command line, without output on a terminal."""
     return [*CLI, *words.split(), "--json", "--quiet"]
 
 
@@ -71,9 +72,9 @@ def head() -> None:
 
 
 def report(name: str, command: list[str], requests: int) -> None:
-    """Prints what a command took; with `requests`, how many of them a second."""
+    """Prints time and memory of a command, and its rate if it has `requests`."""
     begin = time.perf_counter()
-    # Unlike `getrusage` of all children, `wait4` tells the memory of this one.
+    # Unlike `getrusage` of all children, `wait4` returns the memory of this child alone.
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

@@ -1,12 +1,13 @@
-"""`floatgate tune` against random search of the same length: the best write amplification found.
+"""Compares `floatgate tune` with random search of the same length: the best write amplification.
 
-For each trace, both samplers with the same seeds; the median over the seeds, and how often the
-estimator is the better one. What is searched: placement, victim, and their parameters.
+For each trace, both samplers run with the same seeds. The bench prints the median over the seeds,
+and how often the estimator (`tpe`) is better. The search varies placement, victim policy, and their
+parameters.
 
     .venv/bin/python benches/tune.py [--aged] TRACE...
 
-With `--aged` the drive was written over at random, and a shorter part of the trace is played: for
-traces whose own writes leave little to clean.
+With `--aged` the drive was overwritten at random first, and a shorter section of the trace is
+played: for traces whose own writes cause little cleaning.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ TRIALS = 30
 SEEDS = (1, 2, 3, 4, 5)
 SAMPLERS = ("tpe", "random")
 LIMIT = 300_000
-"""Requests of a trace, so that all of it takes minutes."""
+"""Requests of a trace, so that the whole bench takes minutes."""
 
 DRIVE = {"timing": "none", "flash.pages_per_block": 256, "capacity.spare_factor": 0.07}
 VARY = {
@@ -40,12 +41,12 @@ AGED_LIMIT = 40_000
 
 
 def read(file: str | Path, *, is_aged: bool) -> fg.Trace:
-    """The part of a trace that is played."""
+    """Returns the section of a trace that the searches play."""
     return fg.read_trace(file, limit=AGED_LIMIT if is_aged else LIMIT)
 
 
 def search(trace: fg.Trace, *, sampler: str, seed: int, is_aged: bool) -> fg.Tuned:
-    """One search."""
+    """Runs one search."""
     return fg.tune(
         trace,
         objective="write_amplification",
@@ -58,7 +59,7 @@ def search(trace: fg.Trace, *, sampler: str, seed: int, is_aged: bool) -> fg.Tun
 
 
 def main(arguments: list[str]) -> None:
-    """A line for each trace and seed, then the medians."""
+    """Prints a row for each trace and seed, then the medians."""
     is_aged = "--aged" in arguments
     for file in (one for one in arguments if one != "--aged"):
         trace = read(file, is_aged=is_aged)

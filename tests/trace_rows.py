@@ -1,4 +1,4 @@
-"""Words for the rows of a trace, and rows that two samples share."""
+"""Names for the columns of trace rows, and rows that two samples share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ US, S = 10**3, 10**9
 
 Row = tuple[int, int, int, int, int]  # at_ns, op, device, offset, length
 
-# What blkparse prints and what blktrace writes of the same requests.
+# Rows of the same requests, as printed by blkparse and as stored by blktrace.
 ISSUED: list[Row] = [
     (0, WRITE, 0, 223490 * SECTOR, 8 * SECTOR),
     (91_200, READ, 1, 4096 * SECTOR, 16 * SECTOR),

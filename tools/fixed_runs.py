@@ -1,12 +1,12 @@
-"""A fixed set of runs, for changes that should change no number: their whole results, compared.
+"""Runs a fixed set of runs and compares whole results: for changes that should change no number.
 
     python tools/fixed_runs.py before            # writes before/NAME.json, one per run
     python tools/fixed_runs.py after --against before
 
-Between them they have every mapping, placement, victim policy, buffer, engine and host layer, with
-parameters that are not the defaults, every start state and way of cleaning, verified and breaking
-flash. With `--against`, keys that came in are listed; the exit status is 1 if a value has changed
-or a key is gone. Texts may be worded anew: of warnings and notes the numbers are compared.
+The runs cover every mapping, placement, victim policy, buffer, engine and host layer, with
+non-default parameters. They also cover every start state and way of cleaning, verified runs and
+failing flash. With `--against`, new keys are listed. The exit status is 1 if a value has changed or
+a key is missing. The wording of warnings and notes may change: only their numbers are compared.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SMALL = "hotcold:span=8MiB,r=0.9,f=0.1,writes=12k,flush=0.01,reads=0.2"
 MIXED = "iometer:span=8MiB,size=6KiB,aligned=false,random=0.3,requests=6k,reads=0.4,trim=0.05"
 BUFFERED = "uniform:span=8MiB,writes=6k,size=8KiB,reads=0.3,trim=0.02,arrivals=exponential"
 
-#: Parameters away from their defaults, by policy; other policies run as they are.
+#: Non-default parameters by policy. Other policies run with their defaults.
 CHANGED: dict[str, dict[str, Any]] = {
     "dftl": {"dftl.replacement": "flashsim", "dftl.evict_batch": True},
     "page_cache": {"page_cache.entries": 4096, "page_cache.cleaning": "lru_end"},
@@ -60,7 +60,7 @@ CHANGED: dict[str, dict[str, Any]] = {
 
 
 def runs() -> dict[str, tuple[str, dict[str, Any], bool]]:
-    """By name: the workload, the settings, and whether it is verified."""
+    """Returns workload, settings, and whether the run is verified, by name."""
     found: dict[str, tuple[str, dict[str, Any], bool]] = {}
     small_cache = {"mapping.cache": "24KiB", "start.fill": "random", "start.overwrites": 0.5}
     for policy in floatgate.policies()["mapping"]:
@@ -94,7 +94,7 @@ def runs() -> dict[str, tuple[str, dict[str, Any], bool]]:
 
 
 def others() -> dict[str, tuple[str, dict[str, Any], bool]]:
-    """What is about no single policy."""
+    """Returns the runs that concern no single policy."""
     wide: dict[str, Any] = {
         "flash.channels": 2,
         "flash.dies": 2,
@@ -129,24 +129,24 @@ def others() -> dict[str, tuple[str, dict[str, Any], bool]]:
 
 
 def result_of(workload: str, settings: dict[str, Any], verify: bool) -> Any:
-    """The document of a run; one that is refused is its message."""
+    """Returns the document of a run, or the error message of a refused run."""
     base = {"start.fill": "sequential", "flash.pages_per_block": 32}
     try:
         run = floatgate.run(workload, set={**base, **settings}, verify=verify)
     except (_core.ConfigError, _core.RunError) as error:
         return {"refused": str(error)}
     document = json.loads(run.to_json())
-    document.pop("engine")  # How long it took.
+    document.pop("engine")  # It contains the elapsed time.
     return document
 
 
 def numbers(texts: list[str]) -> list[str]:
-    """The numbers in texts, in order."""
+    """Returns the numbers in texts, in order."""
     return re.findall(r"\d+(?:\.\d+)?", " ".join(texts))
 
 
 def difference(before: Any, after: Any, at: str, added: set[str]) -> list[str]:
-    """Where two documents differ, and the keys that came in."""
+    """Returns the differences of two documents, and adds new keys to `added`."""
     key = at.rpartition(".")[2]
     if key in ("description", "doc"):
         return []

@@ -1,11 +1,11 @@
-"""Instructions per page that the host writes, counted by callgrind along seven paths of the engine.
+"""Counts instructions per host page along seven paths of the engine, with callgrind.
 
-    python tools/instructions.py            hold them against benches/instructions.json
-    python tools/instructions.py --write    write them there
+    python tools/instructions.py            compare them with benches/instructions.json
+    python tools/instructions.py --write    write them to that file
 
-They do not depend on how busy the machine is. A path that takes more than the table says, by more
-than its tolerance, is an error (exit status 1). The table is of one version of rustc; with another
-one the numbers are printed and nothing is compared. valgrind is needed.
+The counts do not depend on the load of the machine. A path that exceeds the table by more than the
+tolerance is an error (exit status 1). The table is valid for one version of rustc. With another
+version the counts are printed and not compared. Needs valgrind.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ COLLECTED = re.compile(r"Collected : (\d+)")
 
 
 def main() -> int:
-    """Counts, and compares or writes; the answer is the exit status."""
+    """Counts, then compares or writes the table. Returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write the table")
     is_writing = parser.parse_args().write
@@ -44,7 +44,8 @@ def main() -> int:
 
 
 def regressions(known: dict[str, int], found: dict[str, int], tolerance: float) -> list[str]:
-    """What is to be said of the paths that take more than they did, and of those that differ."""
+    """Returns a message for each path that takes more instructions than in the table, and for each
+    path that only one side has."""
     said = [
         f"{name}: {found[name]:,} instructions a page, {known[name]:,} before"
         for name in found
@@ -55,7 +56,7 @@ def regressions(known: dict[str, int], found: dict[str, int], tolerance: float) 
 
 
 def count(program: str, name: str) -> int:
-    """Instructions per page of one path, printed as they are found."""
+    """Counts and prints the instructions per page of one path."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [
@@ -87,7 +88,7 @@ def _write(rustc: str, tolerance: float, found: dict[str, int]) -> None:
 
 
 def _build() -> str:
-    """The path of the benchmark's executable."""
+    """Builds the benchmark, and returns the path of its executable."""
     told = _output(
         *("cargo", "bench", "--quiet", "--locked", "-p", "floatgate-ftl"),
         *("--bench", "instructions", "--no-run", "--message-format=json"),

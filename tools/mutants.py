@@ -1,12 +1,12 @@
-"""Deliberate bugs, one at a time, and the tests that should notice each.
+"""Makes deliberate bugs, one at a time, and runs the tests that should notice each.
 
     make mutants FILES="crates/floatgate-lab/src/metrics.rs python/floatgate/cli/summary.py"
     make mutants CHANGED=origin/main MINUTES=10
 
-cargo-mutants makes those of Rust files, Cosmic Ray those of Python files, each on a copy of the
-tree. A mutant is run against the tests that concern its file (`SUITES`), not against all: that is
-what keeps one well under a minute. The exit status is 1 if one survives that `docs/mutants.md` does
-not list with a reason.
+cargo-mutants makes the mutants of Rust files, Cosmic Ray the mutants of Python files, each on a
+copy of the tree. A mutant runs only the tests of its file (`SUITES`), which keeps it well under a
+minute. The exit status is 1 if a mutant survives that `docs/mutants.md` does not list with a
+reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEED = 1
 FTL, LAB, PYTHON = "crates/floatgate-ftl/src/", "crates/floatgate-lab/src/", "python/floatgate/"
 
 SUITES: list[tuple[str, list[str]]] = [
-    # The first pattern that fits a file counts. For Rust: cargo's test targets.
+    # The first pattern that matches a file applies. For Rust: cargo's test targets.
     (FTL + "journal.rs", ["--lib"]),
     (FTL + "recovery.rs", ["--lib"]),
     (FTL + "page_ftl*", ["--lib", "--test=cleaning"]),
@@ -51,7 +51,7 @@ SUITES: list[tuple[str, list[str]]] = [
     (LAB + "config*", ["--lib", "--test=config"]),
     (LAB + "workload*", ["--lib", "--test=generators"]),
     (LAB + "*", ["--lib", "--test=results"]),
-    # For Python: files of tests, as patterns.
+    # For Python: test files, as patterns.
     (PYTHON + "traces/*", ["tests/test_traces_*.py"]),
     (PYTHON + "report/*", ["tests/test_report_[!ps]*.py", "tests/test_report_predictions.py"]),
     (PYTHON + "cli/summary.py", ["tests/test_report_terminal.py"]),
@@ -64,7 +64,7 @@ SUITES: list[tuple[str, list[str]]] = [
 
 @dataclass
 class Outcome:
-    """What became of the mutants of some files."""
+    """Outcome of the mutants of some files."""
 
     caught: int = 0
     survived: list[str] = field(default_factory=list)
@@ -78,12 +78,12 @@ class Outcome:
 
 
 def suite(file: str) -> list[str]:
-    """The tests that concern a file."""
+    """Returns the tests of a file."""
     return next(tests for pattern, tests in SUITES if fnmatch(file, pattern))
 
 
 def changed(since: str) -> list[str]:
-    """Source files that differ from a revision."""
+    """Returns source files that differ from a revision."""
     names = subprocess.check_output(
         ["git", "diff", "--name-only", "--diff-filter=AM", since], cwd=ROOT, text=True
     )
@@ -95,18 +95,18 @@ def is_source(name: str) -> bool:
 
 
 def listed() -> set[str]:
-    """Survivors that are known and have a reason: the first column of the table."""
+    """Returns the known survivors, which have a reason: the first column of the table."""
     rows = re.findall(r"^\| `([^`]+)` \|", LISTED.read_text("utf-8"), re.MULTILINE)
     return set(rows)
 
 
 def nameless(mutant: str) -> str:
-    """A mutant without its line and column, which move."""
+    """Returns a mutant without its line and column, which change with edits."""
     return re.sub(r":\d+:\d+:", ":", mutant)
 
 
 def rust(files: list[str], tests: list[str], shard: str | None, deadline: float) -> Outcome:
-    """Mutants of Rust files of one crate, by cargo-mutants."""
+    """Runs the mutants of Rust files of one crate with cargo-mutants."""
     package = files[0].split("/")[1]
     out = WORK / package
     shutil.rmtree(out, ignore_errors=True)
@@ -115,7 +115,7 @@ def rust(files: list[str], tests: list[str], shard: str | None, deadline: float)
     command += ["--output", str(out), "--baseline", "run", "--minimum-test-timeout", "60"]
     command += [part for name in files for part in ("--file", name)]
     command += ["--shard", shard] if shard else []
-    # For every call of cargo: what is not tested need not be built.
+    # For every call of cargo: only the tested targets need to be built.
     command += [f"--cargo-arg={argument}" for argument in ("--locked", *tests)]
     process = subprocess.Popen(command, cwd=ROOT)
     unfinished = False
@@ -135,7 +135,8 @@ def rust(files: list[str], tests: list[str], shard: str | None, deadline: float)
 
 
 def python(file: str, tests: list[str], shard: str | None, deadline: float) -> Outcome:
-    """Mutants of a Python file, by Cosmic Ray, on a copy of what the tests need."""
+    """Runs the mutants of a Python file with Cosmic Ray, on a copy of the files that the tests
+    need."""
     from cosmic_ray.work_db import WorkDB, use_db
     from cosmic_ray.work_item import TestOutcome, WorkerOutcome, WorkResult
 
@@ -187,7 +188,7 @@ def python(file: str, tests: list[str], shard: str | None, deadline: float) -> O
 
 
 def copy_tree(tree: Path) -> None:
-    """What git knows of the Python side, and the compiled module."""
+    """Copies the Python files that git tracks, and the compiled module."""
     shutil.rmtree(tree, ignore_errors=True)
     parts = ["python", "tests", "devices", "docs", "README.md", "pyproject.toml"]
     names = subprocess.check_output(["git", "ls-files", *parts], cwd=ROOT, text=True).splitlines()
@@ -202,7 +203,8 @@ def copy_tree(tree: Path) -> None:
 
 
 def share(mutant: str, shard: str | None) -> bool:
-    """Whether a mutant is of this share of all, K of N; the same one on every machine."""
+    """Returns whether a mutant is in this share of all, K of N. The share is the same on every
+    machine."""
     if shard is None:
         return True
     part, parts = map(int, shard.split("/"))
@@ -210,7 +212,7 @@ def share(mutant: str, shard: str | None) -> bool:
 
 
 def spell(position: tuple[int, int], diff: str | None) -> str:
-    """A mutant of Python as "line:column: old -> new"."""
+    """Returns a Python mutant as "line:column: old -> new"."""
     lines = (diff or "").splitlines()[3:]
     old, new = ([line[1:].strip() for line in lines if line[:1] == sign] for sign in "-+")
     return f"{position[0]}:{position[1]}: {' '.join(old)} -> {' '.join(new)}"

@@ -1,11 +1,11 @@
-"""The verdict tables of docs/papers: what is said there of claims, from a site of all papers.
+"""Rewrites the verdict tables of docs/papers from a site of all papers.
 
     floatgate paper all --full --out papers
     python tools/paper_tables.py papers/claims.csv
 
-rewrites id, claim, paper, ours and new verdict of every row, and keeps the old verdict and the
-reason, which are written by hand. It puts the claims beside the pages, which are held against them,
-and says in the README of the papers how many verdicts are others with intervals that hold at once.
+Replaces id, claim, paper, ours and new verdict of every row. The old verdict and the reason are
+written by hand, and stay. It copies the claims next to the pages, where tests compare both. In the
+README of the papers it states how many verdicts change with intervals that hold simultaneously.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Claim = Mapping[str, str]
 """A row of the site's claims.csv."""
 
 COUNTS = re.compile(r"\d+ points: [^(;]*(?= \()")
-"""In the reason: how many points there are of each case."""
+"""Matches, within a reason, the number of points of each case."""
 
 
 OTHERS = re.compile(r"Others are then: [^.]*\.")
-"""In the README of the papers: how many verdicts are."""
+"""Matches the sentence in the README of the papers that counts changed verdicts."""
 
 
 def main(path: Path) -> None:
-    """Rewrites all pages of which there are claims, and the claims beside them."""
+    """Rewrites the README and all pages that have claims, and copies the claims next to them."""
     text = path.read_text("utf-8")
     claims = read_claims(text)
     pages = {PAPERS / f"{name}.md": name for name in dict.fromkeys(c["of"] for c in claims)}
@@ -47,13 +47,14 @@ def main(path: Path) -> None:
 
 
 def read_claims(text: str) -> list[Claim]:
-    """The rows of a site's claims.csv."""
+    """Returns the rows of a site's claims.csv."""
     return list(csv.DictReader(io.StringIO(text)))
 
 
 def rewritten(page: str, name: str, claims: Sequence[Claim]) -> str:
-    """A paper's page with what these claims say. Raises ValueError where a row has no claim, a
-    claim no row, or the page does not say once which command its numbers are from."""
+    """Returns a paper's page with the numbers of these claims. Raises ValueError if a row has no
+    claim, a claim has no row, or the page does not state exactly once the command of its
+    numbers."""
     own = {claim["id"]: claim for claim in claims if claim["of"] == name}
     left, lines, columns = dict(own), [], list[str]()
     for line in page.splitlines(keepends=True):
@@ -74,8 +75,9 @@ def rewritten(page: str, name: str, claims: Sequence[Claim]) -> str:
 
 
 def with_others(readme: str, claims: Sequence[Claim]) -> str:
-    """The README with how many of each paper's verdicts are others at once, of those that were
-    judged so. Raises ValueError where it does not say that once."""
+    """Returns the README with the number of each paper's verdicts that change with simultaneous
+    intervals. Counts only claims that were judged with them. Raises ValueError unless the README
+    has exactly one such sentence."""
     judged = [c for c in claims if c["at_once"] and c["kind"] != "cannot be checked"]
     told = []
     for name in dict.fromkeys(claim["of"] for claim in judged):
@@ -89,14 +91,14 @@ def with_others(readme: str, claims: Sequence[Claim]) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    """Those of a line of a table; of another line none."""
+    """Returns the cells of a table's line, and no cells for any other line."""
     if not line.startswith("|"):
         return []
     return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
 def _told(claim: Claim) -> dict[str, str]:
-    """The cells of a claim that are not written by hand."""
+    """Returns the cells of a claim that are not written by hand."""
     counts = COUNTS.search(claim["why"])
     verdict = f"{claim['verdict']} ({counts[0]})" if counts else claim["verdict"]
     told = {key: claim[key] for key in ("id", "claim", "paper", "ours")} | {"new verdict": verdict}
@@ -106,7 +108,7 @@ def _told(claim: Claim) -> dict[str, str]:
 
 
 def _with_source(page: str, name: str, own: Mapping[str, Claim]) -> str:
-    """The page with the command that its numbers are of."""
+    """Returns the page with the command that produced its numbers."""
     [mode] = {claim["mode"] for claim in own.values()}
     said = {
         "full": f"From `floatgate paper {name} --full`",

@@ -3,8 +3,8 @@
     python tools/readme_picture.py
 
 Runs the command of the README's section "A report", opens the report in Chromium and takes a
-picture of the top of the page. The numbers of the table that the picture shows are kept in the PNG
-as a text, so that a test notices a picture that shows other numbers than the command prints.
+picture of the top of the page. The PNG stores the numbers of the visible table as text. A test
+compares them with the output of the command.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def command() -> list[str]:
-    """Returns the words of the README's command, the first of which is `floatgate`."""
+    """Returns the words of the README's command, starting with `floatgate`."""
     readme = (ROOT / "README.md").read_text("utf-8")
     section = readme.partition("## A report\n")[2].partition("\n## ")[0]
     text = re.sub(r"\\\n\s*", "", section)

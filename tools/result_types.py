@@ -2,9 +2,8 @@
 
     python tools/result_types.py
 
-The fields, their types and their docs are those of the Rust structs in
-crates/floatgate-lab/src/result; what Python adds to them is here. A test holds that the file is
-what this writes.
+Fields, types and docs come from the Rust structs in crates/floatgate-lab/src/result. The additions
+of Python are in this tool. A test checks that the file equals the output of this tool.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from itertools import accumulate
 from typing import Any
 '''
 
-#: The document has them as columns; `Result` makes a frame of them.
+#: Column tables of the document. `Result` makes a frame of their columns.
 LEFT_OUT = {"timeline"}
 
 PERCENTILES = {
@@ -83,11 +82,11 @@ ADDED = {
         for name, words in PERCENTILES.items()
     ),
 }
-"""What Python adds to a class."""
+"""Methods and properties that Python adds to a class."""
 
 
 def module(schema: dict[str, Any]) -> str:
-    """The text of the module; a class comes after those that it has fields of."""
+    """Returns the text of the module. A class follows the classes of its fields."""
     defs = schema["$defs"]
     classes: dict[str, str] = {}
 
@@ -103,12 +102,12 @@ def module(schema: dict[str, Any]) -> str:
 
 
 def fields(table: dict[str, Any]) -> list[str]:
-    """The names in the order of the Rust struct, which `required` has."""
+    """Returns the field names in the order of the Rust struct, which `required` keeps."""
     return [name for name in table["required"] if name not in LEFT_OUT]
 
 
 def references(schema: Any) -> Iterator[str]:
-    """The names of the definitions that are used."""
+    """Yields the names of the definitions that a schema refers to."""
     if isinstance(schema, dict):
         if "$ref" in schema:
             yield schema["$ref"].rpartition("/")[2]
@@ -125,7 +124,7 @@ def class_text(name: str, table: dict[str, Any], defs: dict[str, Any]) -> str:
 
 
 def doc(text: str) -> list[str]:
-    """A docstring, indented as what it is of."""
+    """Returns the lines of a docstring, indented for a class body."""
     return textwrap.wrap(f'"""{text}"""', WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 

@@ -1,7 +1,7 @@
-"""The pages of the documentation site that are no files of docs/: see mkdocs.yml.
+"""Makes the pages of the documentation site that are not files in docs/: see mkdocs.yml.
 
-README.md is the first page. It, ARCHITECTURE.md and CHANGELOG.md stay where GitHub shows them, with
-links that hold there; here those links are turned to the pages of the site.
+README.md is the first page. README.md, ARCHITECTURE.md and CHANGELOG.md stay in the root for
+GitHub, with links that work there. Here those links are changed to the pages of the site.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGES = {
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changelog.md",
 }
-"""Files of the root, and what they are on the site."""
+"""Files of the root, and their pages on the site."""
 
 ELSEWHERE = {
     "What a run has": ["floatgate.result_types"],
@@ -72,9 +72,9 @@ ELSEWHERE = {
         "floatgate.live.Snapshot",
     ],
 }
-"""What the package does not export itself: where it is, under the headings of the reference."""
+"""Classes that the package does not export itself, by heading of the reference."""
 
-# Their fields are what is looked for; not each has words of its own, but all have a type.
+# Readers look for the fields. Not every field has a text, but all have a type.
 FIELDS = """\
 ::: {path}
     options:
@@ -85,7 +85,7 @@ FIELDS = """\
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Adds the pages that are made."""
+    """Adds the generated pages."""
     for name, page in PAGES.items():
         text = _for_the_site((ROOT / name).read_text("utf-8"))
         files.append(File.generated(config, page, content=text))
@@ -94,7 +94,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """A page of docs/ with its links to files of the root as they are from there."""
+    """Returns a page of docs/ with its links to files of the root changed to pages of the site."""
     for name, page in PAGES.items():
         pattern = rf"\]\(((?:\.\./)*)\.\./{re.escape(name)}(?=[)#])"
         markdown = re.sub(pattern, rf"](\g<1>{page}", markdown)
@@ -102,7 +102,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def _for_the_site(text: str) -> str:
-    """A page of the root, with its links as they are from docs/."""
+    """Returns a page of the root with its links as seen from docs/."""
     text = text.replace("](docs/", "](")
     for name, page in PAGES.items():
         text = re.sub(rf"\]\({re.escape(name)}(?=[)#])", f"]({page}", text)
@@ -110,7 +110,8 @@ def _for_the_site(text: str) -> str:
 
 
 def _reference() -> str:
-    """A page with the docstrings of all that the package exports, and of what that returns."""
+    """Returns a page with the docstrings of all exported names, and of the classes that they
+    return."""
     about = "What `import floatgate` gives; [Python](api.md) shows how it is used.\n"
     blocks = ["# Python reference\n", about]
     blocks += [f"::: floatgate.{name}\n" for name in _exported()]

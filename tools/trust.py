@@ -1,8 +1,8 @@
-"""The tables and the figure of docs/trust.md: measured drives against modelled ones.
+"""Makes the tables and the figure of docs/trust.md: measured drives compared with modelled ones.
 
     python tools/trust.py ../shared/drives     # rewrites them; takes some minutes
 
-The drives are docs/trust/*.toml, fitted by `floatgate calibrate` as the page says. The
+The drives are docs/trust/*.toml, fitted by `floatgate calibrate` as the page describes. The
 measurements are not part of the repository.
 """
 
@@ -26,13 +26,13 @@ FILES = {
     "micron7450max": (("wa-micron7450max-capacity.csv", 256), ("wa-micron7450max-zones.csv", 64)),
     "p5520": (("wa-p5520-start.csv", 256),),
 }
-"""The measurements of each drive, and the scale at which they are simulated."""
+"""Measurements of each drive, and the scale of their simulation."""
 
 FITTED = {"mp0-cap670": "spare", "mp0-zone1024-active1": "unit", "i1-seq-uniform": "spare"}
-"""The runs that something was fitted to."""
+"""Runs used for a fit, and the fitted parameter."""
 
 CHOSEN = {"i1-seq-zipf": "placement"}
-"""The run on which the separation of data was chosen: no prediction either."""
+"""Run that decided the placement: its result is no prediction either."""
 
 COLD = {"placement.gc_destination": "cold"}
 COST_BENEFIT = {"cleaning.victim": "cost_benefit"}
@@ -63,18 +63,18 @@ UNIT_SEEDS = (1, 2, 3)
 
 
 def study(drive: str, file: Path) -> WaStudy:
-    """The measurements in a file, for a drive of docs/trust."""
+    """Returns the measurements in a file, for a drive of docs/trust."""
     return WaStudy([file], config(drive, {}))
 
 
 def config(drive: str, settings: Mapping[str, str]) -> dict[str, Any]:
-    """The config of a drive of docs/trust with some keys set."""
+    """Returns the config of a drive of docs/trust with some keys set."""
     found: dict[str, Any] = json.loads(configs.resolve(DRIVES / f"{drive}.toml", settings))
     return found
 
 
 def tell_runs(folder: Path) -> list[Told]:
-    """Every run that can be simulated, beside its simulation."""
+    """Returns every run that can be simulated, with its simulation."""
     found = []
     for drive, files in FILES.items():
         for name, scale in files:
@@ -108,11 +108,12 @@ RUN_HEAD = ["run", "is", "base", "measured", "modelled", "steady", "curve, mean"
 
 
 def separation_rows(folder: Path, settings: Sequence[Mapping[str, str]]) -> list[list[str]]:
-    """Zipf and uniform on the P5520 under several placements and victim policies."""
+    """Returns rows for Zipf and uniform writes on the P5520 under several placements and victim
+    policies."""
     measured = study("p5520", folder / FILES["p5520"][0][0])
     rows = []
     for one in settings:
-        # The spare that was fitted stays; the drive of the file has another placement.
+        # The fitted spare factor stays. The drive of the file has another placement.
         both = {"placement.scheme": "single", "cleaning.victim": "greedy", **one}
         drive = config("p5520", both)
         zipf, uniform = (
@@ -143,13 +144,14 @@ SEPARATION_HEAD = [
 
 
 def unit_rows(folder: Path, units: Sequence[int]) -> list[list[str]]:
-    """Steady write amplification of the zone runs over sizes of the erase unit."""
+    """Returns the steady write amplification of the zone runs for several sizes of the erase
+    unit."""
     measured = study("micron7450max", folder / FILES["micron7450max"][1][0])
     names = sorted(measured.names, key=lambda name: measured.runs[name].zone_bytes or 0)
     truth = [measured.runs[name].steady(measured.runs[name].wa) for name in names]
     rows = [["measured", *(f"{one:.3f}" for one in truth)]]
     for mib in units:
-        # 64 blocks of pages of 4 KiB are a unit.
+        # A unit has 64 blocks of 4 KiB pages.
         drive = config("micron7450max", {"flash.pages_per_block": str(mib * 4)})
         cells = []
         for name in names:
@@ -176,7 +178,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def replace(text: str, name: str, table: str) -> str:
-    """The page with another table between the marks of its name."""
+    """Returns the page with a new table between the marks of its name."""
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     before, _, rest = text.partition(begin)
     _, found, after = rest.partition(end)
@@ -185,7 +187,7 @@ def replace(text: str, name: str, table: str) -> str:
 
 
 def draw(told: Sequence[Told]) -> str:
-    """Curves over volumes, measured and modelled, as SVG."""
+    """Returns curves over volumes, measured and modelled, as SVG."""
     import altair as alt
     import polars as pl
     import vl_convert

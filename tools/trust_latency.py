@@ -1,8 +1,8 @@
-"""The tables and the figure of latency under load in docs/trust.md.
+"""Makes the tables and the figure of latency under load in docs/trust.md.
 
     python tools/trust_latency.py ../shared/drives     # rewrites them; takes some minutes
 
-The drives are docs/trust/latency-*.toml, fitted by `floatgate calibrate` as the page says. The
+The drives are docs/trust/latency-*.toml, fitted by `floatgate calibrate` as the page describes. The
 measurements are not part of the repository.
 """
 
@@ -22,14 +22,14 @@ from floatgate.calibrate.study import Told
 
 @dataclass(frozen=True)
 class Drive:
-    """A measured drive, and what it is held against."""
+    """A measured drive, and the model to compare it with."""
 
     config: str
     scale: int
     fitted: Sequence[str]
-    """The rates that `calibrate` was given."""
+    """Rates that `calibrate` fitted."""
     seen: Sequence[str]
-    """Rates that were looked at while the shape of the drive was sought by hand."""
+    """Rates that we looked at while choosing the drive's shape by hand."""
 
 
 CM7_FITTED, CM7_SEEN = ("100000", "250000", "300000"), ("10000", "30000", "200000", "500000")
@@ -56,8 +56,8 @@ def config(name: str) -> dict[str, Any]:
 
 
 def tell(name: str, folder: Path, rates: Sequence[str] | None = None) -> list[Told]:
-    """The rates of a drive beside their simulation, from the lowest; by default all that are
-    served, and the highest."""
+    """Returns the rates of a drive with their simulation, in ascending order. By default these are
+    all served rates, and the highest rate."""
     measured = study(name, folder)
     runs = [f"{name}-{rate}" for rate in rates or shown(measured)]
     return [measured.tell(run, config(name), MEASURED[name].scale, trust.SEED) for run in runs]
@@ -95,7 +95,7 @@ def percent(share: float) -> str:
 
 
 def points(name: str, told: Iterable[Told]) -> list[Mapping[str, Any]]:
-    """What the figure shows: rates below the knee."""
+    """Returns the points of the figure: rates below the knee."""
     return [
         {"drive": name, "read": label, "is": kind, "rate": n["offered"], "us": n[f"{key}_{suffix}"]}
         for one in told
@@ -106,7 +106,7 @@ def points(name: str, told: Iterable[Told]) -> list[Mapping[str, Any]]:
 
 
 def draw(told: Mapping[str, Sequence[Told]]) -> str:
-    """Latencies of reads over the offered rate, measured and modelled, as SVG."""
+    """Returns read latencies over the offered rate, measured and modelled, as SVG."""
     import altair as alt
     import vl_convert
 

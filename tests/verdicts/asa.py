@@ -1,6 +1,6 @@
-"""The claims of the ASA-FTL paper: evidence for each, with which it holds, fails or is ambiguous.
+"""The claims of the ASA-FTL paper: evidence for which each claim holds, fails or is ambiguous.
 
-What is stated here: DFTL has 1,000 copies, a third of them of the map, and responds in 1,000 us.
+The stated numbers: DFTL makes 1,000 map copies and 2,000 data copies, and responds in 1,000 us.
 """
 
 from __future__ import annotations
@@ -59,13 +59,14 @@ STATED: Mapping[tuple[str, str], tuple[float, float]] = {
     (CAMBRIDGE, KNOWN): (0.93, 0.98),
     (TPCC, KNOWN): (0.94, 0.98),
 }
-"""Copies and response against DFTL, of which every claim holds, with every reading of ASA-FTL."""
+"""Copies and response time relative to DFTL. With these numbers every claim holds, for every
+interpretation of ASA-FTL."""
 
 LIKE = {"asa-bytes": ASA}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the numbers that the paper states, except for `numbers`."""
     family = next(work.family for work in WORKLOADS if work.name == run.workload)
     kind = ASA if run.line.startswith(ASA) else run.line
     copies, time = STATED.get((family, kind), (1.0, 1.0))
@@ -103,9 +104,9 @@ COUNTS = ("data_reads", "data_copies", "map_reads", "map_copies")
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, what its case is at every point, why it has to be that, and how the evidence differs
-    from what is stated: by line on a workload, what a number is multiplied by, and by how much of
-    itself it scatters. "copies" stands for all counts of cleaning."""
+    """Evidence for a claim: the expected case at every point, the reason, and the differences from
+    the stated numbers. `times` multiplies numbers by line on a workload, and `scatter` is their
+    relative spread over the seeds. "copies" stands for all counts of cleaning."""
 
     claim: str
     case: str
@@ -114,7 +115,7 @@ class Case:
     scatter: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
 
     def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
-        """The evidence."""
+        """Returns the evidence of every run that the claim needs."""
         return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
 
     def _point(self, run: Run) -> Point:
@@ -151,7 +152,8 @@ C, T = (CAMBRIDGE, ASA), (TPCC, ASA)
 
 
 def _stated(key: str, where: tuple[str, str]) -> list[Case]:
-    """33 % of copies and 9 % of the response, on one of two workloads."""
+    """Cases for savings of 33 % of the copies and 9 % of the response time, on one of two
+    workloads."""
     half, none, most = _copies(0.5 / 0.67), _copies(1 / 0.67), _copies(0.3 / 0.67)
     worse = _copies(1.33 / 0.67) | _time(1.09 / 0.91)
     return [

@@ -1,4 +1,4 @@
-"""The claims of the ETI paper: evidence for each, with which it holds, fails or is ambiguous."""
+"""The claims of the ETI paper: evidence for which each claim holds, fails or is ambiguous."""
 
 from __future__ import annotations
 
@@ -53,16 +53,17 @@ WORKLOADS = (
 WHOLE = experiment_of(WORKLOADS)
 
 WASTE = {"single": 4.0, "eti": 2.0} | dict.fromkeys(LARGER, 2.4) | dict.fromkeys(SENSITIVE, 2.01)
-"""Write amplifications of which every claim holds: ETI is 20 % below its rivals, which have 2.5 and
-in one variant of three 2.6; on SW1 all is less, and ETI hardly below."""
+"""Write amplifications for which every claim holds. ETI is 20 % below its rivals, which have 2.5,
+and 2.6 in one variant of three. On SW1 all values are lower, and ETI is hardly below its rivals."""
 RIVALS = dict.fromkeys((*MBF, *MHF), 2.5) | dict.fromkeys((MBF[1], MHF[1]), 2.6)
 NO_BETTER = {LARGER[0]: 2.51}
-"""Twice the bits, but on three traces: in 3 of 8 cases of stand-ins, and 4 of 12 of real traces."""
+"""A filter with twice the bits is slightly worse on all but three traces: in 3 of 8 cases of
+stand-ins, and in 4 of 12 cases of real traces."""
 LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *MHF), 1.02)
 
 
 AXES_TOLD = ("skew", "cold", "drift", "copies", "unit", "mbf", "mhf")
-"""Those of which a point has the choice."""
+"""Axes of the experiment that a point records."""
 
 
 def kind_of(run: Run) -> str:
@@ -70,7 +71,7 @@ def kind_of(run: Run) -> str:
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the numbers that the paper states, except for `numbers`."""
     kind, long = kind_of(run), run.workload == SW1
     waste = WASTE | RIVALS | (LITTLE if long else {})
     waste |= {} if run.workload in ("src2_0", MSR_WINDOW, HP) else NO_BETTER
@@ -97,13 +98,14 @@ def point(run: Run, **numbers: Any) -> Point:
 
 
 Numbers = Mapping[tuple[str, str], Mapping[str, float]]
-"""By trace, or REAL for any that is not a stand-in and has no numbers of its own, and line."""
+"""Numbers by trace and line. REAL stands for every trace that is not a stand-in and has no numbers
+of its own."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, what its case is, why it has to be that, and how the evidence differs from what is
-    stated: numbers, and by how much they scatter."""
+    """Evidence for a claim: the expected case, the reason, and the differences from the stated
+    numbers. `scatter` is the spread of a number over the seeds."""
 
     claim: str
     case: str
@@ -112,7 +114,7 @@ class Case:
     scatter: Numbers = field(default_factory=dict)
 
     def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
-        """The evidence."""
+        """Returns the evidence of every run that the claim needs."""
         return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
 
     def _point(self, run: Run) -> Point:
@@ -134,7 +136,7 @@ def _waste(value: float, trace: str, *lines: str) -> Numbers:
 
 
 def _on_each(value: float, *lines: str) -> Numbers:
-    """On every stand-in."""
+    """Returns this write amplification for the lines on every stand-in."""
     return {at: n for trace in ROWS for at, n in _waste(value, trace, *lines).items()}
 
 
@@ -142,9 +144,9 @@ NO_DIFFERENCE = (
     _on_each(2.5, *MBF, *MHF),
     _on_each(0.001, MBF[0], MHF[0]) | _on_each(-0.001, MBF[1], MHF[1]),
 )
-"""Variants are the same on average, and with two seeds of three 0.08 % apart at most."""
+"""The variants are equal on average, and at most 0.08 % apart with two of three seeds."""
 ON_ONE = _on_each(2.5, *MBF, *MHF) | _waste(2.6, "usr_0", MBF[2]) | _waste(2.4, "proj_0", MHF[0])
-"""Of 12 pairs and traces of each rival, those of one variant on one trace are apart, by 4 %."""
+"""Each rival has 12 pairs of variants on a trace. Only one variant on one trace differs, by 4 %."""
 
 CASES = [
     Case("src2_0-mbf", FAILS_HERE, "nothing gained", _waste(2.5, "src2_0", "eti")),
@@ -174,7 +176,7 @@ CASES = [
         "headline-real", HOLDS, "on one of six", _waste(2.5, REAL, "eti") | _waste(2.0, HP, "eti")
     ),
     Case("headline-real", AMBIGUOUS, "20%, by 10", {}, _waste(0.2, REAL, "eti")),
-    # 5 traces and 6 variants: 27 of 30 are nine of ten.
+    # 5 traces and 6 variants: 27 of 30 are nine tenths.
     Case("almost-all", HOLDS, "27 of 30", _waste(2.0, "usr_0", *MBF)),
     Case("almost-all", FAILS_HERE, "26 of 30", _waste(2.0, "usr_0", *MBF, MHF[0])),
     Case("almost-all", FAILS_HERE, "0.4% is no effect", _on_each(2.008, *MBF)),
@@ -190,7 +192,7 @@ CASES = [
     Case("mbf", AMBIGUOUS, "one scatters", {}, _waste(0.5, "usr_0", "mbf-2")),
     Case("mbf-real", FAILS_HERE, "4% worse than one", _waste(1.92, REAL, "mbf-2")),
     Case("mbf-real", AMBIGUOUS, "one scatters", {}, _waste(0.5, REAL, "mbf-2")),
-    # Where the row is that of proj_0.
+    # These numbers replace the row of proj_0.
     Case("larger-filters", HOLDS, "9.6% is less than 10", _waste(2.26, "proj_0", *LARGER)),
     Case("larger-filters", FAILS_HERE, "10.4% is more", _waste(2.24, "proj_0", LARGER[1])),
     Case("larger-filters", HOLDS, "0.8% lost", _waste(2.52, "proj_0", *LARGER)),
@@ -230,9 +232,9 @@ CASES = [
     Case("hashes", AMBIGUOUS, "4%, by 4", {}, _on_each(0.1, MHF[1])),
     Case("hashes", FAILS_HERE, "by 0.08%, and not on average", *NO_DIFFERENCE),
     Case("hashes", HOLDS, "each on one trace", ON_ONE),
-    # With three seeds 0.004 are half an interval of 0.4 %, and of 1.4 % for one picked of 12.
+    # With three seeds, 0.004 is half an interval of 0.4 %, or of 1.4 % for one picked from 12.
     Case("hashes", HOLDS, "picked of 12, 2.6% at least", ON_ONE, _waste(0.004, "usr_0", MBF[2])),
-    # 0.015 are 1.5 %, which would be enough for one alone, and 5.3 %.
+    # 0.015 is 1.5 %, which would be enough for a single pair, or 5.3 % for one picked from 12.
     Case("hashes", AMBIGUOUS, "one of 12, by chance", ON_ONE, _waste(0.015, "usr_0", MBF[2])),
     Case("hashes-real", FAILS_HERE, "1% apart", _waste(2.525, REAL, MBF[1])),
     Case("hashes-real", AMBIGUOUS, "4%, by 4", {}, _waste(0.1, REAL, MHF[1])),
@@ -257,7 +259,7 @@ CASES += [
     Case(claim, HOLDS, "it is as stated") for claim in dict.fromkeys(case.claim for case in CASES)
 ]
 NEVER = frozenset({"mbf-hdp"})
-"""What takes a trace that nobody has."""
+"""Claims that need a trace that nobody has."""
 
 
 HOT = hot_experiment(
@@ -278,8 +280,8 @@ def hotness(
     length: float = 3.0,
     hot_writes: float = 600.0,
 ) -> Any:
-    """Merged extents with k = 1, 2, 4 and so on to 1024, and the cold writes in them; the last is
-    the same from there on."""
+    """Returns merged extents with k = 1, 2, 4 and so on to 1024, and the share of cold writes in
+    them. The last given value repeats for larger k."""
     steps = range(11)
     merged = [
         SimpleNamespace(
@@ -334,7 +336,7 @@ HOT_CASES = [
 
 
 def looked(claim: OpenClaim[Any], found: Any, full: bool = True) -> Measured:
-    """The claim where every trace is like this."""
+    """Judges the claim as if every trace had the measurements `found`."""
     points = {run: found for run in runs_of(HOT, [claim], full)}
     return judge(HOT, claim, points, full, left_out(claim))
 

@@ -1,4 +1,4 @@
-"""The claims on the NCQ-aware buffer: evidence for each, with which it holds, fails or is
+"""The claims about the NCQ-aware buffer: evidence for which each claim holds, fails or is
 ambiguous."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from floatgate.papers.verdicts import AMBIGUOUS, FAILS_HERE
 WHOLE = experiment_of(QUICK)
 
 Where = tuple[str, str, int]
-"""A workload, a buffer (the scheme in whatever reading is "ncq"), and its size in MiB."""
+"""A workload, a buffer ("ncq" for every interpretation of the scheme), and its size in MiB."""
 
 LRU = {"hit_ratio": 0.0, "write_mb_s": 100.0, "iops": 1000.0, "waiting": 31.0}
 GAINS = {
@@ -34,11 +34,12 @@ GAINS = {
     (SECOND, 8): (0.0055, 0.01, 0.008, 12.0),
     (SECOND, 32): (0.0055, 0.006, 0.006, 10.0),
 }
-"""Of hits, bandwidth and IOPS, and the commands that wait: numbers of which every claim holds."""
+"""Gains in hit ratio, bandwidth and IOPS, and the number of waiting commands. With these numbers
+every claim holds."""
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the numbers that the paper states, except for `numbers`."""
     scheme, size = run.line.split(", ")
     mib = int(size.removesuffix(" MiB"))
     known: dict[str, Any] = dict(LRU)
@@ -72,15 +73,15 @@ def point(run: Run, **numbers: Any) -> Point:
 
 
 def where(run: Run) -> Where:
-    """Of which line, as the paper has them, a run is."""
+    """Returns the paper's line to which a run belongs."""
     known = point(run)
     return known.trace, known.line.split("-")[0], known.buffer_mib
 
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, what its case is, why it has to be that, and how the evidence differs from what is
-    stated: by line, a number, and by how much it scatters."""
+    """Evidence for a claim: the expected case, the reason, and the differences from the stated
+    numbers by line. `scatter` is the spread of a number over the seeds."""
 
     claim: str
     case: str
@@ -89,7 +90,7 @@ class Case:
     scatter: Mapping[Where, Mapping[str, float]] = field(default_factory=dict)
 
     def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
-        """The evidence."""
+        """Returns the evidence of every run that the claim needs."""
         return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
 
     def _point(self, run: Run) -> Point:
@@ -109,8 +110,8 @@ W1_8, W2_8 = (FIRST, "ncq", 8), (SECOND, "ncq", 8)
 
 
 def _stated(claim: str, where: Where, metric: str, base: float, gain: float) -> list[Case]:
-    """A gain of a number: met within a factor of 1.5; where it is more than that of one size, the
-    others have less."""
+    """Cases for a stated gain, which must be met within a factor of 1.5. If the claim covers
+    several sizes, the other sizes gain less."""
 
     def of(gain: float) -> dict[Where, dict[str, float]]:
         return {where: {metric: base + (base or 1.0) * gain}}
@@ -128,7 +129,8 @@ def _stated(claim: str, where: Where, metric: str, base: float, gain: float) -> 
 
 
 def _flat(where: Where, metric: str, base: float) -> dict[Where, dict[str, float]]:
-    """No gain with the larger sizes, which "up to" looks at, too."""
+    """Returns numbers without a gain at the larger sizes, because a claim of "up to" covers them,
+    too."""
     return {(where[0], "ncq", mib): {metric: base} for mib in (8, 32)}
 
 

@@ -1,4 +1,4 @@
-"""The claims of the SHRD slides: evidence for each, with which it holds, fails or is ambiguous."""
+"""The claims of the SHRD slides: evidence for which each claim holds, fails or is ambiguous."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ STATED: Mapping[tuple[str, str], Mapping[str, Any]] = {
     (OPEN, "dftl"): {"mean_read_us": 1000.0, "mean_write_us": 2000.0},
     (OPEN, "shrd"): {"mean_read_us": 500.0, "mean_write_us": 800.0},
 }
-"""Numbers of which every claim holds."""
+"""Numbers for which every claim holds."""
 
 OFFERED = {OPEN: 330.0, BURSTS: 256.0}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the slides state it, but for these numbers."""
+    """Returns a run with the numbers that the slides state, except for `numbers`."""
     family = WHOLE.workload(run.workload).family
     known: dict[str, Any] = {
         "trace": run.workload,
@@ -98,8 +98,8 @@ def point(run: Run, **numbers: Any) -> Point:
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, what its case is at every point, why it has to be that, and how the evidence differs
-    from what is stated: by line on a workload, a number, and by how much it scatters."""
+    """Evidence for a claim: the expected case at every point, the reason, and the differences from
+    the stated numbers by line on a workload. `scatter` is the spread of a number over the seeds."""
 
     claim: str
     case: str
@@ -108,7 +108,7 @@ class Case:
     scatter: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
 
     def points(self, claim: OpenClaim[Point]) -> dict[Run, Point]:
-        """The evidence, of which everything differs from seed to seed."""
+        """Returns the evidence of every run that the claim needs. All runs differ between seeds."""
         return {run: self._point(run) for run in runs_of(RANDOM_ALL, [claim], full=False)}
 
     def _point(self, run: Run) -> Point:
@@ -133,7 +133,7 @@ def judged(
 
 
 def losses(run: Run, lost: int) -> Crashes:
-    """What the losses of power of a run came to."""
+    """Returns the outcome of a run's power losses."""
     return Crashes(
         run.workload, run.line, run.at("window"), run.at("stale"), run.seed, 29, 7000, lost, 1800.0
     )

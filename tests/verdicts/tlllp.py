@@ -1,4 +1,4 @@
-"""The claims of the TLLLP paper: evidence for each, with which it holds, fails or is ambiguous."""
+"""The claims of the TLLLP paper: evidence for which each claim holds, fails or is ambiguous."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WHOLE = experiment_of(WORKLOADS)
 
 
 def aged_only() -> Experiment:
-    """The experiment on aged drives, with workloads of which all runs differ from seed to seed."""
+    """Returns the experiment on aged drives, with workloads whose runs all differ between seeds."""
     start, *others = WHOLE.axes
     random = tuple(replace(work, random=True) for work in WORKLOADS)
     return replace(
@@ -73,13 +73,13 @@ STATED: Mapping[tuple[str, str], Mapping[str, float]] = {
     (MSR, "tlllp-free"): {"hit_ratio": 0.91},
     (MSR, "tlllp-empty"): {"node_share": 0.05},
 }
-"""Numbers of which every claim holds: the mean falls by 12 %, the deviation by 15 %."""
+"""Numbers for which every claim holds: the mean falls by 12 %, the deviation by 15 %."""
 
 LIKE = {"dftl-batch": "dftl", "tlllp-prev": "tlllp"}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the numbers that the paper states, except for `numbers`."""
     family = next(work.family for work in WORKLOADS if work.name == run.workload)
     known: dict[str, Any] = {
         "trace": run.workload,
@@ -108,8 +108,8 @@ def point(run: Run, **numbers: Any) -> Point:
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, what its case is at every point, why it has to be that, and how the evidence differs
-    from what is stated: by line on a workload, a number, and by how much it scatters."""
+    """Evidence for a claim: the expected case at every point, the reason, and the differences from
+    the stated numbers by line on a workload. `scatter` is the spread of a number over the seeds."""
 
     claim: str
     case: str
@@ -118,7 +118,7 @@ class Case:
     scatter: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
 
     def points(self, experiment: Experiment, claim: OpenClaim[Point]) -> dict[Run, Point]:
-        """The evidence."""
+        """Returns the evidence of every run that the claim needs."""
         return {run: self._point(run) for run in runs_of(experiment, [claim], full=False)}
 
     def _point(self, run: Run) -> Point:

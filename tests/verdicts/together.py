@@ -1,4 +1,4 @@
-"""The questions about all five on one drive: evidence for each, with which it holds, fails or is
+"""The questions about all five papers on one drive: evidence for which each holds, fails or is
 ambiguous."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CLAIMS = {claim.key: claim for claim in claims_of([SYNTHETIC, RECORDED])}
 
 
 def point(run: Run, **changed: Any) -> Point:
-    """A run of nothing in particular."""
+    """Returns a run with neutral numbers, except for `changed`."""
     known = Point(
         trace=run.workload,
         family=WHOLE.workload(run.workload).family,
@@ -72,7 +72,7 @@ WA, READ, HITS, BUFFERED, TRAFFIC = (
     *("map_hits", "buffer_hits", "map_traffic"),
 )
 CASES: dict[str, tuple[str, str, tuple[float, float, tuple[float, float]]]] = {
-    # Question: line, number, and the values with which it holds, fails, and differs by seed.
+    # Question: line, number, and its values for which the answer holds, fails, or differs by seed.
     "eti": (ETI, WA, (1.9, 1.91, (1.85, 1.95))),
     "asa": (ASA, WA, (1.9, 1.91, (1.85, 1.95))),
     "oracle": (ORACLE, WA, (1.59, 1.61, (1.5, 1.7))),
@@ -91,7 +91,7 @@ CASES: dict[str, tuple[str, str, tuple[float, float, tuple[float, float]]]] = {
 
 
 def asked(key: str, line: str, name: str, values: tuple[float, float]) -> Measured:
-    """The verdict on a question with a number of a line, which seeds have in turn."""
+    """Judges a question. On `line`, the number takes the two values in turn over the seeds."""
     claim = CLAIMS[key]
     evidence = {
         run: point(run, **({name: values[run.seed % 2]} if run.line == line else {}))

@@ -1,4 +1,4 @@
-"""Studies: large sweeps, on one machine or many, whose results are a Parquet dataset."""
+"""Studies: large sweeps on one machine or many, whose results are a Parquet dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a study, wherever they were run."""
+"""Rows of a study, independent of the machines that ran them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .rows import CONFIG, DONE, FAILED, differing_options
 from .store import Folder, frames, head_of, plan_of, status_of
 
 BATCH = 20_000
-"""Rows that are held at a time where not all are asked for."""
+"""Rows in memory at a time, if a caller does not need all of them."""
 
 
 @dataclass(frozen=True)
 class Dataset:
     """The rows of a study.
 
-    Rows of runs that are not of its plan are left out: of values, traces or seeds that the study
-    no longer has.
+    Rows of runs outside its plan are left out: runs with values, traces or seeds that the study no
+    longer has.
     """
 
     folder: Folder
@@ -32,7 +32,7 @@ class Dataset:
 
     @classmethod
     def open(cls, out: str | Path) -> Dataset:
-        """What `floatgate study` has written. Raises ConfigError where there is nothing of it."""
+        """Opens the output of `floatgate study`. Raises ConfigError if `out` has none."""
         folder = Folder(out)
         head = head_of(folder)
         if head is None:
@@ -41,12 +41,12 @@ class Dataset:
 
     @property
     def varied(self) -> list[str]:
-        """The keys that vary."""
+        """Keys that vary."""
         return [*self.head["varied"]]
 
     @property
     def axes(self) -> list[str]:
-        """The columns that tell runs of one seed apart: the trace, the options in which runs of one
+        """Columns that distinguish runs of one seed: the trace, the options in which runs of one
         trace differ, the volume, and the keys that vary."""
         told = self._options
         if told:
@@ -57,14 +57,14 @@ class Dataset:
 
     @property
     def _options(self) -> list[str]:
-        """The columns of the options in which traces differ; rows of older versions have none."""
+        """Columns of the options in which traces differ; rows of older versions have none."""
         found = differing_options(self.head["study"])
         return [name for name in found if name in self.head["columns"]]
 
     def counts(self) -> dict[str, int]:
-        """Runs: planned, done, failed and missing. Those of a search may be less than planned.
+        """Counts the runs: planned, done, failed and missing. A search may have fewer than planned.
 
-        `unplanned` are the rows that are left out.
+        `unplanned` counts the rows that are left out.
         """
         own = {*plan_of(self.folder)["run"]}
         there = status_of(self.folder, self.head["columns"])
@@ -81,18 +81,20 @@ class Dataset:
 
     @property
     def notes(self) -> list[str]:
-        """What there is to say of the study itself, such as of equal traces."""
+        """Notes on the study itself, such as on equal traces."""
         found: list[str] = self.head.get("notes", [])
         return found
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """All rows, in an order that does not depend on who ran them; without `columns`, all but
-        the column `config`."""
+        """Returns these columns of all rows; without `columns`, all columns except `config`.
+
+        The order of the rows does not depend on the workers that ran them.
+        """
         wanted = self._columns if columns is None else [*columns]
         return self._rows(wanted, plan_of(self.folder))
 
     def batches(self) -> Iterator[pl.DataFrame]:
-        """`frame()` in parts, of which one is held at a time: the files are read for each."""
+        """Yields the rows of `frame()` in batches; reads the files again for each batch."""
         runs = self.frame(["run"])
         for at in range(0, max(1, runs.height), BATCH):
             yield self._rows(self._columns, runs.slice(at, BATCH))
@@ -102,20 +104,20 @@ class Dataset:
         return [name for name in self.head["columns"] if name != CONFIG]
 
     def _rows(self, columns: list[str], runs: pl.DataFrame) -> pl.DataFrame:
-        """These columns of these runs."""
-        # Of one run "done" comes before "failed", and is kept.
+        """Returns these columns of these runs."""
+        # Of two rows of a run, "done" sorts before "failed" and is kept.
         order = ["trace", *self._options, "volume", *self.varied, "seed", "run", "status"]
         read = frames(self.folder, [*dict.fromkeys([*columns, *order])], self.head["columns"])
         found = [frame.join(runs, on="run", how="semi") for frame in read]
         if not found:
             return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
         rows = pl.concat(found).sort(order, nulls_last=True)
-        # Two processes that ran one part at a time, as after a requeue, have both written a run.
+        # After a requeue, two processes may have run the same part and written a run twice.
         return rows.unique("run", keep="first", maintain_order=True).select(columns)
 
 
 def doubts(counts: Mapping[str, int]) -> list[str]:
-    """What there is to say of means over the runs that there are: failed, missing, left out."""
+    """Returns warnings about means over incomplete runs: failed, missing, left out."""
     found = []
     if failed := counts["failed"]:
         found.append(f"{failed:,} {'runs have' if failed > 1 else 'run has'} failed")
@@ -126,7 +128,7 @@ def doubts(counts: Mapping[str, int]) -> list[str]:
 
 
 def left_out(counts: Mapping[str, int]) -> str:
-    """What there is to say of rows that are left out; nothing where there are none."""
+    """Returns the warning about rows that are left out; empty if there are none."""
     rows = counts["unplanned"]
     if not rows:
         return ""

@@ -1,4 +1,4 @@
-"""Runs on an executor: a bounded number in flight, each row told as it comes."""
+"""Executes runs on an executor: limits the runs in flight, reports each row when it is ready."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def execute(
     told: Told,
     look: Callable[[], None],
 ) -> None:
-    """Runs what is planned, at most `in_flight` submitted and not ended at a time.
+    """Executes the planned runs; at most `in_flight` are submitted and unfinished at a time.
 
-    `told` gets each row in this thread; a run whose worker failed has a row, too. `look` is called
-    some ten times a second. Raises RunError where the executor itself has broken. What is raised
-    here, also by a signal, ends the runs.
+    `told` receives each row in this thread; a run whose worker failed has a row, too. `look` is
+    called some ten times a second. Raises RunError if the executor itself breaks. An exception in
+    this function, also from a signal, ends the runs.
     """
     ending = Ending()
     running: dict[Future[Row], Task] = {}
@@ -53,7 +53,7 @@ def execute(
 
 
 def check(executor: object) -> None:
-    """Raises ConfigError for what is no executor."""
+    """Raises ConfigError if `executor` is no executor."""
     if not callable(getattr(executor, "submit", None)):
         raise _core.ConfigError(
             f"executor: {executor!r} given; expected one with `submit`, as those of "
@@ -62,14 +62,14 @@ def check(executor: object) -> None:
 
 
 class _Asked(Future[Row]):
-    """A job that is no future, as those of submitit, and so has to be asked whether it is done."""
+    """Future for a job that is no future itself, such as a job of submitit, and must be polled."""
 
     def __init__(self, job: Any) -> None:
         super().__init__()
         self._job = job
 
     def ask(self) -> None:
-        """Takes over what came of the job, once it is done."""
+        """Takes over the result or the error of the job, once it is done."""
         if self.done() or not self._job.done():
             return
         try:
@@ -78,7 +78,7 @@ class _Asked(Future[Row]):
             self.set_exception(error)
 
     def cancel(self) -> bool:
-        """Ends the job, too, where that can be."""
+        """Cancels the job, too, if it can be cancelled."""
         if not self.done():
             with suppress(AttributeError):
                 self._job.cancel()

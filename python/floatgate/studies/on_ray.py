@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster, as an executor like those of `concurrent.futures`."""
+"""Executes runs on a Ray cluster, as an executor like the ones of `concurrent.futures`."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from floatgate import _core
 _T = TypeVar("_T")
 
 ANSWER_S = 10.0
-"""Seconds that a cluster has to take a connection."""
+"""Seconds within which a cluster must accept a connection."""
 
 MEMORY = 1 << 30
-"""Bytes that a run claims where the study does not say how many."""
+"""Bytes that a run claims if the study states no size."""
 
 TRIES = 4
-"""How often a run is begun whose worker, machine or memory was lost."""
+"""Maximum number of attempts at a run whose worker, machine or memory was lost."""
 
 WAIT_S = 1.0
-"""Seconds before such a run is begun again; twice as many each time."""
+"""Seconds before the second attempt at such a run; each further wait is twice as long."""
 
 
 class RayExecutor(Executor):
-    """Submits to the cluster at `address`; without one, to a cluster on this machine.
+    """Submits runs to the cluster at `address`; without an address, to a cluster on this machine.
 
-    A run claims a core and `memory` bytes, so that a machine has no more runs than it has memory
-    for. One whose worker or machine was lost is begun again later; so is one that was short of
-    memory, with twice the claim. Raises ConfigError where Ray is not installed, where no cluster is
-    there, or where no machine has the memory.
+    A run claims a core and `memory` bytes, so a machine gets only the runs that its memory can
+    hold. A run whose worker or machine was lost is started again later. A run that lacked memory is
+    also started again, with twice the claim. Raises ConfigError if Ray is not installed, if there
+    is no cluster, or if no machine has the memory.
     """
 
     def __init__(self, address: str | None, memory: int | None) -> None:
@@ -64,37 +64,37 @@ class RayExecutor(Executor):
             )
 
     def cores(self) -> int:
-        """How many runs the cluster can have at a time, by its cores."""
+        """Returns how many runs the cluster can execute at a time, by its cores."""
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def in_flight(self) -> int:
-        """How many runs are submitted at a time: two for each core of the cluster."""
+        """Returns the number of runs to submit at a time: two for each core of the cluster."""
         return 2 * self.cores()
 
     def submit(self, fn: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Begins `fn` on the cluster; it and its arguments are pickled."""
+        """Starts `fn` on the cluster; pickles the function and its arguments."""
         future: Future[_T] = Future()
         self._begin(future, partial(fn, *args, **kwargs), self._memory, 1)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leaves the cluster, which ends what is not done; a cluster of its own ends with it."""
+        """Leaves the cluster, which ends unfinished runs; a cluster on this machine ends, too."""
         if self._mine:
             self._ray.shutdown()
 
     def _begin(self, future: Future[_T], work: Callable[[], _T], claim: int, tries: int) -> None:
         if future.cancelled():
             return
-        # Ray itself retries nothing: it would begin a run that it has killed for its memory again
-        # with the same claim, and without an end, by a budget of its own that only a `max_retries`
-        # of 0 switches off (`task_oom_retries`, TaskManager::AddPendingTask).
+        # Ray itself must not retry. It would restart a run that it killed for its memory with the
+        # same claim, and without end: only a `max_retries` of 0 disables its separate budget for
+        # such runs (`task_oom_retries`, TaskManager::AddPendingTask).
         options = {"num_cpus": 1, "memory": claim, "max_retries": 0}
         ended = partial(self._ended, future, work, claim, tries)
         try:
             came = self._ray.remote(_call).options(**options).remote(work)
             came.future().add_done_callback(ended)
         except Exception as error:
-            # In a thread of its own nobody else would hear of it.
+            # In a timer thread no caller would receive the error.
             future.set_exception(error)
 
     def _ended(
@@ -135,7 +135,7 @@ class RayExecutor(Executor):
 
 
 def _check_reachable(address: str | None) -> None:
-    """Raises ConfigError where nobody is at HOST:PORT, for which Ray itself waits many minutes."""
+    """Raises ConfigError if nothing listens at HOST:PORT; Ray itself would wait many minutes."""
     found = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:(\d+)", address or "")
     if found is None:
         return
@@ -151,6 +151,6 @@ def _call(work: Callable[[], _T]) -> _T:
 
 
 def _largest_memory(nodes: list[dict[str, Any]]) -> int:
-    """Bytes that the machine of a cluster with the most of them has."""
+    """Returns the memory, in bytes, of the machine of the cluster that has the most."""
     alive = [node["Resources"] for node in nodes if node["Alive"]]
     return max((int(of.get("memory", 0)) for of in alive), default=0)

@@ -1,4 +1,4 @@
-"""From a study to its runs, in their order, each with its digest."""
+"""Expands a study to its runs, in their order, each with its digest."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from .spec import Options, Search, StudySpec, TraceSpec
 from .tasks import Task
 
 OF_TRACE = "trace."
-"""Keys that begin so are keys of the generators, where others are keys of the config."""
+"""Prefix of the keys of generators; all other keys are keys of the config."""
 
 OF_EACH = "traces."
-"""What begins so in what a plan has `fixed` is of one trace."""
+"""Prefix of the entries in `Plan.fixed` that belong to one trace."""
 
 CONFIGS = 4096
-"""Configs that are kept once they are resolved."""
+"""Maximum number of resolved configs in the cache."""
 
 BESIDE = 32
-"""Draws of other values, and combinations, beside which a value of a search is tried."""
+"""Draws of other values, and combinations, with which a value of a search is tried."""
 
 Combination = dict[str, Value]
 
@@ -43,48 +43,48 @@ Settings = tuple[tuple[str, Value], ...]
 
 @dataclass(frozen=True)
 class Shard:
-    """One part of `parts` of a study: runs are dealt by their digests."""
+    """One of the `parts` of a study; the digest of a run determines its part."""
 
     part: int
-    """From 1."""
+    """Number of the part, from 1."""
     parts: int
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Of "I/N". Raises ConfigError."""
+        """Parses "I/N". Raises ConfigError."""
         part, slash, parts = text.partition("/")
         if slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts):
             return cls(int(part), int(parts))
         raise _core.ConfigError(f"shard: {text!r} given; expected I/N with I from 1 to N")
 
     def has(self, digest: str) -> bool:
-        """Whether a run is of this part."""
+        """Returns whether a run belongs to this part."""
         return int(digest, 16) % self.parts == self.part - 1
 
 
 @dataclass(frozen=True)
 class Played:
-    """A workload: a generator, a trace, or a volume of one."""
+    """A workload: a generator, a trace, or one volume of a trace."""
 
     name: str
     source: str
     identity: str
-    """A generator's text, or a digest of a trace's bytes."""
+    """Text of a generator, or digest of the bytes of a trace."""
     options: Options
     volume: str | None = None
     format: str | None = None
-    """What the file of a volume was read as: the volume itself is a file of another format."""
+    """Format in which the trace of a volume was read; the volume is a file of another format."""
 
 
 Split = Callable[[Played], Sequence[Played]]
-"""Gives the volumes of a trace."""
+"""Returns the volumes of a trace."""
 
 
 class Plan:
-    """The runs of a study, but for those of a search, which come as it goes on.
+    """The runs of a study, except the runs of a search, which are planned trial by trial.
 
-    Paths in the study are relative to `base`. Raises ConfigError or TraceError for what is wrong
-    with the study, when its runs are asked for.
+    Paths in the study are relative to `base`. The methods raise ConfigError or TraceError for
+    mistakes in the study.
     """
 
     def __init__(self, spec: StudySpec, base: Path, split: Split) -> None:
@@ -95,10 +95,10 @@ class Plan:
         self._generated = lru_cache(CONFIGS)(self._generate)
 
     def fixed(self) -> dict[str, Any]:
-        """What tells none of the study's runs from another, and so is no column of them.
+        """Returns the settings that are equal for all runs, or for all runs of a trace.
 
-        The device, a digest behind it if it is a file; `set.KEY`, `options.KEY`; and for each trace
-        `traces.TRACE`, its own options.
+        The keys are `device`, with a digest if it is a file; `set.KEY`; `options.KEY`; and for each
+        trace `traces.TRACE`, with its own options.
         """
         device = configs.name(self.spec.device)
         if device.endswith(".toml"):
@@ -112,8 +112,10 @@ class Plan:
         return found
 
     def check(self) -> None:
-        """Raises ConfigError for a policy's own key that varies where no run has that policy, and
-        for a value of a search that no drive has."""
+        """Raises ConfigError for a varied key of a policy that no run has.
+
+        Also raises it for a value of a search that no drive accepts.
+        """
         texts = itertools.chain(self._proposable(), self._configs())
         varied = [key for key in self.spec.varied if not key.startswith(OF_TRACE)]
         configs.check_used(varied, map(json.loads, texts))
@@ -123,7 +125,7 @@ class Plan:
             yield self._resolved(_parted(values)[0]).config
 
     def _proposable(self) -> list[str]:
-        """For each value of a search, or end of its range, a config that has it."""
+        """Returns a config for each value of a search, or for each end of its range."""
         search = self.spec.optuna
         keys = search.keys.items() if search else ()
         return [
@@ -134,8 +136,11 @@ class Plan:
         ]
 
     def _with(self, search: Search, value: Combination) -> str:
-        """A config with this value: one may need another, and what is refused alone is tried
-        beside others."""
+        """Returns a config with this value.
+
+        A value may require another value. So a value that is refused alone is tried together with
+        draws of the other keys.
+        """
         random = Random(search.seed)
         refused: list[_core.ConfigError] = []
         for values in itertools.islice(combinations(self.spec), BESIDE):
@@ -149,13 +154,13 @@ class Plan:
         raise refused[0]
 
     def tasks(self) -> Iterator[Task]:
-        """Every trace with every combination and every seed, the last varying fastest."""
+        """Yields every trace with every combination and every seed; seeds vary fastest."""
         for played in self.played:
             for values in combinations(self.spec):
                 yield from self._seeds(played, values)
 
     def trial(self, proposed: Combination) -> Iterator[Task]:
-        """The runs of one trial of a search; where no drive has its config, they are refused."""
+        """Yields the runs of one trial of a search; they are refused if no drive has the config."""
         for played in self.played:
             for values in combinations(self.spec):
                 chosen = values | proposed
@@ -165,7 +170,7 @@ class Plan:
                     yield from self._refused(played, chosen, str(error))
 
     def notes(self) -> list[str]:
-        """What there is to say of the workloads: traces whose runs are those of another."""
+        """Returns notes on the workloads: traces whose runs equal the runs of another trace."""
         first: dict[Any, str] = {}
         again: dict[tuple[str, str], None] = {}
         for played in self.played:
@@ -180,10 +185,10 @@ class Plan:
 
     @cached_property
     def played(self) -> list[Played]:
-        """The workloads, traces that are split already in their volumes."""
+        """The workloads; a trace that is to be split is replaced by its volumes."""
         found: list[Played] = []
         if any(spec.split for spec in self.spec.traces):
-            # Splitting takes long: what is wrong with a config is said before.
+            # Splitting takes long, so mistakes in a config are reported first.
             for values in combinations(self.spec):
                 self._resolved(_parted(values)[0])
         for spec in self.spec.traces:
@@ -206,13 +211,13 @@ class Plan:
             yield Played(name, source, digest_of(*(part.digest() for part in parts)), options)
 
     def _files(self, text: str) -> list[tuple[str, str]]:
-        """Names and places of the files that a trace means."""
+        """Returns the names and paths of the files that a trace stands for."""
         if is_url(text):
             return [(text, text)]
         path = self._base / text
         if not any(mark in text for mark in "*?[") or path.exists():
             return [(text, str(path.resolve()))]
-        # What is named from the root on is called so; else it is named from the study's file on.
+        # A pattern from the root gives absolute names, any other gives names relative to the study.
         anchor = Path(text).anchor
         base = Path(anchor) if anchor else self._base
         found = sorted(base.glob(text.removeprefix(anchor)))
@@ -222,7 +227,7 @@ class Plan:
         return [(name, str(path.resolve())) for name, path in zip(names, found, strict=True)]
 
     def _generate(self, played: Played, keys: Settings) -> Played:
-        """The workload with these keys behind its own. Raises ConfigError."""
+        """Returns the workload with these keys after its own. Raises ConfigError."""
         text = played.source
         if not sources.is_generator(text):
             if keys:
@@ -232,7 +237,7 @@ class Plan:
             return played
         for key, value in keys:
             text += f"{',' if ':' in text else ':'}{key}={ranges.text(value)}"
-        # It says at once what is wrong with its text.
+        # The generator reports mistakes in its text immediately.
         _core.Workload.generator(text, self.spec.seeds[0])
         return replace(played, source=text, identity=text)
 
@@ -242,7 +247,7 @@ class Plan:
         yield from self._runs(played, values, self._resolved(of_drive))
 
     def _refused(self, played: Played, values: Combination, why: str) -> Iterator[Task]:
-        """Runs that are not: what is there of them is told from others by what varies."""
+        """Yields runs that cannot start; the varied values distinguish their rows."""
         device = configs.name(self.spec.device)
         for task in self._runs(played, values, Resolved("", device, json.dumps(values))):
             yield replace(task, digest=digest_of(task.digest, why), refused=why)
@@ -251,7 +256,7 @@ class Plan:
         how = RunOptions(**played.options.given())
         if how.start_cache is not None:
             how = replace(how, start_cache=str(self._base / how.start_cache))
-        # Start states that are kept change nothing but the time of a run.
+        # A cache of start states changes nothing but the time of a run.
         told = asdict(replace(how, start_cache=None))
         for seed in self.spec.seeds:
             what = (played.identity, played.volume, told | {"seed": seed})
@@ -280,7 +285,7 @@ class Plan:
 
 
 def differences(there: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
-    """Where what two plans have `fixed` is not the same: a study may have more or fewer traces."""
+    """Returns the differences of `fixed` in two plans; a study may have more or fewer traces."""
     keys = dict.fromkeys([*there, *own])
     both = there.keys() & own.keys()
     found = [key for key in keys if key in both or not key.startswith(OF_EACH)]
@@ -292,12 +297,12 @@ def differences(there: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
 
 
 def _changing(options: Options) -> dict[str, Any]:
-    """The options that are given, but for the one that changes no result."""
+    """Returns the given options, except `start_cache`, which changes no result."""
     return {key: value for key, value in options.given().items() if key != "start_cache"}
 
 
 def _parted(values: Combination) -> tuple[Settings, Settings]:
-    """What is of the drive, and what is of the generator, without `OF_TRACE`."""
+    """Splits values into keys of the drive and keys of the generator, without `OF_TRACE`."""
     generator = tuple(
         (key.removeprefix(OF_TRACE), value)
         for key, value in values.items()
@@ -308,7 +313,10 @@ def _parted(values: Combination) -> tuple[Settings, Settings]:
 
 
 def combinations(spec: StudySpec) -> Iterator[Combination]:
-    """The grid's last key varies slowest of all that follows it: `list`, then `random`."""
+    """Yields the combinations of `grid`, `list` and `random`.
+
+    Draws of `random` vary fastest, then entries of `list`, then the keys of `grid` from its last.
+    """
     draws = [*_draws(spec)] if spec.random else [{}]
     for values in itertools.product(*spec.grid.values()):
         chosen = dict(zip(spec.grid, values, strict=True))

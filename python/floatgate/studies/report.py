@@ -1,4 +1,4 @@
-"""A study for people: means and intervals as a table, a plot per axis, and all rows as a file."""
+"""Reports a study: means and intervals as a table, a plot for each axis, all rows as a file."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from .rows import DONE, FAILED, check_metric
 from .said import told
 
 METRICS = ("write_amplification", "latency.all.mean_us", "latency.all.p99_us")
-"""The columns that are shown where none are named."""
+"""Columns that are shown if none are named."""
 
 FORMS = ("csv", "json", "parquet")
-"""The files that rows can be written to, by their suffixes."""
+"""Suffixes of the files to which rows can be written."""
 
 POINTS = 40
-"""Values of an axis that are drawn: more numbers are taken together, more names are left out."""
+"""Maximum number of values on an axis: further numbers are grouped, further names left out."""
 
 LISTED = 500
-"""Rows of the table in a page."""
+"""Maximum number of rows of the table in a page."""
 
 MEANS = "Means over seeds \N{PLUS-MINUS SIGN} half of the 95 % confidence interval (Student's t)"
 
@@ -45,12 +45,13 @@ RUNS, BAD = "runs", "failed"
 
 
 def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
-    """A row for each combination, over its seeds: the runs, those that failed, means of metrics.
+    """Returns a row for each combination, over its seeds: counts of runs and failures, and means.
 
     `METRIC.ci95` is half the width of the mean's 95 % confidence interval, as in
-    `floatgate.intervals`, null for one run. Runs that failed or lack the metric are left out of
-    both. Raises ConfigError for a metric that is no column of numbers, and where several runs of
-    one seed are alike in all columns that would tell them apart: a mean over them is of nothing.
+    `floatgate.intervals`, and null for a single run. Runs that failed or lack the metric are left
+    out of both. Raises ConfigError for a metric that is no column of numbers. Also raises it if
+    several runs of one seed are equal in all columns that should distinguish them, because a mean
+    over such runs has no meaning.
     """
     axes = study.axes
     rows = _rows(study, axes, metrics)
@@ -74,16 +75,16 @@ class Grid:
     heads: list[str]
     rows: list[list[str]]
     names: int
-    """The first columns, which say what a row is of."""
+    """Number of leading columns, which identify a row."""
 
 
 def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None) -> Grid:
-    """A row for each combination, and a column for each metric: the mean and half its interval.
+    """Returns a row for each combination, and a column for each metric: mean and half interval.
 
-    With `across`, a key that varies: a column for each of its values instead, and a row for each
-    metric of the combinations of the others. What says nothing is left out: volumes, failures and
-    intervals where there are none, with `across` also keys of one value. Raises ConfigError for
-    an `across` that does not vary.
+    `across` is a key that varies. With it, there is a column for each of its values, and a row for
+    each metric of each combination of the other keys. Columns without information are left out:
+    volumes, failures and intervals if there are none, and with `across` also keys of one value.
+    Raises ConfigError for an `across` that does not vary.
     """
     axes = table.columns[: table.columns.index(RUNS)]
     names = [name for name in axes if not table[name].is_null().all()]
@@ -122,7 +123,7 @@ def _half(metric: str) -> str:
 
 
 def _interval(row: Mapping[str, Any] | None, metric: str) -> str:
-    """A mean and half its interval; of one run its number."""
+    """Formats a mean and half its interval, or the number of a single run."""
     if row is None or row[metric] is None:
         return ABSENT
     form = ratio if metric.endswith("write_amplification") else measured
@@ -133,7 +134,7 @@ def _interval(row: Mapping[str, Any] | None, metric: str) -> str:
 def page(
     study: Dataset, table: pl.DataFrame, metrics: Sequence[str], across: str | None = None
 ) -> str:
-    """A page that needs no network: a plot per axis and metric, and the summary as a `grid`."""
+    """Returns a page that needs no network: a plot per axis and metric, the summary as `grid`."""
     axes = study.axes
     rows = _rows(study, axes, metrics).filter(status=DONE)
     figures = [_figure(rows, axis, metrics) for axis in axes if rows[axis].n_unique() > 1]
@@ -157,7 +158,7 @@ def page(
 
 
 def export(study: Dataset, path: Path, form: str) -> None:
-    """Writes all rows as one of `FORMS`, some at a time. Raises OSError."""
+    """Writes all rows as one of `FORMS`, in batches. Raises OSError."""
     with path.open("wb") as file:
         {"parquet": _write_parquet, "json": _write_json, "csv": _write_csv}[form](study, file)
 
@@ -173,7 +174,7 @@ def _write_parquet(study: Dataset, file: BinaryIO) -> None:
 
 
 def _write_json(study: Dataset, file: BinaryIO) -> None:
-    # Row by row: Polars has no bound on what it makes of all of them.
+    # Row by row, because Polars sets no bound on the memory for the text of all rows.
     written = False
     for frame in study.batches():
         for row in frame.iter_rows(named=True):
@@ -230,7 +231,7 @@ def _figure(rows: pl.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
 
 
 def _spread(rows: pl.DataFrame, axis: str, metric: str) -> pl.DataFrame:
-    """Mean, least and most of a metric at each value of an axis, or in groups of values."""
+    """Returns mean, least and greatest metric at each value of an axis, or in groups of values."""
     known = rows.filter(pl.col(metric).is_not_null() & pl.col(axis).is_not_null())
     known = known.select(at=axis, value=pl.col(metric).cast(pl.Float64)).sort("at")
     values = known["at"].n_unique()
@@ -244,7 +245,7 @@ def _spread(rows: pl.DataFrame, axis: str, metric: str) -> pl.DataFrame:
 
 
 def _left_out(values: int) -> str:
-    """What there is to say of values that are not drawn; nothing where all are."""
+    """Returns the note about values that are not drawn; empty if all are drawn."""
     return f"The first {POINTS} of {values:,} are drawn." if values > POINTS else ""
 
 
@@ -266,7 +267,7 @@ def _against_numbers(spread: pl.DataFrame, axis: str, metric: str) -> Plot:
 
 
 def _against_names(spread: pl.DataFrame, axis: str, metric: str) -> Plot:
-    """Dots with bars: a row for each name."""
+    """Draws dots with bars, with a row for each name."""
     named = spread.with_columns(row=pl.col("at").cast(pl.String)).drop("at")
     x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=False))
     tooltip = [

@@ -1,4 +1,4 @@
-"""A run as a row: typed columns from the fields of a result."""
+"""Converts a run to a row: typed columns from the fields of a result."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Schema = dict[str, Any]
-"""Polars types by the names of columns."""
+"""Polars types by column name."""
 
 DONE, FAILED = "done", "failed"
 
 CONFIG = "config"
-"""The column of the whole config, as JSON text."""
+"""Column of the whole config, as JSON text."""
 
 HOST = "engine."
-"""Columns that begin so are of the machine that ran it; all others are of the run alone."""
+"""Prefix of columns about the machine that executed the run; no other column depends on it."""
 
 OPTION = "options."
-"""Columns that begin so are the options of a run: what tells entries of one trace apart."""
+"""Prefix of columns with the options of a run, which distinguish entries of one trace."""
 
 OPTIONS: Schema = {
     "repeat": pl.Int64,
@@ -48,7 +48,7 @@ OPTIONS: Schema = {
     "units": pl.Int64,
     "full_size": pl.Boolean,
 }
-"""All that a study file may say but `start_cache`, which changes no result."""
+"""All options of a study file except `start_cache`, which changes no result."""
 
 LEADING: Schema = {
     "run": pl.String,
@@ -69,10 +69,10 @@ _TYPES: dict[Any, Any] = {
 
 
 def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
-    """The columns of a study in which these keys have these values.
+    """Returns the columns of a study in which these keys have these values.
 
-    First what tells a run from others, then what varies, then what came of it under the names that
-    it has in the result: `latency.all.p99_us`. Of lists only those of texts are there.
+    The first columns identify a run. The varied keys follow, then the results under their names in
+    the result, such as `latency.all.p99_us`. Lists have a column only if they are lists of texts.
     """
     chosen = {key: _type_of(values) for key, values in varied.items()}
     taken = {*LEADING, *chosen}
@@ -81,7 +81,7 @@ def schema(varied: Mapping[str, Sequence[Any]]) -> Schema:
 
 
 def differing_options(study: Mapping[str, Any]) -> list[str]:
-    """The columns of the options in which traces of a study differ; `study` is its document."""
+    """Returns the option columns in which traces of a study differ; `study` is its document."""
     plain = vars(RunOptions())
     common = {name: plain[name] for name in OPTIONS} | study.get("options", {})
     given = [common | trace for trace in study["traces"]]
@@ -89,9 +89,9 @@ def differing_options(study: Mapping[str, Any]) -> list[str]:
 
 
 def check_metric(metric: str, columns: Mapping[str, Any], place: str) -> None:
-    """Raises ConfigError, which names near ones, unless this is a column of numbers.
+    """Raises ConfigError, with similar names, unless `metric` is a column of numbers.
 
-    `columns` has their types, as in a `Schema` or as texts.
+    `columns` maps the columns to their types, as in a `Schema` or as texts.
     """
     known = [name for name, kind in columns.items() if str(kind) in ("Int64", "Float64")]
     if metric not in known:
@@ -105,7 +105,7 @@ def check_metric(metric: str, columns: Mapping[str, Any], place: str) -> None:
 
 
 def row_of(task: Task, came: Result | BaseException) -> Row:
-    """The row of a run that has ended, or of one that has failed."""
+    """Returns the row of a run that has completed or failed."""
     row: Row = {
         "run": task.digest,
         "status": DONE,
@@ -116,7 +116,7 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
     } | {f"{OPTION}{name}": task.options[name] for name in OPTIONS}
     config = task.drive.config
     if isinstance(came, Result):
-        # A run completes what its config leaves open.
+        # The run has filled in the keys that its config leaves open.
         config = json.dumps(came.config)
         row = {name: of(came) for name, (_, of) in _fields().items()} | row
     else:
@@ -125,7 +125,7 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
 
 
 def frame_of(rows: Sequence[Row], columns: Schema) -> pl.DataFrame:
-    """The rows as a table with these columns; what a row does not have is null."""
+    """Returns the rows as a table with these columns; a value that a row lacks is null."""
     data = {
         name: pl.Series(name, [_fit(row.get(name), kind) for row in rows], dtype=kind)
         for name, kind in columns.items()
@@ -142,7 +142,7 @@ def _fit(value: Any, kind: Any) -> Any:
 
 
 def _type_of(values: Sequence[Any]) -> Any:
-    """The narrowest type of a column that has all the values."""
+    """Returns the narrowest type of a column that can hold all the values."""
     kinds = {type(value) for value in values}
     if kinds == {int} and not all(abs(value) < 1 << 63 for value in values):
         kinds = {str}
@@ -154,7 +154,7 @@ def _type_of(values: Sequence[Any]) -> Any:
 
 @cache
 def _fields() -> dict[str, tuple[Any, Callable[[Result], Any]]]:
-    """Type and reader of each column of a result."""
+    """Returns the type and the reader of each column of a result."""
     return _of(ResultFields, "", lambda result: result)
 
 

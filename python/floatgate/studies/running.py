@@ -1,4 +1,4 @@
-"""A study: planned, run on an executor, kept as a dataset, and gone on with."""
+"""Plans a study, runs it on an executor, stores its rows as a dataset, and resumes it."""
 
 from __future__ import annotations
 
@@ -37,30 +37,30 @@ from .store import (
 from .tasks import Task
 
 AHEAD = 4
-"""Runs in flight for each core, so that no worker waits for the next."""
+"""Runs in flight for each core, so that no worker waits for its next run."""
 
 
 @dataclass(frozen=True)
 class Study:
-    """What a study file says, and the directory that paths in it are relative to."""
+    """The content of a study file, and the directory to which its paths are relative."""
 
     spec: StudySpec
     base: Path
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
-        """The study of a TOML file. Raises ConfigError."""
+        """Reads the study in a TOML file. Raises ConfigError."""
         path = Path(path)
         return cls(specs.read(path), path.parent.absolute())
 
     @classmethod
     def parse(cls, document: Mapping[str, Any]) -> Study:
-        """The study of a document as TOML has it; paths are relative to the working directory."""
+        """Parses a document as TOML has it; paths are relative to the working directory."""
         return cls(specs.parse(document), Path.cwd())
 
     @property
     def columns(self) -> Schema:
-        """The columns of its rows, with their Polars types."""
+        """Columns of the rows of the study, with their Polars types."""
         return schema(self.spec.varied)
 
 
@@ -75,18 +75,17 @@ def study(
     in_flight: int | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """Runs a study and returns its rows, which are kept in `out`, a directory or a URL.
+    """Runs a study and returns its rows, which it stores in `out`, a directory or a URL.
 
-    `what` is a `Study`, a document as in a study file, or the path of one. Runs are submitted to
-    `executor`, one of `concurrent.futures` or like them; without it, to a thread per core.
-    `in_flight` bounds how many are submitted and not ended (four per core without it). `shard`,
-    "I/N", runs the I-th of N parts, which may share one `out`. `resume` takes the rows that are
-    there and runs what is missing, with `retry_failed` also what has failed. Both refuse runs with
-    a policy in Python.
+    `what` is a `Study`, a document as in a study file, or the path of a study file. `executor` is
+    an executor of `concurrent.futures` or one like them; the default has a thread per core.
+    `in_flight` limits the runs that are submitted and unfinished (default: four per core). `shard`,
+    "I/N", runs the I-th of N parts, which may share one `out`. `resume` keeps the existing rows and
+    runs only what is missing; with `retry_failed` it also repeats failed runs. `resume` and `shard`
+    refuse runs with a policy in Python.
 
-    A run that fails is a row with its error. Raises ConfigError or TraceError for what is wrong
-    with the study or with `out`, RunError where the executor breaks, OSError where `out` cannot be
-    written.
+    A run that fails is a row with its error. Raises ConfigError or TraceError for mistakes in the
+    study or in `out`, RunError if the executor breaks, OSError if `out` cannot be written.
     """
     found = what if isinstance(what, Study) else _study_of(what)
     if in_flight is not None and in_flight < 1:
@@ -111,19 +110,21 @@ def _study_of(what: Mapping[str, Any] | str | Path) -> Study:
 
 @dataclass(frozen=True)
 class _How:
-    """What of a study is to be run."""
+    """Options that select the runs of a call."""
 
     shard: Shard | None
     resume: bool
     retry_failed: bool
 
     def takes(self, task: Task) -> bool:
-        """Whether the run is of this part."""
+        """Returns whether the run belongs to this part."""
         return self.shard is None or self.shard.has(task.digest)
 
     def check(self, task: Task) -> None:
-        """Raises ConfigError where rows of other calls would stand beside those of a policy in
-        Python, which may have been another one then."""
+        """Raises ConfigError for a policy in Python if `out` may hold rows of other calls.
+
+        Another call may have used another policy of the same name.
+        """
         if task.drive.guests and (self.resume or self.shard):
             names = ", ".join(policy.name for policy in task.drive.guests.policies.values())
             raise _core.ConfigError(
@@ -134,7 +135,7 @@ class _How:
 
 
 class _Runner:
-    """One call: what it has to run, and how far it is."""
+    """One call of `study`: its runs and its progress."""
 
     def __init__(self, study: Study, folder: Folder, how: _How, progress: Progress) -> None:
         self.folder = folder
@@ -150,7 +151,7 @@ class _Runner:
         self._done = self._total = 0
 
     def begin(self) -> None:
-        """Looks at what is there, then plans all runs, so that mistakes are found before any."""
+        """Inspects `out`, then plans all runs, so that mistakes are found before the first run."""
         search = self._study.spec.optuna
         if search and self._how.shard:
             raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
@@ -159,7 +160,7 @@ class _Runner:
         self._progress("plan", 0, 0)
         self._plan.check()
         if search:
-            # A generator may lack what the search gives it; a config is whole without.
+            # A generator may need keys that the search sets; a config is complete without them.
             varied = self._study.spec.varied.items()
             first = {key: values[0] for key, values in varied if key.startswith(OF_TRACE)}
             one = 0
@@ -177,7 +178,7 @@ class _Runner:
             planned = len(own)
         self.head = self._head() | {"runs": planned, "notes": self._plan.notes()}
         if known is None and not claim(self.folder, self.head):
-            # Another process began in the directory meanwhile: with the same study, or refused.
+            # Another process has begun in the directory meanwhile: accepted with the same study.
             self._look()
         write_head(self.folder, self.head)
         if not search:
@@ -185,7 +186,7 @@ class _Runner:
         forget_failed(self.folder, again, self._kinds)
 
     def run(self, executor: Executor, in_flight: int) -> None:
-        """Runs what is missing."""
+        """Executes the missing runs."""
         self._tell()
         flight = partial(execute, executor=executor, in_flight=in_flight)
         try:
@@ -198,13 +199,13 @@ class _Runner:
         self._tell()
 
     def _look(self) -> dict[str, str] | None:
-        """The runs that have rows; None where no study has begun in `out`.
+        """Returns the status of the runs that have rows; None if no study has begun in `out`.
 
-        Raises ConfigError where `out` is not for this study.
+        Raises ConfigError if `out` cannot hold this study.
         """
         place = self.folder.place
         how = self._how
-        # Before the head is read: a part that begins meanwhile writes its own, then other files.
+        # Before the head is read: a part that begins meanwhile writes its head before other files.
         names = self.folder.names()
         if not how.resume and how.shard is None and names:
             raise _core.ConfigError(
@@ -212,7 +213,7 @@ class _Runner:
             )
         head = head_of(self.folder)
         if head is None:
-            # Traces are split before anything else is written, also by other parts; then the plan.
+            # Other parts may have split traces into volumes already, or written the plan.
             if {*names} - {volumes.VOLUMES, PLAN}:
                 raise _core.ConfigError(f"{place}: holds other files; expected one for this study")
             return None
@@ -233,9 +234,9 @@ class _Runner:
         }
 
     def _count(self, there: Mapping[str, str]) -> tuple[list[str], set[str]]:
-        """The runs of the whole study, and those that failed and are to be run again.
+        """Returns all runs of the study, and the failed runs that this call repeats.
 
-        `_missing` are the runs that are to be run here.
+        Adds the runs that this call executes to `_missing`.
         """
         seen: set[bytes] = set()
         failed = self._failed_of(there)
@@ -261,13 +262,13 @@ class _Runner:
         return [key.hex() for key in seen], again
 
     def _failed_of(self, there: Mapping[str, str]) -> set[str]:
-        """The runs that are to be run again."""
+        """Returns the failed runs that this call repeats."""
         if not self._how.retry_failed:
             return set()
         return {run for run, status in there.items() if status == FAILED}
 
     def _waiting(self) -> Iterator[Task]:
-        """What is to be run, each once."""
+        """Yields the runs that this call executes, each once."""
         for task in self._plan.tasks():
             key = bytes.fromhex(task.digest)
             if key in self._missing:
@@ -292,13 +293,13 @@ class _Runner:
                 trials.tell(trial, [self._known[task.digest] for task in tasks])
             self._done += sum(len(tasks) for _, tasks in runs)
             self._tell()
-        # Trials that propose the same again are no runs of their own.
+        # Trials with equal proposals share their runs.
         self.head["runs"] = len(own)
         write_plan(self.folder, own)
         write_head(self.folder, self.head)
 
     def _goals_of(self, there: Collection[str]) -> dict[str, Row]:
-        """What a search is told of these runs."""
+        """Returns the metrics of these runs that the search needs."""
         search = self._study.spec.optuna
         assert search is not None
         metrics = [*search.goals]
@@ -327,7 +328,7 @@ class _Runner:
 
 
 def _differing(there: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """What the runs are that are there, by their head, and those of a study with `own` are not."""
+    """Describes how the runs in `out` differ from the study with the head `own`; empty if not."""
     if there["build"] != own["build"]:
         return "of another build of the engine"
     kinds, now = there["columns"], own["columns"]

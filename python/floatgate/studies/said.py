@@ -1,4 +1,4 @@
-"""What the runs of a study say: their warnings and notes, each once."""
+"""Warnings and notes of the runs of a study, each listed once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .dataset import Dataset
 from .store import frames, plan_of
 
 SHOWN = 10
-"""Texts that are shown of a kind."""
+"""Maximum number of texts of a kind in a report."""
 
 
 def told(study: Dataset, column: str) -> list[str]:
-    """The texts of a column of lists, such as `warnings`, each with how many runs have it.
+    """Returns the texts of a list column, such as `warnings`, each with its number of runs.
 
-    Those that differ in nothing but numbers are one, with the least and the most; what most runs
-    say comes first.
+    Texts that differ only in numbers are merged into one, with the least and the greatest number.
+    The text of the most runs comes first.
     """
     runs: dict[str, set[str]] = {}
     for run, texts in _texts(study, column):
@@ -33,13 +33,13 @@ def told(study: Dataset, column: str) -> list[str]:
 
 
 def shortened(texts: list[str], what: str) -> list[str]:
-    """The first of them, and how many more there are of what they are."""
+    """Returns the first `SHOWN` texts and the number of further ones, with the noun `what`."""
     more = len(texts) - SHOWN
     return [*texts[:SHOWN], *([f"{more:,} more {what}"] if more > 0 else [])]
 
 
 def _texts(study: Dataset, column: str) -> Iterator[tuple[str, list[str]]]:
-    """The texts of each run that has some; a run that two processes have written may come twice."""
+    """Yields each run that has texts; a run that two processes wrote may come twice."""
     planned = plan_of(study.folder)
     for frame in frames(study.folder, ["run", column], study.head["columns"]):
         rows = frame.join(planned, on="run", how="semi").drop_nulls(column)
@@ -47,5 +47,5 @@ def _texts(study: Dataset, column: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _about(text: str, runs: int, done: int) -> str:
-    """With how many runs say it, unless all do."""
+    """Appends the number of runs with this text, unless all runs have it."""
     return text if runs == done else f"{text} ({runs:,} of {done:,} runs)"

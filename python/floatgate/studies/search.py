@@ -1,4 +1,4 @@
-"""A search: trials that Optuna proposes from what came of those before them."""
+"""A search: Optuna proposes trials from the results of earlier trials."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Trials:
-    """Trials in batches. The same results give the same trials.
+    """Trials in batches. Equal results lead to equal trials.
 
-    So a search that was interrupted is searched again from its begin, with the rows that there are.
-    Raises ConfigError where Optuna is not installed.
+    So an interrupted search is repeated from its start, with the existing rows. Raises ConfigError
+    if Optuna is not installed.
     """
 
     def __init__(self, search: Search) -> None:
@@ -31,12 +31,13 @@ class Trials:
         self._is_told = False
         """Whether any trial had all its metrics."""
         self._lacking: set[str] = set()
-        """Metrics that runs did not have though they ended well."""
+        """Metrics that some run lacked although it succeeded."""
 
     def batches(self) -> Iterator[list[tuple[optuna.Trial, Combination]]]:
-        """Trials to be run and told before the next batch.
+        """Yields batches of trials; the caller runs and reports a batch before the next one.
 
-        Raises ConfigError behind one where no trial has had all metrics yet, for want of these.
+        Raises ConfigError after a batch if successful runs lack metrics and no trial so far has had
+        all metrics.
         """
         missing = self._search.trials
         while missing:
@@ -48,7 +49,7 @@ class Trials:
             missing -= count
 
     def tell(self, trial: optuna.Trial, rows: Sequence[Row]) -> None:
-        """What came of a trial's runs: the means of its metrics, if all have ended well."""
+        """Reports the runs of a trial to Optuna: the mean of each metric, or a failure."""
         from optuna.trial import TrialState
 
         values = [mean_of(rows, metric) for metric in self._search.goals]
@@ -63,7 +64,10 @@ class Trials:
             self._study.tell(trial, state=TrialState.FAIL)
 
     def _check_told(self) -> None:
-        """A search that is told nothing would go on as chance does, and not say so."""
+        """Raises ConfigError if runs lack a metric and no trial has had a result.
+
+        Without results, Optuna would continue with random proposals and not report it.
+        """
         goals = self._search.goals.items()
         missing = [(way, metric) for metric, way in goals if metric in self._lacking]
         if missing and not self._is_told:
@@ -75,7 +79,7 @@ class Trials:
 
 
 def mean_of(rows: Sequence[Mapping[str, Any]], metric: str) -> float | None:
-    """The mean over runs; None where one has failed or does not have it."""
+    """Returns the mean over runs; None if a run has failed or lacks the metric."""
     values = [row.get(metric) for row in rows if row["status"] == DONE]
     known = [float(value) for value in values if value is not None]
     return fmean(known) if known and len(known) == len(rows) else None

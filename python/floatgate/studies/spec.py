@@ -1,4 +1,4 @@
-"""What a study file says, checked: which keys vary and how, traces, seeds."""
+"""Validates a study file: which keys vary and how, traces, seeds."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ else:
     import tomli as tomllib
 
 RUNS_MAX = 5_000_000
-"""Runs of a study: while it is planned, each takes some 200 bytes of memory."""
+"""Maximum number of runs of a study: planning takes some 200 bytes of memory for each run."""
 
 METRIC = "write_amplification"
-"""What a search makes small where the file does not say it."""
+"""Metric that a search minimizes if the file names none."""
 
 
 def _dotted(table: Any, prefix: str = "") -> Any:
-    """Nested tables as keys with dots: TOML makes tables of `mapping.scheme = ...`.
+    """Flattens nested tables to keys with dots: TOML makes tables of `mapping.scheme = ...`.
 
-    A table with `from` and `to` is a range of values. A key that is written in both ways is
-    refused, as TOML refuses one that is written twice in one way.
+    A table with `from` and `to` is a range of values. A key that is given in both notations is
+    refused, as TOML refuses a key that is given twice in one notation.
     """
     if not isinstance(table, Mapping):
         return table
@@ -63,7 +63,7 @@ Ranged = Annotated[ranges.Allowed, PlainValidator(ranges.read), PlainSerializer(
 
 
 class Strict(BaseModel):
-    """A table in which every key has a meaning."""
+    """A table that refuses unknown keys."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
@@ -89,11 +89,11 @@ class Random(Strict):
 
 
 class Search(Strict):
-    """Combinations that Optuna proposes, each after what came of those before it."""
+    """Combinations that Optuna proposes, each from the results of earlier combinations."""
 
     trials: int = Field(ge=1, le=RUNS_MAX)
     seed: int = Field(default=1, ge=0, lt=1 << 32)
-    """Of numpy's generator, which has no more."""
+    """Seed of numpy's generator, which takes 32 bits."""
     batch: int = Field(default=8, ge=1)
     """Trials that are proposed, and run, at a time."""
     keys: Ranges
@@ -109,14 +109,14 @@ class Search(Strict):
 
     @property
     def goals(self) -> dict[str, Direction]:
-        """Optuna's direction for each metric, which is a column of the results."""
+        """Optuna's direction for each metric; a metric is a column of the results."""
         found: dict[str, Direction] = dict.fromkeys(self.minimize, "minimize")
         found |= dict.fromkeys(self.maximize, "maximize")
         return found or {METRIC: "minimize"}
 
 
 class Options(Strict):
-    """The options of a run; `floatgate.run` says what each does."""
+    """The options of a run; `floatgate.run` documents them."""
 
     repeat: int | None = None
     limit: int | None = None
@@ -131,16 +131,16 @@ class Options(Strict):
     full_size: bool | None = None
 
     def given(self) -> dict[str, Any]:
-        """Those that are given, by their names."""
+        """Returns the given options by name."""
         found = {name: getattr(self, name) for name in Options.model_fields}
         return {name: value for name, value in found.items() if value is not None}
 
 
 class TraceSpec(Options):
-    """What is played, with options of its own."""
+    """A trace or a generator, with options of its own."""
 
     trace: str = Field(min_length=1)
-    """A path, also with `*`; a URL, or a generator."""
+    """A path, also with `*`; a URL; or a generator."""
     split: Literal["volume"] | None = None
     """Whether each volume of the trace is a workload of its own."""
 
@@ -155,7 +155,7 @@ def _as_traces(traces: Any) -> Any:
 
 
 def _as_seeds(seeds: Any) -> Any:
-    """The seeds 1 to N for a number of them."""
+    """Converts a number N of seeds to the seeds 1 to N."""
     if isinstance(seeds, list):
         return seeds
     if isinstance(seeds, int) and not isinstance(seeds, bool) and seeds >= 1:
@@ -186,8 +186,8 @@ Grid = Annotated[dict[str, Values], BeforeValidator(_dotted)]
 class StudySpec(Strict):
     """A study: every trace, with every combination of values, with every seed.
 
-    The combinations are those of `grid` with each entry of `list`, with each draw of `random` or
-    each trial of `optuna`.
+    A combination joins values of `grid` with an entry of `list`, and with a draw of `random` or a
+    trial of `optuna`.
     """
 
     traces: Traces
@@ -200,7 +200,7 @@ class StudySpec(Strict):
     random: Random | None = None
     optuna: Search | None = None
     memory: Annotated[int, BeforeValidator(_as_bytes)] | None = None
-    """Bytes that a run takes at most, for engines that place runs by memory."""
+    """Maximum memory of a run in bytes, for engines that place runs by memory."""
 
     @model_validator(mode="after")
     def _each_key_once(self) -> StudySpec:
@@ -223,7 +223,7 @@ class StudySpec(Strict):
 
     @model_validator(mode="after")
     def _not_too_many(self) -> StudySpec:
-        """A count that no machine has is refused before any memory is taken for it."""
+        """Refuses too many runs before any memory is allocated for them."""
         counts = {
             "traces": len(self.traces),
             "seeds": len(self.seeds),
@@ -239,7 +239,7 @@ class StudySpec(Strict):
 
     @property
     def varied(self) -> dict[str, list[Any]]:
-        """The values of each key that varies: those of a range are its ends."""
+        """Values of each key that varies; for a range, its ends."""
         found: dict[str, list[Any]] = {key: [*values] for key, values in self.grid.items()}
         for point in self.points:
             for key, value in point.items():
@@ -251,9 +251,9 @@ class StudySpec(Strict):
 
 
 def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
-    """The study of a document as TOML has it. Raises ConfigError with the place in `where`.
+    """Parses a document as TOML has it. Raises ConfigError, with the place after `where`.
 
-    Also where Optuna is not installed that it needs, so that nothing is written for it before.
+    Also raises it if the study needs Optuna, which is not installed: nothing is written before.
     """
     try:
         found = StudySpec.model_validate(dict(document))
@@ -265,7 +265,7 @@ def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
 
 
 def read(path: Path) -> StudySpec:
-    """The study of a TOML file. Raises ConfigError."""
+    """Reads the study in a TOML file. Raises ConfigError."""
     try:
         return parse(tomllib.loads(read_text(path)), str(path))
     except (OSError, UnicodeDecodeError) as error:
@@ -292,12 +292,12 @@ _EXPECTED = {
     "too_short": "at least {min_length} of them",
     "string_too_short": "a text",
 }
-"""What is expected where pydantic has found an error of this type."""
+"""Expected value for each type of pydantic error."""
 
 
 def _words(error: ValidationError) -> str:
-    """The first thing that is wrong: where, what was given, what was expected."""
-    # Of a union, the errors of all its parts are told; the shortest place is the user's own.
+    """Describes the first mistake: its place, the given value, the expected value."""
+    # For a union, pydantic reports the errors of all members; the shortest place is the user's key.
     first = min(error.errors(), key=lambda one: len(one["loc"]))
     steps = [str(step) for step in first["loc"] if not str(step).startswith(("function-", "list["))]
     names = [step for step in steps if step not in ("bool", "int", "float", "str")]

@@ -1,4 +1,4 @@
-"""Where a study's rows are: a Parquet dataset in a directory, or at any URL that fsspec knows."""
+"""Stores the rows of a study: a Parquet dataset in a directory, or at a URL for fsspec."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from .rows import DONE, FAILED, Row, Schema, frame_of
 from .tables import decode, encode
 
 HEAD = "study.json"
-"""What the directory is of: the study, the engine's build, the columns, how many runs."""
+"""File that describes the directory: the study, the engine's build, the columns, the runs."""
 
 PLAN = "plan.parquet"
-"""The digests of the study's runs: rows of other runs count for nothing."""
+"""File with the digests of the study's runs: rows of other runs do not count."""
 
 RUNS = "runs"
-"""The dataset in it."""
+"""Folder of the dataset."""
 
 ROWS = 1000
-"""Rows of a file of the dataset."""
+"""Maximum number of rows in a file of the dataset."""
 
 PART = ".part"
-"""The end of the name of a file that is being written; it begins with a dot."""
+"""Suffix of a file that is being written; the name of such a file begins with a dot."""
 
 FLUSH_S = 2.0
-"""Seconds after which a row is written at the latest."""
+"""Seconds after which a new row is written at the latest."""
 
 
 class Folder:
-    """A directory or a URL. What is written in it is there as a whole, or not at all.
+    """A directory or a URL. A file in it is written as a whole, or not at all.
 
-    Raises ConfigError for a place that cannot be one, OSError where something cannot be read or
+    Raises ConfigError for a place that cannot be a directory, OSError if a file cannot be read or
     written.
     """
 
@@ -60,22 +60,22 @@ class Folder:
             words = missing_packages(self.place, error)
             raise _core.ConfigError(f"out: {place}: {words}") from error
         self._is_local = isinstance(self._system, LocalFileSystem)
-        # What has a `mv` of its own renames; that of others copies, and puts a file as one object.
+        # A `mv` of its own renames. The inherited `mv` copies, but such systems write a file at once.
         self._renames = type(self._system).mv is not fsspec.AbstractFileSystem.mv
         if self._is_local:
-            # As a path, also where `file://` was given.
+            # A plain path, also for a `file://` URL.
             self.place = self._root
             if Path(self.place).is_file():
                 raise _core.ConfigError(f"out: {place}: is a file; expected a directory")
 
     def path(self, name: str) -> str:
-        """Of a file, as it is opened from anywhere."""
+        """Returns the full path of a file, independent of the working directory."""
         return f"{self.place.rstrip('/')}/{name}"
 
     def names(self, folder: str = "", suffix: str = "") -> list[str]:
-        """The files in a folder of it, with that; none where there is none.
+        """Returns the files in a folder with this suffix; none if there is no such folder.
 
-        What was not written to its end, as its process was killed, is left out.
+        Incomplete files of killed processes are left out.
         """
         with _said(self.path(folder)):
             self._system.invalidate_cache()
@@ -92,7 +92,7 @@ class Folder:
         )
 
     def read(self, name: str) -> bytes | None:
-        """A file's bytes; None where there is none."""
+        """Returns the bytes of a file, or None if there is no such file."""
         with _said(self.path(name)):
             try:
                 return bytes(self._system.cat_file(self._inner(name)))
@@ -100,7 +100,7 @@ class Folder:
                 return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Puts a file there: by renaming, or as one object."""
+        """Writes a file as a whole: by renaming, or as one object."""
         with _said(self.path(name)):
             if self._is_local:
                 path = Path(self.path(name))
@@ -112,10 +112,10 @@ class Folder:
                 self._system.pipe_file(self._inner(name), content)
 
     def create(self, name: str, content: bytes) -> bool:
-        """Puts a file there unless there is one of this name: whether there was none.
+        """Writes a file unless it exists; returns whether it did not exist.
 
-        Local file systems decide between processes. On others the answer is that of a look before
-        the file is written.
+        Local file systems decide this atomically between processes. On other systems the answer
+        comes from a check before the file is written.
         """
         with _said(self.path(name)):
             if self._is_local:
@@ -126,12 +126,12 @@ class Folder:
         return True
 
     def remove(self, name: str) -> None:
-        """Takes a file away, if there is one."""
+        """Removes a file, if it exists."""
         with _said(self.path(name)), suppress(FileNotFoundError):
             self._system.rm_file(self._inner(name))
 
     def sweep(self) -> None:
-        """Removes what processes that were killed have left in a local directory."""
+        """Removes temporary files of killed processes from a local directory."""
         if self._is_local:
             for place in (self.place, self.path(RUNS)):
                 parts.sweep(Path(place))
@@ -152,7 +152,7 @@ class Folder:
         try:
             self._system.mv(part, path)
         except Exception:
-            # Some, such as SMB, put no file in the place of another.
+            # Some systems, such as SMB, cannot rename to an existing file.
             self._system.rm_file(path)
             self._system.mv(part, path)
 
@@ -162,7 +162,7 @@ class Folder:
 
 @contextmanager
 def _said(place: str) -> Iterator[None]:
-    """Makes an OSError with the place of what kinds of storage raise, each in its own way."""
+    """Converts the exceptions of different kinds of storage to an OSError with the place."""
     try:
         yield
     except Exception as error:
@@ -173,7 +173,7 @@ def _said(place: str) -> Iterator[None]:
 
 
 def _create(path: Path, content: bytes) -> bool:
-    """Puts a whole file there by a hard link, which no file of this name survives being there."""
+    """Writes a whole file through a hard link, which fails if the name already exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex}{PART}")
     try:
@@ -183,7 +183,7 @@ def _create(path: Path, content: bytes) -> bool:
         except FileExistsError:
             return False
         except OSError:
-            # A file system without links.
+            # The file system has no hard links.
             try:
                 with path.open("xb") as file:
                     file.write(content)
@@ -195,7 +195,7 @@ def _create(path: Path, content: bytes) -> bool:
 
 
 class Store:
-    """The rows of a study that there are, and those that come."""
+    """Collects new rows of a study and writes them into its dataset."""
 
     def __init__(self, folder: Folder, columns: Schema) -> None:
         folder.sweep()
@@ -204,11 +204,11 @@ class Store:
         self._parts = {status: _Part(self, status) for status in ("", FAILED)}
 
     def add(self, row: Row) -> None:
-        """Keeps a row; it is written soon. Raises OSError."""
+        """Adds a row, which is written soon. Raises OSError."""
         self._parts[FAILED if row["status"] == FAILED else ""].add(row)
 
     def look(self) -> None:
-        """Writes rows that have waited long enough. Raises OSError."""
+        """Writes rows that have waited for `FLUSH_S`. Raises OSError."""
         for part in self._parts.values():
             part.look()
 
@@ -219,7 +219,7 @@ class Store:
 
 
 class _Part:
-    """The file that grows: it is written again, as a whole, until it has `ROWS` rows."""
+    """A growing file: it is written again, as a whole, until it has `ROWS` rows."""
 
     def __init__(self, store: Store, status: str) -> None:
         self._store = store
@@ -252,9 +252,9 @@ class _Part:
 
 
 def head_of(folder: Folder) -> dict[str, Any] | None:
-    """What the directory says that it is of; None where it says nothing.
+    """Returns the description of the directory, or None if it has none.
 
-    Raises ConfigError where that is of something else.
+    Raises ConfigError if the file of this name is no such description.
     """
     text = folder.read(HEAD)
     if text is None:
@@ -269,12 +269,12 @@ def head_of(folder: Folder) -> dict[str, Any] | None:
 
 
 def write_head(folder: Folder, head: Mapping[str, Any]) -> None:
-    """Writes what the directory is of. Raises OSError."""
+    """Writes the description of the directory. Raises OSError."""
     folder.write(HEAD, _text_of(head))
 
 
 def claim(folder: Folder, head: Mapping[str, Any]) -> bool:
-    """Writes what the directory is of, unless it has a head already: whether it had none.
+    """Writes the description of the directory unless it exists; returns whether it was written.
 
     Of several processes that begin in one directory, one gets True. Raises OSError.
     """
@@ -286,12 +286,12 @@ def _text_of(head: Mapping[str, Any]) -> bytes:
 
 
 def write_plan(folder: Folder, digests: Iterable[str]) -> None:
-    """Writes which runs the study has. Raises OSError."""
+    """Writes the digests of the study's runs. Raises OSError."""
     folder.write(PLAN, encode(pl.DataFrame({"run": sorted(digests)}, {"run": pl.String})))
 
 
 def plan_of(folder: Folder) -> pl.DataFrame:
-    """The digests of the study's runs, as the column `run`. Raises ConfigError."""
+    """Returns the digests of the study's runs as the column `run`. Raises ConfigError."""
     plan = _table(folder, PLAN, {"run": str(pl.String())})
     return pl.DataFrame(schema={"run": pl.String}) if plan is None else plan
 
@@ -299,10 +299,10 @@ def plan_of(folder: Folder) -> pl.DataFrame:
 def frames(
     folder: Folder, columns: Sequence[str], kinds: Mapping[str, str]
 ) -> Iterator[pl.DataFrame]:
-    """These columns of the files of the dataset, each as a table.
+    """Yields these columns of each file of the dataset as a table.
 
-    `kinds` are the types of the study's columns, as its head has them. Raises ConfigError for a
-    file that is damaged or whose columns have other types.
+    `kinds` maps the study's columns to their types, as in its head. Raises ConfigError for a file
+    that is damaged or whose columns have other types.
     """
     for name in folder.names(RUNS, ".parquet"):
         if (frame := _table(folder, name, kinds, columns)) is not None:
@@ -310,7 +310,7 @@ def frames(
 
 
 def status_of(folder: Folder, kinds: Mapping[str, str]) -> dict[str, str]:
-    """The status of each run that has a row, by its digest; of two rows, that which is done."""
+    """Returns the status of each run that has a row, by digest; of two rows, "done" counts."""
     found: dict[str, str] = {}
     for frame in frames(folder, ["run", "status"], kinds):
         for run, status in frame.iter_rows():
@@ -320,7 +320,7 @@ def status_of(folder: Folder, kinds: Mapping[str, str]) -> dict[str, str]:
 
 
 def forget_failed(folder: Folder, digests: Collection[str], kinds: Mapping[str, str]) -> None:
-    """Takes away the rows of these runs, which have failed, so that they are missing."""
+    """Removes the rows of these failed runs, so that the runs count as missing."""
     for name in folder.names(RUNS, ".parquet"):
         if not name.startswith(f"{RUNS}/{FAILED}-"):
             continue
@@ -328,7 +328,7 @@ def forget_failed(folder: Folder, digests: Collection[str], kinds: Mapping[str, 
         if rows is None or not (gone := rows["run"].is_in([*digests])).any():
             continue
         if not gone.all():
-            # A file is named by its first row: nothing else is ever written over it.
+            # The first row names the file, so the remaining rows overwrite no other file.
             left = rows.filter(~gone)
             folder.write(_file_of(FAILED, left["run"][0]), encode(left))
         if gone[0]:
@@ -343,5 +343,5 @@ def _table(
 
 
 def _file_of(status: str, run: str) -> str:
-    """The file whose first row is of this run; a run is in one file only."""
+    """Returns the name of the file whose first row is this run."""
     return f"{RUNS}/{status}-{run}.parquet" if status else f"{RUNS}/{run}.parquet"

@@ -1,8 +1,8 @@
 """Parquet tables of a study, each with a digest of its bytes.
 
-Parquet as Polars writes it has no checksums, and a damaged file can decode to other numbers or end
-in a panic. So the digest is checked before anything is decoded. It is in the file's metadata, and
-covers the whole file with the digest's own digits taken as zeros.
+Polars writes Parquet without checksums, and a damaged file can decode to other numbers or cause a
+panic. So the digest is checked before decoding. It is in the file's metadata, and covers the whole
+file with the digits of the digest replaced by zeros.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from floatgate import _core
 _KEY = "floatgate.digest"
 _BLANK = "0" * 32
 _PLACE = re.compile(re.escape(_KEY.encode()) + rb"\x18\x20([0-9a-f]{32})")
-"""The key and the digits of the digest as Thrift has them: two texts, the second of 32 bytes."""
+"""The key and the digits of the digest in Thrift: two texts, the second with 32 bytes."""
 
 
 def encode(frame: pl.DataFrame) -> bytes:
@@ -34,10 +34,10 @@ def encode(frame: pl.DataFrame) -> bytes:
 def decode(
     content: bytes, place: str, kinds: Mapping[str, str], columns: Sequence[str] | None = None
 ) -> pl.DataFrame:
-    """Returns the table in the bytes of a file, or `columns` of it.
+    """Returns the table in the bytes of a file, or only `columns`.
 
-    `place` names the file. `kinds` are the types that columns must have, as texts. A file that
-    another program wrote has no digest to check. Raises ConfigError for a damaged file.
+    `place` names the file. `kinds` maps columns to the types that they must have, as texts. A file
+    of another program has no digest to check. Raises ConfigError for a damaged file.
     """
     if _PLACE.search(content):
         start, end = _digits(content)
@@ -57,7 +57,7 @@ def decode(
 
 
 def _digits(content: bytes) -> tuple[int, int]:
-    """Where the digits of the digest begin and end: the metadata is at the end of the file."""
+    """Returns start and end of the digits of the digest, which are at the end of the file."""
     *_, last = _PLACE.finditer(content)
     return last.span(1)
 

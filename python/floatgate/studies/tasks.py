@@ -1,4 +1,4 @@
-"""One run of a study: what it is, and what comes of it where it is run."""
+"""One run of a study: its description, and its execution on a worker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from floatgate.traces import TraceError
 from .rows import Row, row_of
 
 OPENED = 8
-"""Traces that a process keeps open: runs of one trace come one after the other."""
+"""Maximum number of open traces in a process: the runs of a trace follow one another."""
 
 
 @dataclass(frozen=True)
@@ -27,30 +27,31 @@ class Task:
     """One run; it can be sent to another process or machine."""
 
     digest: str
-    """Equal for runs that give equal results: of config, requests, options, seed and build."""
+    """Digest of config, requests, options, seed and build: equal if the results are equal."""
     trace: str
-    """The trace as the study has it."""
+    """Name of the trace in the study."""
     source: str
-    """What is opened: an absolute path, a URL or a generator."""
+    """Absolute path, URL or generator to open."""
     identity: str
-    """A generator's text, or a digest of the trace's bytes, which may change where it is."""
+    """Text of a generator, or digest of the trace's bytes, because the file may change."""
     volume: str | None
     values: Mapping[str, Value]
-    """What varies."""
+    """Values of the keys that vary."""
     drive: Resolved
     how: RunOptions
     options: Mapping[str, Any]
-    """Those of `how` as the study has them, by their names."""
+    """The options in `how` by their names in the study."""
     memory: int | None
-    """Bytes that it takes at most, where that is known."""
+    """Maximum memory of the run in bytes, if known."""
     refused: str = ""
-    """Why no drive has its config, where that is so: then the values stand for the config."""
+    """Reason why no drive has this config, if so; the row then has the values as its config."""
 
 
 class Ending:
-    """Ends the runs of a study that are in threads of this process.
+    """Ends the runs of a study in threads of this process.
 
-    In another process it is another one, which ends nothing: that has signals of its own.
+    Pickled into another process, it becomes a new object that ends nothing: that process receives
+    signals of its own.
     """
 
     def __init__(self) -> None:
@@ -62,21 +63,21 @@ class Ending:
         return Ending, ()
 
     def end(self) -> None:
-        """Ends them soon."""
+        """Ends the runs soon."""
         self._ended.set()
         with self._lock:
             for thread in self._opening:
-                # A long trace is read for minutes, and looks at nothing meanwhile.
+                # Reading a long trace takes minutes, and the reader does not check for the end.
                 jobs.interrupt(thread)
 
     def look(self, *_: object) -> None:
-        """Raises Cancelled once they are to end; it may be the `Progress` of a run."""
+        """Raises Cancelled once the runs are to end; can serve as the `Progress` of a run."""
         if self._ended.is_set():
             raise _core.Cancelled("the study is ended")
 
     @contextmanager
     def opening(self) -> Iterator[None]:
-        """While it is entered, this thread opens a trace, and is interrupted at the end."""
+        """Marks this thread as opening a trace; `end` interrupts such a thread."""
         thread = get_ident()
         with self._lock:
             self.look()
@@ -89,9 +90,9 @@ class Ending:
 
 
 def run(task: Task, ending: Ending) -> Row:
-    """Its row: of the result, or of the error of the config, the trace or the run.
+    """Executes a run and returns its row: the result, or the error of config, trace or run.
 
-    Other errors, such as those of memory, are raised; Cancelled or KeyboardInterrupt where the
+    Other errors, such as a lack of memory, are raised. Raises Cancelled or KeyboardInterrupt if the
     study is ended meanwhile.
     """
     if task.refused:
@@ -106,15 +107,15 @@ def run(task: Task, ending: Ending) -> Row:
 
 
 class _Opened:
-    """The traces that were opened last; each is opened once, whoever asks meanwhile."""
+    """The traces that were opened last; threads that need one trace share one opening."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._found: OrderedDict[Any, Future[sources.Source]] = OrderedDict()
 
     def open(self, source: str, identity: str, how: RunOptions) -> sources.Source:
-        """The source. Raises what opening it raises, to all who ask meanwhile."""
-        # A recording is the same with every seed.
+        """Returns the source. An error of the opening is raised in all threads that wait for it."""
+        # A recording is equal for every seed.
         options = how if sources.is_generator(source) else replace(how, seed=1)
         key = source, identity, options
         with self._lock:
@@ -129,17 +130,17 @@ class _Opened:
             try:
                 opened = sources.open_source(source, how)
                 if how.addresses != "modulo":
-                    # It is laid out here, once, and not by all who play it.
+                    # The layout is computed here, once, and not by each run.
                     opened.load(None)
                 found.set_result(opened)
             except BaseException as error:
-                # What is asked for later may be there again, as where a server was away.
+                # A later attempt may succeed, for example if a server was away.
                 with self._lock:
                     if self._found.get(key) is found:
                         del self._found[key]
                 found.set_exception(error)
         while not found.done():
-            # In steps, as a thread that waits without an end is not interrupted.
+            # In steps, because a thread that waits without a limit cannot be interrupted.
             wait([found], jobs.POLL_SECONDS)
         return found.result()
 

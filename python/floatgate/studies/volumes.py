@@ -1,4 +1,4 @@
-"""A trace of many volumes as a workload for each."""
+"""Splits a trace with several volumes into a workload for each volume."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from .spec import Options
 from .store import Folder
 
 VOLUMES = "volumes"
-"""The folder of a study's directory in which its traces are, volume by volume."""
+"""Folder in the directory of a study with its traces, volume by volume."""
 
 PIECE = 1 << 23
-"""Requests that are held, some 300 MB, before they are written."""
+"""Requests, some 300 MB, that are collected in memory before they are written."""
 
 INDEX = "volumes.json"
 
 
 def split(folder: Folder, played: Played) -> Sequence[Played]:
-    """The volumes of a trace, written into the study's directory unless they are there.
+    """Returns the volumes of a trace; writes them into the study's directory unless they exist.
 
-    All parts of a study find them there. Raises TraceError, and OSError where it cannot be written.
+    All parts of a study share them. Raises TraceError, and OSError if a volume cannot be written.
     """
     played = _as_read(played)
     place = f"{VOLUMES}/{played.identity}"
     index = folder.read(f"{place}/{INDEX}")
     names = json.loads(index) if index else _write(folder, place, played)
-    # The format was of the file, and the other options are of what is played.
+    # The format belongs to the split file, the other options to the workload.
     options = Options(**(played.options.given() | {"format": None}))
     return [
         replace(
@@ -51,7 +51,7 @@ def split(folder: Folder, played: Played) -> Sequence[Played]:
 
 
 def _as_read(played: Played) -> Played:
-    """The trace as what its format makes of its bytes, which under another is another trace."""
+    """Returns the trace with its format in the identity: another format reads other requests."""
     form = played.options.format
     identity = played.identity if form is None else digest_of(played.identity, form)
     return replace(played, identity=identity)
@@ -70,14 +70,17 @@ def _write(folder: Folder, place: str, played: Played) -> list[str]:
             _put(folder, place, about, held, pieces)
             held, pieces, requests = {}, pieces + 1, 0
     _put(folder, place, about, held, pieces)
-    # It is written last: without it the volumes count as missing.
+    # The index is written last: without it the volumes count as missing.
     folder.write(f"{place}/{INDEX}", json.dumps(about.devices).encode())
     return about.devices
 
 
 def _told(trace: Trace | Stream) -> Trace:
-    """What is known of the trace, as each of its volumes says it: also what could not be read of
-    it, as nothing tells of which volume that was. Long gaps are those of a volume itself."""
+    """Returns the description of the trace that each of its volumes gets.
+
+    It includes the note about lines that could not be read, because their volume is unknown. Notes
+    about long gaps are left out, because each volume has its own gaps.
+    """
     if isinstance(trace, Stream):
         about = trace.unread()
     else:
@@ -88,14 +91,14 @@ def _told(trace: Trace | Stream) -> Trace:
 
 
 def frames_of(trace: Trace | Stream) -> Iterator[pl.DataFrame]:
-    """The requests of a trace, some at a time where it is long."""
+    """Returns the requests of a trace, in batches if it is long."""
     return trace.batches() if isinstance(trace, Stream) else iter([trace.frame])
 
 
 def _put(
     folder: Folder, place: str, about: Trace, held: dict[int, list[pl.DataFrame]], piece: int
 ) -> None:
-    """One file more for each volume that has requests."""
+    """Writes one more file for each volume that has requests."""
     for number, frames in held.items():
         name = about.devices[number]
         frame = pl.concat(frames).with_columns(device=pl.lit(0, pl.UInt32))
@@ -105,5 +108,5 @@ def _put(
 
 
 def _file(number: int, name: str) -> str:
-    """A name that any file system takes, for a folder of Parquet files."""
+    """Returns a name for a folder of Parquet files that every file system accepts."""
     return f"{number}-{re.sub(r'[^A-Za-z0-9._-]', '_', name)[:80]}"

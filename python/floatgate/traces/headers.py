@@ -8,10 +8,10 @@ BLANKS = r"[ \t]+"
 #: Expressions of the delimiters between columns, in the order in which they are tried.
 DELIMITERS = (r"\t", ",", ";", r"\|", BLANKS)
 
-#: Fewest and most columns of a trace: it needs a time, an operation, an address and a length.
+#: Minimum and maximum number of columns: a trace has a time, an operation, an address, a length.
 _COLUMNS_MIN, _COLUMNS_MAX = 4, 200
 
-#: Most characters of a title.
+#: Maximum number of characters of a title.
 _TITLE_MAX = 40
 
 #: Replaces a delimiter; no text contains it.

@@ -14,7 +14,7 @@ LETTERS = ("D", "Q", "C")
 #: Events whose time is the completion time.
 _COMPLETIONS = frozenset({"C", "block_rq_complete", "block_io_done", "block_bio_complete"})
 
-#: Most missing kinds that a note joins with "and".
+#: Maximum number of missing kinds that a note joins with "and".
 _FEW = 2
 
 

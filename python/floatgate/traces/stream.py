@@ -28,7 +28,7 @@ from .layout import Footprint, Placing, told
 from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
 HELD = 1 << 23
-"""Most requests of a trace in memory: some 300 MB."""
+"""Maximum number of requests of a trace in memory: some 300 MB."""
 
 
 class UnsortedError(Exception):

@@ -54,7 +54,7 @@ _CLOCKS = {
 #: Longest mean time between requests, in seconds, for times that count as dates.
 _PAUSE_MAX = 3600
 
-#: Most decimals that a clock prints for a time in ms and for a time in s. A float prints more.
+#: Maximum number of decimals of a clock: for a time in ms, and for a time in s. A float has more.
 _DECIMALS_MS, _DECIMALS_S = 6, 9
 
 

@@ -318,7 +318,7 @@ def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
 
 
 def test_a_drive_that_programs_rows_is_scaled(tmp_path: Path) -> None:
-    """It is scaled like a drive that programs single pages and has as many pages in a unit."""
+    """The scaled drive equals one that programs single pages and has the same pages per unit."""
     rows_of_pages: dict[str, Any] = {
         "flash": {
             "page": "16KiB",

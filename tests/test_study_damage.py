@@ -140,7 +140,7 @@ def test_of_two_studies_that_begin_at_once_one_is_refused(tmp_path: Path) -> Non
 
 
 def test_a_head_is_created_once(tmp_path: Path) -> None:
-    """This also applies to file systems without links."""
+    """The second creation must fail, even on a file system without links."""
     folder = Folder(tmp_path)
     assert folder.create("a.json", b"one") and not folder.create("a.json", b"two")
     with pytest.MonkeyPatch.context() as patch:

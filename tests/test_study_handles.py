@@ -131,7 +131,7 @@ def test_the_effect_is_there_in_a_small_form_of_the_study(tmp_path: Path) -> Non
         assert found.mixed_costs(point)
         assert found.costs_nothing(point) == (point[4] != SINGLE)
     for point in (one for one in noisy + both if one[4] != SINGLE):
-        # With its own handle a random tenant costs less, but it still costs something.
+        # A random tenant with its own handle costs less, but still more than logs alone.
         assert 1.03 < found.mean(point, 4) < found.mean(point, 1)
     # Each of two random tenants among four shares a handle with a log: almost no gain remains.
     for point in (one for one in both if one[4] != SINGLE):

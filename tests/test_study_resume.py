@@ -161,7 +161,7 @@ def test_nothing_is_taken_of_runs_with_policies_in_python(
     with pytest.raises(fg.ConfigError, match=said):
         fg.study(guests, out=tmp_path / "out", **how)
     assert not (tmp_path / "out").exists()
-    # This also applies if the study gets such a policy later, or from a drive's file.
+    # Resuming is also refused if the study gets a Python policy later, or from a drive's file.
     fg.study(STUDY | {"grid": {"placement.scheme": ["single"]}}, out=tmp_path / "none")
     more = STUDY | {"grid": {"placement.scheme": ["single", "python:2r"]}}
     with pytest.raises(fg.ConfigError, match=said):

@@ -95,7 +95,7 @@ def test_a_metric_that_one_trace_does_not_have_ends_the_search(tmp_path: Path) -
 
 
 def test_a_metric_that_some_trials_do_not_have_is_searched_for(tmp_path: Path) -> None:
-    """Such trials are excluded from the answer, as in `tune`."""
+    """Trials without the metric are excluded from the answer, as in `tune`."""
     pytest.importorskip("optuna")
     metric = "latency.all.p99_us"
     keys = {"timing": ["none", "scheduled"], "queue.depth": "1..16"}

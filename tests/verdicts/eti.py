@@ -192,7 +192,7 @@ CASES = [
     Case("mbf", AMBIGUOUS, "one scatters", {}, _waste(0.5, "usr_0", "mbf-2")),
     Case("mbf-real", FAILS_HERE, "4% worse than one", _waste(1.92, REAL, "mbf-2")),
     Case("mbf-real", AMBIGUOUS, "one scatters", {}, _waste(0.5, REAL, "mbf-2")),
-    # These numbers replace the row of proj_0.
+    # Cases whose numbers differ at the row of proj_0.
     Case("larger-filters", HOLDS, "9.6% is less than 10", _waste(2.26, "proj_0", *LARGER)),
     Case("larger-filters", FAILS_HERE, "10.4% is more", _waste(2.24, "proj_0", LARGER[1])),
     Case("larger-filters", HOLDS, "0.8% lost", _waste(2.52, "proj_0", *LARGER)),

@@ -253,7 +253,7 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     assert status == 143
     assert stderr == (
         f"note: 2 runs kept in {Path('floatgate-compare/runs')}; --resume --out floatgate-compare "
-        "goes on there\n"
+        "continues there\n"
         "floatgate: ended by SIGTERM\n"
     )
     assert [path.name for path in runs.parent.iterdir()] == ["runs"]

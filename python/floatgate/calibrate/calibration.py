@@ -220,5 +220,7 @@ class _Noise:
 
 def _only(names: Sequence[str]) -> list[str]:
     if len(names) > 1:
-        raise ConfigError(f"run: not given, and there is {', '.join(names)}; expected which")
+        raise ConfigError(
+            f"run: not given, and there is {', '.join(names)}; expected one or more of these"
+        )
     return list(names)

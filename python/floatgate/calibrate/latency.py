@@ -88,7 +88,7 @@ class LatencyStudy:
         """Returns why a key cannot be fitted, if its value comes from the data."""
         table = key.partition(".")[0]
         if key in QUEUE or (table == "start" and self._is_probed):
-            return "each run has that of the data"
+            return "each run takes this key from the data"
         return "latency is simulated with the clock" if key == "timing" else None
 
     def drive_config(self, config: Config) -> Config:

@@ -93,8 +93,7 @@ class Work:
         return self.study.tell(run, config, scale or self.scale, self.seed)
 
     def scales(self, runs: Sequence[str], config: Config) -> Iterator[AtScale]:
-        """Yields the runs that differ most, at half and double the scale where a drive allows
-        it."""
+        """Yields the runs that differ most, at half and double the scale if the drive allows it."""
         for run in self.study.extremes(runs) if runs else ():
             for scale in (self.scale / 2, self.scale * 2):
                 with contextlib.suppress(ConfigError):

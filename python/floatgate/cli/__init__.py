@@ -48,7 +48,7 @@ app.command(
 app.command(epilog="Example: floatgate precondition --device classic --workload zipf:theta=0.8")(
     precondition.precondition
 )
-app.add_typer(study.app, name="study", help="Run large sweeps, and show what there is of them.")
+app.add_typer(study.app, name="study", help="Run large sweeps, and show their results.")
 app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
 app.add_typer(
     image.app, name="image", help="Create and inspect images: the flash of a drive in a file."
@@ -56,7 +56,7 @@ app.add_typer(
 app.command(epilog="Example: floatgate serve --device small-nvme --size 8GiB", cls=serve.WithWeb)(
     serve.serve
 )
-app.add_typer(ctl.app, name="ctl", help="Ask and steer a live drive.")
+app.add_typer(ctl.app, name="ctl", help="Query and control a live drive.")
 app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
 app.command(epilog="Example: floatgate policies dftl")(lists.policies)
 app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)

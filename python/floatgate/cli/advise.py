@@ -15,7 +15,7 @@ Drive = Annotated[
     str,
     typer.Option(
         metavar="NAME|FILE.toml",
-        help="The drive whose times and endurance are taken: a preset or a TOML file.",
+        help="Drive that sets the times and the endurance: a preset or a TOML file.",
         autocompletion=options.presets,
     ),
 ]

@@ -43,7 +43,7 @@ Start = Annotated[
     typer.Option(
         "--device",
         metavar="NAME|START.toml",
-        help="The drive to begin with, at its full size (flash.blocks, or --size).",
+        help="The drive to start from, at its full size (flash.blocks, or --size).",
         autocompletion=options.presets,
     ),
 ]
@@ -51,8 +51,8 @@ Size = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="What the host can address on the measured drive, such as 1.92TB; it decides "
-        "flash.blocks, which presets do not have.",
+        help="Capacity of the measured drive for the host, such as 1.92TB; it determines "
+        "flash.blocks, which presets do not set.",
     ),
 ]
 Keys = Annotated[
@@ -63,43 +63,45 @@ Keys = Annotated[
 ]
 Predict = Annotated[
     bool,
-    typer.Option("--predict", help="Fit nothing: simulate the runs on the drive as it is."),
+    typer.Option("--predict", help="Fit nothing; simulate the runs on the drive as given."),
 ]
 Runs = Annotated[
     str | None,
     typer.Option(
         "--run",
         metavar="NAME,...",
-        help="The runs of DATA to fit to, or with --predict to simulate (default: all). The name "
-        "of a fio job stands for all of its runs.",
+        help="Runs of DATA to fit to, or to simulate with --predict (default: all). The name of a "
+        "fio job selects all of its runs.",
     ),
 ]
 Holdout = Annotated[
     str | None,
     typer.Option(
         metavar="NAME,...|rest",
-        help="The runs to predict, which are not fitted to (default: rest).",
+        help="Runs to predict, which the fit does not use (default: rest).",
     ),
 ]
 Scale = Annotated[
     str | None,
     typer.Option(
         metavar="1/N",
-        help="How much smaller the simulated drive is (default: 1/256; for latency 1/1024).",
+        help="Size of the simulated drive relative to the measured drive (default: 1/256; for "
+        "latency 1/1024).",
     ),
 ]
 Noise = Annotated[
     float | None,
     typer.Option(
         metavar="SHARE",
-        help="What repeated measurements differ by (default: what repeated runs of DATA do).",
+        help="Relative difference between repeated measurements (default: from repeated runs of "
+        "DATA).",
     ),
 ]
 NoIntervals = Annotated[
     bool,
     typer.Option(
         "--no-intervals",
-        help="Seek the best values only, not those that explain the data as well; faster.",
+        help="Find only the best values, not the intervals that explain the data as well; faster.",
     ),
 ]
 Drive = Annotated[
@@ -160,7 +162,7 @@ def _refuse_beside_predict(given: Mapping[str, object]) -> None:
     for option, value in given.items():
         if value is not None:
             raise typer.BadParameter(
-                "is of a fit; expected --fit and --out, or --predict alone",
+                "is of a fit; leave it out with --predict, which fits nothing",
                 param_hint=f"'{option}'",
             )
 
@@ -240,7 +242,7 @@ def _print(found: Calibration) -> None:
         as_good = (
             f"{key.text(interval.low)} to {key.text(interval.high)} explain the data as well"
             if interval
-            else "what explains the data as well was not sought"
+            else "interval not computed"
         )
         out.print(f"  {key.name} = {key.text(one.value)}", style="bold", end="")
         out.print(f"  ({as_good}; searched {key.text(key.low)} to {key.text(key.high)})")
@@ -249,7 +251,7 @@ def _print(found: Calibration) -> None:
         f"by {100 * fit.noise:.2f} % ({found.noise_from})"
     )
     for text in fit.indistinct:
-        out.print(f"not told by the data: {text}", style="yellow")
+        out.print(f"the data do not determine: {text}", style="yellow")
     rows = [("fitted", one) for one in found.on_fitted]
     _print_runs(out, rows + [("held out", one) for one in found.held_out], found)
 

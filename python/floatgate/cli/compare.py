@@ -156,9 +156,9 @@ def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[s
     ]
     if "seed" in table.columns and idle_keys(table, ["seed"]):
         idle.append(
-            "the seeds change nothing: runs that differ in the seed alone are equal, so that an "
-            "interval of 0 says nothing; nothing in these runs is random (a drive begins "
-            "differently with each seed with --set start.fill=random)"
+            "the seeds change nothing: runs that differ in the seed alone are equal, so an "
+            "interval of 0 is meaningless; nothing in these runs is random (with --set "
+            "start.fill=random, each seed gives the drive a different start)"
         )
     document: dict[str, Any] = {name: table.to_dicts() for name, table in tables.items()}
     return document | {"warnings": idle, "results": [result.to_dict() for result in results]}
@@ -204,7 +204,7 @@ def _kept(out: Path | None, quiet: bool) -> Iterator[Path | None]:
     except BaseException:
         if ended := len([*keep.glob("*.json")]):
             runs = f"{ended} run{'s' * (ended > 1)}"
-            output.say(f"note: {runs} kept in {keep}; --resume --out {out} goes on there", quiet)
+            output.say(f"note: {runs} kept in {keep}; --resume --out {out} continues there", quiet)
         # Removes directories that are still empty because no run could be written.
         for folder in (keep, out) if made else (keep,):
             with contextlib.suppress(OSError):

@@ -98,7 +98,7 @@ def _print(found: dict[str, Any]) -> None:
         out.print("nothing was lost", style="bold green")
         return
     loss = found["first_loss"]
-    out.print(f"{found['lost']:,} pages had a version that they may not have", style="bold red")
+    out.print(f"{found['lost']:,} pages had a version that is not allowed", style="bold red")
     if loss:
         out.print(f"the first: page {loss['page']} had version {loss['found']}", end="")
-        out.print(f", but may have one of {loss['possible']}; to repeat: {found['again']}")
+        out.print(f"; allowed: {loss['possible']}; to repeat: {found['again']}")

@@ -28,7 +28,7 @@ def ctl(
         Path | None,
         typer.Option(
             metavar="SOCKET",
-            help="The control socket (default: that of floatgate serve without options).",
+            help="The control socket (default: the socket of floatgate serve without options).",
         ),
     ] = None,
 ) -> None:
@@ -83,8 +83,8 @@ def plug(context: typer.Context, json: options.Json = False, quiet: options.Quie
             output.print_json(live.ask("plug"))
             return
         power = live.plug()
-    took = f"{power.mount.seconds:.3f} s, {power.mount.tag_reads:,} pages looked at"
-    output.say(f"the power was cut ({power.cuts:,} in all); the drive was found in {took}", quiet)
+    took = f"{power.mount.seconds:.3f} s, {power.mount.tag_reads:,} page tags read"
+    output.say(f"the power was cut ({power.cuts:,} in all); the drive recovered in {took}", quiet)
 
 
 @app.command(epilog="Example: floatgate ctl faults --read-error-share 0.001")

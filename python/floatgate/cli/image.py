@@ -54,8 +54,8 @@ def create(
         bool,
         typer.Option(
             "--aged",
-            help="Write the drive over, as its [start] says or until write amplification is"
-            " steady; its pages hold zeros.",
+            help="Precondition the drive with writes of zeros, as its [start] states or until write"
+            " amplification is steady.",
         ),
     ] = False,
     json: options.Json = False,
@@ -162,7 +162,7 @@ def dump(
 ) -> None:
     """Show the owner of each programmed page, and whether the page is valid."""
     if unit is not None and lpn is not None:
-        raise typer.BadParameter("is for all units; leave out --unit", param_hint="'--lpn'")
+        raise typer.BadParameter("searches all units; leave out --unit", param_hint="'--lpn'")
     from floatgate import images
 
     if not json:

@@ -105,7 +105,10 @@ def policies(
 
 def schema(
     result: Annotated[
-        bool, typer.Option("--result", help="That of a run's result: every field, its unit.")
+        bool,
+        typer.Option(
+            "--result", help="Print the schema of results instead: every field, its unit."
+        ),
     ] = False,
 ) -> None:
     """Print the JSON Schema of the config: every key, its default, its range."""

@@ -82,7 +82,7 @@ Verify = Annotated[
     bool, typer.Option("--verify", help="Store and check the content of every page; slower.")
 ]
 TraceFormat = Annotated[
-    str | None, typer.Option(help="The format of the trace (default: recognised).")
+    str | None, typer.Option(help="The format of the trace (default: detected).")
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")
@@ -108,13 +108,13 @@ CloseGaps = Annotated[
 ]
 Streams = Annotated[
     Literal["trace", "device"],
-    typer.Option(help="Where placement handles come from: a column of the trace, or its devices."),
+    typer.Option(help="Source of placement handles: a column of the trace, or its devices."),
 ]
 StartCache = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Keep start states here, and take those of earlier runs with the same drive and seed.",
+        help="Store start states here, and reuse those of runs with the same drive and seed.",
     ),
 ]
 Units = Annotated[
@@ -126,7 +126,7 @@ Units = Annotated[
     ),
 ]
 FullSize = Annotated[
-    bool, typer.Option("--full-size", help="Keep the erase units of the device as they are.")
+    bool, typer.Option("--full-size", help="Keep the erase units of the device at full size.")
 ]
 Columns = Annotated[
     str | None,

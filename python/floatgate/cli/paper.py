@@ -21,7 +21,7 @@ Full = Annotated[
     bool,
     typer.Option(
         "--full/--quick",
-        help="Every point of each claim's domain, for an hour or two, or some: minutes.",
+        help="Run every point of each claim's domain (an hour or two), or some points (minutes).",
     ),
 ]
 Traces = Annotated[
@@ -33,9 +33,7 @@ Traces = Annotated[
 
 Cached = Annotated[
     bool,
-    typer.Option(
-        help="Take runs that were made before, with this engine, from the cache; keep new ones."
-    ),
+    typer.Option(help="Reuse cached results of this engine, and cache new results."),
 ]
 
 

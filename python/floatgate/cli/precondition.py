@@ -15,15 +15,15 @@ Workload = Annotated[
     str,
     typer.Option(
         metavar="SPEC",
-        help="A generator without writes or requests, such as zipf:theta=0.8; without a span it "
-        "goes over all of the drive.",
+        help="A generator without its keys writes and requests, such as zipf:theta=0.8; without "
+        "span it covers the whole drive.",
     ),
 ]
 Repeat = Annotated[int, typer.Option(help="Number of seeds, from --seed on.")]
 Budget = Annotated[
     int,
     typer.Option(
-        metavar="16|32|64", help="Drive capacities that the workload may take to be steady."
+        metavar="16|32|64", help="Drive capacities that the workload may write until it is steady."
     ),
 ]
 Workers = Annotated[

@@ -36,7 +36,9 @@ def _ready_file(file: Path) -> ReadyFile:
 
 Image = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The image; made if there is none. Default: in memory."),
+    typer.Option(
+        metavar="FILE", help="The image; created if it does not exist (default: in memory)."
+    ),
 ]
 Size = Annotated[
     str | None,
@@ -47,13 +49,15 @@ Aged = Annotated[
     bool,
     typer.Option(
         "--aged",
-        help="Write a new drive over before its first client, as its [start] says or until write"
+        help="Precondition a new drive for its first client, as its [start] states or until write"
         " amplification is steady.",
     ),
 ]
 Socket = Annotated[
     Path | None,
-    typer.Option(metavar="PATH", help="Serve at this Unix socket (default: one of your own)."),
+    typer.Option(
+        metavar="PATH", help="Serve at this Unix socket (default: a socket of your user)."
+    ),
 ]
 Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Serve at this TCP port instead.")]
 Listen = Annotated[
@@ -62,7 +66,7 @@ Listen = Annotated[
 ]
 Control = Annotated[
     Path | None,
-    typer.Option(metavar="PATH", help="The control socket (default: beside the NBD socket)."),
+    typer.Option(metavar="PATH", help="The control socket (default: next to the NBD socket)."),
 ]
 Timing = Annotated[
     Literal["none", "simulated"],
@@ -74,8 +78,8 @@ Transport = Annotated[
         min=0,
         max=100_000,
         metavar="US",
-        help="With --timing simulated: hold answers for so many microseconds less, as requests and"
-        " answers take them on their way.",
+        help="With --timing simulated: answer this many microseconds earlier, to make up for the"
+        " transport of requests and answers.",
     ),
 ]
 Web = Annotated[
@@ -84,18 +88,18 @@ Web = Annotated[
         min=0,
         max=65535,
         metavar="[PORT]",
-        help="Show the drive on a web page of this machine, at this port or any that is free.",
+        help="Show the drive on a local web page, at this port or any free port.",
     ),
 ]
 Record = Annotated[
     Path | None,
-    typer.Option(metavar="X.parquet", help="Record what clients do, as a trace."),
+    typer.Option(metavar="X.parquet", help="Record the requests of clients as a trace."),
 ]
 Also = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME|FILE.toml",
-        help="Give the same requests to this drive, too, to compare; may be repeated.",
+        help="Send the same requests to this drive too, for comparison; may be repeated.",
     ),
 ]
 Tls = Annotated[Literal["on", "require"] | None, typer.Option(help="Offer or require TLS.")]
@@ -109,7 +113,7 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=256,
-        help="Requests of a client worked on at a time (default: 16 or more, or 1; see docs).",
+        help="Concurrent requests of a client (default: 16 or more, or 1; see docs).",
     ),
 ]
 ReadyPath = Annotated[

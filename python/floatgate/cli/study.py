@@ -47,7 +47,7 @@ Out = Annotated[
     str | None,
     typer.Option(
         metavar="DIR|URL",
-        help="Where the runs are kept (default: floatgate-study-FILE without its suffix).",
+        help="Directory or URL for the runs (default: floatgate-study-FILE without its suffix).",
     ),
 ]
 Shard = Annotated[
@@ -58,9 +58,9 @@ Engine = Annotated[
     Literal["local", "ray"],
     typer.Option(help="This machine, or the Ray cluster at RAY_ADDRESS (without it, a local one)."),
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Run only what is missing in --out.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Run only the runs missing in --out.")]
 RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="With --resume: run again what has failed, too.")
+    bool, typer.Option("--retry-failed", help="With --resume: also repeat failed runs.")
 ]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Number of runs in parallel (default: one per core).")
@@ -241,7 +241,7 @@ def _tell(found: Dataset, target: str, json: bool, quiet: bool) -> None:
     for note in found.notes:
         output.say(f"note: {note}", quiet)
     if counts["failed"] and not quiet:
-        output.say(f"warning: {counts['failed']} failed; floatgate study status {target} says why")
+        output.say(f"warning: {counts['failed']} failed; floatgate study status {target} shows why")
     if counts["failed"] and not counts["done"]:
         raise typer.Exit(RUN_FAILED)
 

@@ -20,7 +20,7 @@ Objectives = Annotated[
         "--objective",
         metavar="[min:|max:]METRIC",
         help="A number of the result, such as write_amplification or latency.read.p99_us; "
-        "repeated, the Pareto front is looked for.",
+        "repeat it to search for the Pareto front.",
     ),
 ]
 Vary = Annotated[
@@ -33,12 +33,12 @@ Vary = Annotated[
 Trials = Annotated[int, typer.Option(help="Number of configs to try.")]
 Sampler = Annotated[
     Literal["tpe", "random"],
-    typer.Option(help="What proposes configs: a Parzen estimator, or chance."),
+    typer.Option(help="Method that proposes configs: a Parzen estimator, or chance."),
 ]
 Prune = Annotated[
     bool,
     typer.Option(
-        "--prune/--no-prune", help="End trials that are bad after a fifth of the requests."
+        "--prune/--no-prune", help="Stop trials that are bad after a fifth of the requests."
     ),
 ]
 

@@ -34,7 +34,7 @@ FORMS = ("csv", "json", "parquet")
 """Suffixes of the files to which rows can be written."""
 
 POINTS = 40
-"""Maximum number of values on an axis: further numbers are grouped, further names left out."""
+"""Maximum number of values on an axis: more numbers are grouped, more names are left out."""
 
 LISTED = 500
 """Maximum number of rows of the table in a page."""

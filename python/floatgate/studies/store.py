@@ -60,7 +60,7 @@ class Folder:
             words = missing_packages(self.place, error)
             raise _core.ConfigError(f"out: {place}: {words}") from error
         self._is_local = isinstance(self._system, LocalFileSystem)
-        # A `mv` of its own renames. The inherited `mv` copies, but such systems write a file at once.
+        # The inherited `mv` copies instead of renaming; such systems write a file as one object.
         self._renames = type(self._system).mv is not fsspec.AbstractFileSystem.mv
         if self._is_local:
             # A plain path, also for a `file://` URL.

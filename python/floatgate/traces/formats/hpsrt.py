@@ -1,5 +1,7 @@
 """HP SRT traces (hplajw, cello, snake): a text header, a form feed, big-endian int32 records.
 
+The words of a record are:
+
     word 0         length of the record in bytes
     word 1         id; its low half is 1 for an I/O
     words 2 and 3  time in seconds and microseconds

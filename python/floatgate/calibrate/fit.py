@@ -81,7 +81,7 @@ class Fit:
 
     fitted: tuple[Fitted, ...]
     error: float
-    """Root mean square of the residuals; if small, it equals the relative error."""
+    """Root mean square of the residuals; a small value is close to the relative error."""
     noise: float
     """Relative difference between repeated measurements; errors below the noise mean nothing."""
     indistinct: tuple[str, ...]

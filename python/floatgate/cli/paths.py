@@ -54,7 +54,10 @@ def refuse_existing(target: Path, *, force: bool, option: str = "--out") -> None
 
 
 def is_same(one: Path, other: Path) -> bool:
-    """Returns whether two names mean one file, which need not exist yet; false for devices."""
+    """Returns whether two names mean one file, which need not exist yet.
+
+    Returns False for standard output, devices and FIFOs.
+    """
     if any(is_stdout(path) or is_special(path) for path in (one, other)):
         return False
     try:

@@ -230,7 +230,10 @@ def begin_script() -> Future[str]:
 
 
 def _vega() -> str:
-    """Returns the script of Vega, Vega-Lite and their embedding, for the version in `SCHEMA`."""
+    """Returns the script of Vega, Vega-Lite and their embedding, for the version in `SCHEMA`.
+
+    The library that draws the pictures also supplies this script.
+    """
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=SCHEMA)
     # Only these two delimiters would end a script element early. Neither occurs in the current
     # libraries.

@@ -209,13 +209,15 @@ def _check_apart(study: Dataset, rows: pl.DataFrame, axes: Sequence[str]) -> Non
     if again.height:
         raise _core.ConfigError(
             f"{study.folder.place}: {again['trace'][0]}: several runs of one seed that no column "
-            "tells apart, as their rows are of a version that kept no options of traces; expected "
-            "the study to be run again into another --out"
+            "tells apart, because an older version wrote the rows without the options of traces; "
+            "run the study again with another --out"
         )
 
 
 def _figure(rows: pl.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
-    caption = f"Means over all runs with a value of {axis}; the bars go from the least to the most."
+    caption = (
+        f"Means over all runs with a value of {axis}; bars span the least to the greatest value."
+    )
     figure = Figure(f"axis-{axis.replace('.', '-')}", f"Against {axis}", caption, lines=True)
     for metric in metrics:
         spread = _spread(rows, axis, metric)

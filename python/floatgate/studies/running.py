@@ -129,8 +129,8 @@ class _How:
             names = ", ".join(policy.name for policy in task.drive.guests.policies.values())
             raise _core.ConfigError(
                 f"resume, shard: nothing is kept of a run with a policy in Python, python:{names}, "
-                "as its name does not say what it does; expected a whole study in an --out of its "
-                "own"
+                "because its name does not identify its code; run the whole study with an --out of "
+                "its own"
             )
 
 
@@ -154,7 +154,9 @@ class _Runner:
         """Inspects `out`, then plans all runs, so that mistakes are found before the first run."""
         search = self._study.spec.optuna
         if search and self._how.shard:
-            raise _core.ConfigError("shard: a search has no parts: each trial needs those before")
+            raise _core.ConfigError(
+                "shard: a search has no parts: trials need the results of earlier ones"
+            )
         known = self._look()
         there = known or {}
         self._progress("plan", 0, 0)

@@ -265,7 +265,7 @@ def head_of(folder: Folder) -> dict[str, Any] | None:
             return head
     except (ValueError, RecursionError):
         pass
-    raise _core.ConfigError(f"{folder.path(HEAD)}: expected what floatgate study has written")
+    raise _core.ConfigError(f"{folder.path(HEAD)}: expected a file of floatgate study")
 
 
 def write_head(folder: Folder, head: Mapping[str, Any]) -> None:

@@ -97,10 +97,10 @@ def check_units(units: Mapping[str, str]) -> None:
     known = {"time": TIME_UNITS, "address": SPACE_UNITS, "length": SPACE_UNITS}
     for what, unit in units.items():
         if what not in known:
-            raise TraceError(f"units: {what!r} has none; expected {', '.join(known)}")
+            raise TraceError(f"units: {what!r} given; expected {', '.join(known)}")
         if unit not in known[what]:
             expected = ", ".join(known[what])
-            raise TraceError(f"units: {what} in {unit!r} is not known; expected {expected}")
+            raise TraceError(f"units: {what} in {unit!r} given; expected {expected}")
 
 
 def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
@@ -109,7 +109,9 @@ def said_units(parsed: Parsed, given: Mapping[str, str]) -> Units:
     time, address, length = parsed.units
     guesses = {what: why for what, why in parsed.guesses.items() if what not in given}
     if "address" in given and UNSTATED in guesses.get("length", ""):
-        guesses["length"] += "; --address-unit is for addresses alone, and --length-unit for these"
+        guesses["length"] += (
+            "; --address-unit is for addresses alone, use --length-unit for lengths"
+        )
     return Units(
         given.get("time", time),
         given.get("address", address),
@@ -126,7 +128,7 @@ def refuse_garbage(parsed: Parsed, name: str, form: str) -> None:
         share = 100 * parsed.unparsed / parsed.candidates
         raise TraceError(
             f"{name}: {parsed.unparsed:,} of {parsed.candidates:,} lines ({share:.3g} %) cannot be "
-            f"read as {form}, at most 1 % may be like that; the first is {parsed.first_unparsed}"
+            f"read as {form}; expected at most 1 %; the first is {parsed.first_unparsed}"
         )
 
 

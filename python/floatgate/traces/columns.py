@@ -63,8 +63,8 @@ def parse_columns(given: str | Mapping[str, str | int]) -> dict[str, str]:
     known = (*NEEDED, "device", *OPERATIONS)
     if len(found) < len(items) or not all(found.values()) or not {*found} <= {*known}:
         raise TraceError(
-            f"columns: {given!r} given; {_EXPECTED}; besides these, device, and the word that "
-            f"stands for an operation: {', '.join(OPERATIONS)}"
+            f"columns: {given!r} given; {_EXPECTED}; optional are device, and a word for an "
+            f"operation: {', '.join(OPERATIONS)}"
         )
     if missing := [key for key in NEEDED if key not in found]:
         raise TraceError(f"columns: {missing[0]} is missing in {given!r}; {_EXPECTED}")

@@ -87,7 +87,9 @@ class _Reader(TextReader):
             notes.append(f"{plural(self._other, 'line')} left out: no request of a block device")
         if self._lost:
             lost = plural(self._lost, "line")
-            notes.append(f"events were lost while they were recorded: {lost} of the tool say so")
+            notes.append(
+                f"events were lost during the recording: the tool printed {lost} about losses"
+            )
         if self._unnamed:
             names = " and ".join(sorted(self._unnamed))
             notes.append(f"lines without the name of an event taken as {names}, by their fields")

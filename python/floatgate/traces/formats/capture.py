@@ -97,7 +97,7 @@ def _check_header(data: bytes) -> None:
 
 FORMAT = Format(
     "capture",
-    "what floatgate serve --record writes while it runs",
+    "recording that floatgate serve --record writes",
     "this project, docs/live.md",
     _claims,
     _Reader,

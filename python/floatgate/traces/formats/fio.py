@@ -57,8 +57,8 @@ class _Reader(TextReader):
             self.line = rf"^\s*{_ACTION}"
             self.units = ("ms", "bytes", "bytes")
             self.guesses["time"] = (
-                "waits taken as ms since the job began, as fio plays them; its manual has us after "
-                "the wait before"
+                "waits taken as ms since the job began, as fio plays them; the fio manual "
+                "defines them as us after the previous wait"
             )
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -90,9 +90,8 @@ class _Reader(TextReader):
         if self._headers > 1 and mixed:
             # Interleaved lines can merge digits into other valid numbers, which go unnoticed.
             parsed.cause = (
-                f"the header stands in it {self._headers} times: several fio jobs wrote this log "
-                "at once, and cut through each other's lines; give each job a write_iolog of its "
-                "own"
+                f"the header occurs {self._headers} times: several fio jobs wrote this log at once "
+                "and mixed their lines; give each job a write_iolog of its own"
             )
         return parsed
 

@@ -145,8 +145,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a public name on first use, so that the help of the command line need not load
-    Polars.
+    """Imports a public name on first use,
+    so that the help of the command line need not load Polars.
     """
     from importlib import import_module
 

@@ -23,8 +23,8 @@ half has room for some thousand frames.
 
 
 def _end(number: int, _: FrameType | None) -> None:
-    """Ends the process in order, once: further signals are ignored, so that they cannot interrupt
-    the cleanup.
+    """Ends the process in order, once: further signals are ignored,
+    so that they cannot interrupt the cleanup.
     """
     for other in _heard():
         signal.signal(other, signal.SIG_IGN)
@@ -33,8 +33,8 @@ def _end(number: int, _: FrameType | None) -> None:
 
 
 def _look_every(seconds: float) -> None:
-    """Starts to check periodically whether a signal should end the process; 0 seconds stops the
-    checks.
+    """Starts to check periodically whether a signal should end the process;
+    0 seconds stops the checks.
     """
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, lambda *_: Signals.look())

@@ -83,8 +83,8 @@ def run(
 
 
 def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -> pl.DataFrame:
-    """Simulates every trace with every combination of the values in `vary`; returns one row per
-    run.
+    """Simulates every trace with every combination of the values in `vary`;
+    returns one row per run.
 
     Takes the arguments of `compare_results` and returns the `table` of its comparison.
     """
@@ -147,8 +147,8 @@ def _check_count(runs: int) -> None:
 
 
 def _seeds(seeds: int | Sequence[int] | None, first: int) -> Sequence[int]:
-    """Returns the seeds of a comparison: the given seeds, or `seeds` of them counted from
-    `first`.
+    """Returns the seeds of a comparison: the given seeds,
+    or `seeds` of them counted from `first`.
     """
     if seeds is None:
         return [first]

@@ -28,8 +28,9 @@ METRIC_SECTIONS = (
 
 
 class Comparison(list[Result]):
-    """Results of `compare_results`, in the order of the runs. A notebook shows their main
-    metrics.
+    """Results of `compare_results`, in the order of the runs.
+
+    A notebook shows their main metrics.
     """
 
     def __init__(self, results: Iterable[Result], keys: Sequence[str]) -> None:
@@ -136,8 +137,8 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
 
 
 def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame | None:
-    """Returns the `latencies` of all results that kept them, with their labels; None if no result
-    has any.
+    """Returns the `latencies` of all results that kept them, with their labels;
+    None if no result has any.
     """
     found = [
         result.latencies.select(
@@ -167,8 +168,8 @@ def _value(result: Result, key: str) -> Any:
 
 
 def _numbers(section: Any, prefix: str) -> dict[str, Any]:
-    """Returns the numbers (and Nones) of a section of a result under dotted names, without
-    lists.
+    """Returns the numbers (and Nones) of a section of a result under dotted names,
+    without lists.
     """
     flat: dict[str, Any] = {}
     for name, value in vars(section).items():

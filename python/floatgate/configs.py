@@ -54,8 +54,8 @@ class Resolved:
 
 
 def page_bytes(config: Mapping[str, Any]) -> int:
-    """Returns the bytes of a map page in a resolved config: `mapping.unit`, or else the flash
-    page.
+    """Returns the bytes of a map page in a resolved config: `mapping.unit`,
+    or else the flash page.
     """
     bytes = _core.size_bytes(config["mapping"].get("unit") or config["flash"]["page"])
     assert bytes is not None, "the engine wrote this size"
@@ -122,8 +122,8 @@ def _is_class(preset: str | None, text: str | None) -> bool:
 
 
 def capacity(config: str) -> int:
-    """Returns the bytes that the host can address on a drive with given blocks, rounded down to 4
-    KiB.
+    """Returns the bytes that the host can address on a drive with given blocks,
+    rounded down to 4 KiB.
     """
     if json.loads(config)["flash"].get("blocks") is None:
         raise _core.ConfigError(

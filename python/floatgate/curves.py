@@ -162,8 +162,8 @@ def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int
 
 
 def _size(trace: Trace | None, workload: _core.Workload, page_bytes: int) -> tuple[float, float]:
-    """Returns about how many page accesses the workload has, and at most how many pages it
-    touches.
+    """Returns about how many page accesses the workload has,
+    and at most how many pages it touches.
     """
     if trace is not None:
         data = trace.frame.filter(pl.col("op") <= WRITE)

@@ -1,5 +1,5 @@
-"""Data sheet of a drive, measured on the model: the numbers that a vendor prints, with
-conditions.
+"""Data sheet of a drive, measured on the model: the numbers that a vendor prints,
+with conditions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from .run_options import RunOptions
 
 UNITS = 256
 UNITS_QUICK = 128
-"""Erase units of the measured drive. With fewer than 128, cleaning has few victims to choose
-from.
+"""Erase units of the measured drive.
+
+With fewer than 128, cleaning has few victims to choose from.
 """
 
 BLOCKS_A_PLANE = 8
@@ -126,8 +127,8 @@ class DataSheet(Shown):
     user_bytes: int
     """Bytes that the host can address."""
     space: SpaceResult
-    """How all flash of the device is divided; for a device without a size, the flash of the
-    measured drive.
+    """How all flash of the device is divided; for a device without a size,
+    the flash of the measured drive.
     """
     spare_factor: float
     """Share of the pages in service beyond the pages that the host can address."""

@@ -1,5 +1,6 @@
-"""How the command line turns a signal into an exception. It is imported first, so it imports
-nothing heavy.
+"""How the command line turns a signal into an exception.
+
+It is imported first, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ class Ended(BaseException):
 
     @staticmethod
     def status(error: BaseException) -> int:
-        """Prints that a signal ended the process, and returns the exit status that shells use for
-        it.
+        """Prints that a signal ended the process,
+        and returns the exit status that shells use for it.
         """
         number = error.number if isinstance(error, Ended) else int(signal.SIGINT)
         name = "interrupted" if number == signal.SIGINT else signal.Signals(number).name
@@ -36,7 +37,7 @@ class Signals:
 
     @classmethod
     def come(cls, number: int) -> None:
-        """Records a signal and raises Ended, unless the end is held up."""
+        """Records a signal and raises Ended, unless a `Held` block delays it."""
         cls._come = number
         cls.look()
 
@@ -60,8 +61,8 @@ class Signals:
         return error is not None
 
     class Held:
-        """Holds up signals inside its `with` block, so that none separates two steps that belong
-        together.
+        """Holds up signals inside its `with` block,
+        so that none separates two steps that belong together.
         """
 
         def __enter__(self) -> None:

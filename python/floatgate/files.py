@@ -52,8 +52,9 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def read_text(path: Path) -> str:
-    """Returns the text of a file or a pipe. Raises OSError, or UnicodeDecodeError if it is not
-    UTF-8.
+    """Returns the text of a file or a pipe.
+
+    Raises OSError, or UnicodeDecodeError if it is not UTF-8.
     """
     check_end(path)
     data = bytearray()
@@ -67,8 +68,8 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str | bytes, **options: Any) -> Any:
-    """Parses JSON as `json.loads` does, but also raises ValueError for a document that nests too
-    deeply.
+    """Parses JSON as `json.loads` does,
+    but also raises ValueError for a document that nests too deeply.
     """
     try:
         return json.loads(text, **options)

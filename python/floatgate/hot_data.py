@@ -1,5 +1,5 @@
-"""Hot and cold data in a workload: which pages are written often, where they lie, and how soon
-again.
+"""Hot and cold data in a workload: which pages are written often, where they lie,
+and how soon again.
 """
 
 from __future__ import annotations
@@ -125,8 +125,9 @@ class Runs:
     continuing_bytes_share: float | None
     """Share of the bytes that are in such requests, 0 to 1."""
     runs: int
-    """Number of runs. A run is a request that continues no other, and the requests that follow it
-    without a gap.
+    """Number of runs.
+
+    A run is a request that continues no other, and the requests that follow it without a gap.
     """
     run_requests_mean: float | None
     """Mean requests in a run."""

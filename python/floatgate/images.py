@@ -139,8 +139,8 @@ def dump(
     unit: int | None = None,
     lpn: int | None = None,
 ) -> None:
-    """Passes the owner of each page to `tell`, some rows at a time: for a unit, a logical page, or
-    all.
+    """Passes the owner of each page to `tell`, some rows at a time: for a unit,
+    a logical page, or all.
     """
     if unit is not None and lpn is not None:
         raise _core.ConfigError("unit and lpn are both given; expected one of them")
@@ -154,8 +154,8 @@ def dump(
 def read(
     path: str | Path, out: BinaryIO, *, offset: str | int = 0, length: str | int | None = None
 ) -> int:
-    """Copies `length` bytes from `offset` into `out`, or all bytes up to the end; returns their
-    number.
+    """Copies `length` bytes from `offset` into `out`, or all bytes up to the end;
+    returns their number.
 
     Both are bytes or texts with a unit, such as "4KiB". The image does not change, and other
     processes can read it at the same time. Raises ConfigError for a range beyond the drive, and

@@ -1,5 +1,5 @@
-"""Statistics over several seeds: means, 95 % confidence intervals, and differences to a
-baseline.
+"""Statistics over several seeds: means, 95 % confidence intervals,
+and differences to a baseline.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Simulation jobs: several at a time, with progress, ended by Ctrl-C, each result kept at its
-end.
+"""Simulation jobs: several at a time, with progress, ended by Ctrl-C,
+each result kept at its end.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ PATIENCE_SECONDS = 1.0
 """Seconds that a Python policy has to return when its run is to end."""
 
 SHARED_PAGES = 1 << 27
-"""Most logical pages of drives whose runs share a reading: such drives take some 2 GiB of
-memory.
+"""Most logical pages of drives whose runs share a reading:
+such drives take some 2 GiB of memory.
 """
 
 VERIFIED = 4
@@ -69,8 +69,9 @@ class Job:
     how: RunOptions
 
     def pages(self) -> int:
-        """Returns the logical pages of the map. Raises ConfigError if the drive cannot hold the
-        workload.
+        """Returns the logical pages of the map.
+
+        Raises ConfigError if the drive cannot hold the workload.
         """
         try:
             size = _core.logical_bytes(self.drive.config, self.load.span)
@@ -95,8 +96,8 @@ class Job:
         return digest_of(_core.__version__, self.drive.config, *played)
 
     def notes(self, is_kept: bool) -> list[str]:
-        """Returns notes on the workload, on the drive, and on results that a Python policy keeps
-        from storage.
+        """Returns notes on the workload, on the drive,
+        and on results that a Python policy keeps from storage.
         """
         names = " and ".join(sorted(self.drive.guests.names()))
         why = f"{names}: the name of a Python policy does not identify its code"
@@ -122,15 +123,15 @@ class Kept:
 
     @classmethod
     def at(cls, directory: Path, resume: bool) -> Kept:
-        """Opens the results in `directory` and removes partial files that a killed run left
-        there.
+        """Opens the results in `directory` and removes
+        partial files that a killed run left there.
         """
         parts.sweep(directory)
         return cls(directory, resume)
 
     def find(self, job: Job) -> Result | None:
-        """Returns the result of an earlier run; None if there is none, or if its file is
-        damaged.
+        """Returns the result of an earlier run; None if there is none,
+        or if its file is damaged.
         """
         if not self.resume:
             return None
@@ -180,8 +181,8 @@ def measure(
 
 
 def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[], None]) -> _T:
-    """Runs `work` in a thread of its own, so that Ctrl-C still takes effect, and returns its
-    result.
+    """Runs `work` in a thread of its own, so that Ctrl-C still takes effect,
+    and returns its result.
 
     `tell` is called some ten times a second and once at the end. `stop` is called in any case: it
     must make `work` end soon.
@@ -198,8 +199,9 @@ def watched(work: Callable[[], _T], stop: Callable[[], None], tell: Callable[[],
 
 
 def cores() -> int:
-    """Returns the number of cores that this process may use. A container may have fewer than the
-    machine.
+    """Returns the number of cores that this process may use.
+
+    A container may have fewer than the machine.
     """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -13,8 +13,8 @@ from . import _core
 from .report.values import size
 
 RUN, VERIFIED, CUT = 10, 100, 400
-"""Bytes per page: for a run, for a run with `verify`, and for the drive copies of power-loss
-tests.
+"""Bytes per page: for a run, for a run with `verify`,
+and for the drive copies of power-loss tests.
 """
 
 _MEMINFO = Path("/proc/meminfo")
@@ -36,8 +36,8 @@ def check(pages: int, page_takes: int, label: str = "") -> None:
 
 
 def available() -> int | None:
-    """Returns the bytes still available to this process; None if the system does not report
-    them.
+    """Returns the bytes still available to this process;
+    None if the system does not report them.
     """
     limits = [_free(), _address_space()]
     return min((limit for limit in limits if limit is not None), default=None)

@@ -1,5 +1,5 @@
-"""Part files: files and folders that are still being written, and get their final name when
-complete.
+"""Part files: files and folders that are still being written,
+and get their final name when complete.
 
 The writing process holds a lock on its part file. If it is killed, the system releases the lock,
 and the next process that writes to the folder removes the part file.
@@ -62,8 +62,9 @@ def folder(place: Path, prefix: str = PREFIX, suffix: str = SUFFIX) -> Part:
 
 @contextlib.contextmanager
 def writing(path: Path, mode: int = 0o666) -> Iterator[Path]:
-    """Yields a new file in the folder of `path`. It replaces `path` at the end, or vanishes on
-    failure.
+    """Yields a new file in the folder of `path`.
+
+    It replaces `path` at the end, or vanishes on failure.
 
     Raises OSError, which names `path`.
     """

@@ -15,8 +15,9 @@ POINTS = 20_000
 """Most moments of the workload that are explored by default, and most moments of recoveries."""
 
 PAGES = 400_000_000
-"""Most pages verified in total. Each recovery verifies all pages, so a large drive explores fewer
-moments.
+"""Most pages verified in total.
+
+Each recovery verifies all pages, so a large drive explores fewer moments.
 """
 
 POINTS_MIN = 50

@@ -68,8 +68,8 @@ class Start:
     volumes: int | None
     """Volumes of the workload before it was steady; None if it was not."""
     write_amplification: float
-    """Write amplification of all volumes from then on; if it was not steady, of the last ten
-    volumes.
+    """Write amplification of all volumes from then on; if it was not steady,
+    of the last ten volumes.
     """
 
 
@@ -91,8 +91,9 @@ class Judged:
     name: str
     title: str
     volumes: float
-    """Drive capacities that the host writes in the recipe. For SNIA's recipe, the mean over the
-    seeds.
+    """Drive capacities that the host writes in the recipe.
+
+    For SNIA's recipe, the mean over the seeds.
     """
     play: str
     """Part of the recipe that is not the workload itself: `start.play`."""
@@ -103,8 +104,8 @@ class Judged:
     farthest: float | None
     """Largest absolute distance of any window, in per cent."""
     within: dict[str, bool | None]
-    """For each level in per cent, whether all windows are within it; None if noise prevents an
-    answer.
+    """For each level in per cent, whether all windows are within it;
+    None if noise prevents an answer.
     """
     curve: tuple[float | None, ...]
     """Distance of each window (a quarter of a volume), in per cent."""
@@ -117,8 +118,8 @@ class Preconditioned(Shown):
     device: str
     workload: str
     capacity_bytes: int
-    """Bytes that the recipes write once: the bytes that the host can address, in whole requests of
-    128 KiB.
+    """Bytes that the recipes write once: the bytes that the host can address,
+    in whole requests of 128 KiB.
     """
     seeds: int
     budget: int
@@ -131,8 +132,8 @@ class Preconditioned(Shown):
     steady: Steady
     recipes: tuple[Judged, ...]
     shortest: dict[str, str | None]
-    """For each level in per cent, the name of the recipe within it that writes least; None if there
-    is none.
+    """For each level in per cent, the name of the recipe within it that writes least;
+    None if there is none.
     """
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -176,8 +177,8 @@ def precondition(
     full_size: bool = False,
     progress: Progress | None = None,
 ) -> Preconditioned:
-    """Measures how far recipes of preconditioning leave a drive from the steady state of a
-    workload.
+    """Measures how far recipes of preconditioning leave
+    a drive from the steady state of a workload.
 
     `workload` is a generator without `writes` or `requests`, such as "zipf:theta=0.8". Without a
     `span` it covers the whole drive. `device` and `set` are as for `run`. `repeat` is the number of
@@ -224,8 +225,9 @@ def _found(
     above: str,
     asked: tuple[str, int, int, int],
 ) -> Preconditioned:
-    """Returns the report on the runs. `asked` has the workload, the capacity, the seeds and the
-    budget.
+    """Returns the report on the runs.
+
+    `asked` has the workload, the capacity, the seeds and the budget.
     """
     *_, budget = asked
     series: dict[str, Series] = {}
@@ -250,8 +252,8 @@ def _found(
 
 
 def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings of all runs: an erased drive, and no simulated time unless a setting
-    needs it.
+    """Returns the settings of all runs: an erased drive,
+    and no simulated time unless a setting needs it.
     """
     for key in given:
         if key.startswith("start."):
@@ -302,8 +304,8 @@ def _whole(capacity: int) -> int:
 
 
 def _pages_written(text: str, seed: int, page: int) -> float:
-    """Returns the mean pages that a request writes, from the first requests, which are
-    representative.
+    """Returns the mean pages that a request writes, from the first requests,
+    which are representative.
     """
     pages = requests = 0
     for batch in _core.Workload.generator(text, seed).batches(PROBE):
@@ -378,8 +380,8 @@ def _judge_all(
 
 
 def _own_windows(recipe: Recipe, windows: Sequence[float]) -> int | None:
-    """Returns the windows of the workload that belong to the recipe; None if it did not
-    complete.
+    """Returns the windows of the workload that belong to the recipe;
+    None if it did not complete.
     """
     if recipe.own_volumes is not None:
         return round(recipe.own_volumes * PER_VOLUME)
@@ -409,8 +411,8 @@ def _judge(recipe: Recipe, series: Series, begins: Sequence[int], state: Steady)
 
 
 def _is_within(farthest: float, most: float, error: float) -> bool | None:
-    """Returns whether all windows are within the level; None if the windows are too noisy to
-    decide.
+    """Returns whether all windows are within the level;
+    None if the windows are too noisy to decide.
     """
     if farthest - ERRORS * error > most:
         return False

@@ -19,14 +19,15 @@ class Recipe:
     volumes: float
     """Drive capacities that these generators write."""
     own_volumes: float | None = 0.0
-    """Drive capacities of the workload itself that also belong to the recipe. None: until SNIA's
-    steady state.
+    """Drive capacities of the workload itself that also belong to the recipe.
+
+    None: until SNIA's steady state.
     """
 
 
 def all_recipes(capacity: int, page: int) -> list[Recipe]:
-    """Returns all recipes for a drive of `capacity` bytes, a multiple of `FILL`, with pages of
-    `page`.
+    """Returns all recipes for a drive of `capacity` bytes, a multiple of `FILL`,
+    with pages of `page`.
     """
     fill = f"sequential:span={capacity},size={FILL},writes={capacity // FILL}"
     once = f"span={capacity},size={page},writes={{}}"

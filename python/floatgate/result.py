@@ -42,7 +42,7 @@ class Result(ResultFields):
 
     @classmethod
     def from_json(cls, text: str) -> Result:
-        """Returns the result from JSON text; NaN and infinity, which JSON does not have, become None.
+        """Returns the result from JSON text; NaN and infinity become None.
 
         Raises ValueError with the location if the text is not JSON, or if a field is missing or has
         another type: the file is damaged, or another version wrote it.
@@ -54,8 +54,9 @@ class Result(ResultFields):
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Result:
-        """Returns the result from its document, as `to_dict` gives it. Raises ValueError as
-        `from_json`.
+        """Returns the result from its document, as `to_dict` gives it.
+
+        Raises ValueError as `from_json`.
         """
         return cls.from_json(json.dumps(document, ensure_ascii=False))
 
@@ -68,7 +69,7 @@ class Result(ResultFields):
 
     @property
     def timed(self) -> bool:
-        """Whether time was simulated. With `timing = "none"`, no time in the result is meaningful."""
+        """Whether time was simulated. With `timing = "none"`, the result has no meaningful time."""
         return bool(self.setting("timing") != "none")
 
     @property

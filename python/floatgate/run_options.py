@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 ADDRESSES = ("fold", "span", "modulo")
-"""How the devices of a trace become one address space; `floatgate.traces.layout` implements the
-modes.
+"""How the devices of a trace become one address space;
+`floatgate.traces.layout` implements the modes.
 """
 
 STREAMS = ("trace", "device")

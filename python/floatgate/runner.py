@@ -41,8 +41,8 @@ def simulate(
 def simulate_pairs(
     pairs: Sequence[tuple[Any, Resolved]], how: RunOptions, *, progress: Progress | None = None
 ) -> list[Result]:
-    """Simulates each trace on the drive in its pair, one run per core at a time; keeps their
-    order.
+    """Simulates each trace on the drive in its pair, one run per core at a time;
+    keeps their order.
     """
     planned = [_job(sources.open_source(trace, how), drive, how) for trace, drive in pairs]
     return jobs.run_all(planned, jobs.cores(), progress)
@@ -54,8 +54,9 @@ def only(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:
 
 
 def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Source]:
-    """Returns the requests for each seed. A recording does not depend on the seed, so it is read
-    once.
+    """Returns the requests for each seed.
+
+    A recording does not depend on the seed, so it is read once.
     """
     first = sources.open_source(trace, hows[0])
     if first.workload is None:

@@ -1,5 +1,5 @@
-"""Scaled drives: smaller than the real drive, with as many erase units, but fewer pages in each
-unit.
+"""Scaled drives: smaller than the real drive, with as many erase units,
+but fewer pages in each unit.
 
 Write amplification depends on the share of the flash that holds data, and on the number of units
 from which a victim is chosen. It hardly depends on the pages of a unit, as long as there are some
@@ -112,8 +112,8 @@ def smaller(config: Mapping[str, Any], span_bytes: int, units: int | None) -> di
 
 
 def shape(drive: Resolved) -> dict[str, Any]:
-    """Returns settings that give the device the units of a scaled drive; empty if it was not
-    scaled.
+    """Returns settings that give the device the units of a scaled drive;
+    empty if it was not scaled.
     """
     flash = json.loads(drive.config)["flash"]
     keys = ("superblock", "pages_per_block", "erase") if drive.notes else ()
@@ -121,8 +121,8 @@ def shape(drive: Resolved) -> dict[str, Any]:
 
 
 def unit_pages(config: Mapping[str, Any]) -> int:
-    """Returns the map pages in an erase unit of a resolved config, without pages that hold
-    parity.
+    """Returns the map pages in an erase unit of a resolved config,
+    without pages that hold parity.
     """
     flash = config["flash"]
     page = _core.size_bytes(flash["page"]) or 1
@@ -134,8 +134,8 @@ def unit_pages(config: Mapping[str, Any]) -> int:
 
 
 def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
-    """Returns a note on a live drive of `span_bytes` with few erase units, with settings for more
-    units.
+    """Returns a note on a live drive of `span_bytes` with few erase units,
+    with settings for more units.
     """
     pages = math.ceil(_pages(config, span_bytes))
     if pages >= UNITS_FEW * unit_pages(config):
@@ -199,8 +199,9 @@ def _pages(config: Mapping[str, Any], span_bytes: int) -> float:
 
 
 def _superblocks(flash: Mapping[str, Any]) -> Iterator[int]:
-    """Yields the block counts that a unit may have, falling. A unit on all planes of its dies stays
-    so.
+    """Yields the block counts that a unit may have, falling.
+
+    A unit on all planes of its dies stays so.
     """
     most, planes, parity = flash["superblock"], flash["planes"], flash.get("parity") or 1
     step = planes * parity if most % planes == 0 else 1

@@ -62,8 +62,9 @@ class Source:
     loads: dict[int | None, Load] = field(default_factory=dict)
 
     def load(self, capacity: int | None) -> Load:
-        """Returns the workload. `capacity` is the bytes that addresses are wrapped onto; None wraps
-        nothing.
+        """Returns the workload.
+
+        `capacity` is the bytes that addresses are wrapped onto; None wraps nothing.
         """
         if capacity not in self.loads:
             self.loads[capacity] = self._load(capacity)

@@ -26,8 +26,8 @@ rises or falls by at most 10 % of it.
 
 
 def is_level(values: Sequence[float], spread: float, drift: float) -> bool:
-    """Returns whether values are level: none is too far from their mean, and their slope is not too
-    steep.
+    """Returns whether values are level: none is too far from their mean,
+    and their slope is not too steep.
 
     `spread` and `drift` are shares of the mean. `spread` limits the largest deviation from the
     mean. `drift` limits the rise or fall of the least-squares line from the first value to the
@@ -65,8 +65,8 @@ def agree(one: float, other: float) -> bool:
 
 
 def snia_rounds(throughputs: Sequence[float]) -> int | None:
-    """Returns the rounds until SNIA's steady state, including the measurement window; None if it is
-    not reached.
+    """Returns the rounds until SNIA's steady state, including the measurement window;
+    None if it is not reached.
     """
     for end in range(SNIA_ROUNDS, len(throughputs) + 1):
         window = throughputs[end - SNIA_ROUNDS : end]

@@ -51,8 +51,8 @@ def _look_for(names: Iterable[str], data: Any) -> None:
 
 @cache
 def _reader(hint: Any) -> Callable[[Any], Any]:
-    """Returns a function that makes a value of a type from JSON. It is cached, because inspecting
-    types is slow.
+    """Returns a function that makes a value of a type from JSON. It is cached,
+    because inspecting types is slow.
     """
     if hasattr(hint, "from_dict"):
         # The class checks its document itself.
@@ -117,8 +117,9 @@ def _table(kind: Any) -> Callable[[Any], Any]:
 
 
 def _list(of: Callable[[Any], Any], plain: frozenset[type]) -> Callable[[Any], Any]:
-    """Returns a reader of lists. It checks thousands of numbers at once: `plain` types need no
-    reading.
+    """Returns a reader of lists.
+
+    It checks thousands of numbers at once: `plain` types need no reading.
     """
 
     def read(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`advise`: the questions of a storage engineer to a trace, asked one after the other."""
+"""`advise`: answers a storage engineer's questions about a trace, one after the other."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ SPARES = (0.07, 0.15, 0.28)
 """Spare factors of the steady states."""
 
 ENDS = (SPARES[0], SPARES[-1])
-"""Spare factors of the lives, in addition to that of each drive."""
+"""Spare factors at which lifetimes are estimated, in addition to each drive's own."""
 
 NEAR = 0.005
 """Spare factors that differ by less count as one."""
 
 APART = 0.15
-"""Spare factor at which separations are compared."""
+"""Spare factor at which separation schemes are compared."""
 
 DEVICE = "tlc-enterprise"
-"""The drive whose times and endurance are taken."""
+"""Drive that supplies times and endurance."""
 
 WORN = (DEVICE, "qlc-capacity")
-"""Drives whose life is told."""
+"""Drives whose lifetime is estimated."""
 
 SOLD = {DEVICE: 1.92e12, "qlc-capacity": 15.36e12, "tlc-client": 500e9}
-"""Bytes that presets hold which are of a class of drives of one size, as their summaries say: the
-preset itself is as large as its workload."""
+"""Bytes of drives on sale, for presets that stand for drives of one size, from their summaries. The
+preset itself is as large as its workload.
+"""
 
 HEURISTICS = (
     {"placement.scheme": "dac"},
@@ -50,20 +51,22 @@ HEURISTICS = (
     {"placement.scheme": "sepbit"},
     {"placement.scheme": "sepbit", "cleaning.victim": "cost_benefit"},
 )
-"""Those that ask for no size in pages, so that a sample does not change what they do."""
+"""Separation schemes without a size in pages,
+so that they act alike on a sample and on the whole drive.
+"""
 
 ORACLES = (
     {"placement.scheme": "oracle"},
     {"placement.scheme": "oracle", "cleaning.victim": "cat"},
 )
-"""Placements that know the future: which victims go best with them depends on the workload."""
+"""Placements that know the future. The best victim policy for them depends on the workload."""
 
 NEXT = {
     "the trace has no writes": "A trace of the same host that has its writes, too.",
     "too small": "A trace of more data; a longer one, if it touches more (trace info tells).",
     "too short": "A longer trace, of several times what it spans (floatgate trace info tells).",
 }
-"""What to measure next, by what the reason says why a steady state is not known."""
+"""Next measurement, by the reason that a steady state is not known."""
 
 
 def advise(
@@ -76,15 +79,23 @@ def advise(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Advice:
-    """What a trace asks of a drive: seven questions, each with its confidence and what is next.
+    """Answers seven questions about the demands of a trace on a drive, each with its confidence.
 
-    Footprint and skew; steady write amplification at 7, 15 and 28 % spare; what separating hot from
-    cold data would buy; memory of the map; life on drives of TLC and QLC; p99 on `device` with the
-    trace's own timing; streams that the host could name. Steady states are simulated on samples of
-    the pages, without time. What a trace cannot tell is said in its line instead of a number.
+    The questions are:
+
+    - footprint and skew;
+    - steady write amplification at 7, 15 and 28 % spare;
+    - the gain from separating hot from cold data;
+    - memory of the map;
+    - lifetime on drives of TLC and QLC;
+    - p99 on `device` with the trace's own timing;
+    - streams that the host could name.
+
+    Steady states are simulated on samples of the pages, without time. If the trace does not allow
+    an answer, its line gives the reason instead of a number. Each line names the next measurement.
 
     `trace`, `device`, `format`, `close_gaps` and `limit` are as for `run`. Raises ConfigError or
-    TraceError (both ValueError) for what is wrong with the call, RunError where a run fails.
+    TraceError (both ValueError) for a wrong argument or trace, and RunError if a run fails.
     """
     how = RunOptions(seed=seed, format=format, close_gaps=close_gaps, limit=limit)
     configs.resolve(device, {})
@@ -120,7 +131,7 @@ def advise(
 
 
 def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
-    """The requests, in memory, and a source of the same."""
+    """Returns the requests, in memory, and a source of the same requests."""
     if isinstance(trace, str) and sources.is_generator(trace):
         opened = sources.open_source(trace, how)
         source, read = curves.read_source(trace, seed=how.seed)
@@ -137,7 +148,7 @@ def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
 
 @dataclasses.dataclass
 class _Asked:
-    """The questions whose answers are steady states."""
+    """Questions whose answers are steady states."""
 
     trace: Trace
     whole: Requests
@@ -150,7 +161,7 @@ class _Asked:
     """One stream at the spare factors `SPARES`."""
 
     def steady(self) -> list[Line]:
-        """Cleaning, and what separation changes."""
+        """Answers the questions on cleaning and on separation."""
         if reason := self.whole.missing:
             keys = ("amplification", "separation")
             return [_unknown(key, reason) for key in keys]
@@ -166,7 +177,7 @@ class _Asked:
         ]
 
     def life(self, device: Device, duration_s: float) -> Line:
-        """Wear on the drives."""
+        """Answers the question on the lifetime of the drives."""
         if reason := self.whole.missing:
             return _unknown("life", reason)
         found, refused = [], []
@@ -185,7 +196,9 @@ class _Asked:
         return answers.life(found, duration_s, refused)
 
     def _worn(self, whole: Requests, spare: float) -> list[Steady]:
-        """Steady states at a drive's own spare factor, and at the least and most of `SPARES`."""
+        """Returns steady states at a drive's own spare factor,
+        and at the least and most of `SPARES`.
+        """
         spares = [spare, *(one for one in ENDS if abs(one - spare) > NEAR)]
         known = {state.spare_factor: state for state in self.states} if whole is self.whole else {}
         missing = [one for one in spares if one not in known]
@@ -194,7 +207,7 @@ class _Asked:
         return [known[one] for one in spares]
 
     def streams(self) -> Line:
-        """Streams by device or by size of write."""
+        """Answers the question on streams by device or by write size."""
         if self.plain is None:
             assert self.whole.missing is not None, "steady() comes first"
             return _unknown("streams", self.whole.missing)
@@ -217,13 +230,15 @@ class _Asked:
 
 
 def _unknown(key: str, reason: str) -> Line:
-    """A line without an answer for `Requests.missing`."""
+    """Returns a line without an answer, for a reason from `Requests.missing`."""
     after = next(text for said, text in NEXT.items() if said in reason)
     return unknown(key, QUESTIONS[key], reason, after)
 
 
 def _own_bytes(name: str, config: Mapping[str, Any]) -> float | None:
-    """What a drive holds whose size does not follow the workload."""
+    """Returns the bytes of a drive whose size does not follow the workload;
+    None for any other drive.
+    """
     if config["flash"].get("blocks") is not None:
         return configs.capacity(json.dumps(config))
     return SOLD.get(name)

@@ -1,4 +1,4 @@
-"""The lines of an advice that are read from a trace, its curve and its steady states."""
+"""Lines of an advice that come from a trace, its curve and its steady states."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ QUESTIONS = {
 }
 
 HITS = (90, 99)
-"""Per cent of the hits that can be had."""
+"""Per cent of the achievable hits."""
 
 DAYS = 365.25
 YEARS = 5
-"""Of DWPD: drive writes per day."""
+"""Years over which drive writes per day (DWPD) are counted."""
 
 TERA = 1e12
-"""Bytes of a TB, in which drives are sold and their endurance (TBW) is told."""
+"""Bytes of a TB, the unit of drive sizes and of their endurance (TBW)."""
 
 HELD = (138, 144)
-"""Intervals of samples that held the full simulation, and how many were asked (docs/advise.md)."""
+"""Sampled intervals that contained the value of the full simulation, and all that were checked
+(docs/advise.md).
+"""
 
 SAMPLED_INTERVAL = (
     "Intervals: 95 % over the samples (Student's t), widened to hold what the larger samples have, "
@@ -49,11 +51,11 @@ LOOPS_INTERVAL = (
 )
 
 Named = Sequence[tuple[str, Steady]]
-"""Steady states by what they are of."""
+"""Steady states with their names."""
 
 
 def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
-    """What is touched, written, and how unevenly."""
+    """Returns the line on pages touched and written, and on the skew of the writes."""
     touched = info["footprint_pages"] * 4096
     numbers = [Number("touched", touched, "bytes"), Number("spanned", span_bytes, "bytes")]
     words = f"{size(touched)} touched"
@@ -77,7 +79,7 @@ def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
 
 
 def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Line:
-    """Steady write amplification by spare factor."""
+    """Returns the line on steady write amplification by spare factor."""
     numbers = [_factor(f"{state.spare_factor:.0%} spare", state) for state in states]
     words = ", ".join(
         f"{with_interval(state)} at {state.spare_factor:.0%} spare" for state in states
@@ -108,7 +110,7 @@ def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Li
 def separation(
     whole: Requests, plain: Steady, heuristics: Named, bound: Steady, calls: Calls
 ) -> Line:
-    """The best heuristic, and the bound."""
+    """Returns the line on the best separation scheme, and on the bound."""
     name, best = min(heuristics, key=lambda pair: pair[1].write_amplification)
     numbers = [_factor("one stream", plain), *(_factor(*pair) for pair in heuristics)]
     numbers.append(_factor("oracle", bound))
@@ -141,7 +143,7 @@ def separation(
 
 
 def map_memory(curve: Mapping[str, Any]) -> Line:
-    """The memory for shares of the hits that can be had."""
+    """Returns the line on the memory for shares of the achievable hits."""
     key, more = (
         "map",
         "The hits of the drive's own policy: --set mapping.scheme=dftl at these sizes.",
@@ -171,24 +173,26 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
 
 @dataclass(frozen=True)
 class Worn:
-    """A drive that the trace wears out."""
+    """Drive whose lifetime under the trace is estimated."""
 
     name: str
     cycles: int
     """Program/erase cycles of a unit."""
     own_bytes: float | None
-    """What it holds for the host when it is as large as those that are sold; None if not known."""
+    """Bytes for the host on a drive of the size that is sold; None if unknown."""
     whole: Requests
-    """The trace in pages of its map."""
+    """The trace in pages of the drive's map."""
     state: Steady
-    """On a drive as large as what the trace spans, at its own spare factor."""
+    """Steady state on a drive as large as the trace's span, at the drive's own spare factor."""
     others: Sequence[Steady]
-    """At other spare factors."""
+    """Steady states at other spare factors."""
 
 
 def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> Line:
-    """Years, drive writes per day, and terabytes written, for drives as large as what the trace
-    spans and for those that are sold."""
+    """Returns the line on years, drive writes per day and terabytes written.
+
+    It covers drives as large as the span of the trace, and drives of the sizes that are sold.
+    """
     numbers, words = [], []
     for drive in drives:
         found, text = _worn(drive, duration_s)
@@ -223,12 +227,12 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
 
 
 def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
-    """What a drive bears, in numbers and in words."""
+    """Returns the endurance of a drive at its own spare factor, in numbers and in words."""
     name, whole, state = drive.name, drive.whole, drive.state
     low, factor, high = _ends(state)
 
     def over(most: float, what: str, unit: str) -> Number:
-        """So much at a write amplification of one."""
+        """Returns `most`, the value at a write amplification of one, divided by the actual one."""
         return Number(f"{name}: {what}", most / factor, unit, most / high, most / low)
 
     volumes = _volumes(drive, state)
@@ -263,7 +267,7 @@ def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
 
 
 def _at_spare(drive: Worn, state: Steady) -> tuple[list[Number], str]:
-    """What a drive bears at another spare factor."""
+    """Returns the endurance of a drive at another spare factor, in numbers and in words."""
     low, factor, high = _ends(state)
     volumes = _volumes(drive, state) / (DAYS * YEARS)
     at = f"{state.spare_factor:.0%} spare"
@@ -279,7 +283,7 @@ def _at_spare(drive: Worn, state: Steady) -> tuple[list[Number], str]:
 
 
 def _volumes(drive: Worn, state: Steady) -> float:
-    """Drive capacities that the flash bears at a write amplification of one."""
+    """Returns the drive capacities that the flash endures at a write amplification of one."""
     return drive.cycles / (1 - state.spare_factor)
 
 
@@ -289,9 +293,10 @@ def streams(
     found: Sequence[tuple[Streams, Steady]],
     refused: Sequence[str],
 ) -> Line:
-    """What streams by device or by size of write would change.
+    """Returns the line on the gain from streams, by device or by write size.
 
-    `without` are one stream, and one handle for all: what cleaning moves is apart.
+    `without` has two states: one stream, and one handle for all writes. With one handle, only pages
+    that cleaning moves are separate.
     """
     key = "streams"
     more = "The host's own streams, where it has some, in a column `stream` of the trace."
@@ -322,7 +327,7 @@ def streams(
 
 
 def with_interval(state: Steady) -> str:
-    """A write amplification as text, with half the width of its interval."""
+    """Returns a write amplification as text, with half the width of its interval."""
     return f"{fixed(state.write_amplification, 2)} ± {fixed(state.half_width, 2)}"
 
 
@@ -337,7 +342,7 @@ def _ends(state: Steady) -> tuple[float, float, float]:
 
 
 def _found(whole: Requests) -> str:
-    """How a steady state was found: one of `FOUND`."""
+    """Returns how a steady state was found: one of `FOUND`."""
     return "sampled" if whole.every > 1 else "simulated"
 
 

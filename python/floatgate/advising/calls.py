@@ -1,4 +1,4 @@
-"""The commands that measure what an advice only estimates, as a shell takes them."""
+"""Shell commands that measure numbers which an advice only estimates."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ VICTIMS = "greedy,cat,cost_benefit"
 
 @dataclass(frozen=True)
 class Calls:
-    """A trace, and how it was read, in the words of a command line."""
+    """A trace and its read options, as words of a command line."""
 
     trace: str
     options: tuple[str, ...]
     close_gaps: tuple[str, ...]
-    """Apart, as it changes times alone."""
+    """Kept separate, because it changes times only."""
 
     @classmethod
     def of(cls, trace: Any, how: RunOptions) -> Calls:
-        """What is neither a path nor a generator's text, such as a frame, is called TRACE."""
+        """Returns the words for a trace. A trace without a path or a generator text, such as a
+        frame, is called TRACE.
+        """
         words = {"--format": how.format, "--limit": how.limit}
         given = [(option, str(value)) for option, value in words.items() if value is not None]
         if how.seed != RunOptions().seed:
@@ -38,18 +40,20 @@ class Calls:
         return cls(named, tuple(word for pair in given for word in pair), gaps)
 
     def full(self, whole: Requests, spare_factor: float, loops: int) -> str:
-        """Every request on every page of a drive of as many units, over and over."""
+        """Returns the command that plays all requests `loops` times on the whole drive."""
         return self._call("run", "--repeat", str(loops), *_drive(whole, spare_factor))
 
     def tuned(self, whole: Requests, spare_factor: float) -> str:
-        """A search among more schemes than an advice tries."""
+        """Returns the command that searches more schemes than an advice tries."""
         varied = {"placement.scheme": SCHEMES, "cleaning.victim": VICTIMS}
         words = [word for key, few in varied.items() for word in ("--vary", f"{key}={few}")]
         goal = ("--objective", "write_amplification", "--repeat", str(whole.loops))
         return self._call("tune", *goal, *_drive(whole, spare_factor), *words)
 
     def timed(self, device: Device) -> str:
-        """With time, on the drive itself, and why requests are slow."""
+        """Returns the command that plays the trace with time on the drive itself, and reports
+        causes of latency.
+        """
         drive = "DEVICE" if isinstance(device, Mapping) else str(device)
         words = ("--device", drive, "--latencies", "full")
         return self._call("run", *self.close_gaps, *words)

@@ -1,4 +1,4 @@
-"""How slow the slowest requests are, from excerpts of a trace with its own timing."""
+"""Latency of the slowest requests, from excerpts of a trace with its own timing."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .calls import Calls
 from .lines import Line, Number, unknown
 
 EXCERPTS = 3
-"""From the beginning, the middle and the end."""
+"""Number of excerpts: from the beginning, the middle and the end."""
 
 REQUESTS = 50_000
 PAGES = 400_000
-"""Requests of an excerpt, and pages of 4 KiB that they touch, at most."""
+"""Most requests of an excerpt, and most pages of 4 KiB that they touch."""
 
 BUSY = 0.95
-"""A share of the time that the dies work, from which on the drive does not keep up."""
+"""Busy share of the dies from which on the drive does not keep up."""
 
 FEW = 1000
-"""With fewer requests of a kind, less than ten are slower than p99 is."""
+"""Fewest requests of a kind for a sound p99: with fewer, less than ten are slower than p99."""
 
 NEXT = (
     "The drive itself, with the trace replayed at its times; for the causes all latencies of a run."
@@ -48,7 +48,7 @@ def latency(
     calls: Calls,
     progress: Progress | None,
 ) -> Line:
-    """The line of p99 under the trace's own timing."""
+    """Returns the line on p99 under the trace's own timing."""
     if duration_s == 0:
         reason = "the trace has no time stamps"
         return unknown("latency", QUESTIONS["latency"], reason, "A trace with its times.")
@@ -66,7 +66,9 @@ def latency(
 
 
 def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
-    """Settings of the drive, made as small as the trace, and the bytes that it holds."""
+    """Returns settings of a drive as small as the trace, and the bytes that it holds. The settings
+    are None if the device has no simulated time.
+    """
     config = json.loads(configs.resolve(device, {}))
     if config["timing"] == "none":
         return None, 0
@@ -76,7 +78,7 @@ def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
     rows = max(1, round(span / UNITS / (row * levels)))
     shorter = scaling.shorter(flash, min(rows, flash["pages_per_block"] // levels))
     pages = shorter["pages_per_block"]
-    # A smaller trace leaves a part of the drive full of data that it does not touch.
+    # With a smaller trace, the rest of the drive is full of data that the trace does not touch.
     capacity = max(span, UNITS_FEW * pages * row)
     spare = configs.spare_factor(config)
     blocks = -(-capacity // round((1 - spare) * pages * row)) * flash["superblock"]
@@ -89,7 +91,7 @@ def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
 
 
 def _excerpts(trace: Trace) -> list[Trace]:
-    """Parts of the trace, at its own times and addresses."""
+    """Returns excerpts of the trace, with its own times and addresses."""
     frame = lay_out(trace).frame
     pages = (pl.col("length") // 4096 + 1) * (pl.col("op") <= WRITE)
     mean = float(frame.select(pages.mean()).item() or 1)
@@ -107,37 +109,37 @@ def _part(trace: Trace, frame: pl.DataFrame) -> Trace:
 
 @dataclass(frozen=True)
 class _Tail:
-    """p99 of the reads or writes."""
+    """p99 of the reads or of the writes."""
 
     kind: str
     times_us: list[float]
-    """Of each excerpt that has such requests, rising."""
+    """p99 of each excerpt that has such requests, rising."""
     fewest: int
-    """Such requests of one of these, at least."""
+    """Number of such requests in the excerpt that has fewest."""
 
     @property
     def middle_us(self) -> float:
-        """Of the excerpts."""
+        """Median of the excerpts."""
         return self.times_us[len(self.times_us) // 2]
 
     @property
     def ends_us(self) -> tuple[float, float] | None:
-        """Least and most of the excerpts; None of one."""
+        """Least and most of the excerpts; None for one excerpt."""
         return (self.times_us[0], self.times_us[-1]) if len(self.times_us) > 1 else None
 
     def number(self) -> Number:
-        """As a row of the document."""
+        """Returns p99 as a row of the document."""
         return Number(f"p99 of {self.kind}s", self.middle_us, "us", *(self.ends_us or (None, None)))
 
     def words(self) -> str:
-        """As a part of the answer."""
+        """Returns p99 as a clause of the answer."""
         text = f"p99 of {self.kind}s {measured(self.middle_us)} µs"
         if self.ends_us is None:
             return text
         return f"{text} ({' to '.join(map(measured, self.ends_us))})"
 
     def few(self) -> str | None:
-        """What it rests on, where that is little."""
+        """Returns a doubt if p99 rests on few requests; else None."""
         if self.fewest >= FEW:
             return None
         many = f"{self.fewest} {self.kind}{'s' if self.fewest > 1 else ''}"
@@ -149,7 +151,7 @@ class _Tail:
 
 
 def _tail(kind: str, results: list[Result]) -> _Tail | None:
-    """p99 of the requests of a kind; None where there are none."""
+    """Returns p99 of the requests of a kind; None if there are none."""
     found = [getattr(result.latency, kind) for result in results]
     known = [one for one in found if one.p99_us is not None]
     if not known:
@@ -158,7 +160,7 @@ def _tail(kind: str, results: list[Result]) -> _Tail | None:
 
 
 def _thin(tails: list[_Tail]) -> list[str]:
-    """Doubts where p99 rests on few requests, or on one excerpt."""
+    """Returns doubts for a p99 that rests on few requests, or on one excerpt."""
     doubts = [doubt for tail in tails if (doubt := tail.few()) is not None]
     if alone := [f"of {tail.kind}s" for tail in tails if tail.ends_us is None]:
         doubts.append(

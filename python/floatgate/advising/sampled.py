@@ -1,10 +1,10 @@
-"""Steady write amplification from a sample of the pages, on a drive that is as much smaller.
+"""Steady write amplification from a sample of the pages, on a drive scaled down by the same factor.
 
-A drive is a log. If one page in k is looked at and a unit holds a k-th of the pages, each unit of
-the small drive is a sample of one of the large drive: same ages, same share of valid pages, same
-victims. Where a page is written in a long request, its neighbours in the sample are, too. What a
-smaller unit changes is seen from samples of two sizes, and taken off as far as it is more than
-chance.
+A page-mapped drive is a log. If a sample keeps one page in k and a unit holds a k-th of the pages,
+each unit of the small drive is a sample of a unit of the large drive: the same ages, the same share
+of valid pages, the same victims. Pages written by one long request stay neighbours in the sample.
+Smaller units do change the result. Samples of two sizes measure this effect, and it is subtracted
+as far as it exceeds chance.
 """
 
 from __future__ import annotations
@@ -30,46 +30,50 @@ from floatgate.traces.model import TRIM, WRITE, Trace
 PAGE = 4096
 
 UNIT_PAGES = 64
-"""Pages of a unit at least, where a trace is so small that there are fewer units."""
+"""Fewest pages of a unit: a trace too small for them gets fewer units."""
 
 SAMPLED_UNITS = (64, 128)
-"""Pages of a unit in the samples: two sizes, to see what a small unit does to this workload."""
+"""Pages of a unit in the samples: two sizes,
+to measure the effect of small units on this workload.
+"""
 
 REGION = 256
-"""Addresses are laid out in whole regions of so many pages."""
+"""Pages of a region; addresses are laid out in whole regions."""
 
 SAMPLES = (3, 8)
-"""Samples of each size, from whose differences the interval is; the second number from one page in
-`SPARSE` on, where a few hot pages more or less in a sample matter, and a sample costs little."""
+"""Samples of each size; their differences give the interval. The second number applies from one
+page in `SPARSE` on, where a few hot pages more or less matter, and a sample costs little.
+"""
 
 SPARSE = 16
 
 VOLUMES = 12
-"""Volumes (drive capacities) that are written at least: the last third is measured."""
+"""Fewest volumes (drive capacities) that are written; the last third is measured."""
 
 MEASURED = 3
-"""Loops that are measured at least: victims differ from one to the next, and one is no mean."""
+"""Fewest measured loops: victims differ between loops, and one loop gives no mean."""
 
 LOOPS = (2 + MEASURED, 32)
-"""Times that a trace is played: at least and at most."""
+"""Least and most times that a trace is played."""
 
 REWRITES = 2.0
-"""Writes of a written page, on average, from which on a repeated trace says something."""
+"""Least mean writes of a written page for which a repeated trace gives a steady state."""
 
 STEADY = 0.01
-"""What the measured loops differ by from those before, as a share, in a steady state."""
+"""Largest relative difference between the measured and the previous loops in a steady state."""
 
 COUNTED = {"timing": "none", "flash.page": "4KiB"}
 
 
 @dataclass(frozen=True)
 class Requests:
-    """The writes and trims of a trace, in pages of one address space."""
+    """Writes and trims of a trace, in pages of one address space."""
 
     name: str
     frame: pl.DataFrame
-    """`at_ns`, `op`, the pages from `first` to before `end`; of writes `device` and `length`;
-    `stream` where there are placement handles."""
+    """`at_ns`, `op`, and the pages from `first` to before `end`. Writes also have `device` and
+    `length`. With placement handles, there is a column `stream`.
+    """
     pages: int
     """Logical pages that the trace spans."""
     page: int
@@ -86,13 +90,14 @@ class Requests:
 
     @property
     def rounded(self) -> float:
-        """Bytes of the pages written per byte of the host: a page that is written in part is
-        programmed in whole."""
+        """Bytes of the written pages per byte of the host. A page that is written in part is
+        programmed as a whole.
+        """
         return self.page_writes * self.page / self.written_bytes
 
     @property
     def units(self) -> int:
-        """Erase units that the logical pages are in."""
+        """Erase units that hold the logical pages."""
         return min(UNITS, self.pages // UNIT_PAGES)
 
     @property
@@ -102,16 +107,18 @@ class Requests:
 
     @property
     def every(self) -> int:
-        """One page in so many is looked at, in the larger samples."""
+        """The larger samples keep one of this many pages."""
         return self.every_of(SAMPLED_UNITS[1])
 
     def every_of(self, unit: int) -> int:
-        """One page in so many, where a unit of the sample has so many pages."""
+        """Returns the number of pages of which a sample keeps one,
+        if its units have `unit` pages.
+        """
         return max(1, self.unit_pages // unit)
 
     @property
     def samples(self) -> int:
-        """Samples of each size; one, of all pages, of a small trace."""
+        """Samples of each size; a small trace has one sample, with all pages."""
         return SAMPLES[self.every >= SPARSE] if self.every > 1 else 1
 
     @property
@@ -121,7 +128,7 @@ class Requests:
 
     @property
     def missing(self) -> str | None:
-        """Why nothing can be said of its steady state; None where something can."""
+        """Reason that the trace has no steady state; None if it has one."""
         if not self.page_writes:
             return "the trace has no writes"
         again = self.page_writes / self.written_pages
@@ -145,30 +152,33 @@ class Requests:
 
 @dataclass(frozen=True)
 class Steady:
-    """A steady state: the mean over the loops that are measured, and over the samples."""
+    """A steady state: the mean over the measured loops, and over the samples."""
 
     spare_factor: float
     write_amplification: float
     """Bytes programmed per byte of the host."""
     half_width: float
-    """Half the width of the 95 % interval: what samples differ by (of the whole trace, what its
-    loops do), what the effect of a unit's size may be off by, and what the loops drift by."""
+    """Half the width of the 95 % interval. It adds the spread of the samples (or of the loops of a
+    whole trace), the uncertainty about the effect of the unit size, and the drift between loops.
+    """
     drift: float
-    """What the measured loops differ by from those before, as a share."""
+    """Relative difference between the measured and the previous loops."""
 
     @property
     def is_steady(self) -> bool:
-        """Whether it has stopped changing."""
+        """Whether write amplification has stopped changing."""
         return self.drift <= STEADY
 
     def of_bytes(self, rounded: float) -> Steady:
-        """The state of a trace of which a sample has pages only: `Requests.rounded`."""
+        """Returns the state in bytes: a sample counts whole pages, and `rounded`
+        (`Requests.rounded`) converts them.
+        """
         factor, half = self.write_amplification * rounded, self.half_width * rounded
         return replace(self, write_amplification=factor, half_width=half)
 
 
 def requests_of(trace: Trace, page: int = PAGE) -> Requests:
-    """The writes and trims of a trace in pages, folded to what is touched."""
+    """Returns the writes and trims of a trace in pages, folded to the touched addresses."""
     played = lay_out(trace)
     devices = trace.frame.filter(pl.col("op") == WRITE)["device"]
     start, end = pl.col("offset"), pl.col("offset") + pl.col("length")
@@ -198,7 +208,7 @@ def requests_of(trace: Trace, page: int = PAGE) -> Requests:
 
 
 def _union(written: pl.DataFrame) -> int:
-    """Different pages among those of the requests."""
+    """Returns the number of different pages in the requests."""
     ordered = written.select("first", "end").sort("first")
     seen = pl.col("end").cum_max().shift(1, fill_value=0)
     new = pl.col("end").cast(pl.Int64) - pl.max_horizontal("first", seen).cast(pl.Int64)
@@ -206,12 +216,14 @@ def _union(written: pl.DataFrame) -> int:
 
 
 def sample(whole: Requests, every: int, seed: int) -> Requests:
-    """One page of each `every`, drawn anew in each such group: neighbours stay neighbours."""
+    """Returns a sample with one random page of each group of `every` pages:
+    neighbours stay neighbours.
+    """
     if every == 1:
         return whole
 
     def below(page: pl.Expr) -> pl.Expr:
-        """Pages of the sample below a page."""
+        """Returns the number of sampled pages below a page."""
         group = page // every
         mixed = (group + seed * 0x9E3779B9 + 1) * 0x9E3779B97F4A7C15
         mixed = (mixed ^ (mixed // (1 << 32))) * 0xBF58476D1CE4E5B9
@@ -229,7 +241,7 @@ def sample(whole: Requests, every: int, seed: int) -> Requests:
 
 
 def drive_settings(whole: Requests, small: Requests, every: int, spare: float) -> dict[str, Any]:
-    """The drive that a sample is played on: its units have as much less of the pages."""
+    """Returns settings of the drive for a sample: its units have fewer pages by the same factor."""
     unit = max(1, round(whole.unit_pages / every))
     logical = -(-small.pages // REGION) * REGION
     blocks = round(logical / (1 - spare) / unit)
@@ -237,7 +249,7 @@ def drive_settings(whole: Requests, small: Requests, every: int, spare: float) -
         **COUNTED,
         "flash.pages_per_block": unit,
         "flash.blocks": blocks,
-        # Half a page more, so that no rounding loses the last one.
+        # Half a page more, so that rounding cannot lose the last page.
         "capacity.spare_factor": 1 - (logical + 0.5) / (blocks * unit),
     }
 
@@ -258,10 +270,10 @@ def steady_states(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> list[Steady]:
-    """For each spare factor, for each of the settings in `policies`, the steady state.
+    """Returns the steady state for each spare factor and each of the settings in `policies`.
 
-    The trace is played over and over; a sample's policies know what the sample shows them.
-    `arrange` changes a sample before it is played, and says settings that belong to it.
+    The trace is played repeatedly. The policies see the sample only. `arrange` changes a sample
+    before it is played, and returns settings that belong to it.
     """
     asked = [(spare, policy) for spare in spare_factors for policy in policies]
     found = _states(whole, asked, arrange, seed, progress)
@@ -275,11 +287,11 @@ Asked = Sequence[tuple[float, Mapping[str, Any]]]
 def _states(
     whole: Requests, asked: Asked, arrange: Arrange | None, seed: int, progress: Progress | None
 ) -> list[Steady]:
-    """Steady states in pages programmed per page written."""
+    """Returns steady states in pages programmed per page written."""
     spares = [spare for spare, _ in asked]
 
     def played(every: int) -> list[list[Ends]]:
-        """For each drive, the ends of each sample."""
+        """Returns the ends of each sample, for each drive."""
         drawn = range(seed, seed + whole.samples)
         runs = [_played(whole, every, asked, arrange, one, progress) for one in drawn]
         return [[ends(loops) for loops in of_drive] for of_drive in zip(*runs, strict=True)]
@@ -301,7 +313,7 @@ def _played(
     seed: int,
     progress: Progress | None,
 ) -> list[list[float]]:
-    """Write amplification of each loop of a sample, for each drive."""
+    """Returns the write amplification of each loop of a sample, for each drive."""
     small, own = (arrange or _as_it_is)(sample(whole, every, seed))
     drives = [
         configs.resolve_all(
@@ -328,7 +340,7 @@ def _trace(small: Requests) -> Trace:
 
 
 def loops_of(result: Result, loops: int) -> list[float]:
-    """Write amplification of each time that the trace was played."""
+    """Returns the write amplification of each time that the trace was played."""
     timeline = result.timeline
     ends = [0.0, *timeline["host_bytes"]]
     programs = [0.0]
@@ -339,7 +351,7 @@ def loops_of(result: Result, loops: int) -> list[float]:
 
 
 def _between(ends: Sequence[float], programs: Sequence[float], page: float) -> float:
-    """Bytes programmed until the host had written so many bytes."""
+    """Returns the bytes programmed by the time at which the host had written `page` bytes."""
     for at in range(1, len(ends)):
         if page <= ends[at]:
             share = (page - ends[at - 1]) / (ends[at] - ends[at - 1])
@@ -348,18 +360,18 @@ def _between(ends: Sequence[float], programs: Sequence[float], page: float) -> f
 
 
 def last_loops(loops: int) -> int:
-    """How many of so many loops are measured: the last third, and `MEASURED` at least."""
+    """Returns the number of loops that are measured: the last third, and at least `MEASURED`."""
     return max(MEASURED, loops // 3)
 
 
 Ends = tuple[float, float]
-"""Means of the loops that are measured, and of those before them."""
+"""Mean of the measured loops, and mean of the loops before them."""
 
 
 def ends(loops: Sequence[float]) -> Ends:
-    """Means of the loops that are measured, and of up to as many before.
+    """Returns the mean of the measured loops, and of up to as many loops before them.
 
-    The first is in neither: it begins with a drive that was filled in order.
+    The first loop is in neither mean: it begins with a drive that was filled in order.
     """
     many = last_loops(len(loops))
     last, before = loops[-many:], loops[max(1, len(loops) - 2 * many) : -many]
@@ -367,7 +379,7 @@ def ends(loops: Sequence[float]) -> Ends:
 
 
 def of_loops(spare_factor: float, loops: Sequence[float]) -> Steady:
-    """A steady state from all pages: its loops differ as if each were a sample."""
+    """Returns a steady state from all pages; each loop counts as a sample."""
     last, before = ends(loops)
     _, half = mean_and_half_width(loops[-last_loops(len(loops)) :])
     assert half is not None
@@ -378,36 +390,39 @@ def of_loops(spare_factor: float, loops: Sequence[float]) -> Steady:
 def of_samples(
     spare_factor: float, large: Sequence[Ends], small: Sequence[Ends], step: float
 ) -> Steady:
-    """A steady state from samples of two sizes, with `step` times their difference to go.
+    """Returns a steady state from samples of two unit sizes, `large` and `small`.
 
-    A small unit is by chance more often nearly empty, which greedy cleaning gains from: in
-    proportion to 1 / pages of a unit (Desnoyers 2012), and how much depends on the workload. The
-    line through both sizes tells, and multiplies their noise. So it is followed as far as the
-    gain stands out: in full where that is sure, and not at all, which leaves the mean of all
-    samples, where there is none or it is less than its standard error.
+    The extrapolation goes beyond the larger size by `step` times the difference of both. A small
+    unit is more often nearly empty by chance, and greedy cleaning gains from this. The gain is
+    proportional to 1 / pages of a unit (Desnoyers 2012), and its size depends on the workload. The
+    line through both sizes estimates the gain, but multiplies the noise. The result therefore
+    follows the line only as far as the gain stands out from the noise: fully if it is certain, and
+    not at all if there is no gain or if it is less than its standard error. In the last case, the
+    result is the mean of all samples.
     """
     share = _beyond_chance([one[0] - other[0] for one, other in zip(large, small, strict=True)])
 
     def towards(end: int, share: float) -> list[float]:
-        """For each pair of samples, the way from their mean to the line."""
+        """Returns for each pair of samples a value between their mean and the line."""
         pairs = [(one[end], other[end]) for one, other in zip(large, small, strict=True)]
         return [(a + b) / 2 + share * (0.5 + step) * (a - b) for a, b in pairs]
 
     mean, half = mean_and_half_width(towards(0, share))
     assert mean is not None and half is not None
     drift = abs(mean - fmean(towards(1, share)))
-    # That the law is a line is taken on trust: both without any of it and with all it is doubted.
+    # The law may not be linear. The interval therefore covers results with no correction and with a
+    # full one.
     without, line = fmean(end for end, _ in large), fmean(towards(0, 1.0))
     doubt = max(abs(mean - without), abs(mean - line))
     return Steady(spare_factor, mean, half + doubt + drift, drift / mean)
 
 
 def _beyond_chance(differences: Sequence[float]) -> float:
-    """The share of their mean, large less small, to go by: 0 to 1.
+    """Returns the share, 0 to 1, of the mean difference (large less small) that is applied.
 
-    Of a true difference d, known with the standard error e, the share d² / (d² + e²) leaves the
-    least square of the error; d² is what the square of the mean is more than e². Small units only
-    gain: where they cost more, that is not what the line is about.
+    For a true difference d with the standard error e, the share d² / (d² + e²) minimises the
+    squared error. The estimate of d² is the squared mean less e². Small units only gain, so a mean
+    of the other sign is noise, and the share is 0.
     """
     mean, half = mean_and_half_width(differences)
     assert mean is not None and half is not None

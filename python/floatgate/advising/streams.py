@@ -1,5 +1,5 @@
-"""Whether streams would help that the host could name, as placement handles (docs/handles.md): by
-device, by the size of a write, or those that the trace has.
+"""Gain from streams that the host could name, as placement handles (docs/handles.md). The streams
+are by device, by the size of a write, or as in the trace.
 """
 
 from __future__ import annotations
@@ -15,36 +15,38 @@ from floatgate.traces.model import WRITE
 from .sampled import Requests
 
 SMALL = 16 << 10
-"""Bytes of a write that passes for small."""
+"""Most bytes of a small write."""
 
 SHARE_LEAST = 0.02
-"""Streams beside the largest of fewer page writes than this share are none."""
+"""Least share of the page writes outside the largest stream; with less,
+the streams are not tried.
+"""
 
 HANDLES = 8
-"""Placement handles at most, as many as drives have."""
+"""Most placement handles, as many as drives have."""
 
 PAGES = (pl.col("end") - pl.col("first")).cast(pl.Int64)
 """Pages of a request."""
 
 
 ONE = {"placement.scheme": "host", "placement.handles": 1}
-"""One handle for all: only what cleaning moves is apart, as with any handles."""
+"""One handle for all writes: only pages that cleaning moves are separate, as with any handles."""
 
 
 @dataclass(frozen=True)
 class Streams:
-    """A way in which a host could tell its writes apart."""
+    """A way in which a host could divide its writes into streams."""
 
     name: str
     handle: pl.Expr
-    """The handle of a write."""
+    """Handle of a write."""
     handles: int
     share: float = 0.0
     """Share of the page writes that are not in the largest stream."""
 
 
 def known_streams(whole: Requests) -> tuple[list[Streams], list[str]]:
-    """The ways that this trace allows, and why others are left out."""
+    """Returns the ways that this trace allows, and reasons why other ways are left out."""
     found, reasons = [], []
     small = Streams(f"by size, to {SMALL >> 10} KiB and larger", pl.col("length") > SMALL, 2)
     ways = [("by size", small, "nearly all writes are of one class"), _by_device(whole)]
@@ -62,14 +64,14 @@ def known_streams(whole: Requests) -> tuple[list[Streams], list[str]]:
 
 
 def named(small: Requests, streams: Streams) -> tuple[Requests, Mapping[str, Any]]:
-    """A sample whose requests have handles, and the settings of the drive that looks at them."""
+    """Returns a sample whose requests have handles, and the settings of a drive that uses them."""
     handle = streams.handle.fill_null(0).cast(pl.UInt16)
     settings = {"placement.scheme": "host", "placement.handles": streams.handles}
     return replace(small, frame=small.frame.with_columns(stream=handle)), settings
 
 
 def _by_device(whole: Requests) -> tuple[str, Streams | None, str]:
-    """A handle for each of the devices that are written most."""
+    """Returns a handle for each of the most written devices."""
     writes = whole.frame.filter(pl.col("op") == WRITE)
     by_device = writes.group_by("device").agg(PAGES.sum().alias("writes"))
     ordered = by_device.sort("writes", "device", descending=[True, False])["device"].to_list()

@@ -1,5 +1,6 @@
-"""Policies in Python: what a user writes, how a config names it, and how the engine asks it.
+"""Policies in Python: the classes that users extend, their names in configs, and their calls.
 
-`docs/python-policies.md` is the guide. `base`, `placement`, `victim` are what a user subclasses;
-`given` and `registry` find the policies of a config. NumPy is imported only where there is one.
+`docs/python-policies.md` is the guide. Users extend the classes in `base`, `placement`, `victim`,
+`mapping` and `buffer`. `given` and `registry` find the policies of a config. NumPy is imported only
+if a run has a Python policy.
 """

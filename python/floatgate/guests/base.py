@@ -1,4 +1,4 @@
-"""What all policies in Python have in common, and what they are checked for when they are made."""
+"""Base of all Python policies, and the checks that a new policy passes."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ from typing import Any, ClassVar
 from .._core import RunError
 
 OURS = ("check", "fit", "calls")
-"""Methods of a base class that are not for policies to define."""
+"""Methods of a base class that policies must not define."""
 
 
 ALIKE = 0.8
-"""How alike names are, by `difflib`'s ratio, of which one is taken for the other misspelt."""
+"""Least similarity, by `difflib`'s ratio,
+at which a method name counts as a misspelling of another.
+"""
 
 
 class PolicyError(RunError):
-    """A policy in Python raised an exception, or answered something that it cannot.
+    """A Python policy raised an exception, or returned an invalid answer.
 
     The exception itself, with its traceback, is the `__cause__`.
     """
 
     number: int | None = None
-    """Which request the drive had been given last, counted from 1; None before the first. Of a
-    batch, the request of the page at fault, or the first."""
+    """Number of the last request that the drive received, counted from 1; None before the first. In
+    a batch, the request of the page at fault, or the first request.
+    """
     op: str | None = None
-    """What it is: "read", "write", "trim" or "flush"."""
+    """Kind of the request: "read", "write", "trim" or "flush"."""
     offset: int | None = None
-    """Its first byte."""
+    """First byte of the request."""
     length: int | None = None
-    """Its bytes."""
+    """Bytes of the request."""
     until: int | None = None
-    """The last request of a batch that the policy was asked for, if none of them is at fault
-    alone."""
+    """Last request of the batch, if no single request of the batch is at fault."""
     is_start: bool = False
-    """Whether it is one of those that bring the drive to its start state."""
+    """Whether the request is one of those that bring the drive to its start state."""
 
 
 class _Checked(type):
-    """Checks a policy when it is made."""
+    """Metaclass that checks a policy when it is created."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
         policy = super().__call__(*arguments, **options)
@@ -48,22 +50,25 @@ class _Checked(type):
 
 
 class Policy(metaclass=_Checked):
-    """A policy in Python. Subclass `Placement`, `Victim`, `Mapping` or `WriteBuffer`, not this."""
+    """Policy in Python.
+
+    Subclass `Placement`, `Victim`, `Mapping` or `WriteBuffer`, not this class.
+    """
 
     KEY: ClassVar[str] = ""
-    """The key of the config that names such a policy."""
+    """Config key that names such a policy."""
     AXIS: ClassVar[str] = ""
-    """The axis that it is on, as `floatgate policies` has it."""
+    """Axis of the policy, as `floatgate policies` shows it."""
     REQUIRED: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    """Of each group of methods a policy must define exactly one."""
+    """Groups of methods; a policy must define exactly one method of each group."""
     EITHER: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    """Of each of these it may define one, or none."""
+    """Groups of methods; a policy may define at most one method of each group."""
 
     source: ClassVar[str] = "a policy in Python"
-    """Where it is from, such as a paper: shown by `floatgate policies`."""
+    """Origin of the policy, such as a paper; `floatgate policies` shows it."""
 
     name: str = ""
-    """What a config calls it, after "python:". Not set: the name of the class."""
+    """Name in a config, after "python:". Default: the name of the class."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -71,10 +76,10 @@ class Policy(metaclass=_Checked):
             cls.name = cls.__name__
 
     def start(self, drive: Any) -> None:
-        """A run begins: whatever the policy has kept of an earlier one is to be forgotten."""
+        """Begins a run: the policy must forget anything from an earlier run."""
 
     def check(self) -> None:
-        """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
+        """Raises TypeError or ValueError if the policy lacks something, or has something wrong."""
         mine, base = type(self), self._base()
         refuse_set(self)
         for group in (*self.REQUIRED, *self.EITHER):
@@ -94,34 +99,38 @@ class Policy(metaclass=_Checked):
             raise ValueError(f"{mine.__name__}.name is {name!r}: expected text without spaces")
 
     def fit(self, config: dict[str, Any]) -> None:
-        """Sets in a resolved config what the policy asks of the drive.
+        """Sets in a resolved config the values that the policy needs.
 
-        Raises ConfigError for a drive that it cannot be on.
+        Raises ConfigError for a drive that cannot have this policy.
         """
 
     def calls(self) -> Any:
-        """What the engine asks in the policy's place."""
+        """Returns the object that the engine calls instead of the policy."""
         raise NotImplementedError
 
     @classmethod
     def _base(cls) -> type[Policy]:
-        """What this is a subclass of: the class that says what the engine asks."""
+        """Returns the base class that defines the methods for the engine."""
         return next(one for one in cls.__mro__ if "KEY" in vars(one))
 
     def defines(self, name: str) -> bool:
-        """Whether the policy has a method of its own, which the engine then asks."""
+        """Returns whether the policy defines a method, so that the engine calls it."""
         return _defines(type(self), self._base(), name)
 
 
 def started(policy: Policy, drive: Any) -> None:
-    """Tells a policy that a run begins; what it sets then is checked as what it is made with."""
+    """Begins a run of a policy.
+
+    Checks attributes that `start` sets as those that the constructor sets.
+    """
     policy.start(drive)
     refuse_set(policy)
 
 
 def refuse_set(policy: Policy) -> None:
-    """Raises TypeError for what is set on the policy under the name of a method that the engine
-    asks for: whether it is asked, and how it can be called, is told by the class alone."""
+    """Raises TypeError for an attribute on the object with the name of an engine method. The class
+    alone determines which methods the engine calls, and with which arguments.
+    """
     for name in _asked(policy._base()):
         if name in vars(policy):
             raise TypeError(
@@ -131,7 +140,7 @@ def refuse_set(policy: Policy) -> None:
 
 
 def _asked(base: type) -> dict[str, Any]:
-    """The methods that the engine asks for, by their names."""
+    """Returns the methods that the engine calls, by their names."""
     return {
         name: method
         for name, method in vars(base).items()
@@ -144,8 +153,9 @@ def _defines(mine: type, base: type, name: str) -> bool:
 
 
 def _check_names(mine: type, base: type, open_ones: list[str]) -> None:
-    """Raises TypeError for a method that looks like one of those that the policy may define but
-    does not: spelt as it is, nobody would ever call it."""
+    """Raises TypeError for a method whose name resembles an undefined method of the base class.
+    Such a method is probably misspelt, and the engine would never call it.
+    """
     for one in mine.__mro__[: mine.__mro__.index(base)]:
         for name, value in vars(one).items():
             if hasattr(base, name) or name.startswith("_") or not inspect.isfunction(value):
@@ -158,7 +168,7 @@ def _check_names(mine: type, base: type, open_ones: list[str]) -> None:
 
 
 def _check_arguments(mine: type, name: str, expected: Any) -> None:
-    """Raises TypeError for a method that cannot be called as the engine does."""
+    """Raises TypeError for a method that cannot take the engine's arguments."""
     given = getattr(mine, name)
     names = list(inspect.signature(expected).parameters)
     if not callable(given):

@@ -1,4 +1,4 @@
-"""Write buffers in Python: which block leaves when room is needed."""
+"""Write buffers in Python, which choose the block that leaves when room is needed."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class BufferWrites:
     """Writes to the buffer, in the order in which they happened: an array each, of int64."""
 
     block: Integers
-    """The block that was written to."""
+    """Block that was written to."""
     first: Integers
-    """The first page of it that was."""
+    """First page of the block that was written."""
     pages: Integers
-    """Pages from there on."""
+    """Pages written, from `first` on."""
     buffered: Integers
-    """Pages of the block that were held after it."""
+    """Buffered pages of the block after the write."""
 
 
 class WriteBuffer(Policy):
-    """Says which block leaves a write buffer. A subclass defines `victim`, and what it wants told:
-    of writes one by one by `written`, or of many at a time by `written_batch`.
+    """Chooses the block that leaves a write buffer. A subclass defines `victim`. To learn of
+    writes, it also defines `written`, for one write at a time, or `written_batch`, for many.
 
-    Pages are held, and leave, block by block: a run of `block_pages` pages at a multiple of that
-    number (`buffer.block_pages`). The engine knows which pages are held. Built-in ones are in
-    `crates/floatgate-ftl/src/buffer.rs`.
+    Pages are buffered, and leave, block by block. A block is a run of `block_pages` pages
+    (`buffer.block_pages`) at a multiple of that number. The engine keeps track of the buffered
+    pages. Built-in buffer policies are in `crates/floatgate-ftl/src/buffer.rs`.
     """
 
     KEY = "buffer.scheme"
@@ -44,41 +44,42 @@ class WriteBuffer(Policy):
     EITHER = (("written", "written_batch"),)
 
     def start(self, drive: BufferShape) -> None:
-        """A run begins on this drive, with an empty buffer: forget an earlier one."""
+        """Begins a run on this drive, with an empty buffer: forget anything from an earlier run."""
 
     def written(self, block: int, first: int, pages: int, buffered: int) -> None:
-        """So many pages of a block have been written, from page `first` of it on; `buffered` of
-        its pages are held now."""
+        """Reports a write of `pages` pages of a block, from its page `first` on. `buffered` of the
+        block's pages are buffered now.
+        """
 
     def written_batch(self, writes: BufferWrites) -> None:
-        """Instead of `written`: these blocks have been written to since the policy was last asked
-        or told anything.
+        """Reports, instead of `written`, all writes since the previous call of any method.
 
-        It comes before any other call that follows the writes, after 1024 of them, and when the run
-        ends: nothing is missed and nothing is told late, as a write asks for no answer.
+        The engine calls it before any other call that follows the writes, after 1024 writes, and
+        when the run ends. No write is missed, and none is reported late, because a write needs no
+        answer.
         """
 
     def read(self, block: int) -> None:
-        """A page of a block has been read from the buffer."""
+        """Reports a read of a page of a block from the buffer."""
 
     def trimmed(self, block: int, left: int) -> None:
-        """A page of a block that stays has been trimmed; so many are left."""
+        """Reports a trim of a page of a block that stays; `left` pages are left."""
 
     def victim(self, blocks: Integers) -> int:
-        """The block that is to leave: one of these.
+        """Returns the block that leaves: one of `blocks`.
 
-        Not asked where all leave, as on a flush: what is not among `blocks` any more has left. The
-        block that is being written to is not among them.
+        The engine does not call it if all blocks leave, as on a flush. A block that is no longer
+        among `blocks` has left. The block that is being written is not among them.
         """
         raise NotImplementedError
 
     def calls(self) -> WriteBufferCalls:
-        """What the engine asks in the policy's place."""
+        """Returns the object that the engine calls instead of the policy."""
         return WriteBufferCalls(self)
 
 
 class WriteBufferCalls:
-    """A buffer policy as the engine asks it."""
+    """Adapter through which the engine calls a buffer policy."""
 
     def __init__(self, policy: WriteBuffer) -> None:
         self._policy = policy
@@ -92,11 +93,11 @@ class WriteBufferCalls:
         self.trimmed = policy.trimmed
 
     def written_batch(self, *columns: bytes) -> None:
-        """Tells of writes, by the columns of BufferWrites."""
+        """Reports writes, given as the columns of BufferWrites."""
         self._policy.written_batch(BufferWrites(*map(_integers, columns)))
 
     def victim(self, blocks: bytes) -> Any:
-        """The number of a block, if the policy is right."""
+        """Returns the policy's answer: the number of a block, if the policy is correct."""
         return self._policy.victim(_integers(blocks))
 
 

@@ -1,4 +1,4 @@
-"""From a policy where a config has a name to the name, and to the engine beside the config."""
+"""Replaces Python policies in a config by their names, and passes the policies to the engine."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .placement import Placement
 from .victim import Victim
 
 PREFIX = "python:"
-"""What the name of a policy in Python begins with in a config."""
+"""Prefix of a Python policy's name in a config."""
 
 KEYS = ("placement.scheme", "cleaning.victim", "mapping.scheme", "buffer.scheme")
-"""The keys of a config that can name one."""
+"""Config keys that can name a Python policy."""
 
 NameOf = dict[str, Policy]
-"""The policies that a caller has given, by their names in a config."""
+"""Policies that a caller has given, by their names in a config."""
 
 
 def taken(value: Any, given: NameOf, key: str = "") -> Any:
-    """`value` with the name of each policy in its place, which `given` then knows.
+    """Returns `value` with each policy replaced by its name, and adds the policies to `given`.
 
     A table such as {"placement": Mine()} stands for {"placement": {"scheme": Mine()}}.
     """
@@ -49,7 +49,7 @@ def taken(value: Any, given: NameOf, key: str = "") -> Any:
 
 
 def _instance(policy: type[Policy], given: NameOf, key: str) -> Policy:
-    """A policy of a class that stands for it: the one that `given` has already, or a new one."""
+    """Returns a policy for a class: the one already in `given`, or a new one."""
     known = given.get(PREFIX + policy.name)
     if type(known) is policy:
         return known
@@ -62,7 +62,7 @@ def _instance(policy: type[Policy], given: NameOf, key: str) -> Policy:
 
 
 def by_name(policy: Policy) -> str:
-    """What is wrong with a policy where only names are taken."""
+    """Returns the error text for a policy object where only names are allowed."""
     return (
         f"the policy {type(policy).__name__}() itself; name it {PREFIX}NAME, by the entry point of "
         "an installed package (docs/python-policies.md)"
@@ -70,7 +70,7 @@ def by_name(policy: Policy) -> str:
 
 
 def _partner(name: str, placement: Policy) -> Policy:
-    """The victim policy of a placement. Raises ConfigError where it has none."""
+    """Returns the victim policy of a placement. Raises ConfigError if it has none."""
     if not (isinstance(placement, Placement) and placement.defines("victim")):
         raise ConfigError(f'{Victim.KEY} = "{name}": it is a policy for {placement.KEY}')
     return placement.victim()
@@ -96,7 +96,7 @@ def _copied(key: str, policy: Policy, memo: dict[int, Any]) -> Policy:
 
 @dataclass(frozen=True)
 class Guests:
-    """The policies in Python of one drive, by the keys of its config that name them."""
+    """Python policies of one drive, by the config keys that name them."""
 
     policies: Mapping[str, Policy] = field(default_factory=dict)
 
@@ -105,10 +105,11 @@ class Guests:
 
     @classmethod
     def of(cls, config: str, given: NameOf, is_victim_free: bool) -> tuple[str, Guests]:
-        """Those of a resolved config: from `given`, or from packages; and the config with what
-        they ask of the drive. Where the victim is free, a placement may bring its own.
+        """Returns the Python policies of a resolved config, from `given` or from packages, and the
+        config with the values that they need. If the victim is free, a placement may bring its own
+        victim policy.
 
-        Raises ConfigError for a name that nobody has, or a drive that they cannot be on.
+        Raises ConfigError for an unknown name, or for a drive that cannot have a policy.
         """
         if f'"{PREFIX}' not in config:
             return config, cls()
@@ -133,38 +134,40 @@ class Guests:
         return json.dumps(table), cls(found)
 
     def names(self) -> set[str]:
-        """The policies' names, as a config has them."""
+        """Returns the policies' names, as a config has them."""
         return {PREFIX + policy.name for policy in self.policies.values()}
 
     def copied(self) -> Guests:
-        """The same policies for another run; what two of them share stays shared.
+        """Returns copies of the policies for another run;
+        objects that two policies share stay shared.
 
-        Raises ConfigError for one that cannot be copied.
+        Raises ConfigError for a policy that cannot be copied.
         """
-        # What is copied already: with it, two policies have the same copy of what they share.
+        # Objects copied so far: with it, two policies get the same copy of an object that they
+        # share.
         memo: dict[int, Any] = {}
         return Guests({key: _copied(key, one, memo) for key, one in self.policies.items()})
 
-    # What the engine asks.
+    # Properties that the engine reads.
 
     @property
     def placement(self) -> Any:
-        """The placement, if it is one of these."""
+        """The placement, if it is a Python policy; else None."""
         return self._calls("placement.scheme")
 
     @property
     def victim(self) -> Any:
-        """The victim policy, if it is one of these."""
+        """The victim policy, if it is a Python policy; else None."""
         return self._calls("cleaning.victim")
 
     @property
     def mapping(self) -> Any:
-        """The mapping cache, if it is one of these."""
+        """The mapping cache, if it is a Python policy; else None."""
         return self._calls("mapping.scheme")
 
     @property
     def buffer(self) -> Any:
-        """The buffer policy, if it is one of these."""
+        """The buffer policy, if it is a Python policy; else None."""
         return self._calls("buffer.scheme")
 
     def _calls(self, key: str) -> Any:
@@ -177,7 +180,7 @@ class Guests:
         request: tuple[int, str, int, int] | None,
         until: int | None,
     ) -> PolicyError:
-        """The error of a run in which a policy has raised `cause`."""
+        """Returns the error of a run in which a policy has raised `cause`."""
         names = " or ".join(policy.name for policy in self.policies.values())
         when = "before the first request"
         if request is not None:

@@ -1,4 +1,4 @@
-"""Mapping caches in Python: which part of the map is in memory, and what that costs."""
+"""Mapping caches in Python: the cached entries of the map, and the flash work that they cost."""
 
 from __future__ import annotations
 
@@ -17,48 +17,52 @@ from .base import Policy, started
 Integers = npt.NDArray[np.int64]
 
 MapOp = tuple[str, int]
-"""Flash work: ("fetch", tpn) reads translation page `tpn`, ("update", tpn) reads it, changes
-entries and programs it anew, ("rewrite", tpn) programs one that is in memory as a whole."""
+"""Flash work: ("fetch", tpn) reads translation page `tpn`. ("update", tpn) reads it, changes
+entries and programs it again. ("rewrite", tpn) programs a page whose entries are all in memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class MapCounts:
-    """What a mapping has counted since it was started. What is None is not in the result either.
+    """Counts of a mapping since it was started. A count that is None is not in the result.
 
-    A count never falls, and is told each time or never.
+    A count never falls. A mapping reports a count in every call, or never.
     """
 
     hits: int | None = None
-    """Accesses that found their entry. None, as `misses` then has to be: as the answers of `access`
-    have it."""
+    """Accesses that found their entry. None, together with `misses`, lets the engine count hits
+    from the answers of `access`.
+    """
     misses: int | None = None
-    """Accesses that did not."""
+    """Accesses that did not find their entry."""
     evictions: int | None = None
-    """Entries, or pages of them, that left the cache."""
+    """Entries, or pages of entries, that left the cache."""
     dirty_evictions: int | None = None
-    """Those of them that had to be written back."""
+    """Evictions that had to be written back."""
     prefetched: int | None = None
-    """Entries loaded before they were asked for."""
+    """Entries loaded before an access needed them."""
     prefetch_used: int | None = None
-    """Those of them that were asked for while they were cached."""
+    """Prefetched entries that were accessed while they were cached."""
     prefetch_unused: int | None = None
-    """Those of them that left the cache before anyone asked."""
+    """Prefetched entries that left the cache before an access."""
     cache_bytes: int | None = None
-    """Bytes of memory that the cache takes now: this one may fall."""
+    """Bytes of memory that the cache takes now. Only this count may fall."""
 
 
 NAMES = tuple(field.name for field in fields(MapCounts))
 
 
 class Mapping(Policy):
-    """A mapping cache. A subclass defines all of its methods but `start`, `assigned` and `counts`.
+    """Mapping cache.
 
-    The map is on flash, in translation pages of `entries_per_page` entries; the engine keeps the
-    truth, does the work that the policy answers, and counts it. An access whose answer reads its
-    own translation page ("fetch" or "update") is counted as a miss, any other as a hit, unless
-    `counts` tells otherwise. With `verify`, the map on flash is held against the truth: an entry
-    that is not "dirty" has to be there. The trait `Mapping` of the engine,
-    `crates/floatgate-ftl/src/mapping.rs`, is what built-in ones are.
+    A subclass defines all methods except `start`, `assigned` and `counts`, which are optional.
+
+    The map is on flash, in translation pages of `entries_per_page` entries. The engine keeps the
+    true map, performs the work that the policy returns, and counts it. An access whose answer reads
+    its own translation page ("fetch" or "update") counts as a miss, any other access as a hit,
+    unless `counts` reports other numbers. With `verify`, the map on flash is compared with the true
+    map: every entry that is not "dirty" must be there. Built-in mappings implement the engine's
+    trait `Mapping`, `crates/floatgate-ftl/src/mapping.rs`.
     """
 
     KEY = "mapping.scheme"
@@ -66,41 +70,50 @@ class Mapping(Policy):
     REQUIRED = (("access",), ("relocated",), ("residency",), ("flush",))
 
     def start(self, drive: MapShape) -> None:
-        """A run begins on this drive, with an empty cache: forget an earlier one."""
+        """Begins a run on this drive, with an empty cache: forget anything from an earlier run."""
 
     def access(self, access: MapAccess) -> Iterable[MapOp] | None:
-        """The host accesses an entry: the work that this costs, in order; None: none."""
+        """Returns the work for the host's access to an entry, in order; None for no work."""
         raise NotImplementedError
 
     def assigned(self, lpn: int) -> Iterable[MapOp] | None:
-        """The host's write of a page has been programmed: the entry that was accessed for it now
-        says where. What it costs to write that through; None: nothing, the entry is cached."""
+        """Reports that a host write has been programmed: its entry now has the new location.
+        Returns the work to write the entry through; None if the entry is cached and there is no
+        work.
+        """
 
     def relocated(self, lpns: Integers) -> Iterable[MapOp] | None:
-        """Cleaning has moved these pages, in ascending order: what it costs to point their entries
-        there. No more programs than pages, or than there are translation pages."""
+        """Reports pages that cleaning has moved, in ascending order.
+
+        Returns the work to update their entries, with at most one program for each page and for
+        each translation page.
+        """
         raise NotImplementedError
 
     def residency(self, lpn: int) -> str:
-        """What is cached of an entry: "absent", "clean", or "dirty" if flash has an older one."""
+        """Returns the state of an entry: "absent", "clean",
+        or "dirty" if flash has an older version.
+        """
         raise NotImplementedError
 
     def flush(self) -> Iterable[MapOp] | None:
-        """Writes back all that is dirty, which stays cached and is clean: the work."""
+        """Returns the work to write back all dirty entries, which stay cached and become clean."""
         raise NotImplementedError
 
     def counts(self) -> MapCounts:
-        """What it has counted since `start`, the drive's fill included: the result has what was
-        counted since the fill ended. Asked then, and whenever results are read."""
+        """Returns the counts since `start`, including the drive's fill. The engine calls it when
+        the fill ends and whenever results are read. The result has the counts since the end of the
+        fill.
+        """
         raise NotImplementedError
 
     def calls(self) -> MappingCalls:
-        """What the engine asks in the policy's place."""
+        """Returns the object that the engine calls instead of the policy."""
         return MappingCalls(self)
 
 
 class MappingCalls:
-    """A mapping as the engine asks it."""
+    """Adapter through which the engine calls a mapping."""
 
     def __init__(self, policy: Mapping) -> None:
         self._policy = policy
@@ -111,23 +124,23 @@ class MappingCalls:
         self._counted: tuple[int | None, ...] | None = None
 
     def access(self, access: MapAccess) -> Any:
-        """The work of an access."""
+        """Returns the work of an access."""
         return _list(self._policy.access(access))
 
     def assigned(self, lpn: int) -> Any:
-        """The work of a write that was programmed."""
+        """Returns the work of a programmed write."""
         return _list(self._policy.assigned(lpn))
 
     def relocated(self, lpns: bytes) -> Any:
-        """The work of a move."""
+        """Returns the work of a move."""
         return _list(self._policy.relocated(np.frombuffer(lpns, dtype=np.int64)))
 
     def flush(self) -> Any:
-        """The work of writing back."""
+        """Returns the work of a write-back."""
         return _list(self._policy.flush())
 
     def counts(self) -> tuple[int | None, ...]:
-        """The fields of MapCounts, checked."""
+        """Returns the fields of MapCounts, checked."""
         told = self._policy.counts()
         if not isinstance(told, MapCounts):
             raise TypeError(f"counts() returned {told!r}: expected a floatgate.MapCounts")
@@ -166,5 +179,5 @@ def _count(name: str, count: Any) -> int | None:
 
 
 def _list(answer: Any) -> Any:
-    """Generators too are work, if they are of pairs."""
+    """Returns work as a list; generators of pairs are also work."""
     return answer if answer is None or isinstance(answer, (str, list)) else list(answer)

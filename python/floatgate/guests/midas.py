@@ -1,24 +1,29 @@
-"""MiDAS: a chain of groups, whose number and sizes follow from how soon pages are overwritten.
+"""MiDAS: a chain of groups whose number and sizes follow from how soon pages are overwritten.
 
-"MiDAS: Minimizing Write Amplification in Log-Structured Systems through Adaptive Group Number and
-Size Configuration", FAST 2024: pages that outlive the cleaning of their group move on to the next,
-so that groups are of age; a distribution of update intervals (UID) and a Markov chain (MCAM) say
-what a configuration costs, and the cheapest is taken; hot pages have a group of their own. As
-published: UID is of 1 % of the pages in bins of a quarter of an erase unit; it is decided anew
-after every four capacities of writes; a page is hot after three short intervals in a row; where
-units of a group have more valid pages when they are cleaned than was predicted, by a tenth of a
-unit, the groups from there on become one.
+Source: "MiDAS: Minimizing Write Amplification in Log-Structured Systems through Adaptive Group
+Number and Size Configuration", FAST 2024. Pages that outlive the cleaning of their group move to
+the next group, so groups differ in age. A distribution of update intervals (UID) and a Markov chain
+(MCAM) predict the cost of a configuration, and the cheapest is chosen. Hot pages have a group of
+their own.
 
-Written from the abstract and these facts, not from the authors' code. Decided here:
+These details are as published:
 
-- An interval is short if it is shorter than the time that the hot group holds a page; that time is
-  among what the model chooses, and the size follows from it.
-- Where the distribution is of less than 4096 pages, more are sampled.
-- Groups but the last are cleaned in the order of age, when they are larger than they should be; the
-  last has what is left, and its emptiest unit is cleaned. `midas_model` says what that costs.
-- The share of valid pages is compared over as many units as the group has, opened since the groups
-  were decided; not for the last group, after which there is nothing to merge.
-- It begins with one group, and is left alone before anything has been cleaned.
+- UID covers 1 % of the pages, in bins of a quarter of an erase unit.
+- The configuration is chosen again after every four capacities of writes.
+- A page is hot after three short intervals in a row.
+- If the cleaned units of a group have more valid pages than predicted, by a tenth of a unit, this
+  group and all later groups are merged.
+
+The code was written from the abstract and these facts, not from the authors' code. We chose:
+
+- An interval is short if it is shorter than the time that the hot group keeps a page. The model
+  chooses that time, and the size of the hot group follows from it.
+- If 1 % is fewer than 4096 pages, more pages are sampled.
+- Groups except the last are cleaned in the order of age, when they exceed their size. The last
+  group has the remaining space, and its emptiest unit is cleaned. `midas_model` computes the cost.
+- The share of valid pages is compared over a whole turn of the group's units, counting only units
+  opened since the groups were chosen. The last group is not compared, because no group follows.
+- The chain begins with one group, which is kept until the first cleaning.
 """
 
 from __future__ import annotations
@@ -35,17 +40,17 @@ from .victim import Candidates, Victim
 SOURCE = "MiDAS, FAST 2024; placement and victim policy go together"
 
 DECIDED_EVERY = 4
-"""Capacities of host writes."""
+"""Capacities of host writes between two choices of groups."""
 
 IN_A_ROW = 3
-"""Short intervals that make a page hot."""
+"""Short intervals in a row that make a page hot."""
 
 TOLERATED = 0.1
-"""By how much more of a unit may be valid than was predicted."""
+"""Share of a unit by which the valid pages may exceed the prediction."""
 
 
 class Midas(Placement):
-    """MiDAS: groups of age, sized by a model of update intervals."""
+    """MiDAS: groups by age, sized by a model of update intervals."""
 
     name = "midas"
     needs_victim = True
@@ -53,7 +58,7 @@ class Midas(Placement):
     streams = GROUPS
 
     def start(self, drive: DriveShape) -> None:
-        """Nothing written; one group."""
+        """Begins with no page written, and with one group."""
         self.pages, self.pages_per_unit = drive.logical_pages, drive.pages_per_unit
         self.last = [-1] * drive.logical_pages
         self.short = bytearray(drive.logical_pages)
@@ -63,12 +68,12 @@ class Midas(Placement):
         self.follow(ONE_GROUP, 0)
 
     def follow(self, plan: Plan, now: int) -> None:
-        """These groups from now on."""
+        """Uses these groups from now on."""
         self.plan, self.decided = plan, now
         self.cleaned = np.zeros((len(plan.sizes), 2), np.int64)
 
     def stream(self, write: HostWrite) -> int:
-        """The hot group, or the first of the chain."""
+        """Returns the stream of the hot group, or of the first group of the chain."""
         lpn, now = write.lpn, write.clock
         self.now = now
         if now >= self.next:
@@ -87,27 +92,31 @@ class Midas(Placement):
         return self.stream_of(0 if self.short[lpn] == IN_A_ROW else 1)
 
     def moved(self, pages: MovedPages) -> Any:
-        """One group on."""
+        """Moves the pages to the next group."""
         return self.stream_of(GROUPS - pages.stream)
 
     def trimmed(self, lpn: int) -> None:
-        """It is as if the page had never been written."""
+        """Treats the page as if it had never been written."""
         if self.last[lpn] >= 0:
             self.written -= 1
         self.last[lpn], self.short[lpn] = -1, 0
         self.intervals.trimmed(lpn, self.now)
 
     def stream_of(self, group: int) -> int:
-        """The stream of a group, or of the last one: streams are numbered from the chain's end."""
+        """Returns the stream of a group, or of the last group;
+        streams are numbered from the chain's end.
+        """
         return GROUPS - 1 - min(group, len(self.plan.sizes))
 
     def victim(self) -> Victim:
-        """Cleans groups that are too large."""
+        """Returns the victim policy, which cleans groups that are too large."""
         return MidasVictim(self)
 
 
 class MidasVictim(Victim):
-    """The oldest unit of a group that is too large, or the emptiest of the last group."""
+    """Cleans the oldest unit of a group that is too large,
+    or the emptiest unit of the last group.
+    """
 
     name = "midas"
     source = SOURCE
@@ -116,10 +125,10 @@ class MidasVictim(Victim):
         self.placement = placement
 
     def pick(self, candidates: Candidates) -> int:
-        """Group by group, the hot one first."""
+        """Checks the groups in order, the hot group first."""
         placement = self.placement
         sizes = placement.plan.sizes
-        # Each group has a unit open, which is no candidate.
+        # Each group has an open unit, which is not a candidate.
         open_units = sum(size > 0 for size in sizes) + 1
         placement.units = int((candidates.stream < GROUPS).sum()) + open_units
         is_rest = np.ones(len(candidates.unit), bool)
@@ -132,12 +141,14 @@ class MidasVictim(Victim):
                 self._compare(group, candidates, at)
                 return int(candidates.unit[at])
             is_rest &= ~own
-        # Also what a group that is no more has left, and the map.
+        # The rest also includes units of merged groups and units of the map.
         rest = is_rest if is_rest.any() else ~is_rest
         return int(candidates.unit[np.argmin(np.where(rest, candidates.valid_pages, NEVER))])
 
     def _compare(self, group: int, candidates: Candidates, at: int) -> None:
-        """Merges the groups from one on of which more is valid than the model has said."""
+        """Merges a group and all later ones if more of
+        its pages are valid than the model predicted.
+        """
         placement = self.placement
         if candidates.opened_at[at] < placement.decided:
             return

@@ -1,10 +1,11 @@
-"""What MiDAS knows of a workload, and what groups would cost under it.
+"""Model of MiDAS: update intervals of a workload, and the cost of groups under them.
 
-The update intervals of some pages are noted over a window (UID, the update interval distribution
-of the paper). A life table makes of them which share of the pages lives how long: intervals that
-had begun before the window or have not ended count for the ages that were seen of them (Kaplan and
-Meier, 1958). A Markov chain (MCAM) then follows a page from group to group. All times are counted
-in pages that the host has written, sizes in pages, rates in pages for each page of the host.
+The update intervals of some pages are recorded over a window (UID, the update interval distribution
+of the paper). A life table turns them into the share of pages that reaches each age. An interval
+that began before the window, or has not ended, counts for the ages that were observed (Kaplan and
+Meier, 1958). A Markov chain (MCAM) then follows a page from group to group. Times are counted in
+pages that the host has written, sizes in pages, and rates in pages for each page that the host
+writes.
 """
 
 from __future__ import annotations
@@ -18,16 +19,21 @@ import numpy.typing as npt
 from .._core import DriveShape
 
 GROUPS = 6
-"""Groups at most: the hot one, and the chain."""
+"""Most groups: the hot group, and the chain."""
 
 HORIZON = 8
-"""Ages are told apart up to so many capacities; older pages are taken to stay for good."""
+"""Capacities up to which ages are distinguished; older pages are assumed to stay for ever."""
 
 AGES, HOT_AGES = 24, 8
-"""Ages, in a geometric series, at which a group of the chain or the hot group may end."""
+"""Number of ages, in a geometric series, at which a group of the chain,
+or the hot group, may end.
+"""
 
 WORTH = 0.05
-"""A group is added for such a share of the copies: less is lost in the noise of the sample."""
+"""Share of the copies that a further group must save.
+
+Smaller savings are lost in the sampling noise.
+"""
 
 NEVER = np.iinfo(np.int64).max
 
@@ -37,25 +43,33 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Plan:
-    """Groups, and what the model expects of them. Group 0 is the hot one, 1 the chain's first."""
+    """Groups, with the predictions of the model.
+
+    Group 0 is the hot group, group 1 the chain's first.
+    """
 
     hot: int
-    """Updates within less time are short; 0: there is no hot group."""
+    """Updates within less time are short; 0 means that there is no hot group."""
     sizes: tuple[float, ...]
-    """Of all groups but the last, which has the rest. The hot one's is 0 where there is none."""
+    """Sizes of all groups except the last, which has the remaining space. A hot group that does not
+    exist has size 0.
+    """
     valid: tuple[float, ...]
-    """The share of valid pages of a unit of each group when it is cleaned."""
+    """Predicted share of valid pages of a unit of each group when it is cleaned."""
     copies: float
-    """Pages that are copied."""
+    """Predicted pages copied for each page of the host."""
 
     def merged(self, group: int) -> Plan:
-        """The groups from this one on are one, of which nothing is expected."""
+        """Returns the plan with this group and all later ones merged.
+
+        The merged group has no prediction.
+        """
         valid = (*self.valid[:group], 1.0)
         return Plan(self.hot if group else 0, self.sizes[:group], valid, np.inf)
 
 
 ONE_GROUP = Plan(0, (0.0,), (0.0, 1.0), np.inf)
-"""No hot group, and a chain of one."""
+"""No hot group, and a chain of one group."""
 
 
 class Intervals:
@@ -68,7 +82,7 @@ class Intervals:
         self._since = 0
 
     def written(self, page: int, now: int) -> None:
-        """An interval ends, if the page held anything, and one begins."""
+        """Ends the page's interval, if it has one, and begins the next."""
         if page not in self._recent:
             return
         begun = self._begun.get(page)
@@ -79,13 +93,13 @@ class Intervals:
         self._begun[page] = now
 
     def trimmed(self, page: int, now: int) -> None:
-        """An interval ends, and none begins."""
+        """Ends the page's interval, and begins none."""
         begun = self._begun.pop(page, None)
         if begun is not None:
             self._ended.append((max(self._recent[page]), begun, now))
 
     def window(self, now: int) -> Window:
-        """What was seen since the last window, which ends here."""
+        """Returns the intervals since the last window, and ends the window."""
         lasting = [(max(self._recent[page]), begun, now) for page, begun in self._begun.items()]
         rows = np.array(self._ended + lasting, np.int64).reshape(-1, 3)
         longest, begun, until = rows.T
@@ -102,21 +116,22 @@ class Intervals:
 
 @dataclass(frozen=True)
 class Window:
-    """Update intervals, an element each."""
+    """Update intervals in a window: one array element each."""
 
     longest: Integers
-    """The longest of the page's three intervals before: it is hot by all that are longer."""
+    """Longest of the page's three previous intervals. The page is hot for every limit above it."""
     first: Integers
-    """The age at which the page was first seen in the window."""
+    """Age at which the page was first observed in the window."""
     last: Integers
-    """The age at which it was overwritten, or the window ended."""
+    """Age at which the page was overwritten, or at the end of the window."""
     has_ended: npt.NDArray[np.bool_]
     is_new: npt.NDArray[np.bool_]
-    """Whether it began in the window."""
+    """Whether the interval began in the window."""
 
     def split(self, hot: int, bin: int, bins: int) -> tuple[float, Numbers, Numbers]:
-        """The share of writes that are hot, and which share of hot and other ones lives how long:
-        by age, in bins."""
+        """Returns the share of hot writes,
+        and the shares of hot and of other pages that reach each age, in bins.
+        """
         is_hot = self.longest < hot
         share = is_hot[self.is_new].mean() if self.is_new.any() else 0.0
         return float(share), self._alive(is_hot, bin, bins), self._alive(~is_hot, bin, bins)
@@ -133,21 +148,23 @@ class Window:
 
 @dataclass(frozen=True)
 class Space:
-    """A drive, as the model sees it."""
+    """Space of a drive for the model."""
 
     valid: int
-    """Pages that hold something."""
+    """Pages that hold data."""
     units: int
-    """Erase units that are in use, open ones included."""
+    """Erase units in use, including open units."""
     pages_per_unit: int
 
     def of(self, groups: int) -> float:
-        """Pages for so many groups: the unit that each has open is half full."""
+        """Returns the pages for `groups` groups;
+        the open unit of each group is taken as half full.
+        """
         return (self.units - groups / 2) * self.pages_per_unit
 
 
 def best_plan(window: Window, drive: Space) -> Plan:
-    """The hot group and the chain that the model likes best."""
+    """Returns the hot group and the chain with the fewest predicted copies."""
     unit = drive.pages_per_unit
     bin = max(unit // 4, 1)
     bins = HORIZON * drive.valid // bin
@@ -165,11 +182,12 @@ def best_plan(window: Window, drive: Space) -> Plan:
 
 
 class Chain:
-    """The Markov chain of a hot group of some age, and groups of age after it.
+    """Markov chain of a hot group of some age, followed by groups by age.
 
-    A page that the host writes is hot, with a chance `share`, or goes to the first of the chain. A
-    group but the last is cleaned in the order of age, so that it ends with a certain age; who lives
-    goes to the next one, and from the hot group to the first.
+    A host page goes to the hot group with probability `share`, and otherwise to the first group of
+    the chain. Every group except the last is cleaned in the order of age, so it ends at a certain
+    age. Pages that are still valid move to the next group, and from the hot group to the first of
+    the chain.
     """
 
     def __init__(
@@ -180,14 +198,15 @@ class Chain:
         self.lives_hot = lives_hot
         later = np.concatenate([lives_hot[hot:], np.full(hot, lives_hot[-1])])
         flow = (1 - self.share) * lives + self.share * later
-        # By the age since a page came to the chain. What lives holds no more pages than there are.
+        # By the age since a page came to the chain. The chain holds at most the valid pages outside
+        # the hot group.
         self.rest = drive.valid - self.share * float(lives_hot[:hot].sum()) * bin
         held = np.concatenate([[0.0], np.cumsum(flow) * bin])
         self.flow = np.where(held[:-1] < self.rest, flow, 0.0)
         self.held = np.minimum(held, self.rest)
 
     def best(self) -> Plan:
-        """Group after group is added to the chain as long as the model says that it pays."""
+        """Returns the best plan: adds groups to the chain while the model predicts a gain."""
         tried = np.geomspace(self.drive.pages_per_unit, self.drive.valid * HORIZON / 2, AGES)
         ends: list[int] = []
         plan = self.plan(ends)
@@ -204,7 +223,9 @@ class Chain:
         return plan
 
     def plan(self, ends: list[int]) -> Plan:
-        """With a chain whose groups but the last end at these ages, in bins."""
+        """Returns the plan for a chain whose groups, except the last,
+        end at these ages, in bins.
+        """
         lives = float(self.lives_hot[self.hot])
         sizes = [self.share * self.hot * self.bin]
         valid = [lives]
@@ -224,13 +245,15 @@ class Chain:
         return Plan(self.hot * self.bin, tuple(sizes), (*valid, share), copies + moved)
 
     def _last(self, at: int, room: float) -> tuple[float, float]:
-        """What the last group copies, and its units' share of valid pages when they are cleaned.
+        """Returns the copies of the last group,
+        and the share of valid pages in its units when cleaned.
 
-        It is a log that pages go round: a round of r host writes programs what comes, and all that
-        has lived one round, two, and so on, and these fill the log. With room for s times as many
-        pages, s = 1 + 1/(2b), this is Desnoyers' law of greedy cleaning where all pages are alike
-        (`models.uniform.greedy_desnoyers`), and his law of FIFO cleaning where there are two kinds
-        and b is large (`models.hotcold.fifo_mixed`). Source: Desnoyers, SYSTOR 2012.
+        The last group is a log that pages go round. A round of r host writes programs all arriving
+        pages, and all pages that have survived one round, two rounds, and so on; together these
+        fill the log. The room is stretched by s = 1 + 1/(2b). If all pages are alike, this equals
+        Desnoyers' law of greedy cleaning (`models.uniform.greedy_desnoyers`). With two kinds of
+        pages and large b, it equals his law of FIFO cleaning (`models.hotcold.fifo_mixed`). Source:
+        Desnoyers, SYSTOR 2012.
         """
         rate = float(self.flow[at])
         stays = max(self.rest - float(self.held[-1]), 0.0)
@@ -252,7 +275,7 @@ class Chain:
 
 
 def sampled(drive: DriveShape) -> list[int]:
-    """The pages whose intervals are noted: 1 % of them, and 4096 on a drive that has fewer then."""
+    """Returns the pages whose intervals are recorded: 1 % of the pages, or 4096 if that is more."""
     wanted = min(max(drive.logical_pages // 100, 4096), drive.logical_pages)
     drawn = np.random.default_rng(0).permutation(drive.logical_pages)[:wanted]
     return [int(page) for page in drawn]

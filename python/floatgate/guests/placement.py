@@ -1,4 +1,4 @@
-"""Placements in Python: which stream, and so which erase unit, a page goes to."""
+"""Placements in Python, which choose the stream, and thereby the erase unit, of a page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .victim import Victim
 Integers = npt.NDArray[np.int64]
 
 STREAMS_MAX = 200
-"""Streams that a placement can have. Each has an open erase unit of the drive."""
+"""Most streams of a placement. Each stream has an open erase unit of the drive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,15 @@ class HostWrites:
     lpn: Integers
     """The page: 0 to `logical_pages` - 1."""
     request_pages: Integers
-    """Pages of the request that it belongs to, from 1."""
+    """Pages of the request to which the page belongs, from 1."""
     handle: Integers
-    """The placement handle of that request, 0 to 65,535; 0 if it names none. It is what a trace has
-    as `stream`: here a stream is what the placement answers."""
+    """Placement handle of that request, 0 to 65,535; 0 if it names none. A trace has it in the
+    column `stream`. In this class, a stream is the answer of the placement instead.
+    """
     arrival_ns: Integers
-    """When the request arrives, in nanoseconds of the trace; 0 while the drive is filled."""
+    """Arrival time of the request, in nanoseconds of the trace; 0 while the drive is filled."""
     clock: Integers
-    """Pages that the host had written before it, since the drive was new."""
+    """Pages that the host had written before this page, since the drive was new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +44,24 @@ class MovedPages:
     lpn: Integers
     """The pages."""
     handle: Integers
-    """The placement handle of the host's last write of each, which may be under way or in a write
-    buffer. What SHRD writes to its log counts for none."""
+    """Placement handle of the host's last write of each page. That write may be in flight or in a
+    write buffer. Writes by which SHRD fills its log do not count.
+    """
     stream: int
-    """The stream that they are in."""
+    """Stream of the pages before the move."""
     clock: int
     """Pages that the host has written since the drive was new."""
     now_ns: int
-    """The time, in nanoseconds of the device's clock."""
+    """Time, in nanoseconds of the device's clock."""
 
 
 class Placement(Policy):
-    """Sorts pages into streams: those of a stream share erase units.
+    """Sorts pages into streams; the pages of a stream share erase units.
 
-    A subclass sets `streams` and defines `stream` or, to be asked for many pages at a time,
-    `stream_batch`; the other methods if it wants to be asked or told. Streams are numbered from
-    cold to hot: where cleaning must choose between equals it takes the lowest. The trait
-    `Placement` of the engine, `crates/floatgate-ftl/src/placement.rs`, is what built-in ones are.
+    A subclass sets `streams` and defines `stream` or, to handle many pages at a time,
+    `stream_batch`. The other methods are optional. Streams are numbered from cold to hot: if
+    cleaning must choose between equal units, it takes the lowest stream. Built-in placements
+    implement the engine's trait `Placement`, `crates/floatgate-ftl/src/placement.rs`.
     """
 
     KEY = "placement.scheme"
@@ -67,53 +69,56 @@ class Placement(Policy):
     REQUIRED = (("stream", "stream_batch"),)
 
     needs_victim: ClassVar[bool] = False
-    """Whether it works with its own victim policy only, which it then brings along: a config that
-    names no `cleaning.victim` gets the placement's name there."""
+    """Whether the placement works only with its own victim policy, which it then brings along: a
+    config that names no `cleaning.victim` gets the placement's name there.
+    """
 
     streams: int
-    """How many streams it sorts into: 1 to 200."""
+    """Number of streams: 1 to 200."""
 
     def start(self, drive: DriveShape) -> None:
-        """A run begins on this drive: forget what an earlier one has left."""
+        """Begins a run on this drive: forget anything from an earlier run."""
 
     def stream(self, write: HostWrite) -> int:
-        """The stream of a page that the host writes now: 0 to `streams` - 1."""
+        """Returns the stream of a page that the host writes now: 0 to `streams` - 1."""
         raise NotImplementedError
 
     def stream_batch(self, writes: HostWrites) -> Any:
-        """The stream of each of these pages: an array of whole numbers, or of False and True.
+        """Returns the stream of each of these pages: an array of whole numbers,
+        or of False and True.
 
-        They are the pages of up to 1024 requests, before the first of them is begun. What happens
-        while they are served, such as cleaning, is told after this call; there is no time of the
-        device's clock, as it is not known yet. Only for drives that write pages in the order of
-        the requests: without a write buffer, with one queue, under the plain host.
+        They are the pages of up to 1024 requests, before the first of these begins. Events while
+        they are served, such as cleaning, are reported after this call. There is no time of the
+        device's clock, because it is not known yet. Use it only for drives that write pages in the
+        order of the requests: without a write buffer, with one queue, under the plain host.
         """
         raise NotImplementedError
 
     def moved(self, pages: MovedPages) -> Any:
-        """The streams of pages that cleaning moves: a number for all, or an array of one for each.
+        """Returns the streams of pages that cleaning moves: a number for all,
+        or an array with one for each.
 
-        Not defined: they stay in their stream. Asked with `placement.gc_destination` "scheme" (the
-        default) and "reclassify".
+        If it is not defined, the pages stay in their stream. The engine calls it with
+        `placement.gc_destination` "scheme" (the default) and "reclassify".
         """
         raise NotImplementedError
 
     def trimmed(self, lpn: int) -> None:
-        """A page holds nothing any more."""
+        """Reports that a page no longer holds data."""
 
     def reclaimed(self, unit: Reclaimed) -> None:
-        """A unit is about to be cleaned; `moved` follows for what is valid in it."""
+        """Reports that a unit is about to be cleaned; `moved` follows for its valid pages."""
 
     def victim(self) -> Victim:
-        """The victim policy that goes with this placement, and may know it.
+        """Returns the victim policy that belongs to this placement, and may share its state.
 
-        It is taken where `cleaning.victim` has the placement's name, or has none and the placement
-        `needs_victim`. Not defined: there is none.
+        The drive uses it if `cleaning.victim` has the placement's name, or if that key is not set
+        and the placement `needs_victim`. If it is not defined, the placement has no victim policy.
         """
         raise NotImplementedError
 
     def check(self) -> None:
-        """Raises TypeError or ValueError for what the policy lacks, or has wrong."""
+        """Raises TypeError or ValueError if the policy lacks something, or has something wrong."""
         super().check()
         streams = getattr(self, "streams", None)
         if isinstance(streams, bool) or not isinstance(streams, int):
@@ -124,7 +129,10 @@ class Placement(Policy):
             )
 
     def fit(self, config: dict[str, Any]) -> None:
-        """Sets the number of streams. Raises ConfigError for a drive that it cannot be on."""
+        """Sets the number of streams.
+
+        Raises ConfigError for a drive that cannot have the placement.
+        """
         name, victim = config["placement"]["scheme"], config["cleaning"]["victim"]
         if self.needs_victim and victim != name:
             raise ConfigError(
@@ -136,12 +144,12 @@ class Placement(Policy):
             refuse_other_orders(config)
 
     def calls(self) -> PlacementCalls:
-        """What the engine asks in the policy's place."""
+        """Returns the object that the engine calls instead of the policy."""
         return PlacementCalls(self)
 
 
 class PlacementCalls:
-    """A placement as the engine asks it: bytes in, bytes out."""
+    """Adapter through which the engine calls a placement: bytes in, bytes out."""
 
     def __init__(self, policy: Placement) -> None:
         self._policy = policy
@@ -151,7 +159,7 @@ class PlacementCalls:
         self.hears_trims = policy.defines("trimmed")
         self.hears_reclaims = policy.defines("reclaimed")
         self.at_fault: int | None = None
-        """Of the pages of a batch, the one whose answer is no stream."""
+        """Index of the page in a batch whose answer is not a stream."""
         self.start = partial(started, policy)
         self.stream = policy.stream
         self.trimmed = policy.trimmed
@@ -160,7 +168,7 @@ class PlacementCalls:
     def stream_batch(
         self, lpns: bytes, counts: bytes, handles: bytes, arrivals: bytes, clock: int
     ) -> bytes:
-        """The streams of pages that are about to be written, a byte each."""
+        """Returns the streams of pages that are about to be written, a byte each."""
         lpn = _integers(lpns)
         clocks = np.arange(clock, clock + len(lpn), dtype=np.int64)
         requests = _integers(counts), _integers(handles), _integers(arrivals)
@@ -170,7 +178,7 @@ class PlacementCalls:
         return self._checked("stream_batch", answer, lpn)
 
     def moved(self, lpns: bytes, handles: bytes, stream: int, clock: int, now_ns: int) -> bytes:
-        """The streams of pages that cleaning moves, a byte each."""
+        """Returns the streams of pages that cleaning moves, a byte each."""
         lpn = _integers(lpns)
         answer = self._policy.moved(MovedPages(lpn, _integers(handles), stream, clock, now_ns))
         _refuse_masked("moved", answer)
@@ -196,8 +204,9 @@ class PlacementCalls:
 
 
 def _refuse_masked(method: str, answer: Any) -> None:
-    """Raises ValueError for an answer that is missing in part: what NumPy makes of it as a plain
-    array is whatever lies under the mask."""
+    """Raises ValueError for an answer with masked elements: converted to a plain array, it would
+    contain whatever lies under the mask.
+    """
     if np.ma.is_masked(answer):
         raise ValueError(
             f"{method}() returned an array with masked elements: expected a stream for each page"

@@ -13,11 +13,14 @@ from .placement import Placement
 from .victim import Victim
 
 GROUP = "floatgate.policies"
-"""The group in which a package names its policies: `NAME = "module:Class"`."""
+"""Group in which a package names its policies: `NAME = "module:Class"`."""
 
 
 def _points() -> dict[str, list[EntryPoint]]:
-    """The entry points by their names: of several packages, where they have different ones."""
+    """Returns the entry points by their names.
+
+    A name has several if packages define it differently.
+    """
     found: dict[str, dict[str, EntryPoint]] = {}
     for point in entry_points(group=GROUP):
         found.setdefault(point.name, {}).setdefault(point.value, point)
@@ -29,7 +32,7 @@ def _package(point: EntryPoint) -> str:
 
 
 def _loaded(point: EntryPoint) -> type[Policy]:
-    """The class of an entry point. Raises ConfigError where it is none."""
+    """Returns the class of an entry point. Raises ConfigError if it is not a policy class."""
     try:
         found = point.load()
     except Exception as error:
@@ -46,9 +49,9 @@ def _loaded(point: EntryPoint) -> type[Policy]:
 
 
 def made(name: str) -> Policy:
-    """A policy of a package by its name, made without arguments.
+    """Returns a policy of a package by its name, created without arguments.
 
-    Raises ConfigError where no package has it, or several have, or it cannot be made.
+    Raises ConfigError if no package has it, if several have it, or if it cannot be created.
     """
     points = _points()
     if name not in points:
@@ -73,7 +76,7 @@ def made(name: str) -> Policy:
 
 
 def listed() -> dict[str, list[dict[str, Any]]]:
-    """The policies of each axis, those of packages last: as `floatgate.policies`."""
+    """Returns the policies of each axis, policies of packages last: see `floatgate.policies`."""
     axes: dict[str, list[dict[str, Any]]] = json.loads(_core.policies())
     for _, points in sorted(_points().items()):
         for point in points:
@@ -86,7 +89,7 @@ def listed() -> dict[str, list[dict[str, Any]]]:
 
 
 def _row(point: EntryPoint) -> tuple[list[str], dict[str, Any]]:
-    """The axes that a policy is on, and what is listed of it."""
+    """Returns the axes of a policy, and its row in the list."""
     on, doc, source = ["python"], "", point.value
     try:
         found = _loaded(point)
@@ -94,7 +97,7 @@ def _row(point: EntryPoint) -> tuple[list[str], dict[str, Any]]:
         doc = str(error)
     else:
         on, source = [found.AXIS], found.source
-        # Its own: that of a base class tells what any policy of the axis is.
+        # The class's own docstring: an inherited one would only describe the axis.
         doc = inspect.cleandoc(found.__doc__ or "").partition("\n")[0]
         if issubclass(found, Placement) and found.victim is not Placement.victim:
             on.append(Victim.AXIS)

@@ -1,18 +1,21 @@
 """2R: pages that cleaning has moved are cold, and live in a region of their own.
 
-"2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 2020. Of the paper we had the
-abstract: two regions, normal and cold; a page that outlives the cleaning of its unit is cold; no
-statistics; the basic version takes the emptiest unit (2R-Greedy), the better one the oldest of the
-normal region (2R-FIFO), so that pages have time to be overwritten and fewer are falsely cold.
+Source: the abstract of "2R: Efficiently Isolating Cold Pages in Flash Storages", PVLDB 2020. There
+are two regions, normal and cold. A page that outlives the cleaning of its unit is cold. There are
+no statistics. The basic version cleans the emptiest unit (2R-Greedy). The better version cleans the
+oldest unit of the normal region (2R-FIFO), so that pages have time to be overwritten, and fewer are
+falsely cold.
 
-Decided here, as the abstract does not say it. The host's writes go to the normal region, whatever
-they overwrite. Survivors of either region go to the cold one. 2R-FIFO cleans the region of which
-the larger share is dead: the oldest unit if that is the normal one, the emptiest one else. So no
-region has more of the spare space than the other for what it holds, and nothing is remembered but
-the stream of a unit. It has to be the regions as a whole that are compared. The oldest unit of the
-normal region stays what it is until it is cleaned: were it held against the emptiest cold one, a
-full one would stop the queue, and younger units that are empty by then would wait behind it, while
-the cold region loses space that the queue does not give back.
+We chose details that the abstract does not state. The host's writes go to the normal region, no
+matter which data they overwrite. Survivors of either region go to the cold region. 2R-FIFO cleans
+the region with the larger dead share: the oldest unit in the normal region, or the emptiest unit in
+the cold one. Neither region then has more spare space than the other for its data, and the only
+state is the stream of a unit.
+
+The comparison must be between whole regions. The oldest unit of the normal region stays the oldest
+until it is cleaned. If it were compared with the emptiest cold unit, a full unit would block the
+queue, and younger units that have become empty would wait behind it. Meanwhile the cold region
+would lose space that the queue does not return.
 """
 
 from __future__ import annotations
@@ -32,29 +35,33 @@ SOURCE = "2R, PVLDB 2020; with cleaning.victim python:2r-fifo, or greedy"
 
 
 class TwoRegions(Placement):
-    """2R: what cleaning has moved is cold, all else is normal."""
+    """2R: pages that cleaning has moved are cold, all other pages are normal."""
 
     name = "2r"
     source = SOURCE
     streams = 2
 
     def stream(self, write: HostWrite) -> int:
-        """The host writes to the normal region."""
+        """Returns the normal region for every host write."""
         return NORMAL
 
     def moved(self, pages: MovedPages) -> Any:
-        """Who is still valid is cold."""
+        """Returns the cold region for pages that are still valid."""
         return COLD
 
 
 class OldestNormal(Victim):
-    """2R-FIFO: the oldest unit of the normal region, or the emptiest one of the others."""
+    """2R-FIFO: cleans the oldest unit of the normal region,
+    or the emptiest unit of the other regions.
+    """
 
     name = "2r-fifo"
     source = SOURCE
 
     def pick(self, candidates: Candidates) -> int:
-        """From the region of which the larger share is dead; of both alike, the normal one."""
+        """Picks from the region with the larger dead share; if both are equal,
+        from the normal region.
+        """
         is_normal = candidates.stream == NORMAL
         if _dead_share(candidates, is_normal) >= _dead_share(candidates, ~is_normal):
             choice, order = is_normal, candidates.sealed_order
@@ -65,6 +72,6 @@ class OldestNormal(Victim):
 
 
 def _dead_share(candidates: Candidates, of: npt.NDArray[np.bool_]) -> float:
-    """Of the pages of these units; less than 0 of none."""
+    """Returns the share of dead pages in these units; less than 0 if there are no units."""
     pages = int(candidates.capacity_pages[of].sum())
     return 1 - int(candidates.valid_pages[of].sum()) / pages if pages else -1.0

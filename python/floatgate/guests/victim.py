@@ -1,4 +1,4 @@
-"""Victim policies in Python: which erase unit is cleaned next."""
+"""Victim policies in Python, which choose the erase unit to clean next."""
 
 from __future__ import annotations
 
@@ -17,41 +17,42 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The units that can be cleaned: an array each, of int64, one element for each unit.
+    """Units that can be cleaned: an array each, of int64, with one element for each unit.
 
-    They come stream by stream, in each those with the fewest valid pages first, and of these the
-    one first that has gone longest without a change. Clocks are pages that the host has written.
+    The order is by stream, then by valid pages, fewest first, then by the time of the last change,
+    longest ago first. Clocks count the pages that the host has written.
     """
 
     unit: Integers
-    """The number of the unit: what `pick` answers one of."""
+    """Number of the unit; `pick` returns one of these."""
     valid_pages: Integers
-    """Pages that would have to be moved."""
+    """Pages that cleaning would have to move."""
     capacity_pages: Integers
-    """Pages that it holds."""
+    """Pages that the unit can hold."""
     stream: Integers
-    """The stream that it was opened for. Those from the placement's number of streams on are the
-    drive's own, such as that of the map."""
+    """Stream for which the unit was opened. Numbers from the placement's number of streams on are
+    the drive's own streams, such as the stream of the map.
+    """
     erases: Integers
-    """Times that it has been erased since the counters began."""
+    """Erases of the unit since the counters were reset."""
     sealed_order: Integers
-    """Units that had been sealed before it: a smaller number is an older unit."""
+    """Units that were sealed before this unit: a smaller number means an older unit."""
     opened_at: Integers
-    """The clock when it was opened."""
+    """Clock when the unit was opened."""
     sealed_at: Integers
-    """The clock when it was full."""
+    """Clock when the unit was full."""
     modified_at: Integers
-    """The clock when it was full or lost a page, whichever came last."""
+    """Clock when the unit was full or last lost a page, whichever came later."""
     clock: int
-    """The clock now."""
+    """Clock now."""
 
 
 class Victim(Policy):
-    """Chooses the erase unit that is cleaned next. A subclass defines `pick`.
+    """Chooses the erase unit to clean next. A subclass defines `pick`.
 
-    The trait `Victim` of the engine, `crates/floatgate-ftl/src/victim.rs`, is what built-in ones
-    are. If there may be too few free units for its choice the drive cleans what it has room for,
-    as with any victim policy.
+    Built-in victim policies implement the engine's trait `Victim`,
+    `crates/floatgate-ftl/src/victim.rs`. If there may be too few free units for the chosen unit,
+    the drive cleans a unit for which it has room, as with any victim policy.
     """
 
     KEY = "cleaning.victim"
@@ -59,26 +60,26 @@ class Victim(Policy):
     REQUIRED = (("pick",),)
 
     def start(self, drive: DriveShape) -> None:
-        """A run begins on this drive: forget what an earlier one has left."""
+        """Begins a run on this drive: forget anything from an earlier run."""
 
     def pick(self, candidates: Candidates) -> int:
-        """The unit to clean: one of `candidates.unit`."""
+        """Returns the unit to clean: one of `candidates.unit`."""
         raise NotImplementedError
 
     def calls(self) -> VictimCalls:
-        """What the engine asks in the policy's place."""
+        """Returns the object that the engine calls instead of the policy."""
         return VictimCalls(self)
 
 
 class VictimCalls:
-    """A victim policy as the engine asks it."""
+    """Adapter through which the engine calls a victim policy."""
 
     def __init__(self, policy: Victim) -> None:
         self._policy = policy
         self.start = partial(started, policy)
 
     def pick(self, columns: list[bytes], clock: int) -> Any:
-        """The number of a unit, if the policy is right."""
+        """Returns the policy's answer: the number of a unit, if the policy is correct."""
         arrays = (np.frombuffer(column, dtype=np.int64) for column in columns)
         names = (one.name for one in fields(Candidates))
         return self._policy.pick(Candidates(**dict(zip(names, arrays, strict=False)), clock=clock))

@@ -1,4 +1,6 @@
-"""The live drive: `Live` asks and steers what `floatgate serve` has started. docs/live.md.
+"""Live drive: `Live` queries and controls a drive that `floatgate serve` has started.
+
+See docs/live.md.
 
 from floatgate.live import Live
 with Live("/run/user/1000/floatgate/drive.control") as drive:

@@ -1,4 +1,4 @@
-"""What is served: a drive in an image file, or one in memory; and the drives beside it."""
+"""Drive to serve, in an image file or in memory, and the shadow drives that run next to it."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from floatgate import _core, configs, images, scaling
 from floatgate._core import ConfigError
 
 DEFAULT_SIZE = "1GiB"
-"""Of a drive for which nobody says how large it is to be."""
+"""Default size of a drive."""
 
 
 @dataclass(frozen=True)
 class Backing:
-    """A drive to serve, as the plugin is told of it."""
+    """Drive to serve, with the parameters for the plugin."""
 
     name: str
-    """What it is called in results: the preset's name or the path."""
+    """Name in results: the preset's name or the path."""
     image: Path | None
     bytes: int
     config: str
-    """Resolved, as JSON text."""
+    """Resolved config, as JSON text."""
     seed: int
     is_new: bool
     notes: tuple[str, ...] = ()
-    """What the drive has otherwise than its device says."""
+    """Deviations of the drive from its device."""
     ages: bool = False
-    """Whether the server makes the drive and writes it over before its first client."""
+    """Whether the server creates the drive and overwrites it before its first client connects."""
 
     @property
     def page_bytes(self) -> int:
-        """Bytes of a page of the map: what clients should ask for at least."""
+        """Bytes of a page of the map: the smallest request size that clients should prefer."""
         return configs.page_bytes(json.loads(self.config))
 
     @property
@@ -44,7 +44,7 @@ class Backing:
         return int(queue["depth"] * queue["queues"])
 
     def parameters(self, folder: Path) -> list[str]:
-        """The plugin's parameters; files that they name are written into `folder`."""
+        """Returns the plugin's parameters; writes files that they name into `folder`."""
         image = [] if self.image is None else [f"image={self.image.absolute()}"]
         if image and not self.ages:
             return [*image, f"name={self.name}"]
@@ -64,10 +64,12 @@ def prepare(
     seed: int | None,
     aged: bool,
 ) -> Backing:
-    """The drive that is asked for; an image that does not exist is made, by the server if `aged`.
+    """Returns the requested drive.
 
-    Raises ConfigError where what exists is another drive than what is asked for, where the config
-    makes no live drive, or for a size without a unit; RunError where the image is in use.
+    Creates an image that does not exist, or with `aged` lets the server do so.
+
+    Raises ConfigError if an existing image differs from the request, if a live drive cannot have
+    the config, or for a size without a unit. Raises RunError if the image is in use.
     """
     wanted = None if size is None else _core.parse_size("size", size)
     if image is not None and image.exists():
@@ -84,9 +86,10 @@ def prepare(
 def start_of(
     image: Path | None, device: str | None, set: Mapping[str, Any], aged: bool
 ) -> dict[str, Any] | None:
-    """The settings of `[start]` with which drives beside the served one begin as it began.
+    """Returns the settings of `[start]` that give shadow
+    drives the start state of the served drive.
 
-    None where nobody knows how it began. Raises as `prepare`.
+    None if that start state is unknown. Raises as `prepare`.
     """
     if image is not None and image.exists():
         about = images.info(image)
@@ -96,10 +99,10 @@ def start_of(
 
 
 def shadows(devices: Sequence[str], folder: Path, *, start: Mapping[str, Any] | None) -> list[str]:
-    """The plugin's parameters for drives that are given the same requests.
+    """Returns the plugin's parameters for shadow drives, which get the same requests.
 
-    They begin as `start` says, except for files that state a fill of their own. Raises ConfigError
-    for a device that is none, or two of one name.
+    They begin as `start` says, except for files with a fill of their own. Raises ConfigError for an
+    unknown device, or for two devices of one name.
     """
     found: dict[str, str] = {}
     for device in devices:
@@ -137,7 +140,7 @@ def _opened(
     if seed is not None and seed != about["seed"]:
         raise _other(image, "--seed", f"has the seed {about['seed']}", str(seed))
     has = _flat(about["config"])
-    # Where no drive is named, what is set is set on the drive of the image.
+    # Without a named drive, the settings apply to the drive of the image.
     base = about["config"] if device is None else device
     config, _ = images.live_config(about["bytes"], device=base, set=set, aged=about["aged"])
     asked = _flat(json.loads(config))

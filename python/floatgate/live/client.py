@@ -1,4 +1,4 @@
-"""The control socket's other end: one JSON document a line each way."""
+"""Client of the control socket, which carries one JSON document a line each way."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .places import default_control
 
 
 class Live:
-    """A live drive, through its control socket.
+    """Connection to a live drive through its control socket.
 
-    It is a context manager, and for one thread at a time. Whatever fails raises RunError: there is
-    no server, it has gone, or it refuses what it is asked.
+    It is a context manager for one thread at a time. Raises RunError for any failure: no server
+    runs, the server has ended, or it refuses the request.
     """
 
     def __init__(self, control: str | Path | None = None, timeout_s: float | None = None) -> None:
-        """Connects to the socket `control`, that of `floatgate serve` without options if None.
+        """Connects to the socket `control`; None is the default socket of `floatgate serve`.
 
         With `timeout_s`, a server that takes longer to answer is an error.
         """
@@ -40,59 +40,66 @@ class Live:
         self._answers: BinaryIO = self._socket.makefile("rb")
 
     def status(self) -> Status:
-        """All counters, the run's result so far, warnings."""
+        """Returns all counters, the run's result so far, and warnings."""
         return build(Status, self.ask("status"), "status")
 
     def blocks(self) -> Blocks:
-        """Every erase unit: what is valid there, how worn it is, which stream it belongs to."""
+        """Returns every erase unit: its valid pages, its wear and its stream."""
         return build(Blocks, self.ask("blocks"), "blocks")
 
     def smart(self) -> Smart:
-        """The drive's own log of its life."""
+        """Returns the drive's own log of its life."""
         return build(Smart, self.ask("smart"), "smart")
 
     def lanes(self, window_ms: float) -> LanesResult:
-        """What dies and channels do in the next `window_ms`, at most 1000; with a clock only."""
+        """Returns the activity of dies and channels in the next `window_ms`, at most 1000. Needs a
+        drive with simulated time.
+        """
         document = self.ask("lanes", window_ms=window_ms)
         return build(LanesResult, document.get("lanes"), "lanes")
 
     def plug(self) -> Power:
-        """Pulls the plug: what is not durable is lost, and the drive is found again."""
+        """Cuts the power: data that is not durable is lost,
+        and the drive recovers from its flash.
+        """
         return build(Power, self.ask("plug"), "power")
 
     def faults(
         self, *, read_error_share: float | None = None, read_only: bool | None = None
     ) -> Faults:
-        """Switches faults; what is None stays as it is. The share is from 0 to 1."""
+        """Switches faults; a fault that is None does not change. The share is from 0 to 1."""
         given = {"read_error_share": read_error_share, "read_only": read_only}
         wanted = {name: value for name, value in given.items() if value is not None}
         return build(Faults, self.ask("faults", **wanted), "faults")
 
     def snapshot(self, to: str | Path) -> Snapshot:
-        """Makes a copy of the image that can be opened; an existing file is never replaced."""
+        """Copies the image to a new image that can be opened; never replaces an existing file."""
         return build(Snapshot, self.ask("snapshot", to=str(Path(to).absolute())), "snapshot")
 
     def reset(self) -> None:
-        """Counters start anew; the drive stays as it is."""
+        """Resets the counters; the drive does not change."""
         self.ask("reset")
 
     def check(self) -> None:
-        """Asks the drive to verify its own invariants."""
+        """Makes the drive verify its own invariants."""
         self.ask("check")
 
     def stop(self) -> Status:
-        """Shuts the drive down; its status after the last request. What clients ask then fails."""
+        """Shuts the drive down and returns its status after the last request.
+
+        Later requests of clients fail.
+        """
         return build(Status, self.ask("stop"), "status")
 
     def ask(self, do: str, **arguments: Any) -> Any:
-        """The answer to a request, as the JSON document that it is."""
+        """Sends a request and returns the JSON document of the answer."""
         answer = json.loads(self.exchange({"do": do, **arguments}))
         if "error" in answer:
             raise RunError(f"{do}: {answer['error']}")
         return answer["ok"]
 
     def exchange(self, request: Mapping[str, Any]) -> bytes:
-        """The line that answers a request, whether it is refused or not."""
+        """Sends a request and returns the line of the answer, even if it is a refusal."""
         try:
             self._socket.sendall(json.dumps(request).encode() + b"\n")
             line = self._answers.readline()
@@ -105,7 +112,7 @@ class Live:
         return line
 
     def close(self) -> None:
-        """Lets the connection go; the server stays."""
+        """Closes the connection; the server keeps running."""
         with contextlib.suppress(OSError):
             self._answers.close()
             self._socket.close()

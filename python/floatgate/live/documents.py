@@ -1,4 +1,4 @@
-"""What a live drive says of itself, typed. A number is None where there is none."""
+"""Typed reports of a live drive. A number is None if it does not exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from floatgate.result_types import LatencySummary
 
 @dataclass(frozen=True)
 class Spread:
-    """How a time is spread over requests, in microseconds."""
+    """Distribution of a time over requests, in microseconds."""
 
     count: int
     mean: float | None
@@ -21,14 +21,14 @@ class Spread:
 
 
 def modelled(times: LatencySummary) -> Spread:
-    """The times of the modelled drive."""
+    """Returns the times of the simulated drive."""
     quantiles = (times.mean_us, times.p50_us, times.p99_us, times.p999_us, times.max_us)
     return Spread(times.requests, *quantiles)
 
 
 @dataclass(frozen=True)
 class Requests:
-    """Requests that clients have made since the counters were reset, by kind."""
+    """Requests of clients since the counters were reset, by kind."""
 
     read: int
     write: int
@@ -39,7 +39,7 @@ class Requests:
 
 @dataclass(frozen=True)
 class Latency:
-    """From a request to its answer, as the server measures it."""
+    """Time from a request to its answer, as the server measures it."""
 
     read: Spread
     write: Spread
@@ -47,19 +47,21 @@ class Latency:
 
 @dataclass(frozen=True)
 class Holding:
-    """How well answers are held until the modelled drive would give them."""
+    """How well the server delays answers to the times of the simulated drive."""
 
     error_us: Spread
-    """How far answers missed the time at which the modelled drive would give them."""
+    """Distance of answers from the time at which the simulated drive would give them."""
     late_share: float | None
-    """Share of the answers that were late by more than a tenth of what they should have taken."""
+    """Share of the answers that were late by more than a tenth of their due duration."""
     mean_excess: float | None
-    """How much longer answers took on average than they should have, as a share of that."""
+    """Mean excess of the answers' durations over their due durations,
+    as a share of the due durations.
+    """
 
 
 @dataclass(frozen=True)
 class Server:
-    """What the server has to do, as opposed to the drive."""
+    """Work of the server, as opposed to the drive."""
 
     connections: int
     in_flight: int
@@ -74,11 +76,11 @@ class Server:
 
 @dataclass(frozen=True)
 class History:
-    """What was done since the counters were reset: a row for `interval_s` seconds up to `at_s`.
+    """Activity since the counters were reset: a row for `interval_s` seconds up to `at_s`.
 
-    Rows are of single seconds at first, and of longer times the longer the drive runs: 256 to 511
-    of them. What ends with `_max` or `_min` is of a single second, or of as short a time as it was
-    taken of.
+    Rows cover single seconds at first. At 512 rows, each two neighbours are merged into one row. A
+    column ending in `_max` or `_min` has the extreme over the original samples, so that peaks
+    survive.
     """
 
     interval_s: float
@@ -92,14 +94,14 @@ class History:
     requests_s: tuple[float | None, ...]
     requests_s_max: tuple[float | None, ...]
     free_units: tuple[float | None, ...]
-    """The least."""
+    """Least in the interval."""
     p99_us: tuple[float | None, ...]
-    """The longest."""
+    """Longest in the interval."""
 
 
 @dataclass(frozen=True)
 class Mount:
-    """What finding the drive in its flash took, when it was last opened."""
+    """Cost of recovering the drive from its flash when it was last opened."""
 
     from_checkpoint: bool
     journal_reads: int
@@ -112,7 +114,7 @@ class Mount:
 
 @dataclass(frozen=True)
 class Power:
-    """Plugs that were pulled, and how the drive was found after the last one."""
+    """Power cuts, and the recovery after the last one."""
 
     cuts: int
     mount: Mount
@@ -130,7 +132,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class Recording:
-    """The capture of what clients do."""
+    """Recording of the clients' requests."""
 
     path: str
     requests: int
@@ -138,19 +140,22 @@ class Recording:
 
 @dataclass(frozen=True)
 class Shadow:
-    """Another drive that is given the same requests."""
+    """Shadow drive: another drive that gets the same requests."""
 
     name: str
     result: Result | None
-    """None where it has failed."""
+    """None if the shadow has failed."""
     behind: int
-    """Requests that the drive itself has done and the shadow has not."""
+    """Requests that the served drive has completed and the shadow has not."""
     failure: str | None
-    """Why it has failed, if so: a bug in it. It takes no requests from then on."""
+    """Error by which the shadow failed: a bug in it.
+
+    It takes no further requests. None if it works.
+    """
 
     @property
     def warnings(self) -> list[str]:
-        """Those of its result, or why it has none."""
+        """Warnings of its result, or the reason that it has none."""
         if self.result is None:
             return [f"it has failed: {self.failure}"]
         return list(self.result.warnings)
@@ -158,25 +163,27 @@ class Shadow:
 
 @dataclass(frozen=True)
 class Smart:
-    """What a drive's own log says, over all of its life; docs/live.md has what a crash takes."""
+    """The drive's own log over its whole life; docs/live.md states which counts a crash loses."""
 
     host_bytes_written: int
-    """Bytes of the host's writes, as they ask for them; parts of pages are not rounded up."""
+    """Bytes of the host's writes as requested; partial pages are not rounded up."""
     host_bytes_read: int
     media_bytes_written: int
-    """What was programmed while the bytes of the host were counted, pages of the map included."""
+    """Bytes programmed while the host's bytes were counted, including pages of the map."""
     write_amplification: float | None
     """Media bytes written over host bytes written."""
     lifetime_media_bytes_written: int
-    """What the flash itself has of that: of older images, too, and nothing goes with a crash."""
+    """Bytes programmed according to the flash itself. They include the time in older images, and a
+    crash loses none of them.
+    """
     unsafe_shutdowns: int
-    """How often the drive was opened without having been shut down."""
+    """How often the drive was opened without an earlier shutdown."""
     media_errors: int
-    """Pages that could not be read, those that were made to fail included."""
+    """Pages that could not be read, including pages with injected faults."""
     available_spare_percent: float
     available_spare_threshold_percent: float
     percentage_used: float | None
-    """Of the rated erases of a unit, on average; may exceed 100."""
+    """Rated erases of a unit that are used up, on average; may exceed 100."""
     endurance_erases: int
     erases_mean: float
     erases_max: int
@@ -186,36 +193,36 @@ class Smart:
 
 @dataclass(frozen=True)
 class Status:
-    """Everything that is known of a live drive."""
+    """Full status of a live drive."""
 
     floatgate: str
     pid: int
     image: str | None
-    """None where the image is in memory."""
+    """None if the image is in memory."""
     image_gone: str | None
-    """What became of an image whose path does not lead to the open file any more."""
+    """Reason that the image's path no longer leads to the open file; None if it does."""
     failure: str | None
-    """Why the drive reads and writes nothing any more, if so."""
+    """Reason that the drive no longer reads or writes; None if it works."""
     aged: bool
-    """Whether it was written over before its first client."""
+    """Whether the drive was overwritten before its first client."""
     bytes: int
     page_bytes: int
     device: str
     timing: str
     transport_us: float
-    """How much less replies are held than the drive would take."""
+    """Time by which the server sends replies earlier than the simulated drive would."""
     uptime_s: float
     result: Result
-    """A result as `floatgate.run` gives it, of what was done since the counters were reset."""
+    """A result as `floatgate.run` returns it, since the counters were reset."""
     server: Server
     history: History
     power: Power
     faults: Faults
     free_units: int
     cleaning_begins_after_bytes: int | None
-    """Bytes of whole pages that clients can write until a unit is cleaned, at most: pages of the
-    map and parts of pages take room, too. None once cleaning has begun, and where units are
-    merged instead."""
+    """Most bytes of whole pages that clients can write until a unit is cleaned. Pages of the map
+    and partial pages take room, too. None once cleaning has begun, and if units are merged instead.
+    """
     record: Recording | None
     also: tuple[Shadow, ...]
     smart: Smart
@@ -223,7 +230,7 @@ class Status:
 
     @property
     def all_warnings(self) -> list[str]:
-        """Those of the server and of the result, then those of shadows; each once."""
+        """Warnings of the server and of the result, then of shadows; each once."""
         said = [*self.warnings, *self.result.warnings]
         for shadow in self.also:
             said += [f"also {shadow.name}: {text}" for text in shadow.warnings]
@@ -232,25 +239,25 @@ class Status:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Every erase unit; lists by the unit's number."""
+    """Report on every erase unit; lists are indexed by the unit's number."""
 
     units: int
     pages_per_unit: int
     valid: tuple[int, ...]
-    """Pages that hold what can still be read."""
+    """Pages whose data can still be read."""
     written: tuple[int, ...]
     """Pages programmed since the unit was erased."""
     erases: tuple[int, ...]
     stream: tuple[int, ...]
-    """The stream that is written there; -1 where the unit is free."""
+    """Stream that writes to the unit; -1 if the unit is free."""
     sealed: tuple[bool, ...]
-    """Whether nothing more is written there until it is erased."""
+    """Whether the unit takes no more writes until it is erased."""
     streams: int
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of the image."""
+    """Copy of the image."""
 
     path: str
     bytes: int

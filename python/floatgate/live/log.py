@@ -1,4 +1,4 @@
-"""Log of nbdkit: a file that is cut, and lines for standard error, of which few repeat."""
+"""Log of nbdkit: a file of limited size, and lines for standard error with few repetitions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LINE_MAX = 500
 """Characters of a line that are shown."""
 
 KINDS_MAX = 100
-"""Kinds of lines that are counted apart."""
+"""Kinds of lines that are counted separately."""
 
 WAIT_S = 10.0
-"""Seconds until the first count of a kind of line; each next one takes twice as long."""
+"""Seconds until the first count of a kind of line; each next count takes twice as long."""
 
 WAIT_MAX_S = 3600.0
 
@@ -30,9 +30,9 @@ OTHERS = "other lines"
 
 
 class Log:
-    """A file that a process writes its standard error into, and what is new in it.
+    """File into which a process writes its standard error, and a reader of its new lines.
 
-    It is opened once: its lines can be read however many files others have open.
+    The file is opened once, so reading works even if the process has no free file descriptors.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,11 +44,14 @@ class Log:
 
     @property
     def sink(self) -> int:
-        """What the process writes to: always at the end of the file, also after it was emptied."""
+        """File descriptor for the process.
+
+        It appends, so writing also continues after the file was emptied.
+        """
         return self._file
 
     def lines(self) -> Iterator[str]:
-        """The lines that are new, of many the first. A long line is cut."""
+        """Yields the new lines, at most `FILE_MAX` bytes at a time. Cuts long lines."""
         chunk = os.pread(self._file, FILE_MAX, self._at)
         self._at += len(chunk)
         *ended, rest = (self._rest + chunk).split(b"\n")
@@ -57,15 +60,15 @@ class Log:
             self.last.append(line)
             yield line
         if os.fstat(self._file).st_size > FILE_MAX:
-            # A process that writes more than anybody could read loses the rest.
+            # A process that writes faster than the reader reads loses the rest.
             os.ftruncate(self._file, 0)
             self._at = 0
 
 
 class Repeats:
-    """Passes on the first line of each kind; of more of them their number, now and then.
+    """Passes on the first line of each kind, and later only counts of further lines.
 
-    Lines that differ in numbers only are of a kind.
+    Lines that differ only in numbers are of one kind.
     """
 
     def __init__(self, tell: Callable[[str], None]) -> None:
@@ -73,7 +76,7 @@ class Repeats:
         self._kinds: dict[str, _Kind] = {}
 
     def add(self, line: str) -> None:
-        """Takes in a line."""
+        """Adds a line."""
         name = re.sub(r"[0-9]+", "#", line)
         if name not in self._kinds and len(self._kinds) >= KINDS_MAX:
             name = OTHERS
@@ -114,7 +117,7 @@ class _Kind:
 
 
 def _shown(line: bytes) -> str:
-    """A line as text. What a client sends in it does nothing to a terminal."""
+    """Returns a line as text. Escapes characters by which a client could control the terminal."""
     text = line[: 4 * LINE_MAX].decode("utf-8", "replace")
     cut = text if len(text) <= LINE_MAX else f"{text[:LINE_MAX]}..."
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in cut)

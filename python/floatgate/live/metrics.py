@@ -1,4 +1,4 @@
-"""The counters of a live drive for Prometheus, in its text format; docs/live.md lists them."""
+"""Counters of a live drive in the text format of Prometheus; docs/live.md lists them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUANTILES = {"p50": "0.5", "p99": "0.99", "p999": "0.999"}
 
 
 def exposition(status: Status) -> bytes:
-    """All metrics of `status`. What has no number yet has no sample."""
+    """Returns all metrics of `status`. A metric without a number has no sample."""
     registry = CollectorRegistry()
     registry.register(_Of(status))
     return generate_latest(registry)
@@ -182,7 +182,7 @@ def _counters(name: str, what: str, label: str, values: Mapping[str, float]) -> 
 
 
 def _summary(name: str, what: str, label: str, spreads: Mapping[str, Spread]) -> Metric:
-    """Quantiles, which the library's own summaries do not have."""
+    """Returns a summary with quantiles, which the library's own summaries do not have."""
     full = f"floatgate_{name}"
     family = Metric(full, what, "summary")
     for key, spread in spreads.items():

@@ -21,40 +21,44 @@ from .log import Log, Repeats
 PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 
 REQUEST_MAX = 32 << 20
-"""Bytes of the longest request that is answered: what most clients and kernels send at most."""
+"""Bytes of the longest accepted request, which equals the limit of most clients and kernels."""
 
 LEAVE_S = 2.0
-"""Seconds that clients have to leave."""
+"""Seconds that clients have to disconnect."""
 
 THREADS = 16
-"""Requests of a client that are worked on at a time; with a clock as many as the drive takes."""
+"""Requests of a client that are worked on at a time.
+
+With simulated time, the depth of the drive if that is more.
+"""
 
 THREADS_MAX = 256
-"""What `--threads` may say at most."""
+"""Largest value of `--threads`."""
 
 SOUND = (1, 34)
-"""The first nbdkit that outlives clients which vanish with several requests under way.
+"""First version of nbdkit that survives clients which vanish with several requests in flight.
 
-Others abort then (release notes of nbdkit 1.34): a client's requests are served one at a time.
+Earlier versions abort then (release notes of nbdkit 1.34), so they serve a client's requests one at
+a time.
 """
 
 PSK_BYTES_MAX = 1 << 20
-"""A file with keys has a line for each user."""
+"""Most bytes of a key file, which has a line for each user."""
 
 
 @dataclass(frozen=True)
 class Tls:
-    """What a client of a server that requires TLS has to show."""
+    """Credentials that a client needs for a server that requires TLS."""
 
     user: str = ""
     file: tuple[str, str] | None = None
-    """The parameter of an NBD URI that names the keys or certificates, and their path."""
+    """Parameter of an NBD URI that names the keys or certificates, and their path."""
 
     @classmethod
     def needed(cls, mode: str | None, psk: Path | None, certificates: Path | None) -> Tls | None:
-        """The first user of a file with keys, or the certificates of the server's own folder.
+        """Returns the first user of a key file, or the certificates of the server's own folder.
 
-        None where clients may do without. Raises ConfigError for what is no such file or folder.
+        None if clients may connect without TLS. Raises ConfigError for a wrong file or folder.
         """
         if certificates is not None and not certificates.is_dir():
             raise ConfigError(f"--tls-certificates: {certificates} is no directory")
@@ -68,7 +72,10 @@ class Tls:
 
 
 def _users(psk: Path) -> list[str]:
-    """The users of a file with keys. Errors show nothing of it: it may be any file."""
+    """Returns the users of a key file.
+
+    Errors show none of its content, because it may be any file.
+    """
     if not psk.is_file():
         raise ConfigError(f"--tls-psk: {psk} is no file")
     try:
@@ -103,11 +110,11 @@ class Endpoint:
     address: str = "127.0.0.1"
     port: int = 0
     tls: Tls | None = None
-    """None where clients need none."""
+    """None if clients need no TLS."""
 
     @property
     def uri(self) -> str:
-        """The NBD URI, as nbdinfo, nbdfuse, qemu and fio take it."""
+        """NBD URI in the form that nbdinfo, nbdfuse, qemu and fio take."""
         scheme, user = "nbd", ""
         parameters = [] if self.socket is None else [("socket", str(self.socket.absolute()))]
         if self.tls is not None:
@@ -120,14 +127,16 @@ class Endpoint:
         return f"{scheme}://{user}{host}:{self.port}" + (f"/?{query}" if query else "")
 
     def arguments(self) -> list[str]:
-        """nbdkit's options for it."""
+        """Returns nbdkit's options for this endpoint."""
         if self.socket is not None:
             return ["-U", str(self.socket.absolute())]
         return ["-i", self.address, "-p", str(self.port)]
 
 
 def find() -> str:
-    """nbdkit's path, once it and the plugin are known to be there; else RunError says how to."""
+    """Returns nbdkit's path after checking that nbdkit and the plugin exist. Otherwise raises
+    RunError with instructions to install them.
+    """
     found = shutil.which("nbdkit")
     if found is None:
         raise RunError(
@@ -143,7 +152,7 @@ def find() -> str:
 
 
 def version(nbdkit: str) -> tuple[int, ...]:
-    """The version of the program, such as (1, 32, 5); (0,) if it does not say."""
+    """Returns the version of the program, such as (1, 32, 5); (0,) if it does not print one."""
     try:
         said = subprocess.run([nbdkit, "--version"], capture_output=True, text=True, check=False)
     except OSError as error:
@@ -153,9 +162,10 @@ def version(nbdkit: str) -> tuple[int, ...]:
 
 
 def threads(nbdkit: str, wanted: int | None, timing: str, depth: int) -> tuple[int, str | None]:
-    """Requests of a client that are worked on at a time, and what is to be said of that.
+    """Returns how many requests of a client are worked on at a time,
+    and a warning about this number, if any.
 
-    A drive with a clock needs more than one: it works on `depth` of them at a time.
+    A drive with simulated time needs more than one: it works on `depth` of them at a time.
     """
     of = version(nbdkit)
     several = THREADS if timing == "none" else min(max(THREADS, depth), THREADS_MAX)
@@ -180,10 +190,11 @@ def command(
     threads: int,
     tls: Sequence[str],
 ) -> list[str]:
-    """The command line of a server that ends with this process."""
+    """Returns the command line of a server that ends with this process."""
     options = ["--foreground", "--newstyle", "--exit-with-parent", *endpoint.arguments(), *tls]
     options += ["--threads", str(threads)]
-    # The drive takes any bytes; clients are told which it likes, and what is too long for them.
+    # The drive takes any size. The filter tells clients the preferred size, and refuses longer
+    # requests.
     sizes = {"minimum": 1, "preferred": max(page_bytes, 512), "maximum": REQUEST_MAX}
     policy = [f"blocksize-{name}={size}" for name, size in sizes.items()]
     for word in (*options, *parameters):
@@ -194,14 +205,18 @@ def command(
 
 
 class Nbdkit:
-    """A running nbdkit. Its standard error is a file, and is passed on."""
+    """A running nbdkit.
+
+    It writes its standard error into a file, from which lines are passed on.
+    """
 
     def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
-        """Starts it; `tell` gets its messages, of those that repeat the number."""
+        """Starts nbdkit. `tell` gets its messages; repeated messages are only counted."""
         self._log = Log(log)
         self._repeats = Repeats(tell)
-        # Sockets are for their owner only. A session of its own: Ctrl-C at a terminal is for us,
-        # who ask for the last numbers before it ends. A file, not a pipe: it outlives us.
+        # Only the owner may use the sockets. nbdkit gets its own session, so that Ctrl-C reaches
+        # only this process, which first reads the last numbers. The log is a file and not a pipe,
+        # because nbdkit may outlive this process.
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
@@ -216,22 +231,24 @@ class Nbdkit:
         return self._process.pid
 
     def pass_on(self, *, is_end: bool = False) -> None:
-        """Passes on new messages, and the numbers of those that repeat."""
+        """Passes on new messages, and the counts of repeated ones."""
         for line in self._log.lines():
             self._repeats.add(line)
         self._repeats.look(is_end=is_end)
 
     def wait(self, seconds: float) -> int | None:
-        """Its exit status, negative for a signal; None if it runs after so many seconds."""
+        """Waits and returns the exit status, negative for a signal;
+        None if nbdkit still runs after `seconds`.
+        """
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(seconds)
         return None
 
     def end(self) -> None:
-        """Ends it, if it runs. Clients that are still connected some seconds later are cut off.
+        """Ends nbdkit if it runs. Clients that are still connected some seconds later are cut off.
 
-        nbdkit would wait for them for ever. A drive that was not shut down before is then as after
-        a loss of power.
+        nbdkit itself would wait for them for ever. A drive that was not shut down before is then in
+        the state after a power loss.
         """
         self._process.terminate()
         if self.wait(LEAVE_S) is None:
@@ -239,7 +256,9 @@ class Nbdkit:
             self._process.wait()
 
     def ended(self, status: int, left: str = "") -> RunError:
-        """How it ended though nobody asked for that; of a signal, what is `left` of the drive."""
+        """Returns an error for an nbdkit that ended on its own; after a signal,
+        `left` describes the drive.
+        """
         how, after = f"status {status}", ""
         if status < 0:
             how, after = signal.Signals(-status).name, left and f"\n{left}"

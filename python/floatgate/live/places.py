@@ -1,4 +1,4 @@
-"""Where a live drive's sockets are, and whether they are free."""
+"""Paths of a live drive's sockets, and checks that they are free."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from floatgate._core import ConfigError, RunError
 
 PATH_MAX = 107
-"""Bytes of a Unix socket's path: the kernel's `sun_path`, less its end."""
+"""Most bytes of a Unix socket's path: the kernel's `sun_path`, less its terminator."""
 
 
 def folder() -> Path:
-    """The user's own folder for sockets, which may not exist yet."""
+    """Returns the user's own folder for sockets, which may not exist yet."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime and Path(runtime).is_dir():
         return Path(runtime) / "floatgate"
@@ -24,24 +24,24 @@ def folder() -> Path:
 
 
 def default_socket() -> Path:
-    """Where `floatgate serve` serves NBD if nothing else is said."""
+    """Returns the default NBD socket of `floatgate serve`."""
     return folder() / "drive.sock"
 
 
 def default_control() -> Path:
-    """The control socket of that server."""
+    """Returns the control socket of a server with the default NBD socket."""
     return control_of(default_socket())
 
 
 def control_of(served: Path) -> Path:
-    """The control socket of a server whose NBD socket is `served`."""
+    """Returns the control socket of a server whose NBD socket is `served`."""
     return served.with_name(served.name.removesuffix(".sock") + ".control")
 
 
 def make_folder() -> None:
-    """Makes `folder`, for its owner only.
+    """Creates `folder`, for its owner only.
 
-    Raises RunError where somebody else could have put it there: what is in /tmp may be anybody's.
+    Raises RunError if another user could have put it there: anyone can write in /tmp.
     """
     place = folder()
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -51,7 +51,8 @@ def make_folder() -> None:
 
 
 def claim(path: Path, option: str) -> None:
-    """Makes sure that a socket can be made at `path`; one that nobody serves any more is removed.
+    """Checks that a socket can be created at `path`,
+    and removes a socket that no server uses any more.
 
     Raises ConfigError that names `option`.
     """
@@ -74,7 +75,9 @@ def claim(path: Path, option: str) -> None:
 
 
 def is_served(path: Path) -> bool:
-    """Whether somebody accepts connections at a socket; also if that cannot be known."""
+    """Returns whether a server accepts connections at a socket;
+    True also if that cannot be found out.
+    """
     with socket.socket(socket.AF_UNIX) as probe:
         try:
             probe.connect(str(path))

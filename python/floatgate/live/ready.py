@@ -1,4 +1,4 @@
-"""Ready-file: the document of `--json` in a file, as long as clients can connect."""
+"""Ready-file: the document of `--json` in a file, which exists while clients can connect."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ from floatgate._core import ConfigError
 from . import places
 
 BYTES_MAX = 1 << 16
-"""A ready-file is a line of some hundred bytes; what is longer is none."""
+"""Most bytes of a ready-file, a line of some hundred bytes. A longer file is not a ready-file."""
 
 
 class ReadyFile:
-    """The file, which is for its owner alone: it holds the page's token.
+    """Ready-file. Only its owner can read it, because it holds the page's token.
 
-    A device or a FIFO is written to and stays.
+    A device or a FIFO at the path is written to and never removed.
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
-        """Removes what an earlier server has left at `path`; `tell` hears of a failure to write.
+        """Removes a ready-file that an earlier server left at `path`.
 
-        Raises ConfigError for anything else that is there.
+        `tell` gets warnings about failed writes.
+
+        Raises ConfigError for any other file at the path.
         """
         self._given = path
         self._path = Path(os.path.realpath(path))
@@ -37,17 +39,20 @@ class ReadyFile:
         self._is_file = self._claim()
 
     def write(self, text: str) -> None:
-        """Clients can connect. Raises OSError for a file that cannot be written."""
+        """Announces that clients can connect. Raises OSError if the file cannot be written."""
         if self._is_file:
             self._text = text
             with parts.writing(self._path, 0o600) as part:
                 part.write_text(text, "utf-8")
         else:
-            # A FIFO has to wait for its reader, which the drive does not.
+            # A FIFO blocks until it has a reader; the drive must not wait for that.
             threading.Thread(target=self._pass_on, args=(text,), daemon=True).start()
 
     def remove(self) -> None:
-        """Clients can no longer connect. A file that somebody else put there stays."""
+        """Withdraws the announcement.
+
+        A file with other content, from another process, is not removed.
+        """
         with contextlib.suppress(OSError):
             if self._text and self._path.read_text("utf-8") == self._text:
                 self._path.unlink()
@@ -59,7 +64,7 @@ class ReadyFile:
             self._tell(f"warning: --ready-file: {self._given}: {error.strerror or error}")
 
     def _claim(self) -> bool:
-        """Whether the path is for a file, which is then gone."""
+        """Returns whether the path is for a file, and removes an old ready-file there."""
         try:
             kind = self._path.lstat().st_mode
         except FileNotFoundError:
@@ -97,7 +102,7 @@ class ReadyFile:
 
 
 def _document(path: Path) -> dict[str, object] | None:
-    """What a server wrote into its ready-file; None for a file of anybody else."""
+    """Returns the document in a ready-file; None if the file is not a ready-file."""
     try:
         if path.stat().st_size > BYTES_MAX:
             return None

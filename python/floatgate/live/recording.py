@@ -1,4 +1,4 @@
-"""What clients did, as a trace: the plugin's capture becomes a Parquet file."""
+"""Recording of clients' requests: converts the plugin's capture to a trace, a Parquet file."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from floatgate._core import ConfigError
 
 
 def capture_of(trace: Path) -> Path:
-    """The file that the plugin writes while `trace` is in the making."""
+    """Returns the file that the plugin writes before `trace` is complete."""
     return trace.with_name(trace.name + ".part")
 
 
 def claim(trace: Path) -> Path:
-    """The capture's path, once it is known that nothing is lost. Raises ConfigError."""
+    """Returns the capture's path, after a check that no file would be lost. Raises ConfigError."""
     part = capture_of(trace)
     if trace.suffix != ".parquet":
         raise ConfigError(f"--record: {trace} given; expected a name that ends in .parquet")
@@ -30,10 +30,11 @@ def claim(trace: Path) -> Path:
 
 
 def keep(trace: Path) -> int:
-    """Makes `trace` of its capture, some requests at a time; returns how many there are.
+    """Converts the capture to `trace`, some requests at a time; returns the number of requests.
 
-    The capture is removed then. One without a request makes no trace, and the answer is 0. Raises
-    TraceError for what is no capture, OSError where writing fails: the capture stays.
+    The capture is then removed. A capture without requests makes no trace, and the result is 0.
+    Raises TraceError if the file is not a capture, and OSError if writing fails; then the capture
+    is kept.
     """
     from floatgate.traces import Stream, open_trace, write_trace
     from floatgate.traces.formats import capture

@@ -1,4 +1,4 @@
-"""A live drive from start to end: nbdkit with the plugin, its sockets, and what is kept of it."""
+"""Life of a live drive: starts nbdkit with the plugin, waits for its sockets, and shuts it down."""
 
 from __future__ import annotations
 
@@ -23,40 +23,43 @@ from .documents import Status
 from .nbdkit import Endpoint, Nbdkit
 
 FOLDER = "floatgate-serve-"
-"""The beginning of the name of a server's folder among the temporary files."""
+"""Prefix of a server's folder among the temporary files."""
 
 POLL_S = 0.1
-"""How often it is looked whether the server still runs."""
+"""Seconds between two checks that the server still runs."""
 
 ANSWER_S = 60.0
-"""A drive that does not say how it is for so long never will."""
+"""Seconds to wait for the drive's status; after that, no answer is expected."""
 
 Timing = Literal["none", "simulated"]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is to be served, and how."""
+    """Settings of a server."""
 
     backing: Backing
     endpoint: Endpoint
     control: Path
     timing: Timing
     transport_us: float
-    """What a request and its reply take on their way: replies are held for so much less."""
+    """Time that a request and its reply take on their way.
+
+    Replies are delayed by that much less.
+    """
     capture: Path | None
-    """The file that the plugin records into."""
+    """File into which the plugin records."""
     threads: int
     tls: Sequence[str]
     also: Sequence[str]
-    """The plugin's parameters for shadows."""
+    """The plugin's parameters for shadow drives."""
     folder: Path
-    """A folder of this server's own."""
+    """Folder for this server only."""
     quiet: bool = False
-    """Whether the progress of filling drives is not reported."""
+    """Whether to hide the progress of filling drives."""
 
     def command(self, found: str) -> list[str]:
-        """nbdkit's command line; `found` is its path."""
+        """Returns nbdkit's command line; `found` is its path."""
         parameters = [
             *self.backing.parameters(self.folder),
             f"timing={self.timing}",
@@ -78,7 +81,7 @@ class Setup:
 
     @property
     def is_ready(self) -> bool:
-        """Whether nbdkit accepts connections: only then it writes its number down."""
+        """Whether nbdkit accepts connections: only then does it write its process id."""
         return self._ready.exists() and self._ready.stat().st_size > 0
 
     @property
@@ -87,7 +90,7 @@ class Setup:
 
 
 class Stop:
-    """While it is entered, signals that end a process are heard, and end nothing."""
+    """While entered, records signals that would end the process, instead of ending it."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -97,7 +100,7 @@ class Stop:
 
     def __enter__(self) -> Stop:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        # What is ignored stays so: `nohup` relies on that.
+        # A signal that is ignored at the start stays ignored: `nohup` relies on that.
         heard = [one for one in numbers if signal.getsignal(one) is not signal.SIG_IGN]
         self._before = {one: signal.signal(one, self._hear) for one in heard}
         Signals.look()
@@ -110,7 +113,10 @@ class Stop:
 
 @contextlib.contextmanager
 def own_folder() -> Iterator[Path]:
-    """A folder for this server alone, which goes with it, or with the next after a kill."""
+    """Yields a folder for this server only, and removes it at the end.
+
+    The next server removes it after a kill.
+    """
     place = Path(tempfile.gettempdir())
     parts.sweep(place, FOLDER, "")
     part = parts.folder(place, FOLDER, "")
@@ -121,9 +127,9 @@ def own_folder() -> Iterator[Path]:
 
 
 def claim(endpoint: Endpoint, control: Path) -> None:
-    """Makes sure that nbdkit is there and both sockets can be made.
+    """Checks that nbdkit exists and that both sockets can be created.
 
-    Raises ConfigError, RunError.
+    Raises ConfigError or RunError.
     """
     nbdkit.find()
     for option, path in (("--socket", endpoint.socket), ("--control", control)):
@@ -136,9 +142,11 @@ def claim(endpoint: Endpoint, control: Path) -> None:
 
 @contextlib.contextmanager
 def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
-    """A server that accepts connections; it has ended, and its sockets are gone, afterwards.
+    """Yields a server that accepts connections.
 
-    Raises RunError where it ends before that. `tell` gets what nbdkit says.
+    Afterwards it has ended and its sockets are removed.
+
+    Raises RunError if the server ends before it is ready. `tell` gets nbdkit's messages.
     """
     server = Nbdkit(setup.command(nbdkit.find()), setup.folder / "nbdkit.log", tell)
     try:
@@ -147,10 +155,10 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
             if status is not None:
                 raise server.ended(status)
             if setup.backing.ages:
-                # Ageing a large drive takes long: its progress is reported meanwhile.
+                # Ageing a large drive takes long, so its progress is reported meanwhile.
                 server.pass_on()
         if setup.endpoint.socket is not None:
-            # nbdkit sets a file mode mask of its own. It may have crashed by now.
+            # nbdkit sets a file mode mask of its own. nbdkit may also have crashed by now.
             with contextlib.suppress(FileNotFoundError):
                 setup.endpoint.socket.chmod(0o600)
         yield server
@@ -162,7 +170,7 @@ def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
 
 
 def left(image: Path | None) -> str:
-    """What is left of a drive whose server was killed."""
+    """Returns text on the state of a drive whose server was killed."""
     if image is None:
         return "the drive was in memory, and is gone with it"
     return (
@@ -174,7 +182,7 @@ def left(image: Path | None) -> str:
 def serve_until(stop: Stop, server: Nbdkit, setup: Setup) -> Status:
     """Waits for a signal, then shuts the drive down and ends the server; returns its last status.
 
-    Raises RunError where the server ends by itself, or the drive cannot be shut down.
+    Raises RunError if the server ends on its own, or if the drive cannot be shut down.
     """
     while not stop.is_asked:
         status = server.wait(POLL_S)
@@ -189,7 +197,7 @@ def serve_until(stop: Stop, server: Nbdkit, setup: Setup) -> Status:
 
 
 def keep_record(trace: Path, capture: Path) -> int | None:
-    """Makes a trace of what was recorded; None where the server did not come to record."""
+    """Converts the capture to a trace; returns None if the server never began to record."""
     return recording.keep(trace) if capture.exists() else None
 
 

@@ -1,9 +1,9 @@
-"""The web page of a live drive, for this machine alone.
+"""Web page of a live drive, for this machine only.
 
-Whoever reaches the port may look. What changes the drive asks for a token, which only who started
-the server knows. A foreign web site in the user's browser reaches the port, too: it cannot give
-the token, its requests carry its own Origin, and with a name of its own that leads to this machine
-(DNS rebinding) they carry another Host.
+Anyone who reaches the port may view the page. Requests that change the drive need a token, which
+only the user that started the server knows. A foreign web site in the user's browser reaches the
+port, too, but it does not have the token, and its requests carry its own Origin. If the site's name
+resolves to this machine (DNS rebinding), its requests carry another Host.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from .client import Live
 ADDRESS = "127.0.0.1"
 
 BODY_MAX = 1 << 16
-"""Bytes of a request's body."""
+"""Most bytes of a request's body."""
 
 ANSWER_S = 30.0
-"""So long a drive may take to say how it is; a plug or a copy may take any time."""
+"""Seconds that a drive may take to report its state. A power cut or a copy may take any time."""
 
 IDLE_S = 30.0
-"""After so long without a request a browser's connection is closed."""
+"""Seconds without a request after which a browser's connection is closed."""
 
 CONNECTIONS = 32
-"""Connections at a time. A new one takes the place of the one that has been idle for longest."""
+"""Connections at a time. A new connection replaces the one that has been idle for longest."""
 
 ACCEPT_WAIT_S = 0.1
 
@@ -63,12 +63,12 @@ HEADERS = {
 
 
 class Page:
-    """A web server in threads of its own, while it is entered."""
+    """Web server in threads of its own, while it is entered."""
 
     def __init__(self, control: Path, port: int) -> None:
-        """Listens at `port` of this machine, at any that is free if it is 0.
+        """Listens at `port` of this machine; 0 chooses any free port.
 
-        Raises RunError where it is in use.
+        Raises RunError if the port is in use.
         """
         self.token = secrets.token_urlsafe(32)
         try:
@@ -79,7 +79,7 @@ class Page:
 
     @property
     def url(self) -> str:
-        """The page's address. What is behind the # does not leave the browser."""
+        """The page's address. The browser does not send the text after the #."""
         return f"http://{ADDRESS}:{self._server.server_port}/#token={self.token}"
 
     @property
@@ -96,14 +96,14 @@ class Page:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server of at most `CONNECTIONS` connections, each with a thread."""
+    """HTTP server with at most `CONNECTIONS` connections, each with a thread."""
 
     daemon_threads = True
-    # A browser keeps its connection: whoever waits for it would not end.
+    # A browser keeps its connection open, so waiting for it would never end.
     block_on_close = False
 
     def begin(self, control: Path, token: str) -> None:
-        """Says whose page this is."""
+        """Sets the drive and the token of this page."""
         self._open: dict[socket.socket, bool] = {}
         self._lock = threading.Lock()
         self.control = control
@@ -111,7 +111,10 @@ class _Server(ThreadingHTTPServer):
         self.hosts = {f"{name}:{self.server_port}" for name in (ADDRESS, "localhost")}
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """A connection. The server tries again later where this process has no file for it."""
+        """Accepts a connection.
+
+        If the process is out of file descriptors, waits before the server tries again.
+        """
         try:
             return super().get_request()
         except OSError:
@@ -119,7 +122,10 @@ class _Server(ThreadingHTTPServer):
             raise
 
     def verify_request(self, request: Any, _: Any) -> bool:
-        """Whether there is room. If need be the connection that is idle for longest is closed."""
+        """Returns whether there is room.
+
+        If necessary, closes the connection that has been idle for longest.
+        """
         with self._lock:
             if len(self._open) >= CONNECTIONS:
                 idle = next((one for one, is_busy in self._open.items() if not is_busy), None)
@@ -132,23 +138,23 @@ class _Server(ThreadingHTTPServer):
             return True
 
     def mark(self, connection: socket.socket, *, is_busy: bool) -> None:
-        """The drive works on a request of this connection, or the connection is idle from now."""
+        """Marks a connection as busy with a request of the drive, or as idle from now on."""
         with self._lock:
             if self._open.pop(connection, None) is not None:
                 self._open[connection] = is_busy
 
     def shutdown_request(self, request: Any) -> None:
-        """Ends a connection, and lets another take its place."""
+        """Ends a connection, so that another can take its place."""
         with self._lock:
             self._open.pop(request, None)
         super().shutdown_request(request)
 
     def handle_error(self, *_: Any) -> None:
-        """A browser that goes in the middle of an answer is no error."""
+        """Ignores errors: a browser may disconnect in the middle of an answer."""
 
 
 class _Refused(Exception):
-    """A request that is not answered, with the status that says why."""
+    """Refusal of a request, with the HTTP status that explains it."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -161,23 +167,23 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = IDLE_S
 
     def do_GET(self) -> None:
-        """The page, its files, and what there is to look at."""
+        """Answers with the page, its files, or a report of the drive."""
         self._answer(self._shown)
 
     def do_POST(self) -> None:
-        """What changes the drive."""
+        """Performs a request that changes the drive."""
         self._answer(self._steered)
 
     def log_message(self, *_: Any) -> None:
-        """A line for each second of an open page tells nobody anything."""
+        """Logs nothing: an open page makes a request every second."""
 
     def version_string(self) -> str:
         return "floatgate"
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What `http.server` refuses by itself gets an answer like any other."""
+        """Answers a request that `http.server` itself refuses like any other refused request."""
         self.close_connection = True
-        # To a request that it takes for one of HTTP 0.9 it would send no headers.
+        # For a request that it takes for HTTP 0.9, `http.server` would send no headers.
         self.request_version = self.protocol_version
         self._send_error(HTTPStatus(code), message or explain or HTTPStatus(code).phrase)
 
@@ -194,7 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     @contextlib.contextmanager
     def _drive(self, timeout_s: float | None = None) -> Iterator[Live]:
-        """The drive. While it works, the connection is not closed to make room for others."""
+        """Yields the drive.
+
+        While the drive works, the connection is not closed to make room for others.
+        """
         self.server.mark(self.connection, is_busy=True)
         try:
             with Live(self.server.control, timeout_s) as live:
@@ -253,7 +262,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         is_length = length.isdecimal() and len(length) <= len(str(BODY_MAX))
         if not is_length or int(length) > BODY_MAX:
-            # What follows is not read, so it cannot be told from a next request.
+            # The body is not read, so the next request could not be found after it.
             self.close_connection = True
             raise _Refused(HTTPStatus.BAD_REQUEST, f"expected a body of up to {BODY_MAX} bytes")
         return self.rfile.read(int(length))
@@ -296,7 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """The JSON object in a request. What its values may be is for the drive to say."""
+    """Returns the JSON object in a request. The drive checks its values."""
     try:
         given = json.loads(body or b"{}")
     except (ValueError, RecursionError):
@@ -313,7 +322,7 @@ def _asset(package: str, name: str) -> bytes:
 
 
 def _theme() -> bytes:
-    """The report's colours and type, by the reader's colour scheme."""
+    """Returns the report's colours and fonts, by the reader's colour scheme."""
     from floatgate.report import theme
 
     light, dark = theme.css_variables(theme.LIGHT), theme.css_variables(theme.DARK)

@@ -1,9 +1,9 @@
 """Mapping traffic of a demand-paged page map (DFTL), as identities and steady-state means.
 
-Cleaning's own map traffic is not included anywhere here. "Dirty" is a cached entry newer than
-its translation page on flash; evicting one costs a read and a program of that page.
-Source: Gupta, Kim, Urgaonkar, "DFTL: a flash translation layer employing demand-based selective
-caching of page-level address mappings", ASPLOS 2009 (the cost model of address translation).
+Cleaning's own map traffic is not included. A cached entry is "dirty" if it is newer than its
+translation page on flash. Evicting a dirty entry costs a read and a program of that page. Source:
+Gupta, Kim, Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of
+page-level address mappings", ASPLOS 2009 (the cost model of address translation).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .checks import ModelError, check_between, check_not_negative
 
 @dataclass(frozen=True)
 class MapTraffic:
-    """Translation-page operations, as totals or per host page: the function says which."""
+    """Translation-page operations, as totals or per host page; the function states which."""
 
     reads: float
     """Translation pages read."""
@@ -24,11 +24,10 @@ class MapTraffic:
 
 
 def map_traffic(accesses: int, hits: int, dirty_evictions: int) -> MapTraffic:
-    """Total map traffic of a run: reads = (N - H) + D, programs = D. An identity, not a mean.
+    """Returns the total map traffic of a run, by the identity reads = (N - H) + D, programs = D.
 
-    Page accesses N, cache hits H and dirty evictions D are counts. Every miss loads one
-    translation page; each miss evicts one entry at most. Raises ModelError unless
-    0 <= H <= N and 0 <= D <= N - H.
+    Page accesses N, cache hits H and dirty evictions D are counts. Every miss loads one translation
+    page and evicts at most one entry. Raises ModelError unless 0 <= H <= N and 0 <= D <= N - H.
     """
     check_not_negative("page accesses", accesses)
     check_between("cache hits", hits, 0, accesses)
@@ -42,10 +41,11 @@ def map_traffic(accesses: int, hits: int, dirty_evictions: int) -> MapTraffic:
 def average_translation_time(
     hit_ratio: float, dirty_share: float, read_time: float, program_time: float
 ) -> float:
-    """Mean time to translate one page address: (1 - h) (t_r + p_d (t_r + t_w)).
+    """Returns the mean time to translate one page address: (1 - h) (t_r + p_d (t_r + t_w)).
 
-    hit_ratio h and dirty_share p_d (dirty evictions per miss) from 0 to 1; the page times t_r
-    and t_w in any one unit, not negative; the result has that unit. Raises ModelError otherwise.
+    hit_ratio h and dirty_share p_d (dirty evictions per miss) are from 0 to 1. The page times t_r
+    and t_w are in any one unit and not negative; the result has that unit. Raises ModelError
+    otherwise.
     """
     check_between("hit ratio", hit_ratio, 0.0, 1.0)
     check_between("dirty share", dirty_share, 0.0, 1.0)
@@ -55,10 +55,10 @@ def average_translation_time(
 
 
 def uniform_hit_ratio(cached_entries: float, pages: float) -> float:
-    """Hit ratio of any demand policy under uniform random accesses: C/M, and 1 once all fit.
+    """Returns the hit ratio of any demand policy under uniform random accesses: C/M, at most 1.
 
-    The past says nothing about the next address, so only the number of cached entries counts.
-    Needs a warm cache. Raises ModelError unless C >= 0 and M > 0.
+    Past accesses do not predict the next address, so only the number of cached entries matters. The
+    cache is assumed to be warm. Raises ModelError unless C >= 0 and M > 0.
     """
     check_not_negative("cached entries", cached_entries)
     if check_not_negative("pages", pages) == 0:
@@ -67,11 +67,13 @@ def uniform_hit_ratio(cached_entries: float, pages: float) -> float:
 
 
 def map_traffic_per_access(hit_ratio: float, dirty_share: float = 1.0) -> MapTraffic:
-    """Mean map traffic of one page access: reads (1 - h)(1 + p_d), programs (1 - h) p_d.
+    """Returns the mean map traffic of one page access.
 
-    dirty_share p_d, dirty evictions per miss, tends to 1 for a workload of writes alone: then a
-    write costs 2 (1 - h) map reads and (1 - h) map programs. Both arguments from 0 to 1, else
-    ModelError.
+    It is (1 - h)(1 + p_d) reads and (1 - h) p_d programs.
+
+    dirty_share p_d, dirty evictions per miss, tends to 1 for a workload with writes only. A write
+    then costs 2 (1 - h) map reads and (1 - h) map programs. Raises ModelError unless both arguments
+    are from 0 to 1.
     """
     check_between("hit ratio", hit_ratio, 0.0, 1.0)
     check_between("dirty share", dirty_share, 0.0, 1.0)

@@ -1,8 +1,8 @@
 """Write amplification under hot/cold traffic: a share r of the writes to a share f of the pages.
 
-Inside the hot and inside the cold class, writes are uniform and memoryless; the classes are
-fixed. alpha = T/U of the whole device; a pool's own alpha is its blocks over its logical data,
-so f alpha_h + (1 - f) alpha_c = alpha. Other assumptions as in `uniform`.
+Inside each class, hot or cold, writes are uniform and memoryless. The classes are fixed. The ratio
+of the whole device is alpha = T/U. A pool's own alpha is its blocks over its logical data, so
+f alpha_h + (1 - f) alpha_c = alpha. Other assumptions are as in `uniform`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from .numeric import falling_root, golden_minimum
 from .uniform import greedy, greedy_corners, greedy_desnoyers
 
 Law = Callable[[float], float]
-"""A uniform law with everything but alpha fixed: alpha (> 1) to write amplification (>= 1)."""
+"""Uniform law with all parameters fixed except alpha (> 1); gives write amplification (>= 1)."""
 
-# The search for a split leaves each pool at least this share of the spare an even split gives.
+# Least share of an even split's spare that the search for a split leaves each pool.
 _LEAST_SPARE_SHARE = 1e-6
 
 
 @dataclass(frozen=True)
 class PoolSplit:
-    """Hot and cold data in blocks of their own, and what that costs."""
+    """Split of hot and cold data into separate blocks, and its cost."""
 
     alpha_hot: float
     """Physical/logical ratio of the hot pool, at least 1."""
@@ -37,27 +37,29 @@ class PoolSplit:
 
 
 def greedy_law(b: int) -> Law:
-    """Exact greedy cleaning (`greedy`) with blocks of `b` pages, as a law of alpha alone."""
+    """Returns exact greedy cleaning (`greedy`) with blocks of `b` pages as a law of alpha."""
     check_pages_per_block(b)
     return lambda alpha: greedy(alpha, b).write_amplification
 
 
 def greedy_desnoyers_law(b: int) -> Law:
-    """Desnoyers' smooth greedy cleaning with blocks of `b` pages, as a law of alpha alone."""
+    """Returns Desnoyers' smooth greedy cleaning with blocks of `b` pages as a law of alpha."""
     check_pages_per_block(b)
     return lambda alpha: greedy_desnoyers(alpha, b)
 
 
 def fifo_mixed(alpha: float, r: float, f: float) -> float:
-    """Write amplification of FIFO cleaning with hot and cold pages mixed in one log.
+    """Returns the write amplification of FIFO cleaning with hot and cold pages mixed in one log.
 
-    The log goes round once in alpha U b / A host writes, so a hot page survives with
-    exp(-r alpha/(f A)) and is programmed 1/(1 - that) times per host write of its class:
+    The log goes round once in alpha U b / A host writes. A hot page therefore survives with
+    probability p = exp(-r alpha/(f A)), and is programmed 1/(1 - p) times per host write of its
+    class. With the same for cold pages,
         A = r/(1 - exp(-r alpha/(f A))) + (1 - r)/(1 - exp(-(1 - r) alpha/((1 - f) A))).
-    The right-hand side minus A is convex in A, positive at 1 and falling without end: one root,
-    no greater than alpha/(alpha - 1) because 1/(1 - e^-t) <= 1 + 1/t.
-    Raises ModelError unless alpha > 1 and 1e-9 <= r, f <= 1 - 1e-9.
-    Source: Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012.
+    The right-hand side minus A is convex in A, positive at 1 and falls without bound. It has one
+    root, which is at most alpha/(alpha - 1), because 1/(1 - e^-t) <= 1 + 1/t.
+
+    Raises ModelError unless alpha > 1 and 1e-9 <= r, f <= 1 - 1e-9. Source: Desnoyers, "Analytic
+    modeling of SSD write performance", SYSTOR 2012.
     """
     check_alpha(alpha)
     check_mix(r, f)
@@ -72,10 +74,12 @@ def fifo_mixed(alpha: float, r: float, f: float) -> float:
 
 
 def separate_pools(alpha: float, r: float, f: float, law: Law, alpha_h: float) -> PoolSplit:
-    """Pools of fixed size, each cleaned on its own: A = r law(alpha_h) + (1 - r) law(alpha_c).
+    """Returns the cost of pools of fixed size, each cleaned alone.
 
-    A pool sees uniform writes to its own pages, so any uniform law holds in it. The cold pool
-    gets what is left: alpha_c = (alpha - f alpha_h)/(1 - f).
+    It is A = r law(alpha_h) + (1 - r) law(alpha_c). A pool sees uniform writes to its own pages, so
+    any uniform law applies to it. The cold pool gets the remaining blocks:
+    alpha_c = (alpha - f alpha_h)/(1 - f).
+
     Raises ModelError unless alpha > 1, 1e-9 <= r, f <= 1 - 1e-9, alpha_h > 1 and alpha_c > 1.
     Source: Desnoyers, SYSTOR 2012.
     """
@@ -94,14 +98,15 @@ def separate_pools(alpha: float, r: float, f: float, law: Law, alpha_h: float) -
 
 
 def optimal_split(alpha: float, r: float, f: float, law: Law) -> PoolSplit:
-    """The pool sizes with the least write amplification under `separate_pools`.
+    """Returns the pool sizes with the least write amplification under `separate_pools`.
 
-    The uniform laws here are convex in alpha, so the cost has one valley along the split; golden
-    section finds it on a log-odds scale, where tiny pools are as easy to resolve as large ones.
-    With `greedy` the law is piecewise linear, so the valley may be a corner or a flat floor, of
-    which one point is returned.
-    Raises ModelError unless alpha > 1 and 1e-9 <= r, f <= 1 - 1e-9.
-    Source: Desnoyers, SYSTOR 2012 (the optimisation over the split).
+    The uniform laws here are convex in alpha, so the cost has one valley along the split. Golden
+    section finds it on a log-odds scale, where tiny pools are as easy to resolve as large pools.
+    With `greedy`, the law is piecewise linear, so the valley may be a corner or a flat floor; then
+    one point of the floor is returned.
+
+    Raises ModelError unless alpha > 1 and 1e-9 <= r, f <= 1 - 1e-9. Source: Desnoyers, SYSTOR 2012
+    (the optimisation over the split).
     """
     check_alpha(alpha)
     check_mix(r, f)
@@ -125,17 +130,18 @@ def optimal_split(alpha: float, r: float, f: float, law: Law) -> PoolSplit:
 def oracle_greedy_same_pool(
     alpha: float, b: int, r: float, f: float, tie: Literal["cold", "hot"] = "cold"
 ) -> PoolSplit:
-    """Perfect separation, one greedy cleaner over all blocks, copies stay in their pool.
+    """Returns the cost of perfect separation under one greedy cleaner over all blocks.
 
-    Every pool is cleaned at the same victim level, hence at the same alpha up to one level:
-    separation repairs the damage of mixing but does not reach the optimal split. When a hot and
-    a cold block tie, `tie` names the pool cleaned first. That pool stays at level m (theta = 0)
-    until the other has moved to m - 1 (theta = 1), and only then follows; the point on the way
-    is the one with f alpha_h + (1 - f) alpha_c = alpha. A tie to cold is the better one when
-    r > f.
+    Copies stay in their pool. Every pool is cleaned at the same victim level, so the pools' alphas
+    are equal up to one level. Separation repairs the damage of mixing, but does not reach the
+    optimal split. If a hot and a cold block tie, `tie` names the pool that is cleaned first. That
+    pool stays at level m (theta = 0) until the other pool has moved to m - 1 (theta = 1), and only
+    then follows. The result is the point on this way where f alpha_h + (1 - f) alpha_c = alpha. If
+    r > f, `tie` = "cold" is better.
+
     Raises ModelError unless alpha > 1, b is an integer from 1 to 65536, 1e-9 <= r, f <= 1 - 1e-9
-    and tie is "cold" or "hot".
-    Source: derived here; the tie rule follows Desnoyers' published simulator (ssl-ftlsim).
+    and tie is "cold" or "hot". Source: derived here; the tie rule follows Desnoyers' published
+    simulator (ssl-ftlsim).
     """
     check_alpha(alpha)
     check_pages_per_block(b)
@@ -158,5 +164,5 @@ def oracle_greedy_same_pool(
 
 
 def _greedy_from_one(alpha: float, b: int) -> float:
-    """Exact greedy write amplification, taking alpha = 1 (a pool without spare) as its limit b."""
+    """Returns exact greedy write amplification; the limit b for a pool without spare, alpha = 1."""
     return float(b) if alpha < MIN_ALPHA else greedy(alpha, b).write_amplification

@@ -1,4 +1,4 @@
-"""Every closed form that applies to one device and one traffic, side by side."""
+"""All closed forms that apply to one device and one traffic, side by side."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _VAN_HOUDT = "Van Houdt, SIGMETRICS 2013"
 
 @dataclass(frozen=True)
 class PredictionRow:
-    """One closed form's answer."""
+    """Result of one closed form."""
 
     policy: str
-    """What cleans, and how data are placed."""
+    """Cleaning policy, and placement of data."""
     write_amplification: float
     """Data pages programmed per host page, at least 1."""
     source: str
-    """Where the formula is from."""
+    """Source of the formula."""
     assumption: str
-    """Traffic and device that the formula takes for granted."""
+    """Traffic and device that the formula assumes."""
     details: dict[str, float] = field(default_factory=dict)
     """By-products: victim level and mean valid pages (pages), or the pools' alphas (ratios)."""
 
@@ -45,14 +45,14 @@ class Prediction(Shown):
     hot: tuple[float, float] | None
     """(r, f): share r of the writes goes to share f of the pages; None for uniform traffic."""
     rows: tuple[PredictionRow, ...]
-    """The laws of uniform traffic, then, if `hot` was given, those of hot/cold traffic."""
+    """Laws of uniform traffic; if `hot` was given, laws of hot/cold traffic follow."""
 
     def _headline(self) -> str:
         traffic = "uniform" if self.hot is None else f"hot {self.hot[0]:g} to {self.hot[1]:g}"
         return f"spare factor {self.spare_factor:g}, {traffic}: {len(self.rows)} closed forms"
 
     def to_dict(self) -> dict[str, object]:
-        """Plain dictionaries, lists and numbers, for JSON."""
+        """Returns plain dictionaries, lists and numbers, for JSON."""
         hot = None if self.hot is None else {"writes": self.hot[0], "pages": self.hot[1]}
         return {
             "spare_factor": self.spare_factor,
@@ -73,7 +73,9 @@ class Prediction(Shown):
         }
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Headers and rows of text for a terminal table; write amplification to four decimals."""
+        """Returns headers and rows of text for a terminal table;
+        write amplification has four decimals.
+        """
         headers = ["policy", "write amplification", "source", "assumption", "details"]
         rows = [
             [
@@ -94,10 +96,11 @@ def predict(
     pages_per_block: int = 128,
     hot: tuple[float, float] | None = None,
 ) -> Prediction:
-    """Every closed form that applies, for a device and, with `hot` = (r, f), for hot/cold traffic.
+    """Returns all closed forms that apply to a device and, with `hot` = (r, f),
+    to hot/cold traffic.
 
-    spare_factor is S_f = (T - U)/T, from 1e-9 to 1 - 1e-9; pages_per_block an integer from 1 to
-    65536; r and f from 1e-9 to 1 - 1e-9. Raises ModelError outside.
+    spare_factor is S_f = (T - U)/T, from 1e-9 to 1 - 1e-9; pages_per_block is an integer from 1 to
+    65536; r and f are from 1e-9 to 1 - 1e-9. Raises ModelError outside these ranges.
     """
     alpha = alpha_from_spare_factor(spare_factor)
     rows = _uniform_rows(alpha, pages_per_block)
@@ -114,9 +117,9 @@ def predict(
 
 
 def parse_hot(text: str) -> tuple[float, float]:
-    """Read "R/F" as the pair (r, f): both as shares ("0.9/0.1") or both in percent ("90/10").
+    """Reads "R/F" as the pair (r, f): both as shares ("0.9/0.1") or both in percent ("90/10").
 
-    Raises ModelError for anything else; the range of the shares is checked where they are used.
+    Raises ModelError for any other text. The laws that use the shares check their range.
     """
     parts = text.split("/")
     try:
@@ -131,7 +134,7 @@ def parse_hot(text: str) -> tuple[float, float]:
 
 
 def _uniform_rows(alpha: float, b: int) -> list[PredictionRow]:
-    """Rows for uniform random writes."""
+    """Returns the rows for uniform random writes."""
     many = "uniform writes, many blocks"
     state = greedy(alpha, b)
     victim = {"victim level": float(state.level), "victim valid pages": state.mean_victim_valid}
@@ -164,7 +167,7 @@ def _uniform_rows(alpha: float, b: int) -> list[PredictionRow]:
 
 
 def _hot_cold_rows(alpha: float, b: int, r: float, f: float) -> list[PredictionRow]:
-    """Rows for a share r of the writes to a share f of the pages."""
+    """Returns the rows for a share r of the writes to a share f of the pages."""
     mix = f"{100 * r:g} % of writes to {100 * f:g} % of pages"
     shared = f"{mix}, known classes, one cleaner, copies stay in their pool"
     sized = f"{mix}, known classes, pools of the best size, many blocks"
@@ -200,5 +203,5 @@ def _hot_cold_rows(alpha: float, b: int, r: float, f: float) -> list[PredictionR
 
 
 def _alphas(split: PoolSplit) -> dict[str, float]:
-    """A split's pool ratios, by the names that tables show."""
+    """Returns a split's pool ratios, by their names in tables."""
     return {"alpha hot": split.alpha_hot, "alpha cold": split.alpha_cold}

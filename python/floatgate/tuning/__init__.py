@@ -1,5 +1,5 @@
-"""`floatgate tune`: the config that is best for a trace.
+"""`floatgate tune`: the best config for a trace.
 
-`space` says what may vary and what is asked for, `search` tries configs, `outcome` is what was
-found.
+`space` checks the keys that may vary and the objectives, `search` tries configs, and `outcome` is
+the report.
 """

@@ -1,4 +1,4 @@
-"""What `floatgate tune` finds."""
+"""Report of `floatgate tune`."""
 
 from __future__ import annotations
 
@@ -13,54 +13,56 @@ from floatgate.notebook import Shown
 from floatgate.report.told import alike, merged
 
 NAMED = 3
-"""More runs than this that a message is about are counted."""
+"""Most runs that a message names; more runs are only counted."""
 
 State = Literal["complete", "pruned", "refused", "failed"]
 
 
 @dataclass(frozen=True)
 class Goal:
-    """An objective."""
+    """Objective of a search."""
 
     metric: str
-    """Its path in a result."""
+    """Path of the metric in a result."""
     direction: str
     """"min" or "max"."""
     default: float
-    """Of the drive as it was given."""
+    """Value on the drive as given."""
     bound: float | None
-    """What a placement that knows the future reaches on the drive that is best in this metric;
-    None where that bounds nothing, also as it is worse."""
+    """Value that a placement with knowledge of the future reaches on the best drive for this
+    metric. None if there is no bound, or if that value is worse.
+    """
     bound_is: str
-    """What the bound is, or why there is none."""
+    """Explanation of the bound, or of why there is none."""
 
     @property
     def sign(self) -> int:
-        """What makes less better."""
+        """Factor that makes smaller values better."""
         return 1 if self.direction == "min" else -1
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A trial."""
+    """Trial of a config."""
 
     number: int
     state: str
-    """"complete"; "pruned", after an early part of the trace; "refused", as no drive has this
-    config; "failed", as the run did."""
+    """"complete"; "pruned" after an early part of the trace; "refused" because no drive can have
+    this config; or "failed" because the run failed.
+    """
     settings: dict[str, str]
-    """The keys that vary, as texts of a config."""
+    """The varied keys, with values as texts of a config."""
     early: tuple[float, ...] | None
-    """The objectives after the early part; None where it was not looked at."""
+    """Objectives after the early part; None if the early part was not evaluated."""
     values: tuple[float, ...] | None
-    """The objectives; None of a trial that is not complete."""
+    """Objectives; None if the trial is not complete."""
     reason: str
-    """Why it is not complete."""
+    """Reason that the trial is not complete."""
 
 
 @dataclass(frozen=True, repr=False)
 class Tuned(Shown):
-    """What `tune` finds."""
+    """Report that `tune` returns."""
 
     trace: str
     device: str
@@ -73,25 +75,28 @@ class Tuned(Shown):
     goals: tuple[Goal, ...]
     trials: tuple[Tried, ...]
     front: tuple[int, ...]
-    """Numbers of the trials that none is better than in every objective, without doubles: one
-    for one objective."""
+    """Numbers of the trials on the Pareto front, without duplicates: no other trial is at least as
+    good in every objective and better in one. With one objective, the front has one trial.
+    """
     configs: tuple[str, ...]
-    """The drives of the front as TOML."""
+    """Drives of the front as TOML."""
     warnings: tuple[str, ...]
-    """Why numbers might not mean what they seem to: of the drive as given, of those of the front,
-    and of the bounds; behind each the runs that it is about, unless that is all of them."""
+    """Warnings about the drive as given, the drives of the front, and the bounds. Each ends with
+    the runs that it is about, unless it is about all of them.
+    """
     notes: tuple[str, ...]
-    """What else is to be told of the same runs."""
+    """Notes on the same runs."""
 
     @property
     def best(self) -> Tried:
-        """The first of the front, which of one objective is the best."""
+        """First trial of the front; for one objective, the best trial."""
         return self.trials[self.front[0]]
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row for each trial: `number`, `state`, the keys, the objectives, `early.` these,
-        `front`, `reason`."""
+        """A row for each trial: `number`, `state`, the keys, the objectives, the objectives with
+        the prefix `early.`, `front`, `reason`.
+        """
         rows = []
         for one in self.trials:
             row: dict[str, Any] = {"number": one.number, "state": one.state, **one.settings}
@@ -107,7 +112,7 @@ class Tuned(Shown):
         return f"{self.device} for {self.trace}: {values}, of {len(self.trials)} trials"
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `--json` prints."""
+        """Returns the document that `--json` prints."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return plain
 
@@ -117,7 +122,10 @@ class Tuned(Shown):
 
 
 def told(said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """What is said of runs, by their names; of texts that differ in numbers only there is one."""
+    """Returns the messages of runs with the names of the runs.
+
+    Messages that differ only in numbers are merged.
+    """
     found = []
     for group in alike((name, text) for name, texts in said.items() for text in texts):
         text = merged([text for _, text in group])
@@ -128,9 +136,9 @@ def told(said: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 def front(values: Mapping[int, Sequence[float]]) -> list[int]:
-    """The numbers of those that none is better than; `values` are less the better they are.
+    """Returns the numbers of the trials that no other trial dominates; smaller `values` are better.
 
-    Sorted by the first value; of equal ones the first number.
+    The order is by the first value. Of equal trials, only the first number is kept.
     """
     found: list[int] = []
     seen: set[tuple[float, ...]] = set()

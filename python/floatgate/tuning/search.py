@@ -1,4 +1,4 @@
-"""`tune`: trials of configs on a trace, those that begin badly ended early."""
+"""`tune`: tries configs on a trace, and ends trials early if they begin badly."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 TRIALS = 40
 
 EARLY = 0.2
-"""Share of the requests after which a trial is looked at."""
+"""Share of the requests after which a trial is evaluated."""
 
 UNPRUNED = 5
-"""Trials that are never ended early: what the others are compared with."""
+"""Trials that are never ended early, so that later trials have a median for comparison."""
 
 ORACLE = {"placement.scheme": "oracle"}
 
@@ -48,18 +48,18 @@ def tune(
     progress: Progress | None = None,
     **options: Any,
 ) -> Tuned:
-    """The config that is best for a trace, or those that none is better than.
+    """Finds the best config for a trace, or the configs on the Pareto front of several objectives.
 
     `objective` is the path of a number in a result, such as "write_amplification",
-    "latency.read.p99_us" or "max:throughput.iops"; several of them look for the Pareto front.
-    `vary` maps config keys to choices ("greedy,fifo", or a list), or to ranges: "1..12" of whole
-    numbers, "0.05..0.3" of others, "64KiB..4MiB" of sizes, which double from the first; ":log"
-    behind a range makes equal ratios equally likely. Ranges as in a study file, {"from": 1, "to":
-    12, "log": True}, are taken, too. `sampler` is "tpe" (a tree-structured Parzen
-    estimator) or "random". All runs have the same `seed`, so that chance cancels, and so has
-    the sampler: the same call finds the same.
+    "latency.read.p99_us" or "max:throughput.iops"; several objectives give a Pareto front. `vary`
+    maps config keys to choices ("greedy,fifo", or a list) or to ranges: "1..12" for whole numbers,
+    "0.05..0.3" for other numbers, "64KiB..4MiB" for sizes, which double from the first. ":log"
+    after a range makes equal ratios equally likely. A range may also be a table as in a study file,
+    {"from": 1, "to": 12, "log": True}. `sampler` is "tpe" (a tree-structured Parzen estimator) or
+    "random". All runs use the same `seed`, so that random differences cancel. The sampler uses it,
+    too, so the same call returns the same result.
 
-    A trial is pruned if after a fifth of the requests it is worse in every objective than the
+    A trial is pruned if, after a fifth of the requests, it is worse in every objective than the
     median of the trials before it. `device`, `set`, `trace` and the other options are as for `run`.
     All keys, values and objectives are checked before any run. Raises as `run` does.
     """
@@ -73,7 +73,7 @@ def tune(
 
 
 class Said(NamedTuple):
-    """What is to be told of a run."""
+    """Messages about a run."""
 
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
@@ -81,7 +81,7 @@ class Said(NamedTuple):
 
 @dataclass
 class _Search:
-    """A search while it goes on."""
+    """A search in progress."""
 
     trace: Any
     given: Asked
@@ -91,14 +91,14 @@ class _Search:
     progress: Progress | None
     tried: list[Tried] = field(default_factory=list)
     known: dict[tuple[str, bool], tuple[float, ...]] = field(default_factory=dict)
-    """Objectives by config and whether they are of the early part: no run is made twice."""
+    """Objectives by config, and by whether they are from the early part: no run is made twice."""
     said: dict[str, Said] = field(default_factory=dict)
-    """Of runs of the whole trace, by config."""
+    """Messages about runs of the whole trace, by config."""
     shown: dict[str, Said] = field(default_factory=dict)
-    """Of runs whose numbers are shown, by their names."""
+    """Messages about runs whose numbers are shown, by their names."""
 
     def run(self) -> Tuned:
-        """All of it: the drive as it is, the trials, the bound."""
+        """Runs the whole search: the drive as given, the trials, the bound."""
         self._open()
         default = self._shown("as given", {})
         self._study().optimize(self._try, n_trials=self.given.trials)
@@ -116,7 +116,7 @@ class _Search:
         return self._found(default, values)
 
     def _open(self) -> None:
-        """The trace, and its early part."""
+        """Opens the trace, and its early part."""
         if self.progress is not None:
             self.progress("read", 0, 0)
         self.whole = sources.open_source(self.trace, self.how)
@@ -126,7 +126,7 @@ class _Search:
         self.part = sources.open_source(self.trace, early)
 
     def _found(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> Tuned:
-        """What there is to show; `values` are of the complete trials, less the better."""
+        """Returns the report; `values` has the complete trials, and smaller is better."""
         best = front(values)
         for one in best:
             self._shown(f"trial {one}", self.tried[one].settings)
@@ -153,7 +153,7 @@ class _Search:
         return new_search(self.given.sampler, self.given.seed, directions)
 
     def _try(self, trial: optuna.Trial) -> tuple[float, ...]:
-        """One trial, which optuna is told of: its values, or that it was ended."""
+        """Runs one trial and returns its values to Optuna, or raises TrialPruned if it has none."""
         import optuna
 
         if self.progress is not None:
@@ -188,7 +188,7 @@ class _Search:
         return [one.early for one in self.tried if one.early is not None]
 
     def _worse(self, early: Sequence[float]) -> str:
-        """Why a trial is ended; nothing where it goes on."""
+        """Returns the reason to end a trial; empty if it continues."""
         middles = [median(column) for column in zip(*self._begun(), strict=True)]
         goals = self.given.objectives
         pairs = list(zip(goals, early, middles, strict=True))
@@ -203,14 +203,16 @@ class _Search:
         return configs.resolve_all(self.device, {**self.set, **settings}, {})[0]
 
     def _shown(self, name: str, settings: Mapping[str, str]) -> tuple[float, ...]:
-        """The objectives of a drive for all requests; what is said of its run is shown, too."""
+        """Returns a drive's objectives for all requests,
+        and records the messages of its run for the report.
+        """
         drive = self._resolved(settings)
         values = self._values(drive, early=False)
         self.shown[name] = self.said[drive.config]
         return values
 
     def _values(self, drive: Resolved, *, early: bool) -> tuple[float, ...]:
-        """The objectives of a drive, for all requests or for the early part."""
+        """Returns the objectives of a drive, for all requests or for the early part."""
         at = (drive.config, early)
         if at not in self.known:
             result = self._run(drive, early)
@@ -230,7 +232,7 @@ class _Search:
         return self.known[at]
 
     def _scaled(self, settings: Mapping[str, str]) -> dict[str, Any]:
-        """The config of a trial's drive as it was simulated."""
+        """Returns the config of a trial's drive as it was simulated."""
         span = self.whole.load(None).span
         config: dict[str, Any] = json.loads(
             scaling.fit(self._resolved(settings), span, self.how).config
@@ -242,25 +244,25 @@ class _Search:
         return jobs.run_all([runner.only(source, drive, source.how)], 1, None)[0]
 
     def _goals(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> list[Goal]:
-        """The objectives with what bounds them; `values` are of the front, less the better."""
+        """Returns the objectives with bounds; `values` has the front, and smaller is better."""
         found = []
         for at, goal in enumerate(self.given.objectives):
             bound, what = None, "no bound is known of it"
             if "write_amplification" in goal.metric and goal.direction == "min":
-                # Of several objectives, the drive that is best in this one.
+                # With several objectives, the drive that is best in this objective.
                 best = min(values, key=lambda number: (values[number][at], number))
                 bound, what = self._bound(at, self.tried[best].settings, values[best][at])
             found.append(Goal(goal.metric, goal.direction, default[at], bound, what))
         return found
 
     def _bound(self, at: int, settings: Mapping[str, str], best: float) -> tuple[float | None, str]:
-        """What the oracle's placement reaches on a drive, and what that is."""
+        """Returns the value that the oracle's placement reaches on a drive, with an explanation."""
         try:
             name = f"oracle for {self.given.objectives[at].metric}"
             bound = self._shown(name, {**settings, **ORACLE})[at]
         except (_core.ConfigError, _core.RunError) as error:
             return None, f"no oracle on the best drive: {error}"
         if bound > best:
-            # It knows when data die, and not what the victim policy makes of its streams.
+            # The oracle knows when data die, but not how the victim policy handles its streams.
             return None, f"placement by an oracle on the best drive is no better: {bound:.4g}"
         return bound, "placement by an oracle on the best drive: the best found, not a proof"

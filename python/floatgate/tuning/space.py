@@ -1,4 +1,4 @@
-"""What `floatgate tune` may vary, and what it asks for: checked before any run."""
+"""Keys and objectives of `floatgate tune`, checked before any run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Given = str | Sequence[Any] | Mapping[str, Any]
 
 
 class Objective(BaseModel):
-    """A number of a result that is to be small or large."""
+    """Number of a result to minimise or maximise."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -31,12 +31,12 @@ class Objective(BaseModel):
 
     @property
     def sign(self) -> int:
-        """What makes less better."""
+        """Factor that makes smaller values better."""
         return 1 if self.direction == "min" else -1
 
 
 class Asked(BaseModel):
-    """A search, checked."""
+    """Checked options of a search."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -49,7 +49,7 @@ class Asked(BaseModel):
 
 
 def asked(objectives: Sequence[str], vary: Mapping[str, Given], **other: Any) -> Asked:
-    """What is asked for, from texts. Raises ConfigError."""
+    """Returns the checked options from texts. Raises ConfigError."""
     named = [_objective(text) for text in objectives]
     known = [one.metric for one in named]
     if repeated := {metric for metric in known if known.count(metric) > 1}:
@@ -66,19 +66,20 @@ def asked(objectives: Sequence[str], vary: Mapping[str, Given], **other: Any) ->
 
 
 def config_text(of: Allowed, value: Value) -> str:
-    """One of the values as the text of a config."""
+    """Returns a value as the text of a config."""
     if isinstance(of, Range) and of.doubles:
         return f"{value}B"
     if isinstance(of, Range) and isinstance(value, float):
-        # So many digits can be read, and may round out of the range.
+        # Six digits are readable, but may round out of the range.
         short = f"{value:.6g}"
         return short if of.low <= float(short) <= of.high else ranges.text(value)
     return ranges.text(value)
 
 
 def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[str, Any]) -> None:
-    """Raises ConfigError for a key or a value that no config has, and for a policy's own key where
-    no trial can have that policy."""
+    """Raises ConfigError for a key or a value that no config has, and for a policy's parameter if
+    no trial can have that policy.
+    """
     found = []
     for key, of in axes.items():
         if key in set:
@@ -90,7 +91,7 @@ def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[
 
 
 def metrics() -> list[str]:
-    """The numbers of a result that can be asked for, by their paths."""
+    """Returns the numbers of a result that can be an objective, by their paths."""
     found = [f"{name}write_amplification" for name in ("", "page_", "data_")]
     found.append("write_amplification_last_quarter")
     hints = get_type_hints(ResultFields)
@@ -126,7 +127,9 @@ def _objective(text: str) -> Objective:
 
 
 def _allowed(key: str, given: Given) -> Allowed:
-    """What a key may have: of choices, "a,b,c" or a list, texts of a config; or a range."""
+    """Returns the values that a key may have:
+    choices ("a,b,c" or a list) as texts of a config, or a range.
+    """
     if isinstance(given, str) and ".." not in given:
         given = [word.strip() for word in given.split(",")]
     if isinstance(given, Sequence) and not isinstance(given, str):

@@ -73,7 +73,7 @@ class Trials:
         if missing and not self._is_told:
             way, metric = missing[0]
             raise _core.ConfigError(
-                f"optuna.{way}: {metric} given; expected a metric that every run has: here runs "
+                f"optuna.{way}: {metric} given; expected a number that every run has: here runs "
                 "lack it (it had nothing to measure, or time is not simulated)"
             )
 

@@ -89,8 +89,8 @@ class _Reader:
                 break
             if size < 8 or size % 4:
                 raise TraceError(
-                    f"record {number} at byte {self._at + at} has length {size}; expected a "
-                    "multiple of 4 bytes, at least 8"
+                    f"record {number} at byte {self._at + at} says that it has {size} bytes; "
+                    "expected a multiple of 4, at least 8"
                 )
             if at + size > len(data):
                 if last:

@@ -1,4 +1,4 @@
-"""Rows of a study, independent of the machines that ran them."""
+"""Rows of a study, whichever machines executed its runs."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def told(study: Dataset, column: str) -> list[str]:
     """Returns the texts of a list column, such as `warnings`, each with its number of runs.
 
     Texts that differ only in numbers are merged into one, with the least and the greatest number.
-    The text of the most runs comes first.
+    The texts are in descending order of their number of runs.
     """
     runs: dict[str, set[str]] = {}
     for run, texts in _texts(study, column):

@@ -251,9 +251,10 @@ class StudySpec(Strict):
 
 
 def parse(document: Mapping[str, Any], where: str = "study") -> StudySpec:
-    """Parses a document as TOML has it. Raises ConfigError, with the place after `where`.
+    """Parses a document as TOML has it. Raises ConfigError with a message that begins with `where`.
 
-    Also raises it if the study needs Optuna, which is not installed: nothing is written before.
+    Also raises ConfigError if the study needs Optuna and Optuna is not installed. So this error
+    appears before anything is written.
     """
     try:
         found = StudySpec.model_validate(dict(document))

@@ -45,9 +45,9 @@ def spell(ns: int) -> str:
 
 
 def long_gap(duration: int) -> int:
-    """Returns the length from which a gap is long in a trace of `duration` ns.
+    """Returns the minimum length of a long gap, in ns, in a trace of `duration` ns.
 
-    This length, in ns, is a tenth of the trace, but at least a minute and at most a day.
+    The minimum is a tenth of the trace, limited to the range from a minute to a day.
     """
     return min(_UNITS["d"], max(_UNITS["min"], -(-duration // 10)))
 

@@ -193,7 +193,7 @@ def _joined(frames: Iterable[pl.DataFrame], empty: pl.DataFrame) -> pl.DataFrame
 
 
 def metadata(trace: Trace, digest: Digest) -> dict[str, str]:
-    """Returns file metadata from which `read` restores what the columns do not hold.
+    """Returns file metadata from which `read` restores the facts that the columns do not hold.
 
     `digest` covers all rows. Notes about long gaps are left out: a reader of the file finds the
     gaps again.

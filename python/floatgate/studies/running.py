@@ -81,8 +81,8 @@ def study(
     an executor of `concurrent.futures` or one like them; the default has a thread per core.
     `in_flight` limits the runs that are submitted and unfinished (default: four per core). `shard`,
     "I/N", runs the I-th of N parts, which may share one `out`. `resume` keeps the existing rows and
-    executes only the missing runs; with `retry_failed` it also repeats failed runs. `resume` and `shard`
-    refuse runs with a policy in Python.
+    executes only missing runs; with `retry_failed` it also repeats failed runs. `resume` and
+    `shard` refuse runs with a policy in Python.
 
     A run that fails is a row with its error. Raises ConfigError or TraceError for mistakes in the
     study or in `out`, RunError if the executor breaks, OSError if `out` cannot be written.

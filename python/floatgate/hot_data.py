@@ -310,7 +310,7 @@ def _notes(document: Mapping[str, Any]) -> list[str]:
     if not document["partial_bytes"]:
         return []
     if not document["partial_counted"]:
-        return [f"the last {left} of writes are no whole sequence of {whole} and are left out"]
+        return [f"the last {left} of writes are left out: less than a whole sequence of {whole}"]
     if document["sequences"] == 1:
         return [f"the only sequence has {left} of writes, less than {whole}"]
     return [

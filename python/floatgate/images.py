@@ -103,8 +103,8 @@ def live_config(
     one = configs.resolve_all(device, set, {})[0]
     for key in one.guests.policies:
         raise _core.ConfigError(
-            f"{key}: a policy in Python; expected another, as nbdkit, which serves a live drive, "
-            "has no Python"
+            f"{key}: a policy in Python given; expected a built-in one, because nbdkit serves a "
+            "live drive without Python"
         )
     asked = configs.resolve(device, {**set, **aged_start(device, set)}) if aged else one.config
     live = _core.live_config(asked, size=bytes)
@@ -113,8 +113,8 @@ def live_config(
     return live, [
         *scaling.few_units(json.loads(live), bytes),
         *(
-            f"cleaning.{key} is {has[key]} in the place of {had[key]}, as the journal of a live "
-            "drive keeps an erase unit more"
+            f"cleaning.{key} is {has[key]} in the place of {had[key]}, because the journal of a "
+            "live drive needs one more erase unit"
             for key in changed
         ),
     ]

@@ -98,13 +98,13 @@ def what_seeds_change(results: Sequence[Result]) -> str:
     if not several:
         return ""
     made = [name for name, of in several.items() if len(set(of.values())) > 1]
-    drawn = "seeds draw the requests anew, the start state and the policies' dice"
-    kept = "seeds change the start state and the policies' dice; the trace is the same"
+    drawn = "seeds draw the requests anew, the start state and the policies' random choices"
+    kept = "seeds change the start state and the policies' random choices; the trace is the same"
     if not made:
         return kept
     if len(made) == len(several):
         return drawn
-    return f"{drawn} ({', '.join(made)}); of the other traces they leave the requests as they are"
+    return f"{drawn} ({', '.join(made)}); the requests of the other traces do not change"
 
 
 def mean_and_half_width(values: Sequence[float | None]) -> tuple[float | None, float | None]:

@@ -257,7 +257,7 @@ def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     for key in given:
         if key.startswith("start."):
-            raise _core.ConfigError(f"{key}: is given, but the recipes say what is written before")
+            raise _core.ConfigError(f"{key}: is given, but the recipes set the start state")
     sets = {**given, "start.fill": "none", PLAY: ""}
     idle = json.loads(configs.resolve(device, sets))["cleaning"].get("idle_after")
     return sets if "timing" in sets or idle is not None else {**sets, "timing": "none"}
@@ -275,7 +275,7 @@ def _sized(
     keys = {part.partition("=")[0].strip() for part in rest.split(",")}
     if told := sorted(keys & {"writes", "requests"}):
         raise _core.ConfigError(
-            f"workload: {told[0]} is given; expected none, as the workload goes on until it is "
+            f"workload: {told[0]} is given; expected none, because the workload runs until it is "
             "steady"
         )
     parts = [part for part in (rest.strip(),) if part]
@@ -375,7 +375,7 @@ def _judge_all(
         if len(begins) == len(own):
             judged.append(_judge(recipe, series[recipe.play], begins, state))
         else:
-            notes.append(f"{recipe.title}: not reached in the volumes that were run")
+            notes.append(f"{recipe.title}: not complete within the volumes of the run")
     return judged, notes
 
 
@@ -443,7 +443,7 @@ def _warnings(state: Steady, budget: int) -> list[str]:
     if not coarse:
         return []
     levels = " and ".join(f"{level} %" for level in coarse)
-    known = f"a window is known to {state.window_error:.2f} % (standard error)"
+    known = f"the standard error of a window is {state.window_error:.2f} %"
     return [f"{levels} cannot be told: {known}; use more seeds or a larger drive"]
 
 

@@ -38,8 +38,8 @@ UNIT_PAGES_LEAST = 16
 """Fewest pages of a unit on the smallest drives."""
 
 TOLERANCE = 1 / 3
-"""Largest deviation of a unit's pages from the target, as a share. Within it, the unit is spread
-over the most dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
+"""Largest relative deviation of a unit's pages from the target. This tolerance keeps a unit on more
+dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
 """
 
 SCALED = "scaled: erase units have "
@@ -213,13 +213,13 @@ def _notes(
 ) -> Iterator[str]:
     before, after = config["flash"], scaled["flash"]
     yield (
-        f"{SCALED}{unit_pages(scaled):,} pages in the place of "
+        f"{SCALED}{unit_pages(scaled):,} pages instead of "
         f"{unit_pages(config):,} (flash.superblock = {after['superblock']}, flash.pages_per_block "
-        f"= {after['pages_per_block']}) and a block is erased in {_us(after)} us in the place of "
+        f"= {after['pages_per_block']}) and a block is erased in {_us(after)} us instead of "
         f"{_us(before)} us; --full-size keeps the units of the device"
     )
     if asked is not None and units < asked * 2 // 3:
-        yield f"{ONLY}{units:,} units of the {asked:,} asked for, as smaller units hold too little"
+        yield f"{ONLY}{units:,} units of the {asked:,} requested: smaller units hold too few pages"
 
 
 def _us(flash: Mapping[str, Any]) -> str:

@@ -63,8 +63,8 @@ ORACLES = (
 
 NEXT = {
     "the trace has no writes": "A trace of the same host that has its writes, too.",
-    "too small": "A trace of more data; a longer one, if it touches more (trace info tells).",
-    "too short": "A longer trace, of several times what it spans (floatgate trace info tells).",
+    "too small": "A trace of more data; a longer one, if it touches more (see trace info).",
+    "too short": "A longer trace, which writes several times its span (see trace info).",
 }
 """Next measurement, by the reason that a steady state is not known."""
 

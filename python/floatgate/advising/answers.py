@@ -40,14 +40,15 @@ HELD = (138, 144)
 """
 
 SAMPLED_INTERVAL = (
-    "Intervals: 95 % over the samples (Student's t), widened to hold what the larger samples have, "
-    "and what the line through both sizes leads to, and by what the measured loops differ by from "
-    f"those before. Of {HELD[1]} that were held against a full simulation {HELD[0]} were right."
+    "Intervals: 95 % over the samples (Student's t), widened to include the mean of the larger "
+    "samples and the end of the line through both sizes, and by the difference between the "
+    f"measured and the earlier loops. In {HELD[0]} of {HELD[1]} checks the full simulation fell "
+    "inside the interval."
 )
 
 LOOPS_INTERVAL = (
-    "Intervals: 95 % over the measured loops (Student's t), widened by what they differ by from "
-    "those before. Another part of the same workload may differ by more."
+    "Intervals: 95 % over the measured loops (Student's t), widened by their difference from the "
+    "earlier loops. Another part of the same workload may differ by more."
 )
 
 Named = Sequence[tuple[str, Steady]]
@@ -89,9 +90,9 @@ def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Li
     other = " or ".join(f"{spare:.0%}" for spare in others)
     more = (
         f"The full simulation, at {first:.0%} spare (or {other}). A run prints the mean over all "
-        f"of its loops; that of the last {last} of {loops}, as here, is {loops / last:.4g} times "
-        f"what the first command prints, less {loops / last - 1:.4g} times what the second does. "
-        "Then the drive's own unit and policies."
+        f"of its loops. The mean of the last {last} of {loops} is {loops / last:.4g} times the "
+        f"number of the first command, less {loops / last - 1:.4g} times the number of the "
+        "second. After that, a run with the drive's own units and policies."
     )
     commands = tuple(calls.full(whole, first, many) for many in (loops, loops - last))
     return Line(
@@ -156,7 +157,7 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
     numbers.append(Number("for all pages that are accessed", whole, "bytes"))
     words = (
         ", ".join(f"{size(needed[hits]['bytes'])} for {hits} %" for hits in HITS)
-        + f" of the hits that can be had ({percent(curve['hit_ratio_max'])} of the accesses); "
+        + f" of the achievable hits ({percent(curve['hit_ratio_max'])} of the accesses); "
         f"{size(whole)} for every page."
     )
     doubts = [*curve["notes"]]
@@ -204,14 +205,14 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
         doubts.append("the trace has no time stamps: life in years is not known")
     if any(drive.own_bytes is not None for drive in drives):
         doubts.append(
-            "at its own size a drive has another spare and skew: with less data on it than it "
-            "holds cleaning costs less, with other data beside the trace's more or less"
+            "at its own size a drive has another spare and skew: cleaning costs less if the drive "
+            "is not full, and more or less with other data next to the trace's"
         )
     method = (
-        "Program/erase cycles of the preset, over one less its spare factor (the host's share of "
-        "the flash) and over the steady write amplification there, on a drive as large as what the "
-        "trace spans, full of it; the same write amplification is taken for the drive's own size. "
-        "Wear is taken to be even. Intervals are those of the write amplification."
+        "Program/erase cycles of the preset, divided by the host's share of the flash (one less "
+        "the spare factor) and by the steady write amplification. The write amplification is from "
+        "a drive as large as the trace's span, full of its data, and is assumed for the drive's "
+        "own size. Wear is assumed to be even. Intervals follow from the write amplification."
     )
     more = "The drive's own counters: media bytes and host bytes of the same week (SMART, OCP log)."
     return Line(
@@ -248,7 +249,7 @@ def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
         numbers.append(over(volumes * span / daily / DAYS, "life at the trace's rate", "years"))
         text += (
             f", {_years(numbers[-1].value)} at the trace's rate ({fixed(daily / span, 2)} a day) "
-            f"if it is as large as what the trace spans"
+            f"if it is as large as the trace's span"
         )
     own = drive.own_bytes
     if own is not None:
@@ -308,18 +309,19 @@ def streams(
         gain = 1 - state.write_amplification / apart.write_amplification
         noise = apart.half_width + state.half_width
         change = abs(apart.write_amplification - state.write_amplification)
-        says = "no difference that shows" if change <= noise else f"{-gain:+.0%}"
-        share = f"{way.share:.0%} of the writes are not in the largest"
+        says = "no clear difference" if change <= noise else f"{-gain:+.0%}"
+        share = f"{way.share:.0%} of the writes are outside the largest stream"
         words.append(f"{way.name} ({share}): {with_interval(state)}, {says}")
     known = [("one stream", plain), ("one handle", apart)]
     known += [(way.name, state) for way, state in found]
     return Line(
         key,
         QUESTIONS[key],
-        f"At {plain.spare_factor:.0%} spare one stream has {with_interval(plain)}, one handle for "
-        f"all, with copies apart, {with_interval(apart)}; against that {'; '.join(words)}.",
+        f"At {plain.spare_factor:.0%} spare one stream has {with_interval(plain)}, and one handle "
+        f"for all, with separate copies, has {with_interval(apart)}. Compared with one handle: "
+        f"{'; '.join(words)}.",
         _found(whole),
-        _method(whole, "handles isolated initially: what cleaning moves shares units"),
+        _method(whole, "handles isolated initially: pages that cleaning moves share units"),
         tuple([*refused, *_drifting([state for _, state in known])]),
         more,
         tuple(_factor(*pair) for pair in known),
@@ -366,7 +368,7 @@ def _drifting(states: Sequence[Steady]) -> list[str]:
     if not drifts:
         return []
     most = f"{max(drifts):.1%}"
-    return [f"not steady: the measured loops differ by up to {most} from those before"]
+    return [f"not steady: the measured loops differ by up to {most} from the earlier loops"]
 
 
 def _years(years: float) -> str:

@@ -36,7 +36,7 @@ FEW = 1000
 """Fewest requests of a kind for a sound p99: with fewer, less than ten are slower than p99."""
 
 NEXT = (
-    "The drive itself, with the trace replayed at its times; for the causes all latencies of a run."
+    "The drive itself, with the trace replayed at its times; for causes, a run with all latencies."
 )
 
 
@@ -164,8 +164,8 @@ def _thin(tails: list[_Tail]) -> list[str]:
     doubts = [doubt for tail in tails if (doubt := tail.few()) is not None]
     if alone := [f"of {tail.kind}s" for tail in tails if tail.ends_us is None]:
         doubts.append(
-            f"p99 {' and '.join(alone)} is from one excerpt, and has no interval: how much it "
-            "differs from one part of the trace to another is not known"
+            f"p99 {' and '.join(alone)} is from one excerpt, and has no interval: its variation "
+            "over the trace is not known"
         )
     return doubts
 
@@ -178,18 +178,18 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
     method = (
         f"Simulated with time, {len(results)} excerpt{'s' if len(results) > 1 else ''} of "
         f"{count(requests)} requests in all, on a {name} of {size(capacity)}: its dies, buses and "
-        "times, blocks as much smaller as the drive is. Before each it was filled, and written "
-        "once over at random."
+        "times, with blocks scaled down like the drive. Before each excerpt the drive was filled, "
+        "and overwritten once at random."
     )
     if any(tail.ends_us is not None for tail in tails):
         method += " Middle, least and most of the excerpts."
-    doubts = ["the times are those of the system that was traced: a faster drive may be sent more"]
+    doubts = ["the times are from the traced system: a host may send more to a faster drive"]
     doubts += _thin(tails)
     busy = [result.throughput.utilization or 0.0 for result in results]
     if max(busy) > BUSY:
         doubts.append(
-            f"the drive is busy {max(busy):.0%} of the time: it does not keep up, and latency is "
-            "that of a queue that grows"
+            f"the drive is busy {max(busy):.0%} of the time: it does not keep up, and latency "
+            "shows a growing queue"
         )
     answer = f"On {name}: {'; '.join(tail.words() for tail in tails)}."
     return Line(

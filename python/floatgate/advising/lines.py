@@ -14,8 +14,8 @@ FOUND = {
     "counted": "counted in the trace",
     "sampled": "simulated on samples of its pages",
     "simulated": "simulated with the trace itself, or with excerpts of it",
-    "estimated": "from one of these, by an assumption that is stated",
-    "not known": "the trace cannot tell",
+    "estimated": "computed from one of these, under a stated assumption",
+    "not known": "the trace does not allow an answer",
 }
 """Ways in which an answer can be found."""
 

@@ -139,7 +139,7 @@ class Requests:
             )
         if self.volumes * LOOPS[1] < VOLUMES:
             return (
-                f"too short: it writes {self.volumes:.3f} of what it spans, and would have to be "
+                f"too short: it writes {self.volumes:.3f} of its span, and would have to be "
                 f"repeated {self.loops} times (at most {LOOPS[1]})"
             )
         if self.units < UNITS_FEW:

@@ -49,7 +49,7 @@ def known_streams(whole: Requests) -> tuple[list[Streams], list[str]]:
     """Returns the ways that this trace allows, and reasons why other ways are left out."""
     found, reasons = [], []
     small = Streams(f"by size, to {SMALL >> 10} KiB and larger", pl.col("length") > SMALL, 2)
-    ways = [("by size", small, "nearly all writes are of one class"), _by_device(whole)]
+    ways = [("by size", small, "nearly all writes are in one size class"), _by_device(whole)]
     if "stream" in whole.frame.columns:
         handles = min(HANDLES, int(whole.frame["stream"].max()) + 1)  # type: ignore[arg-type]
         own = Streams("by the handles of the trace", pl.col("stream"), handles)
@@ -82,7 +82,7 @@ def _by_device(whole: Requests) -> tuple[str, Streams | None, str]:
         own, range(1, len(own) + 1), default=0, return_dtype=pl.UInt16
     )
     way = Streams(f"by device, {len(ordered)} of them", handle, len(own) + 1)
-    return "by device", way, "one device has the writes"
+    return "by device", way, "one device has nearly all writes"
 
 
 def _share(whole: Requests, streams: Streams) -> float:

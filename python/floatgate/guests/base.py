@@ -163,7 +163,7 @@ def _check_names(mine: type, base: type, open_ones: list[str]) -> None:
             if meant := get_close_matches(name, open_ones, n=1, cutoff=ALIKE):
                 raise TypeError(
                     f"{mine.__name__}.{name}: the engine asks for no such method; expected "
-                    f"{meant[0]}, or for a method of your own a name less like it"
+                    f"{meant[0]}, or a less similar name for a method of your own"
                 )
 
 

@@ -89,8 +89,8 @@ def _copied(key: str, policy: Policy, memo: dict[int, Any]) -> Policy:
     except Exception as error:
         raise ConfigError(
             f"{key} = {PREFIX}{policy.name}: each of several runs has a deep copy of the policy, "
-            f"and it cannot be copied: {type(error).__name__}: {error}; expected what has no copy, "
-            "such as a lock or an open file, to be made in start()"
+            f"and it cannot be copied: {type(error).__name__}: {error}; create objects without a "
+            "copy, such as a lock or an open file, in start()"
         ) from error
 
 

@@ -64,7 +64,7 @@ def made(name: str) -> Policy:
         several = " and ".join(f"{_package(one)} ({one.value})" for one in points[name])
         raise _core.ConfigError(
             f"python:{name}: {several} have a policy of this name; expected one of them: uninstall "
-            "the other, or have it renamed there, or give the policy itself in Python"
+            "the other, ask for another name there, or give the policy itself in Python"
         )
     found = _loaded(points[name][0])
     try:

@@ -161,8 +161,8 @@ def _opened(
 
 def _other(image: Path, option: str, has: str, asked: str) -> ConfigError:
     return ConfigError(
-        f"{option}: {image} exists and {has}; {asked} is asked for. Leave {option} out, or name "
-        "another image"
+        f"{option}: {image} exists and {has}; {asked} given. Leave {option} out, or name another "
+        "image"
     )
 
 

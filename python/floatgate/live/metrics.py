@@ -34,7 +34,9 @@ class _Of(Collector):
     def collect(self) -> Iterator[Metric]:
         status = self._status
         about = {"version": status.floatgate, "device": status.device, "timing": status.timing}
-        yield InfoMetricFamily("floatgate", "What is served, and how.", value=about)
+        yield InfoMetricFamily(
+            "floatgate", "Version, device and timing of the server.", value=about
+        )
         yield from _work(status)
         yield from _inside(status)
         yield from _times(status)
@@ -47,7 +49,7 @@ def _work(status: Status) -> Iterator[Metric]:
     yield _gauge("uptime_seconds", "Time since the server started.", status.uptime_s)
     yield _gauge("capacity_bytes", "Bytes that the host can address.", status.bytes)
     yield _gauge("connections", "Clients that are connected.", server.connections)
-    yield _gauge("requests_in_flight", "Requests that are under way.", server.in_flight)
+    yield _gauge("requests_in_flight", "Requests in flight.", server.in_flight)
     yield _counters("requests", "Requests of clients.", "op", vars(server.requests))
     yield _counter("request_errors", "Requests that failed.", server.errors)
     written, read = workload.write_bytes, workload.read_bytes
@@ -63,9 +65,9 @@ def _work(status: Status) -> Iterator[Metric]:
 def _inside(status: Status) -> Iterator[Metric]:
     result = status.result
     for kind, what in (
-        ("reads", "Pages read from flash, by what for."),
-        ("programs", "Pages programmed, by what for."),
-        ("erases", "Erase units erased, by what for."),
+        ("reads", "Pages read from flash, by cause."),
+        ("programs", "Pages programmed, by cause."),
+        ("erases", "Erase units erased, by cause."),
     ):
         yield _counters(f"media_{kind}", what, "cause", vars(getattr(result.flash, kind)))
     yield _gauge(
@@ -74,7 +76,7 @@ def _inside(status: Status) -> Iterator[Metric]:
         result.write_amplification,
     )
     yield _counter("map_hits", "Map entries found in the map's cache.", result.mapping.hits)
-    yield _counter("map_misses", "Map entries not found in it.", result.mapping.misses)
+    yield _counter("map_misses", "Map entries not found in the map's cache.", result.mapping.misses)
     yield _gauge("free_units", "Erase units with nothing in them.", status.free_units)
     room = status.cleaning_begins_after_bytes
     yield _gauge("cleaning_begins_after_bytes", "Room left until units are cleaned.", room)
@@ -86,24 +88,26 @@ def _times(status: Status) -> Iterator[Metric]:
     measured = vars(server.latency_us)
     yield _summary("latency_seconds", "From request to answer, as measured.", "op", measured)
     waits = {"wait": server.lock_wait_us, "held": server.lock_held_us}
-    yield _summary("lock_seconds", "Waiting for the drive, and having it.", "phase", waits)
+    yield _summary("lock_seconds", "Waiting for the drive's lock, and holding it.", "phase", waits)
     if status.timing != "none":
         latency = status.result.latency
         times = {"read": modelled(latency.read), "write": modelled(latency.write)}
-        what = "From request to answer, of the modelled drive."
+        what = "From request to answer, on the modelled drive."
         yield _summary("modelled_latency_seconds", what, "op", times)
         yield _blame(status.result)
     if server.holding is not None:
         error = {"": server.holding.error_us}
-        yield _summary("holding_error_seconds", "How far answers missed their time.", "", error)
-        what = "Share of the answers late by more than a tenth of their time."
+        yield _summary(
+            "holding_error_seconds", "Distance of answers from their due time.", "", error
+        )
+        what = "Share of the answers late by more than a tenth of their due time."
         yield _gauge("late_ratio", what, server.holding.late_share)
-        what = "How much longer the answers took on average than they should have."
+        what = "Mean excess of the answers over their due time, as a share of it."
         yield _gauge("mean_excess_ratio", what, server.holding.mean_excess)
 
 
 def _blame(result: Result) -> Metric:
-    what = "Parts of the mean latency of the modelled drive, by cause."
+    what = "Components of the mean latency of the modelled drive, by cause."
     family = GaugeMetricFamily("floatgate_modelled_blame_seconds", what, labels=["cause"])
     for cause, us in vars(result.latency.blame_us).items():
         if us is not None:
@@ -118,7 +122,7 @@ def _smart(smart: Smart) -> Iterator[Metric]:
         ("media_write_bytes", "Bytes programmed, ever.", smart.media_bytes_written),
         (
             "lifetime_media_write_bytes",
-            "Bytes programmed, ever, by the numbers in the flash.",
+            "Bytes programmed, ever, as recorded in the flash.",
             smart.lifetime_media_bytes_written,
         ),
         ("unsafe_shutdowns", "Losses of power.", smart.unsafe_shutdowns),
@@ -127,11 +131,15 @@ def _smart(smart: Smart) -> Iterator[Metric]:
         yield _counter(f"smart_{name}", what, value)
     used = None if smart.percentage_used is None else smart.percentage_used / 100
     for name, what, share in (
-        ("available_spare_ratio", "Spare that is left, 1 when new.", smart.available_spare_percent),
-        ("spare_threshold_ratio", "It warns below.", smart.available_spare_threshold_percent),
+        ("available_spare_ratio", "Spare left, 1 when new.", smart.available_spare_percent),
+        (
+            "spare_threshold_ratio",
+            "The drive warns below this spare.",
+            smart.available_spare_threshold_percent,
+        ),
     ):
         yield _gauge(f"smart_{name}", what, share / 100)
-    yield _gauge("smart_used_ratio", "Rated erases that are used up; may exceed 1.", used)
+    yield _gauge("smart_used_ratio", "Share of rated erases used up; may exceed 1.", used)
     yield _gauge("smart_erases_max", "Erases of the most worn unit.", smart.erases_max)
     yield _gauge("smart_erases_mean", "Mean erases of a unit.", smart.erases_mean)
     warnings = len(smart.critical_warnings)
@@ -141,15 +149,17 @@ def _smart(smart: Smart) -> Iterator[Metric]:
 def _shadows(status: Status) -> Iterator[Metric]:
     prefix = "floatgate_shadow_"
     wa = GaugeMetricFamily(
-        prefix + "write_amplification", "The same of a shadow drive.", labels=["shadow"]
+        prefix + "write_amplification", "Write amplification of a shadow drive.", labels=["shadow"]
     )
     behind = GaugeMetricFamily(
-        prefix + "behind_requests", "Requests it has yet to do.", labels=["shadow"]
+        prefix + "behind_requests", "Requests that the shadow has not done yet.", labels=["shadow"]
     )
     programs = CounterMetricFamily(
-        prefix + "media_programs", "Pages programmed, by what for.", labels=["shadow", "cause"]
+        prefix + "media_programs",
+        "Pages programmed by a shadow drive, by cause.",
+        labels=["shadow", "cause"],
     )
-    failed = GaugeMetricFamily(prefix + "failed", "1 if it has failed.", labels=["shadow"])
+    failed = GaugeMetricFamily(prefix + "failed", "1 if the shadow has failed.", labels=["shadow"])
     for shadow in status.also:
         failed.add_metric([shadow.name], shadow.result is None)
         behind.add_metric([shadow.name], shadow.behind)

@@ -175,8 +175,8 @@ def threads(nbdkit: str, wanted: int | None, timing: str, depth: int) -> tuple[i
     if wanted is None and timing == "none":
         return 1, None
     text = (
-        f"{name} aborts when a client is killed with several requests under way, as if power "
-        "failed (mended in 1.34); --threads 1 avoids it"
+        f"{name} aborts, as at a power loss, when a client is killed with several requests in "
+        "flight (fixed in 1.34); --threads 1 avoids it"
     )
     return wanted or several, text
 

@@ -47,7 +47,7 @@ def make_folder() -> None:
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise RunError(f"{place}: is not a folder that is yours alone; give --socket PATH")
+        raise RunError(f"{place}: expected a folder that only you can access; give --socket PATH")
 
 
 def claim(path: Path, option: str) -> None:

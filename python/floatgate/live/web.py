@@ -282,10 +282,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _check_right(self) -> None:
         origin = self.headers.get("Origin")
         if origin is not None and origin.removeprefix("http://") not in self.server.hosts:
-            raise _Refused(HTTPStatus.FORBIDDEN, "Origin: another site may not steer this drive")
+            raise _Refused(HTTPStatus.FORBIDDEN, "Origin: another site may not control this drive")
         given = self.headers.get("Authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), self.server.token):
-            raise _Refused(HTTPStatus.FORBIDDEN, "the token that serve has printed is needed")
+            raise _Refused(HTTPStatus.FORBIDDEN, "expected the token that floatgate serve prints")
 
     def _send(self, status: HTTPStatus, kind: str, content: bytes) -> None:
         self.send_response(status)

@@ -247,7 +247,7 @@ class _Search:
         """Returns the objectives with bounds; `values` has the front, and smaller is better."""
         found = []
         for at, goal in enumerate(self.given.objectives):
-            bound, what = None, "no bound is known of it"
+            bound, what = None, "no bound is known for this metric"
             if "write_amplification" in goal.metric and goal.direction == "min":
                 # With several objectives, the drive that is best in this objective.
                 best = min(values, key=lambda number: (values[number][at], number))

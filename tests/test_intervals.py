@@ -273,10 +273,10 @@ def test_what_a_seed_changes_depends_on_the_trace(results) -> None:
         {"op": [1] * 500, "offset": [4096 * (at * 7 % 200) for at in range(500)]}
     ).with_columns(at_ns=pl.int_range(500), length=pl.lit(4096))
     recorded = fg.compare_results(requests, vary={}, seeds=2)
-    assert what_seeds_change(recorded).endswith("dice; the trace is the same")
+    assert what_seeds_change(recorded).endswith("random choices; the trace is the same")
     assert what_seeds_change(results).startswith("seeds draw the requests anew")
     both = what_seeds_change([*recorded, *results])
-    assert SMALL in both and "of the other traces they leave the requests as they are" in both
+    assert SMALL in both and "the requests of the other traces do not change" in both
     assert what_seeds_change(results[:1]) == ""
 
 

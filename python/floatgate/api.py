@@ -56,7 +56,7 @@ def run(
     `limit` keeps only the first `limit` requests. `repeat` (from 1) is the number of times that
     they are played. `time_scale` (above 0) multiplies the time between requests. Before that,
     `close_gaps`, such as "1h", shortens every longer gap between two requests of the trace to that
-    duration. `addresses` says how the devices of a trace become one address space: "fold" leaves
+    duration. `addresses` sets how the devices of a trace become one address space: "fold" leaves
     out addresses that are never touched, "span" keeps them, and "modulo" wraps all addresses onto a
     drive with a given `flash.blocks`. `streams` chooses the source of placement handles, which a
     drive with `placement.scheme = "host"` uses: "trace", the column `stream` if the trace has one,

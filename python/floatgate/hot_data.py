@@ -182,9 +182,7 @@ class Hotness(Shown):
     hot_from: int
     """Writes within a sequence that make a page hot."""
     rounding: str
-    """How a write counts that covers part of a page: "cover" counts the page, "truncate" counts
-    whole pages only.
-    """
+    """How to count a write to part of a page: "cover" counts the page, "truncate" does not."""
     write_requests: int
     written_bytes: int
     """Bytes of the write requests."""
@@ -241,10 +239,10 @@ def hotness(
     hot if it is written `hot_from` times or more; any other page is cold. Means are over the
     sequences.
 
-    `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` says how a write
-    counts that covers part of a page: "cover" counts every page that it touches, "truncate" counts
-    as many pages as fit whole in its length. A last sequence of less than `gb` counts if `partial`
-    is true, or if it is the only one. `trace` and the other options, except `addresses` and
+    `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` sets how to
+    count a write to part of a page: "cover" counts every page that the write touches, "truncate"
+    counts only the whole pages that fit in its length. A last sequence of less than `gb` counts if
+    `partial` is true, or if it is the only one. `trace` and the other options, except `addresses` and
     `verify`, are as for `floatgate.run`. The devices of a trace are laid one after the other,
     including addresses that are never touched. `progress` is called with the phases "read" and
     "hotness".

@@ -182,7 +182,9 @@ class Hotness(Shown):
     hot_from: int
     """Writes within a sequence that make a page hot."""
     rounding: str
-    """How to count a write to part of a page: "cover" counts the page, "truncate" does not."""
+    """How to count a write to part of a page: "cover" counts the page, "truncate" counts only the
+    whole pages that fit in the write's length.
+    """
     write_requests: int
     written_bytes: int
     """Bytes of the write requests."""
@@ -242,8 +244,9 @@ def hotness(
     `gb` is bytes, or a text such as "1GB" (10^9) or "1GiB" (2^30). `rounding` sets how to
     count a write to part of a page: "cover" counts every page that the write touches, "truncate"
     counts only the whole pages that fit in its length. A last sequence of less than `gb` counts if
-    `partial` is true, or if it is the only one. `trace` and the other options, except `addresses` and
-    `verify`, are as for `floatgate.run`. The devices of a trace are laid one after the other,
+    `partial` is true, or if it is the only one.
+
+    `trace` and the other options, except `addresses` and `verify`, are as for `floatgate.run`. The devices of a trace are laid one after the other,
     including addresses that are never touched. `progress` is called with the phases "read" and
     "hotness".
 

@@ -37,7 +37,7 @@ def create(
 
     Returns notes on how the drive differs from its config.
 
-    With `aged`, the engine overwrites the drive as its `[start]` states, or to its steady state; its
+    With `aged`, the engine overwrites the drive as `[start]` states, or to its steady state. Its
     pages hold zeros. `progress` is called with "fill", the pages written, and the number of pages
     to write (0 if unknown). The file appears only when it is complete.
 

@@ -246,9 +246,9 @@ def hotness(
     counts only the whole pages that fit in its length. A last sequence of less than `gb` counts if
     `partial` is true, or if it is the only one.
 
-    `trace` and the other options, except `addresses` and `verify`, are as for `floatgate.run`. The devices of a trace are laid one after the other,
-    including addresses that are never touched. `progress` is called with the phases "read" and
-    "hotness".
+    `trace` and the other options, except `addresses` and `verify`, are as for `floatgate.run`. The
+    devices of a trace are laid one after the other, including addresses that are never touched.
+    `progress` is called with the phases "read" and "hotness".
 
     Raises ConfigError or TraceError (both ValueError) for a wrong argument or trace.
     """

@@ -21,8 +21,9 @@ The code was written from the abstract and these facts, not from the authors' co
 - If 1 % is fewer than 4096 pages, more pages are sampled.
 - Groups except the last are cleaned in the order of age, when they exceed their size. The last
   group has the remaining space, and its emptiest unit is cleaned. `midas_model` computes the cost.
-- The share of valid pages is compared over a whole turn of the group's units, counting only units
-  opened since the groups were chosen. The last group is not compared, because no group follows.
+- The share of valid pages is compared once the cleaned units add up to the size of the group. Only
+  units opened since the groups were chosen count. The last group is not compared, because no group
+  follows.
 - The chain begins with one group, which is kept until the first cleaning.
 """
 

@@ -43,7 +43,7 @@ def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: P
         ((synthetic, "--fit", spare, "--run", "s-a", "--scale", "2"), "expected 1/N"),
         ((synthetic, "--fit", spare, "--run", "s-a,"), "expected names between commas"),
         (("no.csv", "--fit", spare), "no.csv: cannot be read"),
-        ((synthetic,), "'--fit' and '--out': missing; expected --fit KEY,... and --out"),
+        ((synthetic,), "'--fit': missing; expected --fit KEY,... and --out DRIVE.toml"),
         ((synthetic, "--predict"), "'--out': is of a fit"),
         ((synthetic, "--fit", spare, "--size", "2GiB", "--set", "flash.blocks=3"), "size"),
         ((synthetic, "--fit", spare, "--set", "flash.blocks"), "expected KEY=VALUE"),
@@ -52,6 +52,8 @@ def test_a_call_that_fails_leaves_no_file(cli: Cli, synthetic: Path, tmp_path: P
         assert done.returncode == 2, arguments
         assert words in done.stderr and done.stderr.count("\n") == 1
         assert not list(tmp_path.glob("*drive.toml*"))
+    done = cli("calibrate", synthetic, "--device", start)
+    assert done.returncode == 2 and "'--fit' and '--out': missing" in done.stderr
     done = cli("calibrate", synthetic, "--fit", spare, "--device", start, "-o", synthetic)
     assert done.returncode == 2 and "is the input" in done.stderr
 

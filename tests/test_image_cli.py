@@ -236,5 +236,5 @@ def test_a_drive_of_few_units_is_announced_with_settings_for_more(cli) -> None:
     settings = done.stderr.partition("smaller units: ")[2].partition("\n")[0].split()
     assert settings[0] == "--set"
     assert cli(*few, "more.img", *settings).stderr == "made more.img\n"
-    assert json.loads(cli("image", "info", "few.img", "--json").stdout)["units"] < 128
-    assert json.loads(cli("image", "info", "more.img", "--json").stdout)["units"] >= 128
+    assert json.loads(cli("image", "info", "few.img", "--json").stdout)["geometry"]["units"] < 128
+    assert json.loads(cli("image", "info", "more.img", "--json").stdout)["geometry"]["units"] >= 128

@@ -164,7 +164,11 @@ def test_numbers_with_thousands_apart_are_one_number() -> None:
 
 @pytest.mark.parametrize(
     ("years", "text"),
-    [([0.0003], "0.110 days"), ([0.5, 2], "183 to 731 days"), ([1, 12.5], "1.00 to 12.5 years")],
+    [
+        ([0.0003], "0.110 days"),
+        ([0.02, 0.2], "7.30 to 73.0 days"),
+        ([1, 12.5], "1.00 to 12.5 years"),
+    ],
 )
 def test_a_lifetime_is_never_rounded_to_nothing(years: list[float], text: str) -> None:
     assert lifetimes(years) == text

@@ -14,7 +14,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class WorkloadResult:
-    """What the host asked for."""
+    """Requests of the host."""
 
     name: str
     """File name or generator text."""
@@ -39,11 +39,11 @@ class WorkloadResult:
     write_pages: int
     """Pages that write requests touched."""
     volumes_written: float
-    """Bytes written over the capacity: drive capacities (volumes) written."""
+    """Bytes written divided by the capacity: drive capacities (volumes) written."""
     trimmed_pages: int
     """Pages unmapped by trims."""
     unwritten_pages_read: int
-    """Pages read that held nothing, as they had never been written, or were trimmed; they cost no
+    """Pages read that held no data, because they were never written, or were trimmed; they cost no
     flash read."""
     partial_page_reads: int
     """Pages read because a write covered only a part of them."""
@@ -57,19 +57,19 @@ class WorkloadResult:
 
 @dataclass(frozen=True)
 class DriveResult:
-    """The drive that was simulated. T is the flash in service, U what the host can address."""
+    """The simulated drive. T is the flash in service, U the flash that the host can address."""
 
     units: int
     """Erase units in service: T, without the reserve."""
     units_added: int
-    """Of these, units that were added to what the spare factor gives, because the drive could not
-    have worked without them."""
+    """Units of T added to those that the spare factor gives, because the drive could not have
+    worked without them."""
     reserve_units: int
     """Erase units on top of T that cleaning, or merging log blocks, needs to work."""
     slc_units: int
-    """Erase units on top of these that only the SLC cache uses (`slc.static`)."""
+    """Erase units on top of T and the reserve that only the SLC cache uses (`slc.static`)."""
     pages_per_unit: int
-    """Pages in an erase unit, without those of parity."""
+    """Pages in an erase unit, without parity pages."""
     page_bytes: int
     """Bytes of data in a page."""
     logical_pages: int
@@ -77,9 +77,9 @@ class DriveResult:
     log_pages: int
     """Logical pages of the host's log (SHRD), in addition to U."""
     translation_pages: int
-    """Flash pages that hold the map; 0 where the map is not kept on flash."""
+    """Flash pages that hold the map; 0 if the map is not on flash."""
     physical_bytes: int
-    """Flash of T and the reserve in bytes, parity included."""
+    """Bytes of T, the reserve and the SLC cache's units, parity included."""
     logical_bytes: int
     """U in bytes."""
     spare_factor: float
@@ -87,9 +87,10 @@ class DriveResult:
     over_provisioning: float
     """(T-U)/U, from 0."""
     low_water: int
-    """A write that opens an erase unit then cleans until this many less 1 are free."""
+    """Low water of free erase units: a write that opens a unit cleans until at least this number
+    less 1 are free."""
     high_water: int
-    """Cleaning ahead of need stops at this many free erase units."""
+    """High water of free erase units: cleaning ahead of need stops at this number."""
     channels: int
     """Channels."""
     dies: int
@@ -100,29 +101,29 @@ class DriveResult:
 
 @dataclass(frozen=True)
 class SpaceResult:
-    """What the flash is used for, in bytes: the parts add up to `raw_bytes`."""
+    """Use of the flash in bytes; the parts add up to `raw_bytes`."""
 
     raw_bytes: int
-    """All flash there is."""
+    """All flash of the drive."""
     user_bytes: int
-    """What the host can address: the capacity on the data sheet."""
+    """Flash that the host can address: the capacity on the data sheet."""
     log_bytes: int
     """The host's log (SHRD)."""
     map_bytes: int
     """The map."""
     spare_bytes: int
-    """The rest of the erase units in service: what cleaning lives on."""
+    """Spare space for cleaning: the rest of the erase units in service."""
     cleaning_bytes: int
     """Erase units without which cleaning, or merging log blocks, cannot begin
     (`drive.reserve_units`)."""
     slc_bytes: int
-    """Erase units that only the SLC cache uses, as they are with all bits of a cell."""
+    """Erase units that only the SLC cache uses, counted at their native capacity."""
     journal_bytes: int
     """Erase units of the journal."""
     fault_bytes: int
-    """Erase units that replace those that break in the simulation (`[faults]`)."""
+    """Erase units that replace failing units in the simulation (`[faults]`)."""
     reserve_bytes: int
-    """Erase units that are kept for others that break and are not used here
+    """Erase units kept to replace failed units; the simulation does not use them
     (`capacity.reserve`)."""
     parity_bytes: int
     """Parity in all erase units."""
@@ -133,7 +134,7 @@ class StartResult:
     """The state of the drive before the workload, and how it was reached."""
 
     fill: str
-    """What was written beforehand."""
+    """Data written beforehand."""
     volumes: float
     """Volumes (drive capacities) of random page writes."""
     played_volumes: float
@@ -141,23 +142,24 @@ class StartResult:
     settled: bool | None
     """For "steady": whether write amplification settled."""
     write_amplification: float | None
-    """Write amplification at its end: of the last volume, or of all random writes."""
+    """Write amplification at the end of the start phase: of the last volume, or of all random
+    writes."""
 
 
 @dataclass(frozen=True)
 class AmplificationResult:
-    """Bytes programmed to the flash for each byte that the host wrote, by cause; together, the
-    write amplification. All are absent if the host wrote nothing."""
+    """Bytes programmed to the flash for each byte that the host wrote, by cause. The components sum
+    to the write amplification. All are absent if the host wrote nothing."""
 
     host: float | None
-    """Bytes of the host: 1 without a write buffer, which may take in bytes that never reach the
-    flash, or that a block is padded with."""
+    """Bytes of the host: 1 without a write buffer. A write buffer can absorb bytes that never reach
+    the flash, and can add bytes to pad a block."""
     partial: float | None
-    """The rest of map pages that a write covered in part: the page is programmed as a whole."""
+    """The rest of pages that a write covered in part: the drive programs the page as a whole."""
     map: float | None
     """Translation pages, on behalf of the host."""
     gc: float | None
-    """Moves of data by cleaning."""
+    """Data moved by cleaning."""
     gc_map: float | None
     """Translation pages, on behalf of cleaning."""
     merge: float | None
@@ -169,25 +171,25 @@ class AmplificationResult:
     journal: float | None
     """The journal: checkpoints and trims."""
     retire: float | None
-    """Pages moved out of retired erase units, and pages of programs that failed once more."""
+    """Pages moved out of retired erase units, and pages programmed again after a failed program."""
     pad: float | None
     """Padding of rows that had to be programmed before they were full."""
     fold: float | None
-    """Moves out of the SLC cache."""
+    """Data moved out of the SLC cache."""
     parity: float | None
     """Parity over dies."""
 
 
 @dataclass(frozen=True)
 class CauseCounts:
-    """Flash operations by what caused them."""
+    """Flash operations by cause."""
 
     host: int
     """Requests of the host."""
     map: int
     """Translation pages, on behalf of the host."""
     gc: int
-    """Moves of data by cleaning."""
+    """Data moved by cleaning."""
     gc_map: int
     """Translation pages, on behalf of cleaning."""
     merge: int
@@ -199,11 +201,11 @@ class CauseCounts:
     journal: int
     """The journal: checkpoints and trims."""
     retire: int
-    """Pages moved out of retired erase units, and those of programs that failed once more."""
+    """Pages moved out of retired erase units, and pages programmed again after a failed program."""
     pad: int
     """Padding of rows that had to be programmed before they were full."""
     fold: int
-    """Moves out of the SLC cache."""
+    """Data moved out of the SLC cache."""
     parity: int
     """Parity over dies."""
 
@@ -215,7 +217,7 @@ class CauseCounts:
 
 @dataclass(frozen=True)
 class FlashResult:
-    """Pages read, pages programmed, erase units erased: pages of the map, of `mapping.unit`
+    """Pages read, pages programmed, erase units erased. Pages are map units, of `mapping.unit`
     bytes."""
 
     reads: CauseCounts
@@ -225,13 +227,14 @@ class FlashResult:
     erases: CauseCounts
     """Erase units erased."""
     senses: int
-    """Flash pages read by the cells: the pages of the map in one are read at once."""
+    """Reads of a flash page from the cells: one read covers all map units of a flash page."""
     program_operations: int
-    """Programs: of a page each, or of a row of them (`flash.program_pages`)."""
+    """Program operations: each programs a page, or a row of pages (`flash.program_pages`)."""
     memory_reads: int
-    """Pages read from the controller's memory, as they were not programmed yet; not in `reads`."""
+    """Pages read from the controller's memory because they were not programmed yet; `reads` does
+    not include them."""
     emergency_cleans: int
-    """Victims that the victim policy did not choose, as free units were short."""
+    """Victims that the victim policy did not choose, because free units were short."""
 
 
 @dataclass(frozen=True)
@@ -243,14 +246,14 @@ class MappingResult:
     hits: int
     """Look-ups that found their entry in the cache."""
     misses: int
-    """Look-ups that did not."""
+    """Look-ups that did not find their entry in the cache."""
     evictions: int | None
-    """Entries, or pages of them, that left the cache; None, here and below, if a policy in Python
-    does not tell."""
+    """Entries, or pages of entries, that left the cache. This and the following counts are None if
+    a Python policy does not report them."""
     dirty_evictions: int | None
     """Evictions of dirty entries, which write to flash."""
     prefetched: int | None
-    """Entries prefetched."""
+    """Entries loaded before they were accessed."""
     prefetch_used: int | None
     """Prefetched entries that were accessed later."""
     prefetch_unused: int | None
@@ -264,19 +267,19 @@ class MergesResult:
     """Merges of log blocks; all 0 on a page-mapped drive."""
 
     switch: int
-    """Log blocks that held a whole block in order and became the data block: no copies."""
+    """Log blocks that held a whole block in order and became the data block without copies."""
     partial: int
     """Log blocks in order that became the data block after the missing pages were copied in."""
     full: int
     """Blocks whose newest pages were all copied to a fresh erase unit."""
     dropped_logs: int
-    """Log blocks erased without a merge, as they had no valid page."""
+    """Log blocks erased without a merge, because they had no valid page."""
     shared_logs: int
     """Log blocks shared by several logical blocks that full merges emptied (`fast`)."""
     merged_per_shared_log: float | None
-    """Logical blocks merged to empty one of these (associativity), on average."""
+    """Mean number of logical blocks merged to empty a shared log block (associativity)."""
     merged_per_shared_log_max: int | None
-    """The most logical blocks merged to empty one of these."""
+    """Largest number of logical blocks merged to empty a shared log block."""
 
 
 @dataclass(frozen=True)
@@ -288,96 +291,98 @@ class BufferResult:
     hits: int
     """Pages read or written that were in the buffer."""
     misses: int
-    """Pages read or written that were not."""
+    """Pages read or written that were not in the buffer."""
     write_hits: int
-    """Hits of writes."""
+    """Pages written that were in the buffer."""
     read_hits: int
-    """Of the hits, those of pages that were read."""
+    """Pages read that were in the buffer."""
     flushed_pages: int
     """Pages evicted or flushed from the buffer to flash."""
     padded_pages: int
     """Pages read from flash to pad evicted blocks, and written with them."""
     trimmed_pages: int
-    """Pages that were trimmed while they were buffered."""
+    """Pages trimmed while they were in the buffer."""
     held_pages: int
-    """Pages that were in the buffer at the end."""
+    """Pages in the buffer at the end."""
     memory_bytes: int
     """Memory of the bookkeeping in bytes, without the pages."""
 
 
 @dataclass(frozen=True)
 class SlcResult:
-    """What the SLC cache took and gave; zeros without one."""
+    """Use of the SLC cache; all zero without one."""
 
     cached_pages: int
-    """Pages of the host that were written to the cache."""
+    """Pages of the host written to the cache."""
     direct_pages: int
-    """Pages of the host that went past it, as it was full."""
+    """Pages of the host written directly to native units, because the cache was full."""
     folds: int
-    """Units folded: what was valid in them was moved to units in native mode."""
+    """Units folded: their valid pages were moved to units in native mode."""
     idle_folds: int
-    """Of these, units folded while the host was idle."""
+    """Units folded while the host was idle, included in `folds`."""
     programs: int
-    """Pages programmed in SLC mode; a part of `flash.programs`."""
+    """Pages programmed in SLC mode, included in `flash.programs`."""
     program_operations: int
-    """Programs in SLC mode; a part of `flash.program_operations`."""
+    """Programs in SLC mode, included in `flash.program_operations`."""
     units: int
-    """Units that the cache has at the end."""
+    """Units of the cache at the end."""
     valid_pages: int
-    """Valid pages in them."""
+    """Valid pages in the cache's units."""
 
 
 @dataclass(frozen=True)
 class StreamPages:
-    """What was written to one stream."""
+    """Pages written to one stream."""
 
     host_pages: int
-    """Pages of the host."""
+    """Pages that the host wrote."""
     gc_pages: int
     """Pages that cleaning moved."""
 
 
 @dataclass(frozen=True)
 class PlacementResult:
-    """Which data shared erase units."""
+    """Placement: which data shared erase units."""
 
     streams: tuple[StreamPages, ...]
     """The streams, cold to hot."""
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks at the end; None, here and below, if it has none."""
+    """Extents that the policy tracks at the end. This and the following two are None if the policy
+    tracks no extents."""
     extents_mean: float | None
-    """Mean of the extents that there were at the end of a write command."""
+    """Mean number of extents at the end of a write command."""
     extents_most: int | None
-    """The most extents that there were at the end of a write command."""
+    """Largest number of extents at the end of a write command."""
     sample_reads: int
     """Translation pages read to sample page ages."""
     unknown_handles: int
-    """Writes of the host with a placement handle that the drive does not have: they went to 0."""
+    """Writes of the host with a placement handle that the drive does not have; the drive used
+    handle 0."""
 
 
 @dataclass(frozen=True)
 class HostResult:
-    """The layer above the drive."""
+    """The host layer above the drive."""
 
     commands: int
-    """Commands sent to the drive: without a layer every request is one. A write to the log is two,
-    its header and its data."""
+    """Commands sent to the drive. Without a host layer every request is one command. A write to the
+    log is two commands, its header and its data."""
     remaps: int
     """Remap commands."""
     remapped_pages: int
-    """Pages that they remapped."""
+    """Pages remapped by these commands."""
     redirected_reads: int
-    """Reads with a page in the log."""
+    """Reads that touch a page in the log."""
     windows: int
     """Windows of the log remapped."""
     twrites: int
     """Writes to the log."""
     packed_requests: int
-    """Requests packed into these."""
+    """Requests packed into writes to the log."""
     packed_pages: int
-    """Pages of these requests."""
+    """Pages of the packed requests."""
     dropped_pages: int
     """Pages in the log invalidated by larger writes and trims."""
     log_full: int
@@ -385,16 +390,16 @@ class HostResult:
     log_pages_used: int
     """Slots of the log in use at the end."""
     memory_bytes: int
-    """Bytes of the host's memory."""
+    """Memory of the layer on the host, in bytes."""
 
 
 @dataclass(frozen=True)
 class LatencySummary:
-    """Response times of one kind of request in microseconds, from arrival to completion; absent
-    where there was none."""
+    """Response times of one kind of request in microseconds, from arrival to completion. Values are
+    absent if there was no such request."""
 
     requests: int
-    """How many requests there were."""
+    """Number of requests."""
     mean_us: float | None
     """Mean, exact."""
     stdev_us: float | None
@@ -410,37 +415,38 @@ class LatencySummary:
     p9999_us: float | None
     """99.99th percentile."""
     max_us: float | None
-    """The longest."""
+    """Maximum."""
     cdf: tuple[tuple[float, float], ...]
-    """Response time in microseconds and share of requests (0 to 1) that took no longer, rising:
-    every 1 % up to 99 %, every 0.1 % up to 99.9 %, in the tail as finely as there are requests, and
-    the longest at 1."""
+    """Pairs of a response time in microseconds and the share of requests (0 to 1) that took no
+    longer, in ascending order. The shares are every 1 % up to 99 %, every 0.1 % up to 99.9 %, then
+    as fine as the number of requests allows, and 1 for the maximum."""
 
 
 @dataclass(frozen=True)
 class BlameTimes:
-    """Mean microseconds of a request by what it waited for; together, the mean latency."""
+    """Mean microseconds of a request by cause of the wait; the components sum to the mean
+    latency."""
 
     queue: float | None
     """Waiting for the command queue."""
     map: float | None
-    """Translation pages."""
+    """Reading and writing translation pages."""
     gc: float | None
-    """Flash busy with cleaning."""
+    """Waiting for flash busy with cleaning."""
     bus: float | None
-    """Transfers of its own, and of other requests."""
+    """Transfers of the request itself, and waiting for transfers of other requests."""
     die: float | None
-    """The flash operations of requests."""
+    """Flash operations of the request itself and of other host requests."""
     merge: float | None
     """Merges of log blocks."""
     buffer: float | None
     """Waiting for the write buffer, and copying to and from it."""
     remap: float | None
-    """Remapping by command of the host."""
+    """Remapping commanded by the host."""
     controller: float | None
-    """The controller's cores."""
+    """Waiting for the controller's cores, and their work."""
     link: float | None
-    """The host's link."""
+    """Waiting for the host's link, and transfers on it."""
 
 
 @dataclass(frozen=True)
@@ -448,13 +454,13 @@ class LatencyResult:
     """Response times in microseconds."""
 
     all: LatencySummary
-    """Of reads and writes together."""
+    """Reads and writes together."""
     read: LatencySummary
-    """Of reads."""
+    """Reads."""
     write: LatencySummary
-    """Of writes."""
+    """Writes."""
     blame_us: BlameTimes
-    """What the mean of all went into."""
+    """Components of the mean response time of all requests."""
 
     @property
     def p50(self) -> float | None:
@@ -479,24 +485,26 @@ class LatencyResult:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How long requests of one kind took, or how much of that one cause took, at full resolution: a
-    histogram of three significant digits with every bucket that counts any."""
+    """Distribution of the response times of one kind of request, or of the time that they spent on
+    one cause, at full resolution: a histogram of three significant digits with every bucket that is
+    not empty."""
 
     operation: str
-    """Which requests: "read", "write", or "all" of these."""
+    """Kind of requests: "read", "write", or "all" for both."""
     cause: str
-    """What took the time: an entry of `latency.blame_us` such as "gc", or "response", all of it."""
+    """Cause of the time: an entry of `latency.blame_us` such as "gc", or "response" for the whole
+    response time."""
     requests: int
-    """How many requests there were."""
+    """Number of requests."""
     none: int
-    """How many of them spent no time on it; they are in no bucket."""
+    """Requests that spent no time on the cause; no bucket counts them."""
     mean_us: float | None
     """Mean over all of the requests in microseconds, exact."""
     ns: tuple[int, ...]
-    """The longest time that each bucket counts in nanoseconds, rising; what it counts is longer
-    than the entry before, and shorter than its own by at most 0.1 %."""
+    """The longest time in each bucket in nanoseconds, rising. Times in a bucket are longer than the
+    previous entry, and shorter than the bucket's own entry by at most 0.1 %."""
     counts: tuple[int, ...]
-    """How many requests each bucket counts."""
+    """Number of requests in each bucket."""
 
     @property
     def cdf(self) -> tuple[tuple[float, float], ...]:
@@ -521,7 +529,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class ThroughputResult:
-    """How fast the drive was."""
+    """Speed of the drive."""
 
     iops: float | None
     """Reads and writes per second of simulated time."""
@@ -533,13 +541,13 @@ class ThroughputResult:
     """Simulated seconds, from the first arrival to the last completion; absent if time is not
     simulated."""
     utilization: float | None
-    """Share of the time in which a die was busy, mean over the dies: 0 to 1."""
+    """Share of the time in which a die was busy, 0 to 1, as a mean over the dies."""
 
 
 @dataclass(frozen=True)
 class DiesResult:
-    """What each die did: shares of the time, 0 to 1, that together are 1. One entry per die; those
-    of the first channel come first. Empty if time is not simulated."""
+    """Use of each die's time: shares from 0 to 1 that sum to 1. One entry per die, with the dies of
+    the first channel first. Empty if time is not simulated."""
 
     read: tuple[float, ...]
     """Reading cells."""
@@ -552,13 +560,13 @@ class DiesResult:
     wait: tuple[float, ...]
     """Waiting for the channel."""
     idle: tuple[float, ...]
-    """Nothing."""
+    """Idle."""
 
 
 @dataclass(frozen=True)
 class ChannelsResult:
-    """For what each channel transferred pages: shares of the time, 0 to 1, that together are 1. One
-    entry per channel. Empty if time is not simulated."""
+    """Use of each channel's time, by purpose of the transfers: shares from 0 to 1 that sum to 1.
+    One entry per channel. Empty if time is not simulated."""
 
     host: tuple[float, ...]
     """Data of the host."""
@@ -569,71 +577,72 @@ class ChannelsResult:
     merge: tuple[float, ...]
     """Merges of log blocks."""
     remap: tuple[float, ...]
-    """Remapping by command of the host."""
+    """Remapping commanded by the host."""
     idle: tuple[float, ...]
-    """Nothing."""
+    """Idle."""
 
 
 @dataclass(frozen=True)
 class LookedAtResult:
-    """The read or write that took longest, the first of them; with a time as `lanes.around` of
-    those that were under way then. Nothing is in it if there was none."""
+    """The slowest read or write, and the first one if several are equally slow. If `lanes.around`
+    is a time, only requests in progress at that time count. Empty if there was none."""
 
     number: int | None
-    """Its place in the workload, from 0."""
+    """Number of the request in the workload, from 0."""
     op: str | None
     """"read" or "write"."""
     offset: int | None
-    """Its first byte."""
+    """First byte of the request."""
     length: int | None
-    """How many bytes."""
+    """Length of the request in bytes."""
     arrival_ns: int | None
-    """When it arrived, in nanoseconds of simulated time from the start of the run."""
+    """Arrival of the request, in nanoseconds of simulated time from the start of the run."""
     done_ns: int | None
-    """When it was complete."""
+    """Completion of the request, in the same unit."""
     latency_us: float | None
-    """Its response time in microseconds."""
+    """Response time of the request in microseconds."""
     blame_us: BlameTimes
-    """What it waited for, in microseconds."""
+    """Components of the response time, in microseconds."""
     dies: tuple[int, ...]
-    """The dies of its own operations, its translation pages included; not those of cleaning, merges
-    and evictions that it waited for."""
+    """Dies that worked for the request, including reads and writes of its translation pages. Dies
+    of cleaning, merges and evictions that the request waited for do not count."""
 
 
 @dataclass(frozen=True)
 class SpansResult:
-    """What dies and channels did: an entry per span, in which a lane did the same for the same
-    cause. By lane, and then by time; no two of a lane overlap, and in what is between them it was
-    idle."""
+    """Activity of dies and channels, one entry per span. In a span, a lane (a die or a channel) did
+    the same for the same cause. Spans are sorted by lane, then by time. Spans of a lane do not
+    overlap; between them the lane was idle."""
 
     lane: tuple[int, ...]
-    """Which lane: the dies are numbered as in `dies`, and the channels follow."""
+    """Number of the lane: dies are numbered as in `dies`, and channels follow."""
     doing: tuple[str, ...]
     """"read", "program" or "erase" of cells, "transfer" of a page or a command, or "wait" for the
-    channel; a channel transfers."""
+    channel; channels only transfer."""
     cause: tuple[str, ...]
-    """For what: "host", "map", "gc", "merge" or "remap"."""
+    """Cause of the activity: "host", "map", "gc", "merge" or "remap"."""
     from_ns: tuple[int, ...]
-    """From when, in nanoseconds of simulated time from the start of the run."""
+    """Start of each span, in nanoseconds of simulated time from the start of the run."""
     to_ns: tuple[int, ...]
-    """Until when."""
+    """End of each span, in the same unit."""
 
 
 @dataclass(frozen=True)
 class LanesResult:
-    """What each die and each channel did in a window of the run, and the request that it is around.
-    Nothing is in it if none was asked for, or if the run had ended before."""
+    """Activity of each die and each channel in a window of the run, and the request that the window
+    shows. Empty if no window was requested, or if the run ended before the window."""
 
     from_ns: int | None
-    """Begin of the window, in nanoseconds of simulated time from the start of the run."""
+    """Start of the window, in nanoseconds of simulated time from the start of the run."""
     to_ns: int | None
-    """Its end."""
+    """End of the window, in the same unit."""
     left_out_ns: int
-    """Nanoseconds that it should be longer, and would have more than `lanes.spans` spans."""
+    """Nanoseconds by which the window was shortened, because it would have had more than
+    `lanes.spans` spans."""
     request: LookedAtResult
-    """The request that the window is around."""
+    """The request that the window shows."""
     spans: SpansResult
-    """What dies and channels did."""
+    """Activity of dies and channels."""
 
 
 @dataclass(frozen=True)
@@ -641,23 +650,23 @@ class CleaningResult:
     """Erase units cleaned, by occasion."""
 
     foreground: int
-    """A write waited for it."""
+    """Units cleaned while a write waited."""
     emergency: int
-    """Of these, victims that the policy did not choose, as free units were short."""
+    """Foreground cleans whose victim the policy did not choose, because free units were short."""
     incremental: int
-    """Incremental cleaning, a few copies with each host write."""
+    """Units cleaned incrementally, a few copies with each host write."""
     idle: int
-    """While the host was idle."""
+    """Units cleaned while the host was idle."""
     wear: int
-    """To level wear."""
+    """Units cleaned to level wear."""
     victim_valid_mean: float | None
-    """Mean share of valid pages in a victim, 0 to 1; u of A = 1/(1-u)."""
+    """Mean share of valid pages in a victim, 0 to 1; u in A = 1/(1-u)."""
 
 
 @dataclass(frozen=True)
 class WearMap:
-    """Wear and validity over the flash: at most 4096 cells of equally many erase units, in the
-    order of their number; the last may have fewer."""
+    """Map of wear and valid pages over the erase units. It has at most 4096 cells, each with the
+    same number of units, in the order of the units' numbers; the last cell may have fewer units."""
 
     units_per_cell: int
     """Erase units in a cell."""
@@ -669,39 +678,39 @@ class WearMap:
 
 @dataclass(frozen=True)
 class WearResult:
-    """Erases per erase unit: how many, how evenly, and where."""
+    """Erases per erase unit: how many, how even, and where."""
 
     erases_min: int | None
-    """Erases of the unit that has the fewest."""
+    """Erases of the least erased unit."""
     erases_mean: float
     """Mean erases of a unit."""
     erases_max: int | None
-    """Erases of the unit that has the most."""
+    """Erases of the most erased unit."""
     erases_stdev: float
     """Standard deviation of the erases of a unit."""
     histogram: tuple[tuple[int, int], ...]
-    """Pairs of erases and how many units have as many, rising."""
+    """Pairs of a number of erases and the number of units with that many erases, rising."""
     map: WearMap
-    """Wear and validity over the flash."""
+    """Map of wear and valid pages over the erase units."""
 
 
 @dataclass(frozen=True)
 class LifetimeResult:
-    """How long the flash lasts if the host goes on as in this run, and wear is as even."""
+    """How long the flash lasts if the host continues as in this run, and wear stays as even."""
 
     endurance: int
-    """Erases that a unit is rated for."""
+    """Rated erases of a unit."""
     host_bytes: float | None
-    """Bytes that the host can write until the mean unit has reached its endurance."""
+    """Bytes that the host can write until the mean erases of all units reach the endurance."""
     host_bytes_first_unit: float | None
-    """Bytes that the host can write until the first unit has reached it."""
+    """Bytes that the host can write until the first unit reaches the endurance."""
     years: float | None
-    """Years until the mean unit has reached it, at the workload's rate."""
+    """Years until the mean erases of all units reach the endurance, at the workload's rate."""
 
 
 @dataclass(frozen=True)
 class FaultsResult:
-    """What broke, on flash that breaks (`[faults]`); else all zero."""
+    """Failures of flash with faults (`[faults]`); all zero without faults."""
 
     factory_bad_units: int
     """Erase units that were bad from the factory."""
@@ -710,13 +719,13 @@ class FaultsResult:
     erase_failures: int
     """Erases that failed."""
     worn_out_units: int
-    """Erase units that were erased as often as they last."""
+    """Erase units that reached the number of erases that they last."""
     retired_units: int
     """Erase units replaced by spares."""
     moved_pages: int
-    """Pages moved out of these."""
+    """Pages moved out of retired units."""
     rewritten_pages: int
-    """Pages of failed programs, programmed once more."""
+    """Pages of failed programs that were programmed again."""
     unreadable_pages: int
     """Pages that became uncorrectable."""
     corrupt_pages: int
@@ -724,20 +733,20 @@ class FaultsResult:
     failed_page_reads: int
     """Page reads of the host that failed with an error."""
     unwritten_pages: int
-    """Partial page writes refused, as the old page could not be read."""
+    """Partial page writes refused because the old page could not be read."""
     unpadded_pages: int
-    """Pages left out of the padding of a block, as they could not be read."""
+    """Pages left out of the padding of a block because they could not be read."""
     spare_units_left: int
-    """Spare erase units that are left."""
+    """Remaining spare erase units."""
     read_only: bool
-    """Whether the drive could not be written to any more."""
+    """Whether the drive became read-only."""
     refused_requests: int
-    """Writes and trims after the drive had become read-only."""
+    """Writes and trims refused after the drive became read-only."""
 
 
 @dataclass(frozen=True)
 class EngineResult:
-    """What the simulation itself took; the only part that differs when it is repeated."""
+    """Cost of the simulation itself; the only section that differs when the run is repeated."""
 
     version: str
     """Version of the engine."""
@@ -748,30 +757,30 @@ class EngineResult:
     page_writes_per_second: float
     """Host page writes per second of real time."""
     page_programs_per_second: float
-    """Flash programs, whatever the cause, per second of real time."""
+    """Flash programs of all causes per second of real time."""
     peak_rss_bytes: int | None
-    """Most memory that the process has had, in bytes; absent where the system does not say."""
+    """Peak memory of the process in bytes; absent if the operating system does not report it."""
 
 
 @dataclass(frozen=True)
 class ResultFields:
-    """One simulation: what was run, and what came of it."""
+    """One simulation: the run and its numbers."""
 
     floatgate: str
     """Version of Floatgate."""
     device: str
-    """The preset's name or the path that the config is from; "config" where it was a dict."""
+    """The preset's name, or the path of the config; "config" for a config from a dict."""
     config: dict[str, Any]
-    """The resolved config, defaults included, as nested tables; `floatgate schema` says what is in
-    them."""
+    """The resolved config, defaults included, as nested tables; `floatgate schema` describes its
+    keys."""
     seed: int
-    """What all that is random came from."""
+    """Seed of all random choices of the run."""
     workload: WorkloadResult
-    """What the host asked for."""
+    """Requests of the host."""
     drive: DriveResult
-    """The drive that was simulated."""
+    """The simulated drive."""
     space: SpaceResult
-    """What its flash is used for."""
+    """Use of the drive's flash."""
     start: StartResult
     """The state of the drive before the workload, and how it was reached."""
     write_amplification: float | None
@@ -779,18 +788,18 @@ class ResultFields:
     without a write buffer."""
     write_amplification_last_quarter: float | None
     """Write amplification of the last quarter of the bytes that the host wrote; absent if the run
-    is too short for quarters. Where it differs from `write_amplification`, the drive was not in its
-    steady state, and this is the nearer to it."""
+    is too short for quarters. If it differs from `write_amplification`, the drive was not in its
+    steady state, and this value is closer to the steady state."""
     amplification: AmplificationResult
-    """Write amplification by cause; the parts sum to it."""
+    """Write amplification by cause; the components sum to the whole."""
     page_write_amplification: float | None
-    """Pages programmed per page that the host's writes touched, as papers count: pages of the map,
-    of `drive.page_bytes`."""
+    """Pages programmed per page that the host's writes touched, as papers count. Pages are map
+    units, of `drive.page_bytes`."""
     data_write_amplification: float | None
-    """Pages programmed per page that the host's writes touched, without translation pages and
-    parity, as closed forms count."""
+    """Pages programmed per page that the host's writes touched, without translation pages, journal
+    and parity, as closed forms count."""
     flash: FlashResult
-    """Operations of the flash."""
+    """Flash operations."""
     mapping: MappingResult
     """The cache of the map."""
     merges: MergesResult
@@ -800,33 +809,34 @@ class ResultFields:
     slc: SlcResult
     """The SLC cache."""
     placement: PlacementResult
-    """Which data shared erase units."""
+    """Placement: which data shared erase units."""
     host: HostResult
-    """The layer above the drive."""
+    """The host layer above the drive."""
     latency: LatencyResult
     """Response times."""
     distributions: tuple[Distribution, ...]
-    """Response times and what they went into at full resolution, by kind of request and by cause;
-    empty without `latency.distribution = "full"`."""
+    """Distributions of response times and of their components at full resolution, by kind of
+    request and by cause; empty without `latency.distribution = "full"`."""
     throughput: ThroughputResult
-    """How fast the drive was."""
+    """Speed of the drive."""
     dies: DiesResult
-    """What the dies did."""
+    """Use of the dies' time."""
     channels: ChannelsResult
-    """What the channels did."""
+    """Use of the channels' time."""
     lanes: LanesResult
-    """All that dies and channels did in a window of time, if one was asked for (`lanes.window`)."""
+    """All activity of dies and channels in one window of time, if `lanes.window` asks for one."""
     cleaning: CleaningResult
     """Erase units cleaned, by occasion."""
     wear: WearResult
     """Erases per erase unit."""
     lifetime: LifetimeResult
-    """How long the flash lasts if the host goes on as in this run."""
+    """How long the flash lasts if the host continues as in this run."""
     warnings: tuple[str, ...]
-    """Why the numbers might not mean what they seem to."""
+    """Reasons to doubt a number."""
     notes: tuple[str, ...]
-    """What was guessed, left out or changed on the way in, and how the numbers came about."""
+    """Guesses, omissions and changes made while the input was read, and notes on how the numbers
+    were obtained."""
     faults: FaultsResult
-    """What broke, on flash that breaks (`[faults]`)."""
+    """Failures of the flash, if it has faults (`[faults]`)."""
     engine: EngineResult
-    """What the simulation itself took; the only part that differs when it is repeated."""
+    """Cost of the simulation itself; the only section that differs when the run is repeated."""

@@ -339,7 +339,7 @@ def _about(told: Told, total: int) -> list[str]:
     text, runs = told.text, told.runs
     if 0 < len(told.each) <= RUNS_NAMED:
         return [f"{own} ({run})" for run, own in told.each]
-    if len(runs) == total and not told.each:
+    if len(runs) == total:
         return [text]
     named = "; ".join(runs) if len(runs) <= RUNS_NAMED else f"{len(runs)} of {total} runs"
     return [f"{text} ({named})"]

@@ -11,7 +11,7 @@ from floatgate.result import Result, WorkloadResult
 
 from .runs import Run
 from .told import alike, merged
-from .values import DAYS, NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
+from .values import NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
 
 UNTIMED = "not simulated (timing = none)"
 
@@ -135,10 +135,10 @@ def _lifetime(results: Sequence[Result]) -> str:
 
 
 def lifetimes(years: Sequence[float]) -> str:
-    """Returns the range of lifetimes: in years, or in days where shorter than a year."""
-    days = [DAYS[-1][1] * value for value in years]
-    unit, base = unit_of(days, DAYS)
-    return f"{_range([value / base for value in days])} {unit}"
+    """Returns the range of lifetimes in years, or in days where one is below a tenth of a year."""
+    if min(years) >= 0.1:
+        return f"{_range(years)} years"
+    return f"{_range([365.25 * value for value in years])} days"
 
 
 def _known(values: Iterable[float | None]) -> list[float]:

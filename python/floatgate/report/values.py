@@ -65,9 +65,6 @@ def size(value: float | None) -> str:
 TIMES = (("µs", 1.0), ("ms", 1e3), ("s", 1e6))
 """Units of simulated time, with their length in microseconds."""
 
-DAYS = (("days", 1.0), ("years", 365.25))
-"""Units of a lifetime, with their length in days."""
-
 SIZES = (("B", 1.0), ("KiB", 2.0**10), ("MiB", 2.0**20), ("GiB", 2.0**30), ("TiB", 2.0**40))
 """Units of capacity, with their size in bytes."""
 

@@ -95,6 +95,19 @@ class Live:
         self._context.close()
 
 
+@pytest.mark.parametrize(
+    ("scheme", "cause"), [("none", "waiting for room (cleaning)"), ("lru", "write buffer")]
+)
+def test_time_in_the_controller_is_named_after_a_buffer_that_exists(
+    browser: Any, page: Page, drive: FakeDrive, scheme: str, cause: str
+) -> None:
+    result = drive.status["result"]
+    result["config"]["buffer"]["scheme"] = scheme
+    result["latency"]["blame_us"]["buffer"] = 12.5
+    with Live(browser, page.url) as live:
+        assert f"{cause} 12.5" in live.tab.locator("#blame-legend").inner_text()
+
+
 def test_the_page_shows_the_drive_and_complains_of_nothing(
     browser: Any, page: Page, drive: FakeDrive, document: dict[str, Any]
 ) -> None:

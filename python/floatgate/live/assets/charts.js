@@ -79,9 +79,10 @@ export const showHistory = (history, timing) => {
   });
 };
 
-/** The parts of the mean latency. */
-export const showBlame = (blame) => {
-  const parts = Object.entries(BLAME)
+/** Shows the components of the mean latency. Without a write buffer, a write waits for room that cleaning makes. */
+export const showBlame = (blame, bufferScheme) => {
+  const names = bufferScheme === "none" ? { ...BLAME, buffer: "waiting for room (cleaning)" } : BLAME;
+  const parts = Object.entries(names)
     .map(([key, name], at) => [name, blame[key] ?? 0, `var(--series-${at})`])
     .filter(([, us]) => us > 0);
   const whole = parts.reduce((sum, [, us]) => sum + us, 0);

@@ -87,7 +87,7 @@ const showTimes = ({ server, result, timing }) => {
     holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
       + `takes, and on average they took ${percent(server.holding.mean_excess)} longer: by that this machine was slower than the drive that it plays.`;
   }
-  showBlame(isTimed ? result.latency.blame_us : {});
+  showBlame(isTimed ? result.latency.blame_us : {}, result.config.buffer.scheme);
 };
 
 /** How a drive was before the first request. */

@@ -1,7 +1,7 @@
 """Counts instructions per host page along seven paths of the engine, with callgrind.
 
-    python tools/instructions.py            compare them with benches/instructions.json
-    python tools/instructions.py --write    write them to that file
+    python tools/instructions.py            compare them with the table in floatgate-ftl/benches
+    python tools/instructions.py --write    write them to the table
 
 The counts do not depend on the load of the machine. A path that exceeds the table by more than the
 tolerance is an error (exit status 1). The table is valid for one version of rustc. With another

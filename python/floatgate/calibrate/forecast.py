@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..configs import Device
+from ..files import shown
 from .calibration import scales_document
 from .study import Told
 from .work import AtScale, Progress, Start, Work
@@ -61,7 +62,7 @@ def predict(
     return Forecast(
         kind=study.kind,
         drive=study.drive,
-        data=tuple(str(path) for path in data),
+        data=tuple(shown(path) for path in data),
         predicted=tuple(work.tell(name, work.config) for name in runs),
         left_out=dict(study.left_out) | {name: "not asked for" for name in unused},
         notes=tuple(study.notes),

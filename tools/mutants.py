@@ -55,8 +55,8 @@ SUITES: list[tuple[str, list[str]]] = [
     (PYTHON + "traces/*", ["tests/test_traces_*.py"]),
     (PYTHON + "report/*", ["tests/test_report_[!ps]*.py", "tests/test_report_predictions.py"]),
     (PYTHON + "cli/summary.py", ["tests/test_report_terminal.py"]),
-    (PYTHON + "papers/*_claims.py", ["tests/test_paper_verdicts.py"]),
-    (PYTHON + "papers/*", ["tests/test_paper_[!p]*.py", "tests/test_paper_points.py"]),
+    (PYTHON + "papers/*/claims.py", ["tests/papers/test_paper_verdicts.py"]),
+    (PYTHON + "papers/*", ["tests/papers/test_paper_*.py"]),
     (PYTHON + "models/*", ["tests/test_models_*.py"]),
     (PYTHON + "*", ["tests/test_api.py", "tests/test_cli*.py", "tests/test_outputs.py"]),
 ]

@@ -14,8 +14,8 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.papers.beside import Asked, Reproduced
-    from floatgate.papers.summary import Brief, Stated, Summary
+    from floatgate.papers.kit.parallel import Asked, Reproduced
+    from floatgate.papers.kit.summary import Brief, Stated, Summary
 
 Full = Annotated[
     bool,
@@ -69,7 +69,7 @@ def paper(
         output.folder(out, default, force=force, is_written=not json) as out,
         output.staged(out, force=force) as part,
     ):
-        from floatgate.papers.beside import Asked
+        from floatgate.papers.kit.parallel import Asked
 
         asked = Asked(full, traces, cache, document=json)
         found = _all(asked, part, quiet) if name == ALL else [_one(name, asked, part, quiet)]
@@ -84,7 +84,7 @@ def paper(
 
 
 def _one(name: str, asked: Asked, part: Path | None, quiet: bool) -> Reproduced:
-    from floatgate.papers.beside import reproduce_one
+    from floatgate.papers.kit.parallel import reproduce_one
 
     if part:
         from floatgate.report.page import begin_script
@@ -96,13 +96,13 @@ def _one(name: str, asked: Asked, part: Path | None, quiet: bool) -> Reproduced:
 
 def _all(asked: Asked, part: Path | None, quiet: bool) -> list[Reproduced]:
     from floatgate.papers import PAPERS
-    from floatgate.papers.beside import reproduce_all
+    from floatgate.papers.kit.parallel import reproduce_all
 
     names = [paper.name for paper in PAPERS]
     with output.progress_bars(quiet) as progress:
         found = reproduce_all(names, asked, part, progress, partial(output.say, quiet=quiet))
     if part:
-        from floatgate.papers.site import write_index
+        from floatgate.papers.kit.site import write_index
 
         write_index([one.summary for one in found], part)
     return found
@@ -153,7 +153,7 @@ def _print(summary: Summary) -> None:
     """Prints each claim as a block, then tables of numbers, warnings and notes."""
     from rich.text import Text
 
-    from floatgate.papers.paper import OURS
+    from floatgate.papers.kit.paper import OURS
 
     out = output.console()
     out.print(f"{summary.title} ({summary.citation}), {summary.mode}\n")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from floatgate.api import Progress
 
-    from .cache import Cache
-    from .paper import Outcome
+    from .kit.cache import Cache
+    from .kit.paper import Outcome
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,6 @@ def reproduce(
     known = [paper.name for paper in PAPERS]
     if name not in known:
         raise ConfigError(f"paper: {name!r} is not known; expected {' or '.join(known)}")
-    module = import_module(f".{name}", __name__)
+    module = import_module(f".{name}.paper", __name__)
     outcome: Outcome = module.reproduce(full, traces, progress, kept)
     return outcome

@@ -1,0 +1,1 @@
+"""ASA-FTL (Xie and Chen, CCGrid 2014)."""

@@ -1,0 +1,151 @@
+"""What the claims about ASA-FTL compare: changes against DFTL on the same drive and requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from floatgate.papers.kit.judging import At, Values
+
+from .runs import (
+    AGES_FREE,
+    ASA,
+    DFTL,
+    FEW,
+    FINANCIAL1,
+    KNOWN,
+    MANY,
+    MOVING,
+    SYNTH5,
+    SYNTH7,
+    SYNTH9,
+    WITH_AGES,
+    Point,
+)
+
+PAPER_GC, PAPER_RESPONSE = -0.33, -0.09
+
+MUCH_SMALLER = 0.5
+"""Of the gain on Financial1, up to which a change, of either sign, is much smaller: the paper gives
+no number, and what is more than half of something is not called much smaller."""
+
+
+def gc_writes(point: Point, map_too: bool = True) -> int:
+    """Pages that cleaning programs."""
+    return point.data_copies + (point.map_copies if map_too else 0)
+
+
+def gc_reads(point: Point, map_too: bool = True) -> int:
+    """Pages that cleaning reads."""
+    return point.data_reads + (point.map_reads if map_too else 0)
+
+
+def relative(ours: float, theirs: float) -> float:
+    """A relative change. From nothing to nothing there is none, and to something it is all of it;
+    where DFTL copies nothing, the filter leaves the point out."""
+    if theirs == 0:
+        return 1.0 if ours else 0.0
+    return ours / theirs - 1
+
+
+Counted = Callable[[Point, bool], int]
+
+
+def counted_change(of: Counted, at: At[Point], name: str, line: str = ASA) -> float:
+    """Change of a count of cleaning, of what the place counts as copies."""
+    map_too = at.place["copies"] == "data and map"
+    return relative(of(at(name, line), map_too), of(at(name, DFTL), map_too))
+
+
+def response_change(at: At[Point], name: str) -> float:
+    """Change of the mean response time."""
+    return relative(at(name, ASA).mean_us, at(name, DFTL).mean_us)
+
+
+def counted(of: Counted, name: str) -> Callable[[At[Point]], Values]:
+    return lambda at: {"": counted_change(of, at, name)}
+
+
+def response(name: str) -> Callable[[At[Point]], Values]:
+    return lambda at: {"": response_change(at, name)}
+
+
+def at_once(name: str) -> Callable[[At[Point]], Values]:
+    """Both changes, as shares of what the paper states."""
+    return lambda at: {
+        "GC page writes": counted_change(gc_writes, at, name) / PAPER_GC,
+        "response": response_change(at, name) / PAPER_RESPONSE,
+    }
+
+
+Effect = Callable[[At[Point], str], float]
+"""The change of one number on a workload."""
+
+
+def writes_change(at: At[Point], name: str) -> float:
+    return counted_change(gc_writes, at, name)
+
+
+def much_smaller(of: Effect, name: str) -> Callable[[At[Point]], Values]:
+    """What is left of half the gain on Financial1 above the change here, of whatever sign."""
+    return lambda at: {"": -MUCH_SMALLER * of(at, FINANCIAL1) - abs(of(at, name))}
+
+
+def adapts(at: At[Point]) -> Values:
+    """What is left of the gain where the hot range moves, above half of that where it stays."""
+    return {"": MUCH_SMALLER * writes_change(at, SYNTH9) - writes_change(at, MOVING)}
+
+
+def ranking(at: At[Point]) -> Values:
+    gains = {load: -counted_change(gc_writes, at, load) for load in (SYNTH9, SYNTH7, SYNTH5)}
+    return {
+        "9/10 over 7/10": gains[SYNTH9] - gains[SYNTH7],
+        "7/10 over 5/10": gains[SYNTH7] - gains[SYNTH5],
+    }
+
+
+def no_difference(at: At[Point]) -> Values:
+    """All four numbers of Figure 2."""
+    ours, theirs = at(SYNTH5, ASA), at(SYNTH5, DFTL)
+    return {
+        "GC page reads": counted_change(gc_reads, at, SYNTH5),
+        "GC page writes": counted_change(gc_writes, at, SYNTH5),
+        "erasures": relative(ours.erases, theirs.erases),
+        "response": response_change(at, SYNTH5),
+    }
+
+
+def saved(name: str) -> Callable[[At[Point]], Values]:
+    """Of cleaning's programs, what knowing all lifetimes saves."""
+    return lambda at: {"": -counted_change(gc_writes, at, name, KNOWN)}
+
+
+def few_samples(at: At[Point]) -> Values:
+    return {
+        name: relative(gc_writes(at(name, FEW)), gc_writes(at(name, MANY)))
+        for name in (FINANCIAL1, SYNTH9)
+    }
+
+
+def ages_kept(at: At[Point]) -> Values:
+    """What it adds to keep ages beside the map, with as many entries cached."""
+    found = {}
+    for name in (FINANCIAL1, SYNTH9):
+        ours, free = at(name, WITH_AGES), at(name, AGES_FREE)
+        found[f"{name}, GC page writes"] = relative(gc_writes(ours), gc_writes(free))
+        found[f"{name}, response"] = relative(ours.mean_us, free.mean_us)
+    return found
+
+
+def sampling(at: At[Point]) -> Values:
+    """Reads of the map for samples, against all others."""
+    return {name: at(name, ASA).sample_reads for name in (FINANCIAL1, SYNTH9)}
+
+
+def larger_requests(name: str) -> Callable[[At[Point]], Values]:
+    def measure(at: At[Point]) -> Values:
+        here, base = at(name, DFTL).write_bytes, at(FINANCIAL1, DFTL).write_bytes
+        assert here is not None, "it is an excerpt"
+        assert base is not None, "it is an excerpt"
+        return {"": relative(here, base)}
+
+    return measure

@@ -1,0 +1,430 @@
+"""ASA-FTL's experiment as data: what is compared, on what, and what the paper leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.experiment import (
+    Axis,
+    ByFootprint,
+    Choice,
+    Experiment,
+    Line,
+    Run,
+    Workload,
+)
+from floatgate.papers.kit.judging import Filter
+from floatgate.papers.kit.trace_files import Source
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+DEVICE = "asa14"
+PAGE = 2048
+ENTRY = 8
+"""Bytes of an entry of DFTL's cache."""
+
+FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
+SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
+MOVING = "synth9/10, moving"
+DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
+FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
+WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
+"""Workloads and lines: those of the paper, and ours for a bound, for sizes of the sample, and for
+what it costs to keep ages."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A trace in the directory of traces, played over and over."""
+
+    source: Source
+    windows: int = 0
+    """Into how many windows a round is cut, which each repetition has in another order."""
+    slow: frozenset[str] = frozenset()
+    quick: bool = True
+    """Whether a quick reproduction has it."""
+
+    def workload(self, bench: Bench, file: Path) -> Workload:
+        """Played until it has written its drive `VOLUMES` times."""
+        once = Played(str(file), dense=True)
+        rounds = max(2, round(VOLUMES * bench.span_bytes(once) / bench.written_bytes(once)))
+        played = replace(once, repeat=rounds, windows=self.windows)
+        source, random = self.source, self.windows > 0
+        return Workload(source.name, source.family, played, slow=self.slow, random=random)
+
+
+VOLUMES = 5
+"""Of its drive that a workload writes: the first of them is the way from the start state, so that
+a fifth of what is counted is of it; both starts are swept. More would take --full over its time."""
+
+WINDOWS = 100
+"""Of an excerpt: a request's place in one round then says nothing of its place in the next, but to
+its neighbours in a hundredth of the round; so a window still has bursts and runs of requests."""
+
+FINANCIAL1_10K = "Financial1, 10k requests"
+FINANCIAL1_50K = "Financial1, 50k requests"
+FINANCIAL1_LOOP = "Financial1, 10k requests in a loop"
+CAMBRIDGE_READS = "Cambridge, 20% reads"
+CAMBRIDGE_BUSY = "Cambridge, most throughput"
+TPCC_7K = "TPCC, 7k requests"
+
+_10K, _50K = "umass-financial1-10k.ascii.zst", "umass-financial1-50k-pages.trace.zst"
+_READS, _BUSY = "msr-sample-rw20-80-10k.trace.zst", "msr-sample-most-thpt-10k.trace.zst"
+
+EXCERPTS = (
+    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K), WINDOWS),
+    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K), quick=False),
+    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K), WINDOWS, quick=False),
+    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
+    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY), WINDOWS, quick=False),
+    # Its drive is three times as large as those of 10,000 requests.
+    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
+)
+
+
+SPAN = 32 << 20
+"""Bytes that a synthetic load goes to, as an excerpt of 10,000 requests does."""
+
+GAP = "26ms"
+"""Between two requests, on average: that of Financial1's first 10,000, 259.6 s."""
+
+TENTHS = {SYNTH9: (0.9, 0.1), SYNTH7: (0.7, 0.3), SYNTH5: (0.5, 0.5)}
+LETTER = {SYNTH9: (0.9, 1 / 9), SYNTH7: (0.7, 3 / 7)}
+"""Shares of the writes, and of the space that they go to: (10 - x)/10 of it, the usual way to say
+it, and (10 - x)/x, as the text has it. For 5 that is all of it: uniform, as 5/10 is."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A way to read what the paper says of its synthetic loads."""
+
+    suffix: str
+    skews: Mapping[str, tuple[float, float]]
+    reads: float = 0.0
+    """Share of the requests."""
+    times: int = 1
+    """The span, in `SPAN`."""
+
+    def name(self, load: str) -> str:
+        """Our workload for one of the paper's."""
+        return load + self.suffix if load in self.skews else load
+
+
+SPREADS = {
+    "writes": Spread("", TENTHS),
+    "half reads": Spread(", half reads", TENTHS, reads=0.5),
+    "four times the span": Spread(", four times the span", TENTHS, times=4),
+    "by the letter": Spread(", by the letter", LETTER),
+}
+
+
+def synthetic(full: bool) -> Iterator[Workload]:
+    """The three loads as each choice of their axis has them."""
+    for key, spread in SPREADS.items():
+        span = spread.times * SPAN
+        slow = frozenset() if key == "writes" else frozenset({key})
+        for load, (r, f) in spread.skews.items() if full or key != "by the letter" else ():
+            writes = VOLUMES * span // PAGE
+            spec = (
+                f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
+                f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
+            )
+            played = Played(spec)
+            yield Workload(spread.name(load), load, played, slow=slow, random=True)
+            if (load, key) == (SYNTH9, "writes"):
+                # A range of a tenth for each volume: none of it was hot before.
+                moving = replace(played, moves=VOLUMES - 1)
+                yield Workload(MOVING, MOVING, moving, random=True)
+
+
+def _cache(share: float) -> ByFootprint:
+    """Room for a share of DFTL's map of the pages that a workload touches."""
+    return lambda pages: {"mapping.cache": f"{max(1, int(share * pages)) * ENTRY}B"}
+
+
+SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
+CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "all of the map": 1.0}
+
+AXES = (
+    Axis(
+        "spare",
+        "the spare space",
+        tuple(Choice(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        "The paper does not say. From GB sold of GiB built to drives for servers.",
+        ordered=True,
+    ),
+    Axis(
+        "equal",
+        "the equal cache",
+        (
+            Choice("bytes", lines={ASA: "asa-bytes"}),
+            Choice("entries", lines={ASA: "asa-entries"}),
+            Choice("free", lines={ASA: "asa-free"}),
+        ),
+        "The paper says neither how large an entry is nor what both have alike. Bytes: 16 an entry "
+        "with its age, 8 without, in the same memory. Entries: as many of both. Free: DFTL's map, "
+        "and ages that take no room at all.",
+    ),
+    Axis(
+        "cache",
+        "the cache",
+        tuple(Choice(key, _cache(share)) for key, share in CACHES.items()),
+        "The paper does not say. Of DFTL's map, in steps of four: with all of it DFTL is a page "
+        "map, at which selective caching ends.",
+        ordered=True,
+    ),
+    Axis(
+        "start",
+        "the start",
+        (
+            Choice("aged", {"start.fill": "random", "start.overwrites": "1"}, random=True),
+            Choice("fresh", {"start.fill": "sequential"}, quick=False),
+        ),
+        "The paper does not say. A drive in use was written over, here once at random; one is "
+        "delivered filled in order at best.",
+    ),
+    Axis(
+        "arrivals",
+        "the arrival",
+        (
+            Choice("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
+            Choice("own times", {"queue.arrivals": "open"}),
+        ),
+        "How fast the paper's drive is against its traces is not said. One at a time is the end at "
+        "which no request waits for another. Both FTLs get the same requests at the same times; "
+        "synthetic loads have the mean gap of Financial1's first 10,000 requests, 26 ms.",
+    ),
+    Axis(
+        "copies",
+        "what cleaning copies",
+        (Choice("data and map"), Choice("data alone")),
+        "The paper counts pages read and written by cleaning, and does not say whether translation "
+        "pages are among them.",
+    ),
+    Axis(
+        "financial1",
+        "Financial1",
+        (
+            Choice("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
+            Choice("10k in a loop", workloads={FINANCIAL1: FINANCIAL1_LOOP}, quick=False),
+            Choice("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+        ),
+        "Two excerpts that overlap in time; the second has all devices on top of each other. They "
+        "are not independent, so they are never averaged. Played once they leave nothing to clean; "
+        "in a loop every page comes back at the same distance, which is a gift to a scheme that "
+        "looks at the last one, so that windows are in another order each time.",
+    ),
+    Axis(
+        "cambridge",
+        "Cambridge",
+        (
+            Choice("20% reads", workloads={CAMBRIDGE: CAMBRIDGE_READS}),
+            Choice("most throughput", workloads={CAMBRIDGE: CAMBRIDGE_BUSY}, quick=False),
+        ),
+        "Two windows of volumes that their source does not name, chosen by their mix and by their "
+        "rate: no sample of a whole, so they are never averaged.",
+    ),
+    Axis(
+        "synth",
+        "a synthetic load",
+        tuple(
+            Choice(
+                key,
+                workloads={load: spread.name(load) for load in TENTHS},
+                quick=key != "by the letter",
+            )
+            for key, spread in SPREADS.items()
+        ),
+        "The paper speaks of write traffic and says of no reads; half reads are the even mix. It "
+        "says of no span either: on a drive of 32 MiB the units that three partitions keep open "
+        "are a part of the spare space. By the letter the space is (10\N{MINUS SIGN}x)/x, which "
+        "is 11 and 43% where one says 10 and 30.",
+    ),
+)
+
+_DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
+_SAMPLED = {"asa.sample_source": "random_lpn"}
+"""Ages of random pages, as the paper says, each a read of its translation page if it is not cached;
+the preset's are those of cached pages, which cost nothing, as its comment says why."""
+_ENTRIES = _SAMPLED | {"asa.entry_bytes": str(ENTRY)}
+
+LINES = (
+    Line("dftl", DFTL, _DFTL),
+    Line("asa-bytes", "ASA-FTL, the same bytes", _SAMPLED),
+    Line("asa-entries", WITH_AGES, _ENTRIES),
+    Line("asa-free", AGES_FREE, _DFTL | _SAMPLED | {"placement.scheme": "asa"}),
+    Line(
+        "oracle",
+        KNOWN,
+        {
+            "mapping.scheme": "dftl",
+            "placement.scheme": "oracle",
+            "oracle.streams": "4",
+            "oracle.factor": "8",
+            "cleaning.low_water": "6",
+        },
+    ),
+    Line("asa-few", FEW, _ENTRIES | {"asa.samples": "100"}),
+    Line("asa-many", MANY, _ENTRIES | {"asa.samples": "10000"}),
+    Line("asa-cached", "ASA-FTL, samples of cached pages", _ENTRIES | {"asa.sample_source": "cht"}),
+    Line("asa-log", "ASA-FTL, logarithms of ages", _ENTRIES | {"asa.log1p": "true"}),
+    Line("asa-relabel", "ASA-FTL, copies relabelled", _ENTRIES | {"asa.relabel_on_gc": "true"}),
+)
+"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With as many entries, the ages
+are beside the cache, and on flash. The bound has a stream more, and so a unit more in reserve."""
+
+STANDS_FOR = {
+    TPCC: TPCC_7K,
+    MOVING: MOVING,
+    DFTL: "dftl",
+    KNOWN: "oracle",
+    FEW: "asa-few",
+    MANY: "asa-many",
+    WITH_AGES: "asa-entries",
+    AGES_FREE: "asa-free",
+}
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+
+    trace: str
+    family: str
+    """Which of the paper's workloads it stands for."""
+    line: str
+    """Key of the FTL with its parameters, e.g. "asa-bytes"."""
+    spare: str | None
+    """None here and below: it cannot matter to the run."""
+    cache: str | None
+    """Of DFTL's map."""
+    start: str | None
+    arrivals: str | None
+    seed: int
+    data_reads: int
+    """Pages of data read by cleaning."""
+    data_copies: int
+    """Pages of data that cleaning moved."""
+    map_reads: int
+    """Translation pages read by cleaning."""
+    map_copies: int
+    """Translation pages that cleaning moved, or wrote because data had moved."""
+    erases: int
+    mean_us: float
+    write_amplification: float
+    """Without the map."""
+    hit_ratio: float
+    emergency: float
+    """Of the cleans, those in which free units were so few that CAT was not asked."""
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
+    sampling: float
+    """Of the time in which the flash was at work, reads of the map for samples."""
+    sample_reads: float
+    """The same reads, by their number, over all others of the flash."""
+    cache_bytes: int
+    """Memory of the map's cache."""
+    policy_bytes: int
+    """Memory of the placement: samples and criteria, and ages that are not in the map."""
+    volumes: float
+    """Pages written by the host, in volumes of the drive."""
+    write_bytes: float | None
+    """Of a write, on average; None of a generator."""
+    overwrites: float | None
+    """How often a round of an excerpt writes a page that it writes; None of a generator."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What an excerpt writes in a round."""
+
+    write_bytes: float
+    """Of a write, on average."""
+    overwrites: float
+    """Writes of a page of 4 KiB that it writes at all, on average."""
+
+
+def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str, Round]) -> Point:
+    """The numbers of a run that figures and claims are about."""
+    flash, cleans, latency = result.flash, result.cleaning, result.latency
+    mean, known = latency.all.mean_us or 0.0, rounds.get(run.workload)
+    return Point(
+        trace=run.workload,
+        family=experiment.workload(run.workload).family,
+        line=run.line,
+        spare=run.at("spare"),
+        cache=run.at("cache"),
+        start=run.at("start"),
+        arrivals=run.at("arrivals"),
+        seed=run.seed,
+        data_reads=flash.reads.gc,
+        data_copies=flash.programs.gc,
+        map_reads=flash.reads.gc_map,
+        map_copies=flash.programs.gc_map,
+        erases=flash.erases.total,
+        mean_us=mean,
+        write_amplification=result.data_write_amplification or 1.0,
+        hit_ratio=result.mapping.hit_ratio or 0.0,
+        emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
+        utilization=result.throughput.utilization or 0.0,
+        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        sampling=_sampling(result),
+        sample_reads=_sample_reads(result),
+        cache_bytes=result.mapping.cache_bytes or 0,
+        policy_bytes=result.placement.memory_bytes,
+        volumes=result.workload.volumes_written,
+        write_bytes=known.write_bytes if known else None,
+        overwrites=known.overwrites if known else None,
+    )
+
+
+def _sampling(result: Result) -> float:
+    """All reads take as long, and there is one die."""
+    busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
+    [reading] = result.dies.read
+    return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
+
+
+def _sample_reads(result: Result) -> float:
+    """Where nothing else is read, all that there are."""
+    samples = result.placement.sample_reads
+    others = result.flash.reads.total - samples
+    return samples / others if others else float(samples > 0)
+
+
+BUSY, WAITING = 0.95, 0.01
+"""A drive has a backlog if it is used so much of the time while requests wait so much of theirs:
+response times then grow with the length of the trace, and are of no FTL."""
+
+OVERWRITTEN = 2.0
+"""Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
+for each page that it writes. With fewer, most ages are those of our repetition."""
+
+
+def is_left_out(point: Point) -> bool:
+    """Whether a run says nothing of the paper's workloads."""
+    backlog = point.utilization >= BUSY and point.queue_share >= WAITING
+    once = point.overwrites is not None and point.overwrites < OVERWRITTEN
+    # In a loop, whole units can become invalid before they are cleaned.
+    idle = point.line == "dftl" and point.data_copies == 0
+    return backlog or once or idle
+
+
+LEFT_OUT = Filter(
+    "with a backlog, of an excerpt that overwrites nearly nothing, or where DFTL copies nothing",
+    is_left_out,
+)

@@ -1,0 +1,1 @@
+"""ETI (Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016)."""

@@ -1,0 +1,389 @@
+"""What the ETI paper claims of write amplification, and where in what it leaves open each is asked.
+
+The paper's traces are not at hand. Each claim is asked on stand-ins, which share a row of Table 1
+with their trace, over what the row leaves open; and on real traces that are not the paper's, each
+of which is a place of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from floatgate.papers.kit.judging import At, OpenClaim, Values
+from floatgate.papers.kit.paper import UNCHECKED, Claim, Measured, change
+from floatgate.papers.kit.verdicts import Region
+
+from .lines import LARGER, MBF, MHF, SENSITIVE
+from .runs import (
+    HDP,
+    MSR,
+    MSR_ROW,
+    MSR_WINDOW,
+    REAL,
+    ROWS,
+    SHORT,
+    SRC2_0,
+    SRC2_0_WHOLE,
+    SW1,
+    Point,
+)
+from .values import (
+    ALMOST_ALL,
+    ANY_MBF,
+    ANY_MHF,
+    AT_MOST,
+    EFFECT,
+    ETI,
+    FEW,
+    FILLS,
+    FULL,
+    IN_FOUR,
+    IN_TWO,
+    LOWER,
+    NEGLIGIBLE,
+    NO_WORSE,
+    ON_SRC2_0,
+    OPEN,
+    PAIRS,
+    RIVALS,
+    VARIANTS,
+    Measure,
+    against,
+    apart,
+    by_parameter,
+    changed,
+    fuller,
+    gains,
+    gains_more,
+    in_use,
+    is_modest,
+    is_negligible,
+    lower_share,
+    most_reduced,
+    on_one,
+    over_half,
+    points,
+    rival_of,
+    share,
+    share_of_cases,
+    wastes_more,
+)
+
+
+def _of_src2_0(rival: str, reading: str) -> OpenClaim[Point]:
+    return OpenClaim(
+        f"src2_0-{rival.lower()}",
+        f"ETI lowers write amplification by up to 21.3% on src2_0, against {rival}",
+        "Figure 4, section 5",
+        "\N{MINUS SIGN}21.3%",
+        (*OPEN, "hashes", "copies", "unit", reading),
+        (SRC2_0,),
+        (ETI, rival),
+        on_one(SRC2_0, rival),
+        Region.about(ON_SRC2_0),
+        change,
+    )
+
+
+def _both(
+    claim: OpenClaim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure]
+) -> Iterator[OpenClaim[Point]]:
+    """A claim on stand-ins with the rows of these traces, and on real traces."""
+    yield replace(claim, workloads=tuple(traces), measure=of(traces))
+    yield replace(
+        claim,
+        key=f"{claim.key}-real",
+        text=f"{claim.text}: real traces",
+        axes=("trace", "rounds", *(axis for axis in claim.axes if axis not in (*OPEN, "row"))),
+        workloads=(REAL,),
+        measure=of((REAL,)),
+        premise=gains((REAL,)) if claim.premise else None,
+    )
+
+
+def _of_several(
+    claim: OpenClaim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure]
+) -> Iterator[OpenClaim[Point]]:
+    """A claim on all stand-ins, or all of MSR's, together, and on several real traces together."""
+    yield replace(claim, measure=of(claim.workloads))
+    yield replace(
+        claim,
+        key=f"{claim.key}-real",
+        text=f"{claim.text}: real traces",
+        axes=tuple(axis for axis in claim.axes if axis not in OPEN),
+        workloads=tuple(traces),
+        measure=of(traces),
+        premise=gains(traces) if claim.premise else None,
+    )
+
+
+def _nothing(_: At[Point]) -> Values:
+    raise AssertionError("it is never run")
+
+
+def _reductions(traces: Sequence[str]) -> Iterator[OpenClaim[Point]]:
+    mbf, mhf = _of_src2_0(ANY_MBF, "mbf"), _of_src2_0(ANY_MHF, "mhf")
+    yield from (mbf, mhf)
+    # A run at this size takes as long as twenty others: all but the skew is at its default.
+    for claim, rival in ((mbf, ANY_MBF), (mhf, ANY_MHF)):
+        yield replace(
+            claim,
+            key=f"{claim.key}-full-size",
+            text=f"{claim.text}: a model of the paper's size",
+            axes=("skew",),
+            workloads=(SRC2_0_WHOLE,),
+            measure=on_one(SRC2_0_WHOLE, rival),
+        )
+    yield replace(
+        mbf,
+        key="src2_0-drift",
+        text="The same on src2_0 against both MBF and MHF, where the hot data move",
+        axes=("drift",),
+        lines=(ETI, *RIVALS),
+        measure=lambda at: {rival: changed(at, SRC2_0, rival) for rival in RIVALS},
+    )
+    headline = OpenClaim(
+        "headline",
+        "It is lower by as much as 20% than with both MBF and MHF, on the trace where it is most",
+        "abstract, section 6",
+        "\N{MINUS SIGN}20%",
+        (*OPEN, "hashes"),
+        ROWS,
+        (ETI, *RIVALS),
+        most_reduced(ROWS),
+        Region.about(AT_MOST),
+        change,
+    )
+    yield from _of_several(headline, traces, most_reduced)
+
+
+def _cases() -> Iterator[OpenClaim[Point]]:
+    almost = OpenClaim(
+        "almost-all",
+        "In almost all cases it is lower with ETI: in nine of ten pairs of trace and rival",
+        "abstract",
+        "almost all",
+        OPEN,
+        ROWS,
+        (ETI, *VARIANTS),
+        lower_share,
+        Region(low=ALMOST_ALL),
+        share,
+    )
+    yield almost
+    yield replace(
+        almost,
+        key="lower-real",
+        text="In almost all cases it is lower with ETI than with either: real traces, each a case",
+        axes=("trace", "rounds", "hashes"),
+        workloads=(REAL,),
+        lines=(ETI, *RIVALS),
+        measure=against((REAL,), RIVALS),
+        region=LOWER,
+        said=change,
+    )
+
+
+def _never_worse() -> Iterator[OpenClaim[Point]]:
+    mhf = OpenClaim(
+        "mhf",
+        "ETI is never worse than MHF",
+        "section 5",
+        "never",
+        OPEN,
+        ROWS,
+        (ETI, *MHF),
+        against(ROWS, MHF),
+        NO_WORSE,
+        change,
+    )
+    yield from _both(mhf, ROWS, lambda traces: against(traces, MHF))
+    mbf = replace(
+        mhf,
+        key="mbf",
+        text=f"It is not worse than MBF, on any trace but {HDP}",
+        paper="not worse",
+        lines=(ETI, *MBF),
+    )
+    yield from _both(mbf, ROWS, lambda traces: against(traces, MBF))
+    yield OpenClaim(
+        "mbf-hdp",
+        f"On {HDP} it is 4% worse than MBF",
+        "section 5",
+        "+4%",
+        ("hashes",),
+        (HDP,),
+        (ETI, ANY_MBF),
+        _nothing,
+        Region.about(0.04),
+        change,
+    )
+
+
+def _filters(traces: Sequence[str]) -> Iterator[OpenClaim[Point]]:
+    larger = OpenClaim(
+        "larger-filters",
+        "Two or four times larger Bloom filters gain at most half of what ETI gains, or lose 1% "
+        "at most, on the traces on which ETI gains most",
+        "Figure 5, section 5",
+        "less",
+        (*OPEN, "row"),
+        (MSR_ROW,),
+        (ETI, MBF[0], *LARGER),
+        over_half((MSR_ROW,)),
+        Region(high=0.0),
+        points,
+        premise=gains((MSR_ROW,)),
+    )
+    yield from _both(larger, (MSR_ROW,), over_half)
+    modest = replace(
+        larger,
+        key="larger-modest",
+        text="In four of six cases they gain, modestly: half a per cent to half of ETI's gain",
+        paper="four of six",
+        axes=OPEN,
+        workloads=MSR,
+        region=Region.about(IN_FOUR),
+        said=share,
+        premise=gains(MSR),
+    )
+    yield from _of_several(modest, traces, lambda some: share_of_cases(some, is_modest))
+    negligible = replace(
+        modest,
+        key="larger-cost",
+        text="In two of six cases they gain nothing, or lose 1% at most",
+        paper="two of six",
+        region=Region.about(IN_TWO),
+    )
+    yield from _of_several(negligible, traces, lambda some: share_of_cases(some, is_negligible))
+
+
+def _robustness() -> Iterator[OpenClaim[Point]]:
+    sensitivity = OpenClaim(
+        "sensitivity",
+        "Other alpha (90%, 80%) and beta (3, 2) change the results by less than 2%",
+        "section 5",
+        "< 2%",
+        OPEN,
+        ROWS,
+        (ETI, *SENSITIVE),
+        by_parameter(ROWS),
+        Region(-NEGLIGIBLE, NEGLIGIBLE),
+        change,
+    )
+    yield from _both(sensitivity, ROWS, by_parameter)
+    hashes = OpenClaim(
+        "hashes",
+        "In some cases MBF and MHF are sensitive to the hash functions: variants are 2% apart",
+        "section 5",
+        "sensitive",
+        OPEN,
+        MSR,
+        VARIANTS,
+        apart(MSR),
+        Region(low=NEGLIGIBLE),
+        change,
+        of_each=rival_of,
+    )
+    for claim in _both(hashes, MSR, apart):
+        yield replace(claim, cases=PAIRS * len(claim.workloads))
+
+
+def _tables() -> Iterator[OpenClaim[Point]]:
+    few = OpenClaim(
+        "extents-long",
+        "A trace with long writes uses a few hundred extents: SW1 at most a quarter of the table",
+        "Figure 6, section 5",
+        "a few hundred",
+        ("cold",),
+        (SW1,),
+        (ETI,),
+        in_use((SW1,)),
+        Region(high=FEW),
+        share,
+    )
+    yield few
+    yield replace(
+        few,
+        key="extents-msr",
+        text="MSR traces make use of the full table: three quarters of it on average",
+        paper="full",
+        axes=OPEN,
+        workloads=MSR,
+        measure=in_use(MSR),
+        region=Region(low=FULL),
+    )
+    yield replace(
+        few,
+        key="extents-msr-real",
+        text="MSR traces make use of the full table: the window of MSR",
+        paper="full",
+        axes=(),
+        workloads=(MSR_WINDOW,),
+        measure=in_use((MSR_WINDOW,)),
+        region=Region(low=FULL),
+        premise=FILLS,
+    )
+    yield replace(
+        few,
+        key="extents-apart",
+        text="MSR traces use more extents than long writes: three times SW1's share",
+        paper="full, hundreds",
+        axes=OPEN,
+        workloads=ROWS,
+        measure=fuller,
+        region=Region(low=FULL / FEW),
+        said="{:.2f} times".format,
+    )
+
+
+def _orders() -> Iterator[OpenClaim[Point]]:
+    waste = OpenClaim(
+        "waste",
+        "MSR traces have the highest write amplification: each has more than SW1",
+        "Figure 6, section 5",
+        "highest",
+        OPEN,
+        ROWS,
+        (ETI,),
+        wastes_more,
+        Region(low=EFFECT),
+        change,
+    )
+    yield waste
+    yield replace(
+        waste,
+        key="gain-order",
+        text="ETI gains more on MSR traces than on SW1, against MBF and MHF",
+        paper="more",
+        axes=(*OPEN, "hashes"),
+        lines=(ETI, *RIVALS),
+        measure=gains_more,
+        said=points,
+    )
+
+
+def claims_of(traces: Sequence[str] = SHORT) -> tuple[OpenClaim[Point], ...]:
+    """All that is asked of runs; what is asked of several real traces together, of these."""
+    return (
+        *_reductions(traces),
+        *_cases(),
+        *_never_worse(),
+        *_filters(traces),
+        *_robustness(),
+        *_tables(),
+        *_orders(),
+    )
+
+
+def _bytes(points: Sequence[Point]) -> Measured:
+    """ETI's memory, at the paper's size."""
+    own = next(p.memory_bytes for p in points if (p.trace, p.line) == ("uniform", "eti"))
+    why = "by construction: 2,048 extents at 4.5 bytes, a layout of ours; no run could differ"
+    return Measured(f"{own:,} bytes", UNCHECKED, why, float(own))
+
+
+MEMORY = Claim[Sequence[Point]](
+    "memory", "ETI takes roughly 10 KB of memory", "abstract", "10 KB", _bytes
+)

@@ -1,0 +1,169 @@
+"""What single writes do to ETI's extents: the cases of Figure 3, asked of the engine.
+
+The figure is lost; its text (section 4) has a write that matches an extent, and writes that are
+"matched by 1 or 2 new extents". A result does not have the extents themselves, but how many there
+are; `tests/papers/test_paper_eti_example.py` reads their ends and counters from writes that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from floatgate import _core, configs, jobs, sources
+from floatgate.papers.kit.batch import PAGE
+from floatgate.papers.kit.paper import Column, Numbers
+from floatgate.run_options import RunOptions
+from floatgate.traces.model import WRITE
+
+from .runs import DEVICE
+
+if TYPE_CHECKING:
+    from floatgate.papers.kit.cache import Cache
+    from floatgate.result import Result
+
+PAGES = 1024
+"""Of the drive, which is new: 16 blocks, half of them spare."""
+DRIVE = {
+    "flash.blocks": "16",
+    "capacity.spare_factor": "0.5",
+    "start.fill": "none",
+    "start.overwrites": "0",
+}
+
+Writes = tuple[tuple[int, int], ...]
+"""Where a write begins, and its length, in pages."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is written, from the beginning on, and the extents after it by hand."""
+
+    text: str
+    writes: Writes
+    extents: tuple[tuple[int, int], ...]
+    """Where each begins, with its counter."""
+    most: int = 2048
+    """Extents that there can be."""
+    period: int = 4096
+    """Writes from one ageing to the next."""
+
+    @property
+    def set(self) -> dict[str, str]:
+        return {"eti.extents": str(self.most), "eti.decay_period": str(self.period)}
+
+    @property
+    def said(self) -> str:
+        """The extents as a text, "0-99: 0, 100-199: 1"."""
+        ends = pairwise([*(start for start, _ in self.extents), PAGES])
+        counters = (counter for _, counter in self.extents)
+        return ", ".join(f"{a}-{b - 1}: {n}" for (a, b), n in zip(ends, counters, strict=True))
+
+
+FOUR: Writes = ((100, 100), (100, 100), (150, 100), (0, 50))
+HOT: Writes = (*FOUR, *(((100, 50),) * 8), *(((200, 50),) * 9))
+SIX = ((0, 1), (50, 0), (100, 10), (150, 3), (200, 10), (250, 0))
+# In a table of six that is full after them, writes inside an extent change nothing.
+IDLE: Writes = ((500, 1),) * len(HOT)
+THREE = ((0, 0), (100, 1), (200, 0))
+
+STEPS = (
+    Step("B: inside an extent, which becomes three", FOUR[:1], THREE),
+    Step("A: the same extent", FOUR[:2], ((0, 0), (100, 2), (200, 0))),
+    Step(
+        "D: parts of two extents, both become two",
+        FOUR[:3],
+        ((0, 0), (100, 2), (150, 3), (200, 1), (250, 0)),
+    ),
+    Step(
+        "C: the beginning of an extent, which becomes two",
+        FOUR,
+        ((0, 1), (50, 0), (100, 2), (150, 3), (200, 1), (250, 0)),
+    ),
+    Step("8 and 9 times two extents", HOT, SIX),
+    Step(
+        "ageing: halved, and cold neighbours are one",
+        HOT,
+        ((0, 0), (100, 5), (150, 1), (200, 5), (250, 0)),
+        period=len(HOT),
+    ),
+    Step(
+        "ageing again: all are cold",
+        (*HOT, *IDLE),
+        ((0, 0),),
+        most=6,
+        period=len(HOT),
+    ),
+    Step("a table of three: an extent's part is not counted", ((100, 100), (150, 10)), THREE, 3),
+    Step(
+        "a table of three: an extent is counted if all of it is written",
+        ((100, 100), (150, 10), (90, 200)),
+        ((0, 0), (100, 2), (200, 0)),
+        3,
+    ),
+)
+ALL: Writes = ((0, PAGES),)
+"""Splits nothing: extents are counted before ageing, so that the next write shows what it left."""
+
+
+def played(
+    asked: Sequence[tuple[Writes, Mapping[str, str]]], kept: Cache | None = None
+) -> list[Result]:
+    """The writes, each time on a new drive with these settings."""
+    planned, drives = [], {}
+    for writes, set in asked:
+        if (settings := str(set)) not in drives:
+            [drives[settings]] = configs.resolve_all(DEVICE, DRIVE | dict(set), {})
+        rows = [(0, WRITE, 0, start * PAGE, pages * PAGE) for start, pages in writes]
+        columns = {"at_ns": pl.UInt64, "op": pl.UInt8, "device": pl.UInt32}
+        schema = columns | {"offset": pl.UInt64, "length": pl.UInt64}
+        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        workload = _core.Workload.recorded("ETI's example", frame, 1, 1.0)
+        load = sources.Load(workload, PAGES * PAGE, [], 0)
+        planned.append(jobs.Job("ETI's example", drives[settings], load, RunOptions()))
+    return jobs.run_all(planned, jobs.cores(), None, kept)
+
+
+def extents_after(steps: Sequence[Step], kept: Cache | None = None) -> list[int]:
+    """How many extents there are after each step: the sum over all writes, less that without the
+    last."""
+    asked = [(writes, s.set) for s in steps for writes in ((*s.writes, *ALL), s.writes)]
+    sums = [
+        round((result.placement.extents_mean or 0.0) * len(writes))
+        for result, (writes, _) in zip(played(asked, kept), asked, strict=True)
+    ]
+    return [after - before for after, before in zip(sums[::2], sums[1::2], strict=True)]
+
+
+def worked_example(kept: Cache | None = None) -> Numbers:
+    """The four cases of Figure 3, ageing, and a table that is full."""
+    found = extents_after(STEPS, kept)
+    return Numbers(
+        key="example",
+        title="Figure 3: what writes do to extents",
+        caption=(
+            f"A new drive of {PAGES:,} pages. By hand: the pages of each extent, and its counter. "
+            "The figure is lost: which of B, C and D is which is our reading of the text."
+        ),
+        rows=[
+            {
+                "step": step.text,
+                "write": f"{step.writes[-1][0]}-{sum(step.writes[-1]) - 1}",
+                "extents": step.said,
+                "by_hand": len(step.extents),
+                "ours": ours,
+            }
+            for step, ours in zip(STEPS, found, strict=True)
+        ],
+        columns=(
+            Column("", "step"),
+            Column("Last write", "write"),
+            Column("By hand", "extents"),
+            Column("Extents", "by_hand", str),
+            Column("Extents, ours", "ours", str),
+        ),
+    )

@@ -1,0 +1,412 @@
+"""ETI's experiment as data: what is compared, on what, and what the paper leaves open.
+
+A model at 1/k has of everything that has a size or a period 1/k: blocks, the pages of a row,
+extents of ETI, bits of a filter, counters, lists, and the writes from one ageing to the next. What
+is left as it is are writes, in length, and blocks, in pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Run, Settings, Workload
+from floatgate.papers.kit.judging import Filter
+
+from .lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+DEVICE = "eti16"
+BLOCKS = 32_768
+PAGES_PER_BLOCK = 128
+SPARE = 0.07
+SCALE = 32
+"""Stand-ins are played in models at one part in so many: so small that a run takes half a second,
+and the table of ETI still has 64 extents. What that changes is a figure: `SIZES_SHOWN`."""
+SIZES_SHOWN = (32, 8, 1)
+SIZE_NAMES = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
+VOLUMES = 2
+"""Of trace that are played, in volumes of the drive (section 5)."""
+
+ROUND_WINDOWS = 100
+"""Of a round of a short trace, as in the ASA-FTL experiment and for its reason: a write's place in
+one round then says nothing of its place in the next, but to its neighbours."""
+
+STAND_IN, EXCERPT, CAPTURED, SYNTHETIC = "stand-in", "excerpt", "captured", "synthetic"
+LOOPED = "excerpt in a loop"
+REAL, MSR_ROW = "a real trace", "an MSR row"
+"""What a claim calls the trace that the axis of traces, or of rows, says."""
+HDP = "Hdp1B-R6Dv1"
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of the paper's Table 1: means per GB of writes, in pages of 4 KiB."""
+
+    name: str
+    hot_pages: int
+    cold_pages: int
+    hot_writes: int
+    cold_writes: int
+    length: float
+
+
+TABLE_1 = (
+    TableRow("proj_0", 23_500, 39_800, 181_700, 62_100, 10.2),
+    TableRow("src1_2", 21_200, 41_700, 172_900, 67_800, 8.2),
+    TableRow("src2_0", 7_100, 29_300, 157_800, 55_000, 1.9),
+    TableRow("usr_0", 6_100, 36_000, 163_100, 63_800, 2.6),
+    TableRow("SW1", 2_100, 198_000, 9_600, 222_000, 21.6),
+)
+MSR = tuple(row.name for row in TABLE_1[:4])
+SRC2_0, SW1 = "src2_0", "SW1"
+ROWS = (*MSR, SW1)
+SRC2_0_WHOLE = f"{SRC2_0}, {SIZE_NAMES[1]}"
+
+LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
+"""Share of the page writes to hot pages, of all traces of Table 1: SW1's, 4.1 %."""
+
+
+@dataclass(frozen=True)
+class RealTrace:
+    """A trace in the directory of traces."""
+
+    name: str
+    kind: str
+    spec: str
+    requests: int | None = None
+    """Of a trace that is played once, whole; others are played over and over."""
+    quick: bool = True
+
+    @property
+    def looped(self) -> str:
+        """The name of its rounds as recorded."""
+        return f"{self.name}, in a loop"
+
+
+MSR_WINDOW, FINANCIAL1, HP = "MSR window", "Financial1", "HP hplajw"
+REAL_TRACES = (
+    RealTrace(MSR_WINDOW, EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
+    RealTrace(FINANCIAL1, EXCERPT, "umass-financial1-10k.ascii.zst"),
+    RealTrace(HP, EXCERPT, "hp-hplajw-1week-45k.srt.zst"),
+    RealTrace("Financial1, folded", EXCERPT, "umass-financial1-50k-pages.trace.zst", quick=False),
+    RealTrace("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst", quick=False),
+    RealTrace("PC DiskMon", EXCERPT, "pc-diskmon-87k.txt.zst", quick=False),
+    RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 656_291, False),
+)
+
+SHORT = tuple(trace.name for trace in REAL_TRACES if trace.kind == EXCERPT)
+
+AXES = (
+    Axis(
+        "skew",
+        "the skew",
+        tuple(Choice(theta, keys={"skew": theta}) for theta in ("0", "0.3", "0.6", "0.9", "1.2")),
+        "Table 1 does not say how the writes beyond the four that make a page hot are spread. From "
+        "evenly to an exponent of 1.2: lines through the writes of the hot pages of real traces, "
+        "ranked, have 0.25 (CloudPhysics), 0.66 (Financial1), 0.70 (PC DiskMon), 1.15 (HP hplajw) "
+        "and 1.20 (the MSR window).",
+        ordered=True,
+    ),
+    Axis(
+        "cold",
+        "the cold data",
+        (
+            Choice("scattered", keys={"cold_stream": "1"}),
+            Choice("streams", keys={"cold_stream": "64"}, quick=False),
+        ),
+        "Table 1 does not say where cold writes lie. Anywhere, or 64 after one another unless they "
+        "meet others, which is 0.5 to 5.5 MB: files that are copied. Of the real traces' writes "
+        "0 % (HP hplajw) to 53 % (CloudPhysics) continue the one before.",
+    ),
+    Axis(
+        "drift",
+        "what moves of the hot data in a GB",
+        (
+            Choice("nothing"),
+            Choice("a tenth", keys={"drift": "0.1"}, quick=False),
+            Choice("half", keys={"drift": "0.5"}, quick=False),
+        ),
+        "Table 1 does not say whether a GB's hot data are the last one's. Half of them at least: "
+        "with more, a GB is nearly a trace of its own; the row holds only roughly already.",
+    ),
+    Axis(
+        "row",
+        "the row",
+        tuple(Choice(row.name, workloads={MSR_ROW: row.name}) for row in TABLE_1[:4]),
+        "The paper does not name the traces on which ETI gains most; its MSR traces are those on "
+        "which it gains more significantly.",
+    ),
+    Axis(
+        "hashes",
+        "the pair of CRCs",
+        tuple(
+            Choice(hashes, lines={"MBF": mbf, "MHF": mhf}, quick=i == 0)
+            for i, (hashes, mbf, mhf) in enumerate(zip(HASHES, MBF, MHF, strict=True))
+        ),
+        "Three variants of each rival are in Figure 4; Table 2 says no more than two CRCs.",
+    ),
+    Axis(
+        "copies",
+        "the stream of copies",
+        (
+            Choice("their own", {"placement.gc_destination": "same"}),
+            Choice("cold", {"placement.gc_destination": "cold"}, quick=False),
+        ),
+        "The paper does not say; the simulator that it cites leaves copies in their pool. What "
+        "cleaning moves was not written again, which is to be cold.",
+    ),
+    Axis(
+        "unit",
+        "ETI's period",
+        (
+            Choice("commands", {"eti.decay_unit": "commands"}),
+            Choice("pages", {"eti.decay_unit": "pages"}, quick=False),
+        ),
+        "A decay period of 4096 (Table 2) of what is not said: ETI is executed once per command, "
+        "its rivals per page.",
+    ),
+    Axis(
+        "mbf",
+        "MBF's insertion",
+        (
+            Choice("round robin", {"mbf.insert": "round_robin"}),
+            Choice("newest first", {"mbf.insert": "newest_first"}, quick=False),
+        ),
+        "Park and Du go round; section 2 describes MBF as one that fills the newest filter first.",
+    ),
+    Axis(
+        "mhf",
+        "MHF's counting",
+        (
+            Choice("plain", {"mhf.conservative": "false"}),
+            Choice("conservative", {"mhf.conservative": "true"}, quick=False),
+        ),
+        "Hsieh, Kuo and Chang have both; the paper does not say which it has.",
+    ),
+    Axis(
+        "trace",
+        "the trace",
+        tuple(
+            Choice(trace.name, workloads={REAL: trace.name}, quick=trace.quick)
+            for trace in REAL_TRACES
+        ),
+        "The real traces that are here and write pages again; of those captured for this project "
+        "the one with most hot data. Short ones are played over and over. Two are of Financial1 "
+        "and overlap in time, so they are never averaged; one "
+        "has all its devices on top of each other.",
+    ),
+    Axis(
+        "rounds",
+        "a short trace",
+        (
+            Choice("in windows"),
+            # What is not played in a loop has no such workload, and is not asked there.
+            Choice("in a loop", workloads={t.name: t.looped for t in REAL_TRACES}, quick=False),
+        ),
+        "The paper repeats its traces, and does not say that any is short. In a loop every page "
+        "comes back at the same distance, which is a gift to a scheme that looks at the last ones; "
+        f"so a round is cut into {ROUND_WINDOWS} windows, which are in another order each time. "
+        "Loops, judged before, are of the traces that a quick reproduction has.",
+    ),
+)
+
+OF_STAND_INS = frozenset({"skew", "cold", "drift"})
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    traces = (trace.name for trace in REAL_TRACES)
+    known = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **known})
+
+
+def pages_of(blocks: int) -> int:
+    """Logical pages of a drive."""
+    return int((1 - SPARE) * blocks * PAGES_PER_BLOCK)
+
+
+def blocks_for(pages: int) -> int:
+    """The smallest drive that holds so many logical pages."""
+    blocks = int(pages / ((1 - SPARE) * PAGES_PER_BLOCK))
+    while pages_of(blocks) < pages:
+        blocks += 1
+    return blocks
+
+
+def generator(row: TableRow, scale: int, writes: int) -> str:
+    """The text of a row's stand-in in a model at 1/scale."""
+    if scale == 1:
+        return f"fitted:row={row.name},writes={writes}"
+    names = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
+    parts = ",".join(f"{name}={getattr(row, name) // scale}" for name in names)
+    return f"fitted:row={row.name},{parts},length={row.length},writes={writes}"
+
+
+def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
+    """The paper's protocol in a model: two volumes of a trace that has the row. Quickly, only that
+    of the trace of which the paper prints a number has more than the middle of the skews."""
+    writes = round(VOLUMES * pages_of(BLOCKS // scale) / row.length)
+    # Pages of SW1 that are hot have hardly more than the writes that make them so: no skew is left.
+    evenly = frozenset({"skew"}) if row.name == SW1 else frozenset()
+    return Workload(
+        name or row.name,
+        STAND_IN,
+        Played(generator(row, scale, writes)),
+        ignores=evenly,
+        slow=frozenset() if row.name == SRC2_0 else frozenset({"scattered", "streams"}),
+        random=True,
+        fit=_model(scale),
+    )
+
+
+def sized(row: TableRow) -> list[Workload]:
+    """A row in models of other sizes, for what the size of a model changes."""
+    return [stand_in(row, scale, f"{row.name}, {SIZE_NAMES[scale]}") for scale in SIZES_SHOWN[1:]]
+
+
+def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
+    """A real trace on the smallest drive that holds its pages: whole, or, if it is short, over and
+    over, with windows in another order, until it has written two volumes. Its start is random, and
+    so all its runs."""
+    played = Played(file, trace.requests)
+    if trace.requests is None:
+        rounds = max(2, round(VOLUMES * pages * 4096 / written))
+        played = Played(file, repeat=rounds, windows=ROUND_WINDOWS)
+    fit = _on(blocks_for(pages))
+    return Workload(trace.name, trace.kind, played, OF_STAND_INS, random=True, fit=fit)
+
+
+def in_a_loop(trace: RealTrace, work: Workload) -> Workload:
+    """A short trace with every round as it was recorded."""
+    return replace(work, name=trace.looped, family=LOOPED, played=replace(work.played, windows=0))
+
+
+CHECKS: Mapping[str, tuple[float, float] | None] = {
+    "uniform": None,
+    "80/20": (0.8, 0.2),
+    "90/10": (0.9, 0.1),
+}
+"""Synthetic loads that closed forms are for: shares of the writes and of the pages that are hot."""
+PERFECT = {"uniform": "single", "80/20": "perfect-20", "90/10": "perfect-10"}
+"""The lines that make no error on them."""
+CHECK_LINES = ("single", "eti", "mbf-1", "mhf-1", "direct")
+CHECK_BLOCKS = 1024
+
+
+def check(name: str, volumes: int) -> Workload:
+    """A synthetic load, with ETI, MBF and MHF at the paper's size."""
+    pages, mix = pages_of(CHECK_BLOCKS), CHECKS[name]
+    spec = f"span={pages * 4096}B,writes={volumes * pages}"
+    spec = f"uniform:{spec}" if mix is None else f"hotcold:r={mix[0]},f={mix[1]},{spec}"
+    fit = _on(CHECK_BLOCKS)
+    return Workload(name, SYNTHETIC, Played(spec), OF_STAND_INS, random=True, fit=fit)
+
+
+def _model(scale: int) -> Callable[[Settings], Settings]:
+    """The paper's drive and all that has a size or a period, at one part in `scale`."""
+
+    def fit(asked: Settings) -> Settings:
+        whole = {key: str(size) for key, size in SIZES.items()} | dict(asked)
+        model = {
+            key: str(int(value) // scale) if key in SIZES else value for key, value in whole.items()
+        }
+        return {"flash.blocks": str(BLOCKS // scale), **model}
+
+    return fit
+
+
+def _on(blocks: int) -> Callable[[Settings], Settings]:
+    """A drive of so many blocks, and all else at the paper's size."""
+    return lambda asked: {"flash.blocks": str(blocks), **asked}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares are 0 to 1."""
+
+    trace: str
+    kind: str
+    """Stand-in, excerpt, excerpt in a loop, captured or synthetic."""
+    line: str
+    skew: str | None
+    """None here and below: it cannot matter to the run."""
+    cold: str | None
+    drift: str | None
+    copies: str | None
+    unit: str | None
+    mbf: str | None
+    mhf: str | None
+    seed: int
+    write_amplification: float
+    hot_share: float | None
+    """Of the pages that the host wrote, those in another stream than the coldest."""
+    hot_writes: float
+    """Of the trace's page writes, those to pages that are hot as Table 1 has it."""
+    ends: int | None
+    """The most different ends of the trace's writes in an ageing period; None if generated."""
+    victim_valid: float | None
+    """Of the pages of a cleaned unit, those that had to be moved."""
+    memory_bytes: int
+    extents_mean: float | None
+    """Over the write commands."""
+    extents_most: int | None
+    extents_table: float | None
+    """The mean as a share of those that there can be."""
+    length: float
+    """Mean pages of a write."""
+    volumes: float
+    """Pages written in the measured part, in volumes of the drive."""
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What is measured on a workload itself, with no drive and no scheme."""
+
+    hot_writes: float
+    ends: int | None = None
+    """As in a point."""
+
+
+def reduce(experiment: Experiment, run: Run, result: Result, traced: Mapping[str, Traced]) -> Point:
+    """The numbers of a run that figures and claims are about. `traced`: by workload."""
+    placement, work = result.placement, result.workload
+    pages = [stream.host_pages for stream in placement.streams]
+    mean = placement.extents_mean
+    return Point(
+        trace=run.workload,
+        kind=experiment.workload(run.workload).family,
+        line=run.line,
+        skew=run.at("skew"),
+        cold=run.at("cold"),
+        drift=run.at("drift"),
+        copies=run.at("copies"),
+        unit=run.at("unit"),
+        mbf=run.at("mbf"),
+        mhf=run.at("mhf"),
+        seed=run.seed,
+        write_amplification=result.page_write_amplification or 1.0,
+        hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,
+        hot_writes=traced[run.workload].hot_writes,
+        ends=traced[run.workload].ends,
+        victim_valid=result.cleaning.victim_valid_mean,
+        memory_bytes=placement.memory_bytes,
+        extents_mean=mean,
+        extents_most=placement.extents_most,
+        extents_table=mean / result.setting("eti.extents") if mean else None,
+        length=work.write_pages / max(work.writes, 1),
+        volumes=work.write_pages / result.drive.logical_pages,
+    )
+
+
+def lacks_hot_data(point: Point) -> bool:
+    """Whether a smaller share of the writes goes to hot pages than in any trace of Table 1. It is
+    measured on the trace, with no drive and no scheme."""
+    return point.hot_writes < LEAST_HOT
+
+
+HOT_ENOUGH = Filter("with less hot data than any trace of Table 1", lacks_hot_data)

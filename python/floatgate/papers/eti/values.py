@@ -1,0 +1,211 @@
+"""What the ETI paper's claims compare: the values of a place, and when they are what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from math import comb
+from statistics import fmean
+
+from floatgate.papers.kit.judging import At, Premise, Values
+from floatgate.papers.kit.verdicts import Region
+
+from .lines import FACTORS, HASHES, LABELS, LARGER, MBF, MHF, SENSITIVE
+from .runs import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1, Point
+
+ETI = "ETI"
+ANY_MBF, ANY_MHF = "MBF", "MHF"
+"""Those of the pair of CRCs that a place has."""
+RIVALS = (ANY_MBF, ANY_MHF)
+VARIANTS = (*MBF, *MHF)
+PAIRS = comb(len(HASHES), 2)
+"""Of variants of a rival, whichever is above the other."""
+
+Measure = Callable[[At[Point]], Values]
+
+ON_SRC2_0, AT_MOST = -0.213, -0.20
+"""The changes that the paper prints: on that trace, and "as much as", on any."""
+
+EFFECT = 0.005
+"""Half a per cent: what is less is 0 in a paper that prints whole per cents of most changes."""
+LOWER, NO_WORSE = Region(high=-EFFECT), Region(high=EFFECT)
+
+ALMOST_ALL = 0.9
+"""Of the cases; the paper gives no number."""
+
+NEGLIGIBLE = 0.02
+"""A change that the paper calls negligible (section 5: less than 2 %)."""
+COSTS_NOTHING = 0.01
+"""What larger filters may cost "by negligible amounts": half of that, as it is of one scheme."""
+MODEST = 0.5
+"""Of ETI's gain, the most that larger filters can gain for theirs to be significantly less."""
+IN_FOUR, IN_TWO = 4 / 6, 2 / 6
+"""Of Figure 5's cases, those with modest improvements and those with negligible increases."""
+
+ENDS = 2_047
+"""Different ends within the address space make 2,048 extents."""
+FEW, FULL = 0.25, 0.75
+"""Of the 2,048 extents: up to which they are a few hundred, and from which the mean over a run, of
+which ageing takes extents away again and again, is that of a full table."""
+
+OPEN = ("skew", "cold")
+
+
+def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:
+    """Relative change of the write amplification, from a rival to ETI."""
+    return at(trace, line).write_amplification / at(trace, rival).write_amplification - 1
+
+
+def against(traces: Sequence[str], rivals: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """The change on each trace against each rival."""
+    return lambda at: {
+        ", ".join(filter(None, (called(trace), LABELS.get(rival, rival)))): changed(
+            at, trace, rival
+        )
+        for trace in traces
+        for rival in rivals
+    }
+
+
+def called(name: str) -> str:
+    """A trace as a value is called; of the one trace that a place says nothing is said."""
+    return "" if name in (REAL, MSR_ROW) else name
+
+
+def on_one(trace: str, rival: str) -> Callable[[At[Point]], Values]:
+    return lambda at: {"": changed(at, trace, rival)}
+
+
+def most_reduced(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """The largest reduction against the better of MBF and MHF on any trace."""
+    return lambda at: {"": min(max(changed(at, t, rival) for rival in RIVALS) for t in traces)}
+
+
+def lower_share(at: At[Point]) -> Values:
+    """The share of the cases, a trace and a variant of a rival, in which it is lower with ETI."""
+    cases = [changed(at, trace, rival) <= -EFFECT for trace in ROWS for rival in VARIANTS]
+    return {"": fmean(cases)}
+
+
+def over_half(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """By how much larger filters gain more than half of what ETI gains over MBF, and by how much
+    they cost more than nothing."""
+
+    def measure(at: At[Point]) -> Values:
+        found = {}
+        for trace in traces:
+            most = MODEST * gain(at, trace)
+            for factor, line in zip(FACTORS, LARGER, strict=True):
+                filters = changed(at, trace, MBF[0], line)
+                name = f"{called(trace)} {factor} times the bits".strip()
+                found[f"{name}, over half of ETI's gain"] = -filters - most
+                found[f"{name}, cost"] = filters - COSTS_NOTHING
+        return found
+
+    return measure
+
+
+def gain(at: At[Point], trace: str) -> float:
+    """By what part ETI lowers MBF's write amplification."""
+    return -changed(at, trace, MBF[0])
+
+
+def gains(traces: Sequence[str]) -> Premise[Point]:
+    """The traces are among those "on which ETI achieved the highest gains": it gains at all."""
+    return Premise(
+        "where ETI does not surely gain half a per cent over MBF",
+        lambda at: {trace: gain(at, trace) for trace in traces},
+        Region(low=EFFECT),
+    )
+
+
+def share_of_cases(traces: Sequence[str], is_one: Callable[[float, float], bool]) -> Measure:
+    """The share of the cases, a trace and a size of filters, in which what larger filters gain,
+    and what ETI does, are so."""
+    return lambda at: {
+        "": fmean(
+            is_one(-changed(at, trace, MBF[0], line), gain(at, trace))
+            for trace in traces
+            for line in LARGER
+        )
+    }
+
+
+def is_modest(filters: float, eti: float) -> bool:
+    return EFFECT <= filters <= MODEST * eti
+
+
+def is_negligible(filters: float, _: float) -> bool:
+    """No gain, and 1 % lost at most."""
+    return -COSTS_NOTHING <= filters < EFFECT
+
+
+def by_parameter(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """The change from ETI's parameters to others."""
+    return lambda at: {
+        ", ".join(filter(None, (called(trace), LABELS[line]))): changed(at, trace, ETI, line)
+        for trace in traces
+        for line in SENSITIVE
+    }
+
+
+def apart(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """The change from each variant of a rival to each other one, on each trace: of pairs that are
+    the same with every seed, as the largest of three is above the least by chance alone."""
+    pairs = {rival: permutations(own, 2) for rival, own in ((ANY_MBF, MBF), (ANY_MHF, MHF))}
+    cases = [
+        (f"{_pair(base, line)}{called(trace) and f' on {called(trace)}'}", trace, base, line)
+        for each in pairs.values()
+        for base, line in each
+        for trace in traces
+    ]
+    return lambda at: {name: changed(at, trace, base, line) for name, trace, base, line in cases}
+
+
+def _pair(base: str, line: str) -> str:
+    return f"{LABELS[line]} over {LABELS[base].partition(', ')[2]}"
+
+
+def rival_of(name: str) -> str:
+    """Of a value of `apart`, MBF or MHF."""
+    return name.partition(",")[0]
+
+
+def in_use(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+    """The mean number of extents, as a share of the table."""
+    return lambda at: {trace: at(trace, ETI).extents_table or 0.0 for trace in traces}
+
+
+def wastes_more(at: At[Point]) -> Values:
+    own = at(SW1, ETI).write_amplification
+    return {trace: at(trace, ETI).write_amplification / own - 1 for trace in MSR}
+
+
+def gains_more(at: At[Point]) -> Values:
+    return {
+        f"{trace}, {rival}": changed(at, SW1, rival) - changed(at, trace, rival)
+        for trace in MSR
+        for rival in RIVALS
+    }
+
+
+def fuller(at: At[Point]) -> Values:
+    """How many times as much of the table as SW1 each trace uses."""
+    own = at(SW1, ETI).extents_table or 1.0
+    return {trace: (at(trace, ETI).extents_table or 0.0) / own for trace in MSR}
+
+
+FILLS = Premise[Point](
+    f"of writes with fewer than {ENDS:,} different ends in a period, which cannot fill it",
+    lambda at: {"": float(at(MSR_WINDOW, ETI).ends or 0)},
+    Region(low=ENDS),
+)
+"""The table can be filled: what ageing merges has to be split again within the period."""
+
+
+def points(gain: float) -> str:
+    """A difference of per cents, in points, with its sign."""
+    return f"{100 * gain:+.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+share = "{:.1%}".format

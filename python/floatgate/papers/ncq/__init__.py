@@ -1,0 +1,1 @@
+"""NCQ-aware write buffer (Kim and Kim, 2013)."""

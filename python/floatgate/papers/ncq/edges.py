@@ -1,0 +1,115 @@
+"""What is asked of the NCQ-aware buffer outside the domain of its claims: finer speeds of the drive
+where its numbers are met at once, and the case in which it is to be no better than LRU."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line
+from floatgate.papers.kit.judging import At, OpenClaim, Values
+from floatgate.papers.kit.paper import UNCHECKED, Measured
+from floatgate.papers.kit.verdicts import Region
+
+from .claims import BOTH, EFFECT, bandwidth_gain, hit_gain
+from .runs import LRU, NCQ, READINGS, SCHEMES, WAYS, Point, as_fast_as, sized
+
+FINER = (21, 22)
+"""Ways between 20, with which a drive writes 200 MB/s, and 24, with which it writes 238: the speeds
+that are swept step over the 209 MB/s that workload 2 asks for."""
+FINER_SPAN = "192 MiB"
+"""For which the law has the paper's 4 points."""
+
+
+def finer(experiment: Experiment) -> Experiment:
+    """The experiment at these speeds, on one span, with pins that are counted and records."""
+    speeds = tuple(Choice(f"{ways} ways", as_fast_as(ways)) for ways in FINER)
+    one = {"span": FINER_SPAN, "pins": "counted", "alignment": "records"}
+    axes = [
+        replace(axis, choices=(axis.choice(one[axis.key]),)) if axis.key in one else axis
+        for axis in experiment.axes
+    ]
+    axes = [replace(axis, choices=speeds) if axis.key == "speed" else axis for axis in axes]
+    return replace(experiment, axes=tuple(axes))
+
+
+def all_speeds(experiment: Experiment) -> Axis:
+    """The axis of speeds with the finer ones in their places."""
+    choices = [Choice(f"{ways} ways") for ways in sorted((*WAYS, *FINER))]
+    return replace(experiment.axis("speed"), choices=tuple(choices))
+
+
+ENOUGH = 1024
+"""MiB of a buffer that holds every span."""
+SIZE = 8
+"""MiB of the buffer that the claim is asked with: what a full queue of workload 1 asks for. The
+filter looks at the smallest one, so that it leaves none of this out."""
+
+WORST = Axis(
+    "worst",
+    "the worst case",
+    (
+        Choice("an empty queue", {"queue.depth": "1"}),
+        Choice(
+            "all are served from the buffer",
+            lines={
+                sized(key, SIZE): sized(scheme, ENOUGH)
+                for key, scheme in {LRU: "lru", **{key: key for key in READINGS.values()}}.items()
+            },
+        ),
+    ),
+    "A command is served as soon as it arrives, so that there are none before it; or the buffer "
+    "holds the whole span, so that nothing leaves. The scheme has nothing to choose then: it is "
+    "checked that it does not.",
+    paper="all are served from the buffer",
+)
+
+
+def worst(experiment: Experiment) -> Experiment:
+    """The experiment where the scheme is to be no better than LRU."""
+    large = [
+        Line(sized(key, ENOUGH), label, {**settings, "buffer.capacity": f"{ENOUGH}MiB"})
+        for key, (label, settings) in SCHEMES.items()
+        if key in ("lru", *READINGS.values())
+    ]
+    return replace(experiment, axes=(*experiment.axes, WORST), lines=(*experiment.lines, *large))
+
+
+def _differences(at: At[Point]) -> Values:
+    """Gains over LRU, in hits as a difference and in bandwidth as a relative change."""
+    return {
+        f"{what} of {name}": gain(at, name, SIZE)
+        for name in BOTH
+        for what, gain in (("hits", hit_gain), ("bandwidth", bandwidth_gain))
+    }
+
+
+def _either(gain: float) -> str:
+    return f"{100 * gain:+.2f} points or per cent".replace("-", "\N{MINUS SIGN}")
+
+
+WORST_CLAIMS = (
+    OpenClaim(
+        "as-lru",
+        "With no command before, or if all before are served from the buffer, it is as good as LRU",
+        "section III",
+        "similar",
+        ("pins", "alignment", "worst"),
+        BOTH,
+        (sized(LRU, SIZE), sized(NCQ, SIZE)),
+        _differences,
+        Region(-EFFECT, EFFECT),
+        _either,
+    ),
+)
+
+
+def by_construction(found: Measured) -> Measured:
+    """What was measured, without a verdict: it is a check of the scheme that could hardly end
+    otherwise, and counts as nothing that was found."""
+    if not found.rows:
+        return found
+    why = (
+        "by construction: with nothing queued, or nothing that leaves, there is nothing to choose "
+        "but for the blocks of the command that is served, which it keeps; "
+    )
+    return Measured(found.ours, UNCHECKED, why + found.why, found.number)

@@ -1,0 +1,141 @@
+"""The NCQ paper's worked examples: the blocks that Figure 2 moves, and Table I as it is played."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from floatgate import _core
+from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment
+from floatgate.papers.kit.numbers import spread
+from floatgate.papers.kit.paper import Column, Numbers, Row
+from floatgate.papers.kit.recorded import Request, play
+from floatgate.report.values import percent
+
+from .runs import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
+
+PAGE = 4096
+BLOCK, FIRST, PAGES = 64, 100, 100
+"""N_pages, and the command R of so many pages from the first."""
+BUFFER = 4 * BLOCK
+"""Pages."""
+OTHERS = 110
+"""Pages that are buffered after these, two blocks: room for R when they leave."""
+BEFORE = {0: 10, 1: 100, 2: 130, 3: 192, 4: 260}
+"""A page of each block that may be buffered before; R writes those of blocks 1 to 3."""
+SECOND_NS = 1_000_000_000
+
+
+def figure_2() -> Numbers:
+    """Whether a buffered block is kept for R, behind a command for which a block has to leave."""
+    # As printed, max_bn is that of the first page and min_bn that of the last.
+    ends = FIRST // BLOCK, (FIRST + PAGES - 1) // BLOCK
+    rows: list[Row] = []
+    for block, page in BEFORE.items():
+        printed = block >= ends[1] and block <= ends[0]
+        right = ends[0] <= block <= ends[1]
+        row: Row = {"block": block, "printed": _said(printed), "right": _said(right)}
+        for scheme in ("lru", "ncq-move", "ncq"):
+            row[scheme] = _said(_stays(page, scheme))
+        rows.append(row)
+    return Numbers(
+        key="example-figure-2",
+        title="Figure 2: the blocks that a command moves",
+        caption=f"N_pages = {BLOCK}, R at page {FIRST} of {PAGES} pages; one page of a block was "
+        "buffered, then two others, and a command for which one of them has to leave is served "
+        "while R waits. The names min_bn and max_bn are printed the wrong way round, so that no "
+        "block would be moved.",
+        rows=rows,
+        columns=[
+            Column("Block", "block", str),
+            Column("Moved, as printed", "printed"),
+            Column("Moved, names set right", "right"),
+            *(
+                Column(f"Stays with {SCHEMES[scheme][0]}", scheme)
+                for scheme in ("lru", "ncq-move", "ncq")
+            ),
+        ],
+        brief=False,
+    )
+
+
+def _said(is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def _stays(page: int, scheme: str) -> bool:
+    """Whether the page is found by R or, if R does not write it, by a read after all."""
+    requests = [
+        Request(page, write=True),
+        Request(40 * BLOCK, OTHERS, write=True, at_ns=1),
+        # Something to wait behind, so that the next two are in the queue at once.
+        Request(30 * BLOCK, write=True, at_ns=SECOND_NS),
+        # A page more than there is room for.
+        Request(16 * BLOCK, BUFFER - OTHERS - 1, write=True, at_ns=SECOND_NS + 1),
+        Request(FIRST, PAGES, write=True, at_ns=SECOND_NS + 2),
+    ]
+    if not FIRST <= page < FIRST + PAGES:
+        requests.append(Request(page, at_ns=2 * SECOND_NS))
+    settings = {
+        **SCHEMES[scheme][1],
+        "buffer.block_pages": str(BLOCK),
+        "buffer.capacity": f"{BUFFER * PAGE}B",
+    }
+    return play(requests, PAGE, DEVICE, settings).buffer.hits == 1
+
+
+def table_1(experiment: Experiment, full: bool) -> Numbers:
+    """What the paper prints of its workloads beside the requests that are played."""
+    rows: list[Row] = []
+    place = experiment.places((), full)[0]
+    for name, record in RECORDS.items():
+        spec = experiment.played(experiment.run_of(place, name, sized(LRU, SMALLEST), 1)).spec
+        seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
+        played = [_requests(spec, seed) for seed in seeds]
+        sizes = [_mean(one["length"]) / 1024 for one in played]
+        gaps = [_mean(one["at_ns"].diff().drop_nulls()) / 1e6 for one in played]
+        ends = [(one["offset"] + one["length"]).shift(1) for one in played]
+        follow = [_mean(one["offset"] == end) for one, end in zip(played, ends, strict=True)]
+        rate = [1.024 * size / gap for size, gap in zip(sizes, gaps, strict=True)]
+        rows.append(
+            {
+                "trace": name,
+                "record": f"{record >> 10} KiB",
+                "our_record": f"{_mean(pl.Series(sizes)):.0f} KiB",
+                "gap": GAPS[name].replace("ms", " ms"),
+                "our_gap": spread(gaps, "{:.3f} ms".format),
+                "pattern": "random",
+                "follow": spread(follow, percent),
+                "rate": spread(rate, "{:.0f} MB/s".format),
+            }
+        )
+    return Numbers(
+        key="example-table-1",
+        title="Table I: the workloads",
+        caption="What the paper prints, and the requests that are played; means over seeds with "
+        "95% intervals. Exponential gaps, a span of 256 MiB.",
+        rows=rows,
+        columns=[
+            Column("Workload", "trace"),
+            Column("Record, paper", "record"),
+            Column("Record, ours", "our_record"),
+            Column("Mean gap, paper", "gap"),
+            Column("Mean gap, ours", "our_gap"),
+            Column("Access, paper", "pattern"),
+            Column("Begin where the one before ended, ours", "follow"),
+            Column("Asked for, ours", "rate"),
+        ],
+        brief=False,
+    )
+
+
+def _requests(spec: str, seed: int) -> pl.DataFrame:
+    batches = _core.Workload.generator(spec, seed).batches(1 << 14)
+    found = pl.concat(pl.DataFrame(batch) for batch in batches)
+    # Differences may be negative.
+    return found.select(pl.col("at_ns", "offset", "length").cast(pl.Int64))
+
+
+def _mean(series: pl.Series) -> float:
+    mean = series.mean()
+    assert isinstance(mean, float), "there are requests"
+    return mean

@@ -1,0 +1,1 @@
+"""SHRD (Kim, Shin, Jeong and Kim, FAST 2017)."""

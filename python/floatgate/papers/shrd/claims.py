@@ -1,0 +1,378 @@
+"""What the slides of SHRD claim, and where in what they leave open each claim is asked.
+
+The bars of the slides are lost; their prose is what is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from floatgate.papers.kit.judging import At, OpenClaim, Values
+from floatgate.papers.kit.paper import UNCHECKED, Claim, Measured, change
+from floatgate.papers.kit.verdicts import Region
+
+from .reduce import Point
+from .runs import (
+    ANY,
+    BURSTS,
+    DFTL,
+    DFTL_AGED,
+    DFTL_COUNTED,
+    IDLE,
+    LARGE_DFTL,
+    LARGE_SHRD,
+    ON_EXT4,
+    OPEN,
+    POSTMARK,
+    RANDOM,
+    READS,
+    SEQUENTIAL,
+    SHRD,
+    SHRD_AGED,
+    SHRD_COUNTED,
+    UNSORTED,
+)
+
+EFFECT = 0.005
+"""Half a per cent: what is less is 0 in slides that speak of times and of whole factors."""
+MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
+NOT_MORE, NOT_LESS = Region(high=EFFECT), Region(low=-EFFECT)
+
+SMALL = Region(EFFECT, 0.2)
+"""A gain, and one of no more than a fifth. The slides give no number; a fifth is what they would
+hardly call small beside a factor of 30."""
+STEADY = Region(low=0.8)
+"""Throughput with a small cache, of that with a large one: the same fifth."""
+HALF = Region(high=0.5)
+"""What "falls" and "few" are at least: to half. The slides give no number."""
+
+BOTH = (DFTL, SHRD)
+SPAN = frozenset({"span"})
+
+
+def _gain(workload: str, base: str, line: str) -> Callable[[At[Point]], float]:
+    """The throughput of a line, as a multiple of another's."""
+    return lambda at: at(workload, line).iops / at(workload, base).iops
+
+
+def _alone(of: Callable[[At[Point]], float]) -> Callable[[At[Point]], Values]:
+    return lambda at: {"": of(at)}
+
+
+def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Callable[[At[Point]], Values]:
+    """The relative gain in throughput."""
+    return _alone(lambda at: _gain(workload, base, line)(at) - 1)
+
+
+def _in_bursts(at: At[Point]) -> float:
+    """All writes of a burst arrive at once, so that their mean response is half of what the burst
+    takes: the ratio of these is that of the throughputs."""
+    return at(BURSTS, DFTL).mean_us / at(BURSTS, IDLE).mean_us
+
+
+def _responses(at: At[Point]) -> Values:
+    """Relative change of the mean response time, from DFTL to SHRD."""
+    base, ours = at(OPEN, DFTL), at(OPEN, SHRD)
+    pairs = {
+        "reads": (base.mean_read_us, ours.mean_read_us),
+        "writes": (base.mean_write_us, ours.mean_write_us),
+    }
+    return {name: now / was - 1 for name, (was, now) in pairs.items() if was and now is not None}
+
+
+def _loads(base: str) -> Callable[[At[Point]], float]:
+    """Relative change of the map pages loaded for a page that has left the log."""
+    return lambda at: at(RANDOM, SHRD).settled_loads / at(RANDOM, base).settled_loads - 1
+
+
+def _cleaning(at: At[Point]) -> float:
+    """Relative change of the pages of data programmed for a write, cleaning's included."""
+    return (1 + at(RANDOM, SHRD_COUNTED).copies) / (1 + at(RANDOM, DFTL_COUNTED).copies) - 1
+
+
+def times(value: float) -> str:
+    """A factor."""
+    return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
+
+
+CLAIMS: tuple[OpenClaim[Point], ...] = (
+    OpenClaim(
+        "thirty",
+        "Random writes are 30 times as fast as DFTL's at a small map cache",
+        "conclusion; RW performance according to cache",
+        "30x",
+        ("controller", "span", "log", "window", "cache", "room"),
+        (RANDOM,),
+        BOTH,
+        _alone(_gain(RANDOM, DFTL, SHRD)),
+        Region.about(30.0),
+        times,
+    ),
+    OpenClaim(
+        "bursts",
+        "The same, by mean response, in bursts of less than a log, remapped while the host is idle",
+        "the same; the slides do not say when the log is remapped",
+        "30x",
+        ("controller", "span", "log", "room"),
+        (BURSTS,),
+        (DFTL, IDLE),
+        _alone(_in_bursts),
+        Region.about(30.0),
+        times,
+        SPAN,
+    ),
+    OpenClaim(
+        "steady",
+        "SHRD is steady whatever the cache: at least 80% of its throughput with a large one",
+        "RW performance according to cache",
+        "steady",
+        ("controller", "span", "window", "top", "room"),
+        (RANDOM,),
+        (SHRD, LARGE_SHRD),
+        _alone(_gain(RANDOM, LARGE_SHRD, SHRD)),
+        STEADY,
+        "{:.0%}".format,
+        SPAN,
+    ),
+    OpenClaim(
+        "falls",
+        "DFTL falls with a small cache, to half or less of its throughput with a large one",
+        "RW performance according to cache",
+        "falls",
+        ("controller", "span", "top", "room"),
+        (RANDOM,),
+        (DFTL, LARGE_DFTL),
+        _alone(_gain(RANDOM, LARGE_DFTL, DFTL)),
+        HALF,
+        "{:.0%}".format,
+        SPAN,
+    ),
+    OpenClaim(
+        "everywhere",
+        "SHRD is faster than DFTL on every workload",
+        "performance on real benchmarks",
+        "better",
+        ("load", "controller", "span", "window", "share", "threshold", "room"),
+        (ANY,),
+        BOTH,
+        _more(ANY),
+        MORE,
+        change,
+        frozenset({"span", "threshold"}),
+    ),
+    OpenClaim(
+        "sequential",
+        "A small gain on sequential writes, up to a fifth, but still a gain",
+        "performance on real benchmarks",
+        "small",
+        ("request", "controller", "span", "window", "threshold"),
+        (SEQUENTIAL,),
+        BOTH,
+        _more(SEQUENTIAL),
+        SMALL,
+        change,
+        SPAN,
+    ),
+    OpenClaim(
+        "reads",
+        "The same where nine of ten requests read",
+        "performance on real benchmarks",
+        "small",
+        ("controller", "span", "window", "room"),
+        (READS,),
+        BOTH,
+        _more(READS),
+        SMALL,
+        change,
+        SPAN,
+    ),
+    OpenClaim(
+        "mixed",
+        "Random reads and writes, mixed, have a shorter mean response, both of them",
+        "latency comparison: a title over a lost figure",
+        "shorter",
+        ("controller", "span", "window", "rate", "room"),
+        (OPEN,),
+        BOTH,
+        _responses,
+        LESS,
+        change,
+        SPAN,
+    ),
+    OpenClaim(
+        "commands",
+        "Many small requests become few: at most half as many commands",
+        "request handling overhead; sequentializing in host",
+        "few",
+        ("outstanding", "log", "window"),
+        (RANDOM,),
+        (SHRD,),
+        _alone(lambda at: at(RANDOM, SHRD).commands),
+        HALF,
+        "{:.3f} a request".format,
+    ),
+    OpenClaim(
+        "locality",
+        "Remapping loads fewer map pages than DFTL does",
+        "oLPN-ordered map access",
+        "fewer",
+        ("span", "log", "window", "cache"),
+        (RANDOM,),
+        BOTH,
+        _alone(_loads(DFTL)),
+        LESS,
+        change,
+    ),
+    OpenClaim(
+        "sorted",
+        "It loads fewer of them in the order of the pages than in that of the log",
+        "oLPN-ordered map access",
+        "fewer",
+        ("span", "log", "window"),
+        (RANDOM,),
+        (UNSORTED, SHRD),
+        _alone(_loads(UNSORTED)),
+        LESS,
+        change,
+        SPAN,
+    ),
+    OpenClaim(
+        "no-copy",
+        "The log is reclaimed without a copy: no page of data is programmed but the host's",
+        "address remapping; conclusion",
+        "none",
+        ("log", "window", "room"),
+        (RANDOM,),
+        (SHRD,),
+        _alone(lambda at: at(RANDOM, SHRD).data_programs - 1),
+        NOT_MORE,
+        change,
+    ),
+    OpenClaim(
+        "cleaning",
+        "Cleaning moves no more than DFTL's, though blocks of the log are no victims",
+        'stricter than "solves GC issues of address remapping": that moved pages are found again '
+        "is asked with losses of power",
+        "solved",
+        ("spare", "window"),
+        (RANDOM,),
+        (DFTL_COUNTED, SHRD_COUNTED),
+        _alone(_cleaning),
+        NOT_MORE,
+        change,
+        frozenset({"window"}),
+    ),
+    OpenClaim(
+        "aged",
+        "On an aged drive, too, random writes are faster",
+        "solves POR / GC issues of address remapping",
+        "solved",
+        ("controller", "spare"),
+        (RANDOM,),
+        (DFTL_AGED, SHRD_AGED),
+        _more(RANDOM, DFTL_AGED, SHRD_AGED),
+        MORE,
+        change,
+        frozenset({"controller", "spare"}),
+    ),
+    OpenClaim(
+        "f2fs",
+        "SHRD improves F2FS",
+        "SHRD gains at EXT4 vs. F2FS",
+        "better",
+        ("controller", "window", "share", "threshold", "room"),
+        (POSTMARK,),
+        BOTH,
+        _more(POSTMARK),
+        MORE,
+        change,
+        frozenset({"threshold"}),
+    ),
+    OpenClaim(
+        "ext4-better",
+        "SHRD improves EXT4",
+        "SHRD gains at EXT4 vs. F2FS",
+        "better",
+        ("ext4", "controller", "window", "share", "threshold", "room"),
+        (ON_EXT4,),
+        BOTH,
+        _more(ON_EXT4),
+        MORE,
+        change,
+        frozenset({"threshold"}),
+    ),
+    OpenClaim(
+        "memory",
+        "With 128 KiB of cache random writes are as fast as DFTL's with all of the map in memory",
+        "conclusion: reduce DRAM drastically",
+        "as fast",
+        ("controller", "span", "window", "room"),
+        (RANDOM,),
+        (LARGE_DFTL, SHRD),
+        _more(RANDOM, LARGE_DFTL, SHRD),
+        NOT_LESS,
+        change,
+        SPAN,
+    ),
+)
+
+
+def _unchecked(key: str, text: str, where: str, paper: str, why: str) -> Claim[None]:
+    return Claim(key, text, where, paper, lambda _: Measured("not measured", UNCHECKED, why))
+
+
+OUT_OF_REACH = (
+    _unchecked(
+        "dram",
+        "8 TB take 8 GB of map in memory",
+        "mapping table handling overhead",
+        "8 GB",
+        "it is arithmetic, which no run can contradict: 4 bytes for each of 8 TB / 4 KiB pages are "
+        "7.8 GB",
+    ),
+    _unchecked(
+        "table",
+        "The host's table takes about 1 MB for 64 MB of log",
+        "implementation",
+        "1 MB",
+        "the table of our host is a structure of ours, a hash table and a ring, so its size says "
+        "nothing of the driver's; 16,384 entries of the 64 bytes that the driver's take are 1 MiB "
+        "by arithmetic",
+    ),
+    _unchecked(
+        "ext4-random",
+        "EXT4 is bad at random writes",
+        "SHRD gains at EXT4 vs. F2FS",
+        "bad",
+        "it is held against F2FS, which takes both file systems under the same load",
+    ),
+    _unchecked(
+        "ext4",
+        "EXT4 with SHRD is about as fast as F2FS on random writes",
+        "SHRD gains at EXT4 vs. F2FS",
+        "similar",
+        "it takes both file systems under the same load; the captures are of different loads",
+    ),
+    _unchecked(
+        "f2fs-full",
+        "F2FS slows down at high utilisation, by slack-space recycling",
+        "SHRD gains at EXT4 vs. F2FS",
+        "slower",
+        "it takes a file system at several utilisations; a capture has one",
+    ),
+    _unchecked(
+        "f2fs-aged",
+        "SHRD improves the bandwidth of aged F2FS",
+        "SHRD gains at EXT4 vs. F2FS",
+        "better",
+        "the capture's file system was new, and how full it was is not known",
+    ),
+    _unchecked(
+        "reads-after",
+        "Sequential reads after random writes are much faster on EXT4 than on F2FS",
+        "SHRD gains at EXT4 vs. F2FS",
+        "much faster",
+        "it takes both file systems, reading the same files",
+    ),
+)
+"""What no run of ours can say anything about."""

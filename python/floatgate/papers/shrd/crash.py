@@ -1,0 +1,173 @@
+"""SHRD's recovery: power fails at moments of a workload, and every page must be right afterwards.
+
+A drive of its own, small enough that it is gone through many times: what is asked is whether data
+is lost, which no clock and no size matters to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from floatgate import configs, power
+from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.kit.judging import Filter, OpenClaim
+from floatgate.papers.kit.paper import Column, Measured, Numbers
+from floatgate.papers.kit.verdicts import Region
+
+from .runs import DEVICE, SHRD
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+    from floatgate.papers.kit.cache import Cache
+
+LOSSES = "losses of power"
+EVERY = {False: 250, True: 25}
+"""One moment of so many is explored, quickly and in full."""
+PLAYED = "hotcold:span=4MiB,r=0.9,f=0.05,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
+"""Two and a half times what the drive holds, so that it cleans; most of it to a twentieth, so that
+much in the log is out of date; some requests of other kinds."""
+DRIVE = {
+    "flash.superblock": "8",
+    "flash.pages_per_block": "16",
+    "capacity.spare_factor": "0.3",
+    "host.log": "1MiB",
+    "shrd.contiguous": "16",
+    "shrd.exclude_below": "0B",
+}
+"""The prototype with 4 MiB: an erase unit is half of the log."""
+
+AXES = (
+    Axis(
+        "window",
+        "the window",
+        (
+            Choice("1/16", {"shrd.remap_threshold": "0.25", "shrd.remap_size": "0.0625"}),
+            Choice("3/4", {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}),
+        ),
+        "How much of the log waits to be remapped when power fails.",
+    ),
+    Axis(
+        "stale",
+        "what is out of date in the log",
+        (
+            Choice("dropped", {"shrd.lazy_stale": "false"}),
+            Choice("kept", {"shrd.lazy_stale": "true"}),
+        ),
+        "The authors' drive keeps it until its slot is written again; then recovery must tell old "
+        "from new.",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Crashes:
+    """The losses of power of one run."""
+
+    trace: str
+    line: str
+    window: str | None
+    stale: str | None
+    seed: int
+    explored: int
+    moments: int
+    """At which power can fail."""
+    lost: int
+    """Pages with a version that they may not have."""
+    reads_mean: float
+    """Pages of flash read by a recovery."""
+
+
+EXPERIMENT = Experiment(
+    DEVICE,
+    AXES,
+    (Workload(LOSSES, LOSSES, Played(PLAYED), random=True),),
+    (Line("shrd", SHRD, DRIVE),),
+    {SHRD: "shrd", LOSSES: LOSSES},
+)
+
+RECOVERY: OpenClaim[Crashes] = OpenClaim(
+    "recovery",
+    "No page is lost when power fails: what was not remapped yet is found by its second address",
+    "solves POR / GC issues of address remapping; GC & power off recovery",
+    "solved",
+    ("window", "stale"),
+    (LOSSES,),
+    (SHRD,),
+    lambda at: {"": at(LOSSES, SHRD).lost},
+    Region(high=0.0),
+    "{:.0f} pages lost".format,
+)
+
+NONE_LEFT_OUT: Filter[Crashes] = Filter("without a loss of power", lambda found: not found.explored)
+
+
+def explore(
+    runs: Sequence[Run], full: bool, progress: Progress | None = None, kept: Cache | None = None
+) -> dict[Run, Crashes]:
+    """Cuts the power of each run."""
+    found = {}
+    for run in runs:
+        how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
+        sets = EXPERIMENT.settings(run, 0)
+        cut = partial(power.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
+        made_of = ("crash", configs.resolve(DEVICE, sets), PLAYED, how)
+        report = kept.document(made_of, cut) if kept else cut()
+        found[run] = Crashes(
+            trace=run.workload,
+            line=run.line,
+            window=run.at("window"),
+            stale=run.at("stale"),
+            seed=run.seed,
+            explored=report["points"],
+            moments=report["moments"],
+            lost=report["lost"],
+            reads_mean=report["reads_mean"],
+        )
+    return found
+
+
+def at_most(losses: int) -> float:
+    """The largest share of losses that could lose a page where none of so many did, with a chance
+    of one in twenty: the exact form of the rule of three."""
+    return 1.0 - float(0.05 ** (1 / losses))
+
+
+def bounded(found: Measured, points: Sequence[Crashes]) -> Measured:
+    """Where nothing was lost, how often something could be: the mean of zeros has no interval."""
+    losses, lost = (sum(getattr(point, name) for point in points) for name in ("explored", "lost"))
+    if lost or not losses:
+        return found
+    ours = f"0 of {losses:,} losses of power lost a page: at most {at_most(losses):.2%} do (95%)"
+    return replace(found, ours=ours)
+
+
+def table(points: Sequence[Crashes]) -> Numbers:
+    """What was explored, a row per run."""
+    return Numbers(
+        key="losses",
+        title="Losses of power",
+        caption=(
+            "A workload of 4 KiB writes with reads, trims and flushes on a prototype of 4 MiB with "
+            "a log of 1 MiB that cleans; after each loss every page is read. Where none lost one, "
+            "at most so many could (95%), if moments were drawn at random."
+        ),
+        rows=[
+            vars(p) | {"at_most": None if p.lost or not p.explored else at_most(p.explored)}
+            for p in points
+        ],
+        columns=(
+            Column("Window", "window"),
+            Column("Out of date", "stale"),
+            Column("Seed", "seed", str),
+            Column("Moments", "moments", "{:,}".format),
+            Column("Losses", "explored", "{:,}".format),
+            Column("Pages lost", "lost", str),
+            Column("At most", "at_most", "{:.1%}".format),
+            Column("Pages read to recover", "reads_mean", "{:,.0f}".format),
+        ),
+        brief=False,
+    )

@@ -1,0 +1,127 @@
+"""The order in which map entries are changed, with SHRD and without: the slides' postmark pictures.
+
+The engine's host layer says which; here they are only thinned and named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import polars as pl
+
+from floatgate import _core, configs
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.paper import Column, Dots, Exhibit, Numbers
+from floatgate.traces.model import READ, WRITE
+
+from .runs import DEVICE, MAP_PAGE, PAGE
+
+ORDERS = {
+    "without": "without SHRD",
+    "unsorted": "with SHRD, windows as written",
+    "with": "with SHRD, windows sorted",
+}
+ENTRIES = MAP_PAGE // 4
+DOTS = 2500
+"""In a plot; more cannot be told apart."""
+
+
+def exhibits(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit]:
+    """The picture of a trace, and what it says in numbers."""
+    found = bench.access_pattern(played, limit)
+    rows: list[dict[str, Any]] = []
+    numbers: list[dict[str, Any]] = []
+    for line, label in ORDERS.items():
+        pages = found[line]
+        step = max(1, len(pages) // DOTS)
+        rows += [
+            {"trace": label, "line": _where(page, found), "at": at, "page": page}
+            for at, page in list(enumerate(pages))[::step]
+        ]
+        numbers.append({"order": label, "changes": len(pages), "map_pages": _changes(pages)})
+    return [
+        Dots(
+            key="pattern",
+            title="Map entries in the order of their changes",
+            caption=f"Those that {limit:,} requests of {name} change, thinned.",
+            rows=rows,
+            metric="page",
+            style=",.0f",
+            labels={"user": "the user's pages", "log": "the log"},
+            x="at",
+            x_title="Map entries changed so far",
+            axis="Logical page",
+        ),
+        Numbers(
+            key="pattern-numbers",
+            title="How often the next entry is in another map page",
+            caption=f"{limit:,} requests of {name}; map pages of {ENTRIES:,} entries.",
+            rows=numbers,
+            columns=(
+                Column("Order", "order"),
+                Column("Entries changed", "changes", lambda value: f"{value:,}"),
+                Column("Changes of the map page", "map_pages", lambda value: f"{value:,}"),
+            ),
+        ),
+    ]
+
+
+def _where(page: int, found: dict[str, Any]) -> str:
+    return "log" if page >= found["user_pages"] else "user"
+
+
+def _changes(pages: Sequence[int]) -> int:
+    """How often an entry is in another map page than the one before."""
+    frames = [page // ENTRIES for page in pages]
+    return sum(a != b for a, b in pairwise(frames))
+
+
+SLIDES = ((32, 1024), (765, 1025), (128, 1026), (854, 1027))
+"""The slides' example: pages as they are written, and where in the log they go. The user has 1,024
+pages, behind which the log begins."""
+ALONE = {"host.log": "1MiB", "shrd.exclude_below": "0B", "shrd.remap_threshold": "0"}
+"""All small writes are packed, and what is in the log is remapped before the next request."""
+
+
+def worked_example() -> Numbers:
+    """The slides' four writes on the engine's host layer, and the remap that follows."""
+    pages = [page for page, _ in SLIDES]
+    rows = [(0, WRITE, 0, page * PAGE, PAGE) for page in pages]
+    # A request that writes nothing: the remap comes before it.
+    rows.append((0, READ, 0, 0, PAGE))
+    columns = {"at_ns": pl.UInt64, "op": pl.UInt8, "device": pl.UInt32}
+    schema = columns | {"offset": pl.UInt64, "length": pl.UInt64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    workload = _core.Workload.recorded("the slides' example", frame, 1, 1.0)
+    config = configs.resolve(DEVICE, ALONE)
+    span = SLIDES[0][1] * PAGE
+    found = json.loads(_core.access_pattern(config, workload, span_bytes=span, limit=len(rows)))
+    logged, remapped = found["with"][: len(pages)], found["with"][len(pages) :]
+    return Numbers(
+        key="example",
+        title="The slides' worked example",
+        caption=(
+            f"Writes of pages {', '.join(map(str, pages))}: where the host layer logs them, and "
+            "the order in which it has them remapped."
+        ),
+        rows=[
+            {
+                "page": page,
+                "slides": slot,
+                "ours": logged[at] - found["user_pages"] + SLIDES[0][1],
+                "remapped": remapped.index(page) + 1,
+                "in_order": sorted(pages).index(page) + 1,
+            }
+            for at, (page, slot) in enumerate(SLIDES)
+        ],
+        columns=(
+            Column("oLPN", "page", str),
+            Column("tLPN, slides", "slides", str),
+            Column("tLPN, ours", "ours", str),
+            Column("Remapped as, slides", "in_order", str),
+            Column("Remapped as, ours", "remapped", str),
+        ),
+    )

@@ -1,0 +1,144 @@
+"""What a run of SHRD's experiment is reduced to, and which runs say nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floatgate import _core
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.judging import Filter
+
+from .runs import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about."""
+
+    trace: str
+    family: str
+    """Of which kind the workload is: "random writes", or a file system."""
+    line: str
+    controller: str | None
+    """None here and below: it cannot matter to the run."""
+    log: str | None
+    window: str | None
+    """As a share of the log."""
+    cache: str | None
+    spare: str | None
+    outstanding: str | None
+    share: str | None
+    """The cache, of the map of the pages that a capture touches."""
+    threshold: str | None
+    seed: int
+    span: str | None
+    """None for a capture, whose device has a size of its own."""
+    cache_bytes: int
+    iops: float
+    mean_us: float
+    mean_read_us: float | None
+    mean_write_us: float | None
+    offered: float | None
+    """Requests a second that arrive; None where each waits for another."""
+    commands: float
+    """Per request."""
+    packed: float | None
+    """Requests of a write to the log."""
+    loads: float
+    """Map pages read for the host and for remaps, per page of 4 KiB written."""
+    write_backs: float
+    data_programs: float
+    """Pages of data programmed per page written: all that are not map pages by the count of the
+    map's own cache. Where the last map page is a part of one it counts as whole, so that this is
+    too little by what that lacks; with half of the drive spare it is exact."""
+    copies: float
+    """Of these, cleaning's."""
+    window_pages: float | None
+    """Pages remapped at once."""
+    map_pages: float
+    write_bytes: float
+    """Of a write request, on average."""
+    read_share: float
+    """Pages read, of all."""
+    in_log: float
+    """Of the pages written, those whose slots of the log were still in use at the end."""
+    utilization: float | None
+
+    @property
+    def settled_loads(self) -> float:
+        """Map pages read per page that has left the log: what is there yet had none for its own."""
+        return self.loads / (1 - self.in_log)
+
+
+def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
+    """The numbers of a run that figures and claims are about."""
+    work = result.workload
+    reads, programs, host = result.flash.reads, result.flash.programs, result.host
+    written, latency = max(work.write_pages, 1), result.latency
+    loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
+    map_programs = TOGETHER * (result.mapping.dirty_evictions or 0)
+    kind, *of = run.workload.split(", ")
+    return Point(
+        trace=run.workload,
+        family=experiment.workload(run.workload).family,
+        line=run.line,
+        controller=run.at("controller"),
+        log=run.at("log"),
+        window=run.at("window"),
+        cache=run.at("cache"),
+        spare=run.at("room") or run.at("spare"),
+        outstanding=run.at("outstanding"),
+        share=run.at("share"),
+        threshold=run.at("threshold"),
+        seed=run.seed,
+        span=of[-1] if of else None,
+        cache_bytes=_bytes(result.config["mapping"]["cache"]),
+        iops=result.throughput.iops or 0.0,
+        mean_us=latency.all.mean_us or 0.0,
+        mean_read_us=latency.read.mean_us,
+        mean_write_us=latency.write.mean_us,
+        offered=_offered(kind, of),
+        commands=host.commands / work.requests,
+        packed=host.packed_requests / host.twrites if host.twrites else None,
+        loads=loaded / TOGETHER / written,
+        write_backs=unloaded / TOGETHER / written,
+        data_programs=(programs.total - map_programs) / written,
+        copies=programs.gc / written,
+        window_pages=host.remapped_pages / host.windows if host.windows else None,
+        map_pages=result.drive.translation_pages / TOGETHER,
+        write_bytes=written * PAGE / max(work.writes, 1),
+        read_share=work.read_pages / (work.read_pages + written),
+        in_log=host.log_pages_used / written,
+        utilization=result.throughput.utilization,
+    )
+
+
+def _offered(kind: str, of: Sequence[str]) -> float | None:
+    if kind == BURSTS:
+        return BURST / PERIOD
+    return float(RATES[of[0]]) if kind == OPEN else None
+
+
+def _bytes(size: str) -> int:
+    found = _core.size_bytes(size)
+    assert found is not None, f"the engine writes {size!r} as a size"
+    return found
+
+
+SERVED = 0.95
+"""Of the requests that arrive in a second, the share that a drive without a backlog serves at
+least: one in twenty left over is what chance arrivals and the end of a run come to."""
+
+
+def backlogged(point: Point) -> bool:
+    """Whether requests come faster than the drive serves them: their response times then grow with
+    the length of the run, and are of no scheme."""
+    return point.offered is not None and point.iops < SERVED * point.offered
+
+
+BACKLOG = Filter("with a backlog", backlogged)

@@ -1,0 +1,373 @@
+"""SHRD's experiment as data: what is compared, on what, and what the slides leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Experiment, Line, Workload
+from floatgate.papers.kit.trace_files import Source
+
+DEVICE = "shrd17"
+PAGE = 4096
+TOGETHER = 8
+"""Flash pages of a map page of the prototype, which are read and written as one."""
+MAP_PAGE = TOGETHER * PAGE
+ENTRY = 4
+"""Bytes of a map entry: the slides."""
+PROTOTYPE = 4
+"""Map pages in the cache of the authors' drive as released, which has 128 KiB."""
+
+RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
+STREAM = "sequential writes of 4 KiB"
+MIXED, OPEN, BURSTS = "mixed", "mixed at a rate", "bursts"
+GENERATED = (RANDOM, SEQUENTIAL, STREAM, READS, MIXED, OPEN, BURSTS)
+EXT4, F2FS = "ext4", "f2fs"
+PGBENCH, ROCKSDB, POSTMARK = (
+    "pgbench on ext4",
+    "RocksDB on ext4",
+    "postmark and fio with fsync on f2fs",
+)
+CAPTURED = (PGBENCH, ROCKSDB, POSTMARK)
+DFTL, SHRD, UNSORTED, WHOLE = "DFTL", "SHRD", "SHRD, unsorted", "the whole map in memory"
+IDLE = "SHRD, remapped when idle"
+DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
+DFTL_COUNTED, SHRD_COUNTED = "DFTL, aged, without a clock", "SHRD, aged, without a clock"
+LARGE_DFTL, LARGE_SHRD = "DFTL, large cache", "SHRD, large cache"
+ANY, ON_EXT4 = "the workload", "the load"
+"""Workloads and lines as claims have them; the last two are what an axis says."""
+
+SOURCES = (
+    Source(PGBENCH, EXT4, "capture-pgbench-ext4-656k.csv.zst"),
+    Source(ROCKSDB, EXT4, "capture-rocksdb-ext4-905k.csv.zst"),
+    Source(POSTMARK, F2FS, "capture-postmark-f2fs-996k.csv.zst"),
+)
+
+LIMIT = 100_000
+"""Requests of a capture, which touch pages whose map is larger than the least cache, so that an
+eighth of it or half can be kept."""
+SKIPPED = {PGBENCH: 65_629, ROCKSDB: 90_481, POSTMARK: 99_587}
+"""The first tenth of each capture: files are made and tables loaded before what is measured begins,
+which is no part of a benchmark. One rule for all of them."""
+
+LOG = 16_384
+"""Slots of the slides' log of 64 MiB."""
+WRITES = 8 * LOG
+"""Requests of a closed loop: the largest log is gone through four times, so that what is left in it
+unremapped at the end is a sixteenth of what was written, or three with the largest window. Mixed
+requests write half of that, over the log of 64 MiB; where most are reads, twice as many are needed
+for more than one window of any size."""
+
+
+QUICK, FULL = 2, 6
+"""Bursts."""
+
+SPANS = ("4 GiB", "16 GiB", "32 GiB")
+NARROW = ("1 GiB", "2 GiB")
+"""Spans of the figure that looks for 30 times. A cache of 128 KiB has an eighth of the map of the
+first, which is not small: no claim is asked there."""
+SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
+RATES = {"165/s": 165, "330/s": 330, "660/s": 660}
+"""Requests a second."""
+BURST = 15 * LOG // 16
+"""Writes: nearly a log."""
+PERIOD = 60.0
+"""Seconds from a burst to the next."""
+
+HOST = frozenset({"log", "window", "outstanding", "threshold"})
+"""What is the business of SHRD's host alone."""
+UNSCALED = frozenset({"share", "threshold"})
+SCALED = frozenset({"cache", "spare"})
+ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
+"""Axes that are not swept with other spare space than the prototype's, for time. It comes behind
+those that say how large a drive is."""
+
+
+def generated(bursts: int) -> list[Workload]:
+    """Everything that is no trace, over each of the spans."""
+    found = []
+    for span in (*NARROW, *SPANS):
+        uniform = f"uniform:span={span.replace(' ', '')},size=4KiB"
+        texts = {
+            RANDOM: f"{uniform},writes={WRITES}",
+            READS: f"{uniform},requests={2 * WRITES},reads=0.9",
+            MIXED: f"{uniform},requests={WRITES},reads=0.5",
+            BURSTS: (
+                f"{uniform},writes={bursts * BURST},arrivals=fixed,burst={BURST},"
+                f"interarrival={round(1e9 * PERIOD / BURST)}ns"
+            ),
+        } | {
+            f"{OPEN}, {rate}": (
+                f"{uniform},requests={WRITES},reads=0.5,arrivals=exponential,"
+                f"interarrival={round(1e9 / a_second)}ns"
+            )
+            for rate, a_second in RATES.items()
+        }
+        found += [
+            Workload(f"{name}, {span}", name.split(", ")[0], Played(text), UNSCALED, random=True)
+            for name, text in texts.items()
+        ]
+        sequential = f"sequential:span={span.replace(' ', '')}"
+        large = Played(f"{sequential},size=128KiB,writes={WRITES // 8}")
+        small = Played(f"{sequential},size=4KiB,writes={WRITES}")
+        # The large ones are as large as the largest threshold, which decides where they go.
+        found.append(Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, large, frozenset({"share"})))
+        found.append(Workload(f"{STREAM}, {span}", STREAM, small, UNSCALED))
+    return found
+
+
+def captured(source: Source, file: Path) -> Workload:
+    """A capture, from its first tenth on."""
+    played = Played(str(file), LIMIT, SKIPPED[source.name])
+    return Workload(source.name, source.family, played, SCALED)
+
+
+def _share(share: float) -> ByFootprint:
+    """A share of the map of the pages that a capture touches."""
+
+    def settings(pages: int) -> dict[str, str]:
+        cache = max(PROTOTYPE * MAP_PAGE, int(share * ENTRY * pages))
+        return {
+            "mapping.cache": f"{cache}B",
+            "queue.arrivals": "closed",
+            "capacity.spare_factor": OWN,
+            "flash.blocks": BLOCKS,
+        }
+
+    return settings
+
+
+def _windows(threshold: float, size: float) -> dict[str, str]:
+    return {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"}
+
+
+def _over(span: str) -> dict[str, str]:
+    return {name: f"{name}, {span}" for name in GENERATED}
+
+
+def _loads(workload: str, names: Sequence[str]) -> tuple[Choice, ...]:
+    """Each as what a claim calls the workload. A capture has a span of its own, and all else none
+    of the axes of captures; writes of 128 KiB are small at one threshold."""
+    captures, large = frozenset({"span"}), frozenset({"share"})
+    return tuple(
+        Choice(
+            name,
+            workloads={workload: name},
+            beside=captures if name in CAPTURED else large if name == SEQUENTIAL else UNSCALED,
+        )
+        for name in names
+    )
+
+
+def _at(rate: str) -> dict[str, str]:
+    return {f"{OPEN}, {span}": f"{OPEN}, {rate}, {span}" for span in SPANS}
+
+
+OWN = "0.48"
+"""The prototype's spare space: 32 GiB of its 62 are written over."""
+HALF = "0.5"
+"""Spare space that gives 4, 16 and 32 GiB, and logs, whole map pages."""
+BLOCKS = "24576"
+"""Of the drive for captures, 12 GiB: half is 6 GiB, as much as the largest of their devices."""
+ALL = "40MiB"
+"""A cache for the whole map of 32 GiB and the largest log."""
+
+AXES = (
+    Axis(
+        "controller",
+        "the controller",
+        (
+            Choice("prototype", {"controller.cores": "2", "controller.blocking": "true"}),
+            Choice("work-conserving", {"controller.cores": "1", "controller.blocking": "false"}),
+        ),
+        "The authors' firmware has two cores, each of which waits for its map page. The other end "
+        "is a drive in which only the dies are waited for; the slides claim nothing about cores.",
+        paper="prototype",
+    ),
+    Axis(
+        "load",
+        "the workload",
+        _loads(ANY, (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED)),
+        "The slides' benchmarks are a figure without text. These are fio's kinds, nine reads of "
+        "ten for a load of mostly reads, and all captures. Sequential writes of 128 KiB are above "
+        "the driver's threshold and pass SHRD by: there it is DFTL by construction. Those of 4 "
+        "KiB, the size that fio has unless told, come one by one, as no queue merges them.",
+    ),
+    Axis(
+        "request",
+        "a sequential write",
+        (
+            Choice("128 KiB"),
+            Choice("4 KiB", workloads={SEQUENTIAL: STREAM}, beside=frozenset({"threshold"})),
+        ),
+        "Large writes of an application are above the driver's threshold, and SHRD does nothing "
+        "to them; 4 KiB is the size that fio has unless told, and no queue merges them here.",
+    ),
+    Axis(
+        "ext4",
+        "the load",
+        _loads(ON_EXT4, (PGBENCH, ROCKSDB)),
+        "The captures of ext4. Writes of RocksDB have 125 KiB: nearly all are above the driver's "
+        "threshold.",
+    ),
+    Axis(
+        "span",
+        "the span",
+        tuple(Choice(span, workloads=_over(span), quick=span in SPANS[::2]) for span in SPANS),
+        "The slides have 32 GiB. A window over a smaller span has more pages of each map page, as "
+        "one over 32 GiB has with larger map pages.",
+        paper="32 GiB",
+    ),
+    Axis(
+        "log",
+        "the log",
+        (
+            Choice("64 MiB", {"host.log": "64MiB"}),
+            Choice("32 MiB", {"host.log": "32MiB"}, quick=False),
+            Choice("128 MiB", {"host.log": "128MiB"}, quick=False),
+        ),
+        "The slides give 64 MiB for the size of the table, and sweep it without numbers; the "
+        "authors' driver was built with 32 MiB, then with 128.",
+        paper="64 MiB",
+    ),
+    Axis(
+        "window",
+        "the window",
+        (
+            Choice("1/16", _windows(0.25, 0.0625)),
+            Choice("3/4", _windows(0.75, 0.75)),
+        ),
+        "Of the log. The slides do not say. A sixteenth is the authors' driver's; "
+        "three quarters leave a log just room for what arrives.",
+    ),
+    Axis(
+        "cache",
+        "the cache",
+        (
+            Choice("128 KiB", {"mapping.cache": "128KiB"}),
+            Choice("2 MiB", {"mapping.cache": "2MiB"}, quick=False),
+        ),
+        "The slides sweep it and call it small. From what the authors' drive has as released to a "
+        "sixteenth of the map of 32 GiB.",
+    ),
+    Axis(
+        "top",
+        "the largest cache",
+        (
+            Choice("the whole map", lines={LARGE_DFTL: "dftl-whole", LARGE_SHRD: "shrd-whole"}),
+            Choice("2 MiB", lines={LARGE_DFTL: "dftl-2m", LARGE_SHRD: "shrd-2m"}),
+        ),
+        '"Regardless of cache size" is about the sizes of a figure that is lost: they may or may '
+        "not have gone to the whole map.",
+    ),
+    Axis(
+        "rate",
+        "the rate",
+        tuple(Choice(rate, workloads=_at(rate), quick=rate == "330/s") for rate in RATES),
+        "The slides do not say how many requests were made. An eighth, a quarter and a half of the "
+        "1,316 a second that two cores can do which wait for a map page to be read and another "
+        "to be written (142 + 1,378 us) with each request.",
+        ordered=True,
+    ),
+    Axis(
+        "spare",
+        "the spare space of an aged drive",
+        (
+            Choice("48%", {"capacity.spare_factor": OWN}),
+            Choice("25%", {"capacity.spare_factor": "0.25"}, quick=False),
+            Choice("15%", {"capacity.spare_factor": "0.15"}),
+        ),
+        "What 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
+        paper="48%",
+    ),
+    Axis(
+        "outstanding",
+        "the requests outstanding",
+        (
+            Choice("128", {"queue.depth": "128"}),
+            Choice("32", {"queue.depth": "32"}),
+        ),
+        "What a block layer of Linux 3.17 holds, and what a SATA drive takes. Either host has 32 "
+        "commands in the drive.",
+    ),
+    Axis(
+        "share",
+        "the cache's share",
+        tuple(Choice(key, _share(share), quick=key == "1/8") for key, share in SHARES.items()),
+        "Of the map of the pages that a capture touches, as its device has 2 to 6 GiB; at least "
+        "the map pages of the authors' drive as released, which an eighth of pgbench's is less "
+        "than. A smaller share would be that cache again.",
+    ),
+    Axis(
+        "room",
+        "the spare space",
+        (
+            Choice("48%"),
+            Choice("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS),
+        ),
+        "32 GiB of the prototype's 62 leave 48%. Here the last map page is then a part of one, and "
+        "the map pages after it lie over two dies; whether the prototype pads it is not known. "
+        "With a half all map pages are whole.",
+        paper="48%",
+    ),
+    Axis(
+        "threshold",
+        "the threshold",
+        (
+            Choice("16 KiB", {"host.threshold": "16KiB"}),
+            Choice("4 KiB", {"host.threshold": "4KiB"}, quick=False),
+            Choice("128 KiB", {"host.threshold": "128KiB"}),
+        ),
+        "Up to which a write is random: swept in the slides, without numbers. 16 KiB is the "
+        "authors' driver's; the others are a page and four times a large write of an application.",
+    ),
+)
+
+_PLAIN = {"host.scheme": "plain", "queue.depth": "32"}
+"""A SATA drive takes 32 commands: who has 128 requests outstanding keeps the rest in the host."""
+_IDLE = {
+    "shrd.remap_threshold": "0.99",
+    "shrd.remap_size": "1",
+    "shrd.idle_after": "10ms",
+}
+"""All of the log at once, when the host has been idle for a while, or when it is nearly full."""
+_COUNTED = {"start.fill": "random", "timing": "none"}
+"""Written over by two volumes at random, as a drive is that has been in use."""
+_AGED = {"start.fill": "random", "start.overwrites": "1"}
+"""By one volume: behind SHRD a drive is filled with the clock, which takes most of the time."""
+CLOCKED = frozenset({"controller"})
+SIZED = frozenset({"cache"})
+
+LINES = (
+    Line("dftl", "DFTL, whole map pages", _PLAIN, HOST),
+    Line("dftl-2m", "DFTL, 2 MiB", _PLAIN | {"mapping.cache": "2MiB"}, HOST | SIZED),
+    Line("dftl-whole", "DFTL, cache for all", _PLAIN | {"mapping.cache": ALL}, HOST | SIZED),
+    Line("dftl-aged", DFTL_AGED, _PLAIN | _AGED, HOST),
+    Line("dftl-counted", DFTL_COUNTED, _PLAIN | _COUNTED, HOST | CLOCKED),
+    Line("shrd", "SHRD", {}),
+    Line("shrd-2m", "SHRD, 2 MiB", {"mapping.cache": "2MiB"}, SIZED),
+    Line("shrd-whole", "SHRD, cache for all", {"mapping.cache": ALL}, SIZED),
+    Line("shrd-unsorted", "SHRD, windows as written", {"shrd.sort_remaps": "false"}),
+    Line("shrd-idle", IDLE, _IDLE, frozenset({"window"})),
+    Line("shrd-aged", SHRD_AGED, _AGED),
+    Line("shrd-counted", SHRD_COUNTED, _COUNTED, CLOCKED),
+    Line("ideal", WHOLE, _PLAIN | {"mapping.scheme": "ideal"}, HOST | SIZED),
+)
+STANDS_FOR = {
+    **{name: name for name in CAPTURED},
+    DFTL: "dftl",
+    SHRD: "shrd",
+    UNSORTED: "shrd-unsorted",
+    IDLE: "shrd-idle",
+    DFTL_AGED: "dftl-aged",
+    SHRD_AGED: "shrd-aged",
+    DFTL_COUNTED: "dftl-counted",
+    SHRD_COUNTED: "shrd-counted",
+    WHOLE: "ideal",
+}
+
+
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)

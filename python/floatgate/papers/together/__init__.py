@@ -1,0 +1,1 @@
+"""All five mechanisms on one drive."""

@@ -1,0 +1,302 @@
+"""What was asked of the five before they were run on one drive.
+
+Each question is worded as a claim with a number, so that it can fail. None is of a paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.judging import At, OpenClaim, Values, judge
+from floatgate.papers.kit.paper import Measured, change
+from floatgate.papers.kit.verdicts import CASES, Region, worded
+
+from .runs import (
+    ANY,
+    ASA,
+    BACKLOG,
+    BASE,
+    BELADY_MAP,
+    BY_WORKLOAD,
+    DFTL,
+    ETI,
+    LRU,
+    NCQ,
+    ORACLE,
+    PAGES,
+    PAIRS,
+    RECORDED,
+    SHRD_CACHED,
+    SPARE_28,
+    SYNTHETIC,
+    TLLLP,
+    Point,
+)
+
+EFFECT = 0.005
+"""Half a per cent, or half a point: what is less is no difference, as for the papers."""
+WORTH = 0.05
+"""A twentieth of what is programmed, or waited: about what 1 % more flash gives near 15 % spare
+space (uniform writes, closed form), so that less is had more simply."""
+LARGE = 0.2
+POINT = 0.01
+"""Of hits: the least that the NCQ paper prints."""
+NEAR = 0.1
+"""What "close" allows, as for the papers."""
+HALF = 0.5
+
+Number = Callable[[Point], float]
+
+
+def wa(point: Point) -> float:
+    return point.write_amplification
+
+
+def mean_read(point: Point) -> float:
+    assert point.read_mean_us is not None, "there are reads in all that is played"
+    return point.read_mean_us
+
+
+@dataclass(frozen=True)
+class Question:
+    """A claim before it is said of which workloads."""
+
+    key: str
+    text: str
+    asked: str
+    """The number, in short."""
+    lines: tuple[str, ...]
+    value: Callable[[At[Point], str], Values]
+    """By what decides, on a workload."""
+    region: Region
+    axes: tuple[str, ...] = ()
+    said: Callable[[float], str] = change
+
+
+def relative(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
+    """The relative change of a number from one line to another."""
+    return lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
+
+
+def difference(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
+    return lambda at, work: {"": of(at(work, line)) - of(at(work, over))}
+
+
+def against_placements(line: str) -> Callable[[At[Point], str], Values]:
+    """Write amplification against each of the two placements."""
+    return lambda at, work: {
+        name: wa(at(work, line)) / wa(at(work, key)) - 1
+        for name, key in (("ETI", ETI), ("ASA", ASA))
+    }
+
+
+def interaction(base: float, one: float, other: float, both: float) -> float:
+    """What a pair has over the product of its parts' factors, relative: 0 if they do not meet."""
+    return both * base / (one * other) - 1
+
+
+def interactions(at: At[Point], work: str) -> Values:
+    found = {}
+    for pair in PAIRS:
+        one, other = pair.key.split("+")
+        found[pair.label] = interaction(
+            *(wa(at(work, key)) for key in (BASE, one, other, pair.key))
+        )
+    return found
+
+
+def by_points(value: float) -> str:
+    """A difference of shares (0 to 1) in points."""
+    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+
+
+_SINGLES = tuple(dict.fromkeys(part for pair in PAIRS for part in pair.key.split("+")))
+
+QUESTIONS = (
+    Question(
+        "eti",
+        "ETI placement lowers write amplification by 5% at least",
+        "\N{MINUS SIGN}5%",
+        (BASE, ETI),
+        relative(wa, ETI, BASE),
+        Region(high=-WORTH),
+        ("spare",),
+    ),
+    Question(
+        "asa",
+        "ASA placement lowers write amplification by 5% at least",
+        "\N{MINUS SIGN}5%",
+        (BASE, ASA),
+        relative(wa, ASA, BASE),
+        Region(high=-WORTH),
+        ("spare",),
+    ),
+    Question(
+        "oracle",
+        "Knowing lifetimes lowers write amplification by 20% at least: there is something to gain",
+        "\N{MINUS SIGN}20%",
+        (BASE, ORACLE),
+        relative(wa, ORACLE, BASE),
+        Region(high=-LARGE),
+    ),
+    Question(
+        "spare",
+        "28% spare space lowers write amplification more than either placement does with 15%",
+        "less",
+        (SPARE_28, ETI, ASA),
+        against_placements(SPARE_28),
+        Region(high=-EFFECT),
+    ),
+    Question(
+        "buffer",
+        "A buffer of 1 MiB lowers write amplification more than either placement does",
+        "less",
+        (LRU, ETI, ASA),
+        against_placements(LRU),
+        Region(high=-EFFECT),
+    ),
+    Question(
+        "cached-map",
+        "A cache of an eighth costs 10% of write amplification at most, over the whole map",
+        "+10%",
+        (BASE, DFTL),
+        relative(wa, DFTL, BASE),
+        Region(high=NEAR),
+    ),
+    Question(
+        "map-bound",
+        "The best victims of the map cache lower DFTL's write amplification by 5% at least",
+        "\N{MINUS SIGN}5%",
+        (DFTL, BELADY_MAP),
+        relative(wa, BELADY_MAP, DFTL),
+        Region(high=-WORTH),
+    ),
+    Question(
+        "tlllp-hits",
+        "TLLLP finds as many map entries as DFTL in the same bytes",
+        "as many",
+        (DFTL, TLLLP),
+        difference(lambda point: point.map_hits, TLLLP, DFTL),
+        Region(low=-EFFECT),
+        said=by_points,
+    ),
+    Question(
+        "tlllp-reads",
+        "TLLLP answers reads as soon as DFTL in the same bytes, on average",
+        "as soon",
+        (DFTL, TLLLP),
+        relative(mean_read, TLLLP, DFTL),
+        Region(high=EFFECT),
+    ),
+    Question(
+        "ncq-writes",
+        "The NCQ-aware buffer leads to no more write amplification than LRU of the same bytes",
+        "no more",
+        (LRU, NCQ),
+        relative(wa, NCQ, LRU),
+        Region(high=EFFECT),
+        ("arrivals",),
+    ),
+    Question(
+        "ncq-hits",
+        "The NCQ-aware buffer has a point more of hits than LRU of the same bytes",
+        "+1 point",
+        (LRU, NCQ),
+        difference(lambda point: point.buffer_hits or 0.0, NCQ, LRU),
+        Region(low=POINT),
+        ("arrivals",),
+        by_points,
+    ),
+    Question(
+        "shrd-map",
+        "SHRD halves the map traffic of the same map cache",
+        "\N{MINUS SIGN}50%",
+        (PAGES, SHRD_CACHED),
+        relative(lambda point: point.map_traffic, SHRD_CACHED, PAGES),
+        Region(high=-HALF),
+        ("arrivals",),
+    ),
+    Question(
+        "shrd-reads",
+        "SHRD with a cached map answers reads within 10% of the whole map in memory, on average",
+        "+10%",
+        (BASE, SHRD_CACHED),
+        relative(mean_read, SHRD_CACHED, BASE),
+        Region(high=NEAR),
+    ),
+    Question(
+        "sum",
+        "What two mechanisms do together is what each does alone: within 5% for every pair",
+        "\N{PLUS-MINUS SIGN}5%",
+        (BASE, *_SINGLES, *(pair.key for pair in PAIRS)),
+        interactions,
+        Region(-WORTH, WORTH),
+    ),
+)
+
+
+def claims_of(families: Sequence[str]) -> Iterator[OpenClaim[Point]]:
+    """Each question of each of the families of workloads that there are."""
+    for question in QUESTIONS:
+        for family in families:
+            yield _claim(question, family)
+
+
+WHERE = {SYNTHETIC: "synthetic loads", RECORDED: "traces"}
+
+
+def _claim(question: Question, family: str) -> OpenClaim[Point]:
+    axis, work = BY_WORKLOAD[family], ANY[family]
+
+    def measure(at: At[Point]) -> Values:
+        values = question.value(at, work)
+        return {f"{at.place[axis]}, {of}" if of else at.place[axis]: v for of, v in values.items()}
+
+    return OpenClaim(
+        f"{question.key}-{family}",
+        question.text,
+        f"on {WHERE[family]}",
+        question.asked,
+        (axis, *question.axes),
+        (work,),
+        question.lines,
+        measure,
+        question.region,
+        question.said,
+    )
+
+
+def judge_all(
+    experiment: Experiment,
+    claims: Sequence[OpenClaim[Point]],
+    points: Mapping[Run, Point],
+    full: bool,
+) -> list[tuple[OpenClaim[Point], Measured]]:
+    """The claims with their verdicts, and beside them what would be said of all workloads."""
+    found = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in claims]
+    return [(claim, beside_all(experiment, claim, ours)) for claim, ours in found]
+
+
+def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
+    """The runs as if their first volume were not counted in what is programmed."""
+    return {
+        run: replace(point, write_amplification=point.later_write_amplification)
+        for run, point in points.items()
+    }
+
+
+def beside_all(experiment: Experiment, claim: OpenClaim[Point], found: Measured) -> Measured:
+    """The verdict with what it would be if the worst of the workloads decided for all of them."""
+    axis, *others = claim.axes
+    worst: dict[tuple[str, ...], str] = {}
+    for row in found.rows:
+        if not row["rejected"]:
+            place = tuple(row[key] for key in others)
+            worst[place] = min(worst.get(place, row["case"]), row["case"], key=CASES.index)
+    if not worst or len({row[axis] for row in found.rows}) == 1:
+        return found
+    cases = [(dict(zip(others, place, strict=True)), case) for place, case in worst.items()]
+    verdict = worded([experiment.axis(key).named for key in others], cases)
+    return replace(found, why=f"{found.why}; of all {claim.where.removeprefix('on ')}: {verdict}")

@@ -1,0 +1,434 @@
+"""Tables and figures of the five on one drive: what each line costs and gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from floatgate.intervals import mean_and_half_width
+from floatgate.papers.kit.judging import OpenClaim
+from floatgate.papers.kit.paper import (
+    HOLDS,
+    Bars,
+    Column,
+    Dots,
+    Exhibit,
+    Measured,
+    Numbers,
+    Row,
+    change,
+)
+from floatgate.papers.kit.verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region
+from floatgate.report.values import count, fixed, measured, percent, size
+
+from .claims import by_points, interaction
+from .runs import (
+    ASA,
+    BASE,
+    BOUNDS,
+    DFTL,
+    ETI,
+    LABELS,
+    PAIRS,
+    REFUSED,
+    SPARE_28,
+    SPARES,
+    TLLLP,
+    Point,
+)
+from .traces import Excerpt
+
+DEFAULTS = {"spare": "15%", "arrivals": "own times"}
+
+METRICS = ("write_amplification", "read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us")
+MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memory_bytes")
+WEIGHED = ("memory_bytes", "write_amplification", "read_p99_us")
+"""Of which less is better. Writes are acknowledged from protected memory, so that their tail tells
+lines apart only once the drive falls behind: the tail that is weighed is that of reads."""
+FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
+"""What a line is among those that can be built of as much flash."""
+
+
+def exhibits(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
+    """All that there are runs for."""
+    middle = at_defaults(points)
+    rows = weigh(summary(middle), middle)
+    found: list[Exhibit] = [_everything(rows), _front(rows)]
+    found += [_scatter(rows, *one) for one in SCATTERS]
+    found += [_by_spare(points), _prefetch(middle), _interactions(middle)]
+    found += [_refusals(), _excerpts(known)]
+    return [exhibit for exhibit in found if exhibit.rows]
+
+
+def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
+    """The points in the middle, but for what is named. Where a choice does not matter to a line,
+    it is the same everywhere."""
+    wanted = DEFAULTS | place
+    return [
+        p for p in points if all(getattr(p, axis) in (None, key) for axis, key in wanted.items())
+    ]
+
+
+def summary(points: Iterable[Point]) -> list[Row]:
+    """By workload and line: means over seeds, and of each half its interval as `NAME_half`."""
+    by_run: dict[tuple[str, str], list[Point]] = {}
+    for point in points:
+        by_run.setdefault((point.trace, point.line), []).append(point)
+    return [
+        {"trace": trace, "line": line, **_means(runs)} for (trace, line), runs in by_run.items()
+    ]
+
+
+def _means(runs: Sequence[Point]) -> Row:
+    found: Row = {}
+    for name in (*METRICS, *MEMORIES, "utilization"):
+        values = [getattr(point, name) for point in runs]
+        if None not in values:
+            mean, half = mean_and_half_width(values)
+            found |= {name: mean, f"{name}_half": half}
+    return found
+
+
+def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
+    """The rows with what they are in a choice among drives that can be built of as much flash: on
+    the front if no other beats them, beaten, or not told apart from one that would beat them; none
+    of these if there is no such drive. `by` names the others."""
+    seeds: dict[tuple[str, str], dict[int, Point]] = {}
+    for point in points:
+        if can_be_built(point):
+            seeds.setdefault((point.trace, point.line), {})[point.seed] = point
+    found = []
+    for row in rows:
+        own = seeds.get((row["trace"], row["line"]))
+        if own is None:
+            found.append(row | {FRONT: None, "by": ""})
+            continue
+        rivals = {line: runs for (trace, line), runs in seeds.items() if trace == row["trace"]}
+        cases = {line: beats(runs, own) for line, runs in rivals.items() if line != row["line"]}
+        worst = max(cases.values(), key=CASES.index, default=FAILS_HERE)
+        by = [LABELS[line] for line, case in cases.items() if case == worst != FAILS_HERE]
+        found.append(row | {FRONT: STANDING[worst], "by": ", ".join(by)})
+    return found
+
+
+STANDING = {HOLDS: BEATEN, AMBIGUOUS: UNCLEAR, FAILS_HERE: FRONT}
+"""What a line is by the case of the rival that comes nearest to beating it."""
+
+
+def can_be_built(point: Point) -> bool:
+    """Whether it is a drive of the same flash that knows no future, with all three numbers."""
+    known = all(getattr(point, name) is not None for name in WEIGHED)
+    return known and point.line not in (*BOUNDS, SPARE_28)
+
+
+def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
+    """Whether a line has no more than another of all that is weighed, and less of something: surely
+    (all 95 % intervals of the differences by seed), surely not (one of them), or ambiguous."""
+    seeds = one.keys() & other.keys()
+    differences = [
+        Estimate.of([getattr(one[seed], name) - getattr(other[seed], name) for seed in seeds], True)
+        for name in WEIGHED
+    ]
+    if all(off.low == off.high == 0 for off in differences):
+        return FAILS_HERE
+    worst = min((Region(high=0.0).case(off) for off in differences), key=CASES.index)
+    less = any(off.high < 0 for off in differences)
+    return AMBIGUOUS if worst == HOLDS and not less else worst
+
+
+def _everything(rows: Sequence[Row]) -> Numbers:
+    table = [row | {"line": LABELS[row["line"]]} for row in rows]
+    for row in table:
+        row |= {f"{name}_text": _with_half(row, name) for name in METRICS}
+    return Numbers(
+        key="lines",
+        title="What each line costs and gives",
+        caption=(
+            "15% spare space, requests at their own times; means over seeds with 95% intervals. "
+            "Write amplification has the map in it. Memory is of the drive and of the host, "
+            "without the 3 MiB for rows that every line has."
+        ),
+        rows=table,
+        columns=[
+            Column("Workload", "trace"),
+            Column("Line", "line"),
+            Column("Write amplification", f"{METRICS[0]}_text"),
+            Column("Read mean, µs", f"{METRICS[1]}_text"),
+            Column("Read p99, µs", f"{METRICS[2]}_text"),
+            Column("Write mean, µs", f"{METRICS[3]}_text"),
+            Column("Write p99, µs", f"{METRICS[4]}_text"),
+            Column("Map", "map_bytes", size),
+            Column("Placement", "placement_bytes", size),
+            Column("Buffer", "buffer_bytes", size),
+            Column("Host", "host_bytes", size),
+            Column("Memory", "memory_bytes", size),
+            Column("Utilization", "utilization", percent),
+            Column("Among drives", FRONT),
+        ],
+        brief=False,
+    )
+
+
+def _with_half(row: Row, name: str) -> str | None:
+    if name not in row:
+        return None
+    text: Callable[[float], str] = (
+        (lambda value: fixed(value, 3)) if name == METRICS[0] else measured
+    )
+    half = row[f"{name}_half"]
+    return text(row[name]) + (f" ± {text(half)}" if half else "")
+
+
+def _front(rows: Sequence[Row]) -> Numbers:
+    """Which lines nothing beats, by workload."""
+    traces = list(dict.fromkeys(row["trace"] for row in rows))
+    known = {(row["trace"], row["line"]): row[FRONT] for row in rows if row[FRONT]}
+    table = []
+    for line in dict.fromkeys(line for _, line in known):
+        marks = {trace: known.get((trace, line)) for trace in traces}
+        on = sum(mark == FRONT for mark in marks.values())
+        table.append({"line": LABELS[line], "on": on, **marks})
+    return Numbers(
+        key="front",
+        title="Lines on the front of memory, write amplification and p99 of reads",
+        caption=(
+            "Front: no other line has no more of all three and less of one. Beaten: one surely "
+            "has, by the 95% intervals of its differences with the same seeds. Not told apart: one "
+            "may have. Bounds and the drive of more flash are no rivals, and not listed."
+        ),
+        rows=table,
+        columns=[
+            Column("Line", "line"),
+            *(Column(trace, trace) for trace in traces),
+            Column("Fronts", "on", count),
+        ],
+    )
+
+
+SCATTERS = (
+    ("write_amplification", "Write amplification", ".2f"),
+    ("read_p99_us", "p99 of reads, µs", ".0f"),
+)
+KINDS = {
+    FRONT: "on the front",
+    UNCLEAR: "not told apart from one that beats it",
+    BEATEN: "beaten in all three",
+    None: "cannot be built so",
+}
+
+
+def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
+    """Every line by its memory, those on the front told from the others."""
+    return Dots(
+        key=f"memory-{metric.replace('_', '-')}",
+        title=title,
+        caption=(
+            "Means over seeds with 95% intervals; 15% spare space, requests at their own times."
+        ),
+        rows=[
+            {
+                "trace": row["trace"],
+                "line": KINDS[row[FRONT]],
+                "scheme": row["line"],
+                "memory": row["memory_bytes"] / 1024,
+                metric: row[metric],
+                "half": row[f"{metric}_half"],
+            }
+            for row in rows
+            if metric in row
+        ],
+        metric=metric,
+        style=style,
+        labels={text: text for text in KINDS.values()},
+        x="memory",
+        x_title="Memory, KiB",
+        size=40,
+        spread="half",
+    )
+
+
+PLACED = (BASE, ASA, ETI)
+
+
+def _by_spare(points: Sequence[Point]) -> Bars:
+    """Write amplification of the placements over the spare space."""
+    rows = [
+        {"line": row["line"], "at": f"{row['trace']}, {spare}", **_named(row)}
+        for spare in SPARES
+        for row in summary(at_defaults(points, spare=spare))
+        if row["line"] in PLACED
+    ]
+    return Bars(
+        key="spares",
+        title="Write amplification by spare space",
+        caption="Means over seeds; whiskers are 95% intervals.",
+        rows=sorted(rows, key=lambda row: str(row["at"]).rpartition(",")[0]),
+        metric="value",
+        style=".2f",
+        labels={line: LABELS[line] for line in PLACED},
+        panel=None,
+        row="at",
+        spread="half",
+    )
+
+
+def _named(row: Row) -> Row:
+    return {"value": row["write_amplification"], "half": row["write_amplification_half"]}
+
+
+def _prefetch(points: Sequence[Point]) -> Numbers:
+    """Whether prefetching pays where reads miss: what TLLLP changes, by how often DFTL misses."""
+    known = {(p.trace, p.line, p.seed): p for p in points}
+    rows: dict[str, list[tuple[Point, Point]]] = {}
+    for (trace, line, seed), point in known.items():
+        if line == TLLLP and (base := known.get((trace, DFTL, seed))):
+            rows.setdefault(trace, []).append((point, base))
+    table: list[Row] = []
+    for trace, pairs in rows.items():
+        row: Row = {"trace": trace}
+        row["misses"] = _estimate([1 - base.map_hits for _, base in pairs], percent)
+        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], by_points)
+        for name in ("read_mean_us", "write_amplification"):
+            both = [(getattr(our, name), getattr(base, name)) for our, base in pairs]
+            if all(None not in one for one in both):
+                row[name] = _estimate([a / b - 1 for a, b in both], change)
+        table.append(row)
+    return Numbers(
+        key="prefetch",
+        title="Does prefetching pay where look-ups miss?",
+        caption="TLLLP against DFTL with the same bytes of cache, paired by seed; 95% intervals.",
+        rows=table,
+        columns=[
+            Column("Workload", "trace"),
+            Column("DFTL misses", "misses"),
+            Column("Hits", "hits"),
+            Column("Read mean", "read_mean_us"),
+            Column("Write amplification", "write_amplification"),
+        ],
+    )
+
+
+def _estimate(values: Sequence[float], text: Callable[[float], str]) -> str:
+    mean, half = mean_and_half_width(values)
+    assert mean is not None, "there is a run"
+    return text(mean) + (f" ± {text(half).lstrip('+')}" if half else "")
+
+
+def _interactions(points: Sequence[Point]) -> Numbers:
+    """Of each pair, by workload: its write amplification over the product of its parts'."""
+    known = {(p.trace, p.line, p.seed): p.write_amplification for p in points}
+    runs = [(trace, seed) for trace, line, seed in known if line == BASE]
+    table: list[Row] = []
+    for pair in PAIRS:
+        values: dict[str, list[float]] = {}
+        for trace, seed in runs:
+            four = [known.get((trace, key, seed)) for key in (BASE, *pair.key.split("+"), pair.key)]
+            whole = [one for one in four if one is not None]
+            if len(whole) == len(four):
+                values.setdefault(trace, []).append(interaction(*whole))
+        if values:
+            cells = {trace: _estimate(found, change) for trace, found in values.items()}
+            table.append({"pair": pair.label, **cells})
+    traces = dict.fromkeys(trace for row in table for trace in row if trace != "pair")
+    return Numbers(
+        key="interactions",
+        title="What a pair has beyond its parts",
+        caption=(
+            "Write amplification over the product of what each does to the baseline alone: 0 where "
+            "they do not meet, below it where they help each other. Paired by seed; 95% intervals."
+        ),
+        rows=table,
+        columns=[Column("Pair", "pair"), *(Column(trace, trace) for trace in traces)],
+    )
+
+
+Judged = Sequence[tuple[OpenClaim[Point], Measured]]
+
+
+def first_volume(counted: Judged, left_out: Judged) -> Numbers:
+    """Verdicts with the first volume and without it, of what depends on it."""
+    rows = [
+        {
+            "claim": f"{claim.text} ({claim.where})",
+            "ours": ours.ours,
+            "later": without.ours,
+            "verdict": ours.verdict,
+            "moved": "the same" if without.verdict == ours.verdict else without.verdict,
+        }
+        for (claim, ours), (_, without) in zip(counted, left_out, strict=True)
+        if [row["ours"] for row in ours.rows] != [row["ours"] for row in without.rows]
+    ]
+    return Numbers(
+        key="first-volume",
+        title="Verdicts without the first volume",
+        caption=(
+            "The first of the volumes that a workload writes is its way from the start of the "
+            "drive; verdicts count it. Here are all about what is programmed, once with it and "
+            "once without. Response times and hits are of whole runs."
+        ),
+        rows=rows,
+        columns=[
+            Column("Claim", "claim"),
+            Column("Ours", "ours"),
+            Column("Without the first volume", "later"),
+            Column("Verdict", "verdict"),
+            Column("Without the first volume", "moved"),
+        ],
+        brief=False,
+    )
+
+
+def _refusals() -> Numbers:
+    return Numbers(
+        key="refused",
+        title="Pairs that the engine refuses",
+        caption=(
+            "Of the mechanisms, DFTL and the bounds. What it takes of two mechanisms is run; a "
+            "bound beside another scheme is not."
+        ),
+        rows=[vars(one) for one in REFUSED],
+        columns=[Column("One", "first"), Column("Other", "second"), Column("Why", "reason")],
+        brief=False,
+    )
+
+
+def _excerpts(known: Sequence[Excerpt]) -> Numbers:
+    return Numbers(
+        key="traces",
+        title="Traces: the unfiltered list",
+        caption=(
+            "The first 10,000 requests of each, and the whole of two on drives of their size. Left "
+            "out is what writes a page less than twice on average, and what does not fit."
+        ),
+        rows=[
+            {
+                "trace": one.source.name,
+                "file": one.source.spec,
+                "pages": one.pages,
+                "overwrites": one.overwrites,
+                "why": one.why_not or ("played" if one.is_played(False) else "played with --full"),
+            }
+            for one in known
+        ],
+        columns=[
+            Column("Trace", "trace"),
+            Column("File", "file"),
+            Column("Pages touched", "pages", count),
+            Column("Writes of a page", "overwrites", lambda value: fixed(value, 2)),
+            Column("", "why"),
+        ],
+    )
+
+
+COLUMNS: Sequence[Column] = (
+    Column("Workload", "trace"),
+    Column("Line", "line"),
+    Column("Spare", "spare"),
+    Column("Arrivals", "arrivals"),
+    Column("Seed", "seed", str),
+    Column("Write amplification", "write_amplification", lambda value: fixed(value, 3)),
+    *(Column(f"{kind} mean, µs", f"{kind}_mean_us", measured) for kind in ("read", "write")),
+    *(Column(f"{kind} p99, µs", f"{kind}_p99_us", measured) for kind in ("read", "write")),
+    Column("Map hits", "map_hits", percent),
+    Column("Buffer hits", "buffer_hits", percent),
+    Column("Utilization", "utilization", percent),
+)

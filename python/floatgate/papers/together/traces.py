@@ -1,0 +1,128 @@
+"""The traces that all five are run on: which, how much of each, on which drive, and why not others.
+
+What is chosen, and why, holds for all of them alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.experiment import Settings, Workload
+from floatgate.papers.kit.trace_files import Source
+
+from .runs import PAGE, RECORDED, SPAN, VOLUMES, blocks, size_of
+
+WINDOWS = 100
+"""Into which a round of an excerpt is cut, as for ASA-FTL: repetition is not to be its locality."""
+REQUESTS = 10_000
+"""Of each trace, its first: what the shortest of them have."""
+OVERWRITTEN = 2.0
+"""Writes of a page in an excerpt, on average, from which its pages have a last update of their own.
+The same for all traces, as for ASA-FTL."""
+
+QUICK_TRACES = ("umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst")
+"""Those that the papers here have themselves and that keep devices apart, or are of one."""
+NO_MORE = "there is no more of it"
+CAPTURED = (
+    "all of it was recorded on storage as fast as memory: at its times two dies fall seconds behind"
+)
+LISTED: Sequence[tuple[str, str, str]] = (
+    ("Financial1, 10k", QUICK_TRACES[0], ""),
+    ("MSR, 20% reads", QUICK_TRACES[1], ""),
+    ("Financial1, 50k", "umass-financial1-50k-pages.trace.zst", ""),
+    ("MSR, most throughput", "msr-sample-most-thpt-10k.trace.zst", NO_MORE),
+    ("WebSearch", "umass-websearch-25k.trace.zst", "all of it has 4 writes"),
+    ("TPCC", "tpcc-7k.trace.zst", NO_MORE),
+    ("MSN file server", "msprod-msnfs-150k.trace.zst", "all of it writes a page 1.03 times"),
+    ("DTRS", "msprod-dtrs-127k.trace.zst", "all of it writes a page 1.01 times"),
+    ("CloudPhysics", "cloudphysics-114k.vscsi.zst", "played as a whole"),
+    ("Nexus 5", "nexus5-installing-18k.txt.zst", "all of it writes a page 1.56 times"),
+    ("PC", "pc-diskmon-87k.txt.zst", "played as a whole"),
+    ("HP", "hp-hplajw-1week-45k.srt.zst", ""),
+    ("postmark, MSR", "ms-postmark-62k.trace.zst", "all of it writes a page 1.42 times"),
+    ("pgbench", "capture-pgbench-ext4-656k.csv.zst", CAPTURED),
+    ("RocksDB", "capture-rocksdb-ext4-905k.csv.zst", CAPTURED),
+    ("postmark, f2fs", "capture-postmark-f2fs-996k.csv.zst", CAPTURED),
+)
+"""All that are in the directory of traces, and why those whose first requests write no page twice
+are not played as a whole."""
+TRACES = (
+    *(Source(name, RECORDED, file, REQUESTS) for name, file, _ in LISTED),
+    Source("CloudPhysics, whole", RECORDED, "cloudphysics-114k.vscsi.zst"),
+    Source("PC, whole", RECORDED, "pc-diskmon-87k.txt.zst"),
+)
+"""The first requests of each, and as a whole the two that write their pages twice only so, at times
+of real drives. Those are played on a drive of their size."""
+
+CORNERS = frozenset({"7%", "28%"})
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """The first requests of a trace, or all of them, and whether they can be played."""
+
+    source: Source
+    played: Played
+    pages: int
+    """That are touched."""
+    overwrites: float
+
+    @property
+    def why_not(self) -> str:
+        """Why it is left out; nothing if it is not."""
+        if self.overwrites < OVERWRITTEN:
+            whole = {name: why for name, _, why in LISTED if why}
+            rarely = f"writes a page less than {OVERWRITTEN:g} times"
+            return "; ".join(filter(None, (rarely, whole.get(self.source.name))))
+        larger = self.source.limit is not None and self.pages * PAGE > SPAN
+        return "touches more than the drive holds" if larger else ""
+
+    def is_played(self, full: bool) -> bool:
+        return not self.why_not and (full or self.source.spec in QUICK_TRACES)
+
+    def workload(self, bench: Bench) -> Workload:
+        """Played until it has written the drive `VOLUMES` times, each round in another order."""
+        whole = self.source.limit is None
+        span = self.pages * PAGE if whole else SPAN
+        rounds = max(2, round(VOLUMES * span / bench.written_bytes(self.played)))
+        played = replace(self.played, repeat=rounds, windows=WINDOWS)
+        fit = _on(self.pages) if whole else None
+        return Workload(self.source.name, RECORDED, played, slow=CORNERS, random=True, fit=fit)
+
+
+SHARES = {"mapping.cache": 1, "buffer.capacity": 128 << 10, "host.log": 64 << 10}
+"""Sizes that are shares of the drive, whatever holds it, and the bytes of which they are multiples:
+a buffer has whole blocks, and a log whole windows."""
+
+
+def _on(pages: int) -> Callable[[Settings], Settings]:
+    """The smallest drive that holds so many pages, with the same shares of memory and log."""
+
+    def fit(asked: Settings) -> Settings:
+        held = blocks(float(asked["capacity.spare_factor"]), pages)
+        found = {**asked, "flash.blocks": str(held)}
+        for key in SHARES.keys() & asked.keys():
+            grains = size_of(asked, key) * pages // (SPAN // PAGE * SHARES[key])
+            found[key] = f"{grains * SHARES[key]}B"
+        return found
+
+    return fit
+
+
+def excerpts(bench: Bench, found: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
+    """The traces that there are, measured by the rules."""
+    for source, file in found:
+        played = Played(str(file), source.limit, dense=True)
+
+        def measure(played: Played = played) -> dict[str, float]:
+            pages = bench.span_bytes(played) // PAGE
+            return {"pages": pages, "overwrites": bench.overwrites(played)}
+
+        made_of = ("excerpt", hashlib.sha256(file.read_bytes()).hexdigest(), source.limit)
+        yield Excerpt(
+            source, played, **(bench.kept.document(made_of, measure) if bench.kept else measure())
+        )

@@ -1,0 +1,35 @@
+"""Exhibits of papers as they are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from floatgate.papers.kit.drawing import number_table
+from floatgate.papers.kit.paper import Column, Exhibit, Numbers
+
+THIN = "\N{NARROW NO-BREAK SPACE}"
+
+
+def cells(exhibit: Exhibit) -> list[list[str]]:
+    """A table as it is printed, its titles first."""
+    assert isinstance(exhibit, Numbers)
+    return printed(exhibit.columns, exhibit.rows)
+
+
+def printed(columns: Sequence[Column], rows: list[Any]) -> list[list[str]]:
+    """Titles and cells; thin spaces and signs as they are typed."""
+    table = number_table("", columns, rows)
+    texts = [table.columns, *([cell.text for cell in row] for row in table.rows)]
+    return [[_typed(text) for text in row] for row in texts]
+
+
+def _typed(text: str) -> str:
+    return text.replace(THIN, " ").replace("\N{MINUS SIGN}", "-")
+
+
+def by_key(exhibits: list[Exhibit]) -> dict[str, Exhibit]:
+    """Exhibits by their keys, of which no two are equal."""
+    found = {exhibit.key: exhibit for exhibit in exhibits}
+    assert len(found) == len(exhibits)
+    return found

@@ -1,0 +1,79 @@
+"""Papers made by hand, and the site of all of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from floatgate import papers
+from floatgate.cli import app
+from floatgate.papers.kit import parallel as beside
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Claim, Column, Measured, Numbers, Outcome
+from floatgate.papers.kit.verdicts import FAILS_HERE
+
+TWO = ("one", "two")
+
+
+def found(*cases: str, left_out: tuple[str, ...] = ()) -> Measured:
+    """What was found with these cases at the points of a domain."""
+    rows = [{"case": case, "rejected": None} for case in cases]
+    rows += [{"case": case, "rejected": "with a backlog"} for case in left_out]
+    return Measured("1.0", "in words", "why & how", rows=rows)
+
+
+def outcome_of(name: str) -> Outcome:
+    """Three claims: one holds, one somewhere, one cannot be checked; a table, and a warning."""
+    measured = [found(HOLDS), found(HOLDS, FAILS_HERE), Measured("none", UNCHECKED, "no <trace>")]
+    claims = [
+        (Claim(f"c{i}", f"claim {i} of {name}", "section 1", "30x", lambda _, m=one: m), one)
+        for i, one in enumerate(measured)
+    ]
+    table = Numbers(
+        key="table-1",
+        title="Table 1",
+        caption="",
+        rows=[{"what": "50 % & more", "n": 1234.5}],
+        columns=[Column("what", "what"), Column("n_1", "n", "{:.1f}".format)],
+    )
+    return Outcome(
+        name=name,
+        title=f"Title of {name}",
+        citation="who, when",
+        mode="quick",
+        labels={},
+        exhibits=[table],
+        claims=claims,
+        points=[],
+        results=[],
+        columns=[],
+        shown="",
+        warnings=[f"{name} lacks a <trace>"],
+    )
+
+
+@pytest.fixture
+def two_papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are two papers, made by hand; threads know of them, where processes would not."""
+    listed = tuple(papers.Listed(name, f"Title of {name}", "who") for name in TWO)
+    monkeypatch.setattr(papers, "PAPERS", listed)
+    monkeypatch.setattr(papers, "reproduce", lambda name, **_: outcome_of(name))
+    monkeypatch.setattr(beside, "_workers", _threads)
+
+
+@contextlib.contextmanager
+def _threads(*_: object) -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as pool:
+        yield pool
+
+
+@pytest.fixture
+def site(tmp_path: Path, two_papers: None) -> Path:
+    """What `floatgate paper all` writes for them."""
+    done = CliRunner().invoke(app, ["paper", "all", "--no-cache", "--out", str(tmp_path / "site")])
+    assert done.exit_code == 0, done.output
+    return tmp_path / "site"

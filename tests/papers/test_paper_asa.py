@@ -1,0 +1,412 @@
+"""ASA-FTL on the paper kit: its claims on evidence made by hand, and its runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from exhibits import printed
+from verdicts import HELD
+from verdicts.asa import ASA as ASA_KEY
+from verdicts.asa import CASES, WHOLE, Case, judged, point
+
+from floatgate.papers import reproduce
+from floatgate.papers.asa import paper
+from floatgate.papers.asa import runs as asa_runs
+from floatgate.papers.asa.claims import OPEN_CLAIMS, READS, UNKNOWN_CLAIMS
+from floatgate.papers.asa.figures import COLUMNS
+from floatgate.papers.asa.measures import gc_reads, gc_writes
+from floatgate.papers.asa.runs import (
+    ASA,
+    CAMBRIDGE,
+    DEVICE,
+    DFTL,
+    EXCERPTS,
+    FINANCIAL1,
+    LEFT_OUT,
+    SYNTH5,
+    SYNTH9,
+    TPCC,
+    Point,
+    Round,
+    experiment_of,
+    is_left_out,
+    reduce,
+    synthetic,
+)
+from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.judging import runs_of
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED
+from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
+
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
+MIB = 1 << 20
+
+needs_traces = pytest.mark.skipif(
+    not all((TRACES / name).is_file() for name in NAMES), reason="the paper's traces are not here"
+)
+
+BY_KEY = {claim.key: claim for claim in OPEN_CLAIMS}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = BY_KEY[case.claim]
+    found = judged(WHOLE, replace(claim, axes=()), case.points(WHOLE, replace(claim, axes=())))
+    assert [row["case"] for row in found.rows] == [case.case]
+    assert found.verdict == AT_ONE[case.case]
+
+
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
+
+
+@pytest.mark.parametrize("claim", OPEN_CLAIMS, ids=[claim.key for claim in OPEN_CLAIMS])
+def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert judged(WHOLE, claim, evidence).verdict in HELD
+    assert evidence.keys() <= set(runs_of(WHOLE, [claim], full=True))
+    for family in claim.workloads:
+        left = {run: one for run, one in evidence.items() if one.family != family}
+        found = judged(WHOLE, claim, left)
+        assert (found.verdict, found.rows) == (UNCHECKED, ())
+        assert family in found.why
+
+
+@pytest.mark.parametrize("claim", UNKNOWN_CLAIMS, ids=[claim.key for claim in UNKNOWN_CLAIMS])
+def test_what_cannot_be_checked_says_why(claim: Any) -> None:
+    found = claim.measure(None)
+    assert found.verdict == UNCHECKED
+    assert found.why
+
+
+@pytest.mark.parametrize("key", ["financial1", "synth"])
+def test_what_cleaning_reads_is_not_judged_twice(key: str) -> None:
+    """It has the paper's number and ours, and counts as no second finding."""
+    claim = BY_KEY[f"gc-writes-{key}"]
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    writes = judged(WHOLE, claim, evidence)
+    reads = READS[claim.key]
+    found = reads.measure(writes)
+    assert reads.key == f"gc-reads-{key}"
+    assert (found.ours, found.verdict, found.rows) == (writes.ours, UNCHECKED, ())
+    assert reads.paper == claim.paper == "\N{MINUS SIGN}33%"
+    assert f"is gc-writes-{key} again, of which the verdict is: {writes.verdict}" in found.why
+
+
+def test_cleaning_reads_what_it_writes() -> None:
+    """Data and map, with and without ages, whatever the cache holds."""
+    experiment = experiment_of(list(synthetic(full=False)))
+    runs = [
+        experiment.run_of(place, load, line, 1)
+        for place in experiment.places(("equal", "cache"), True)
+        for load in (SYNTH9, SYNTH5)
+        for line in (DFTL, ASA)
+    ]
+    results = experiment.simulate(Bench(DEVICE, None), runs)
+    points = [reduce(experiment, run, result, {}) for run, result in results.items()]
+    assert all(gc_reads(one) == gc_writes(one) > 0 for one in points)
+    assert all(one.map_reads == one.map_copies for one in points)
+
+
+def test_samples_are_counted_against_all_other_reads() -> None:
+    run = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 1)
+    for total, samples, share in ((280, 0, 0.0), (280, 14, 14 / 266), (70, 70, 1.0)):
+        result = _result()
+        result.flash.reads.total, result.placement.sample_reads = total, samples
+        assert reduce(WHOLE, run, result, {}).sample_reads == pytest.approx(share)
+
+
+def test_where_nothing_is_gained_adapting_is_not_asked() -> None:
+    claim = replace(BY_KEY["journal-adapts"], axes=())
+    same = Case(claim.key, UNCHECKED, "", {(SYNTH9, ASA_KEY): {"copies": 1 / 0.67}})
+    found = judged(WHOLE, claim, same.points(WHOLE, claim))
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith("all points are without a sure gain on synth9/10")
+
+
+def test_each_reading_of_the_equal_cache_is_asked() -> None:
+    """Ages that take no room save a third of the copies, ages that do save nothing."""
+    claim = BY_KEY["gc-writes-synth"]
+    same = {"data_copies": 2000, "map_copies": 1000}
+    evidence = {
+        run: point(run, **({"data_copies": 1340, "map_copies": 670} if _is_free(run) else same))
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the equal cache is free"
+
+
+def test_what_is_much_smaller_is_asked_where_financial1_gains() -> None:
+    """It gains with ages for nothing, and with as many entries it may. Cambridge changes by 30 %
+    everywhere."""
+    claim = BY_KEY["smaller-gc-cambridge"]
+    assert claim.premise is not None
+
+    def evidence(gains: Mapping[str, Sequence[float]]) -> dict[Run, Point]:
+        runs = runs_of(WHOLE, [claim], full=False)
+        copies = {
+            run: 2000 * (gains[run.line][run.seed - 1] if run.line != "dftl" else 1.0)
+            if point(run).family == FINANCIAL1
+            else 2000 * (0.9 if run.line != "dftl" else 1.0)
+            for run in runs
+        }
+        return {run: point(run, data_copies=copies[run], map_copies=0) for run in runs}
+
+    none, unsure, third = (1.0, 1.0, 1.0), (0.9, 1.0, 0.95), (0.66, 0.67, 0.68)
+    gains = {"asa-bytes": none, "asa-entries": unsure, "asa-free": third}
+    found = judged(WHOLE, claim, evidence(gains))
+    assert found.verdict == EVERYWHERE, "a tenth is less than half of a third"
+    without = claim.premise.text
+    assert f"without leaving out 20 {without}: holds where the equal cache is free" in found.why
+    found = judged(WHOLE, claim, evidence(dict.fromkeys(gains, none)))
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith(f"all points are {without}")
+    found = judged(WHOLE, claim, evidence(dict.fromkeys(gains, (0.99, 0.99, 0.99))))
+    assert found.verdict == NOWHERE, "a per cent is a gain, of half of which a tenth is more"
+
+
+def _is_free(run: Any) -> bool:
+    return str(run.line) == "asa-free"
+
+
+def test_translation_copies_are_told_from_data_copies() -> None:
+    """A third of the data copies is saved, and the map has as many more."""
+    claim = BY_KEY["gc-writes-financial1"]
+    evidence = {
+        run: point(run, data_copies=1340, map_copies=1660)
+        if run.line != "dftl"
+        else point(run, data_copies=2000, map_copies=1000)
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    found = judged(WHOLE, claim, evidence)
+    assert found.verdict == "holds where what cleaning copies is data alone"
+
+
+def test_excerpts_that_overwrite_nothing_are_left_out_of_all_claims() -> None:
+    for claim in OPEN_CLAIMS:
+        if FINANCIAL1 in claim.workloads:
+            evidence = {
+                run: point(run, **({} if point(run).overwrites is None else {"overwrites": 1.01}))
+                for run in runs_of(WHOLE, [claim], full=False)
+            }
+            found = judged(WHOLE, claim, evidence)
+            assert found.verdict == UNCHECKED
+            assert any(f"{LEFT_OUT.text}: {held}" in found.why for held in HELD)
+
+
+def test_what_is_left_out() -> None:
+    [run, *_] = runs_of(WHOLE, OPEN_CLAIMS, full=False)
+    assert not is_left_out(point(run, overwrites=2.0))
+    assert is_left_out(point(run, overwrites=1.99))
+    assert not is_left_out(point(run, overwrites=None)), "a generator has no rounds"
+    assert is_left_out(point(run, utilization=0.95, queue_share=0.01))
+    assert not is_left_out(point(run, utilization=0.94, queue_share=0.5))
+    assert not is_left_out(point(run, utilization=1.0, queue_share=0.0))
+    assert is_left_out(point(run, data_copies=0)), "there is nothing that could be less"
+    other = Run("synth9/10", "asa-bytes", (), 1)
+    assert not is_left_out(point(other, data_copies=0)), "that is what it is for"
+
+
+def test_every_reason_for_a_range_is_given() -> None:
+    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
+    used = {axis for claim in OPEN_CLAIMS for axis in claim.axes}
+    assert used == {axis.key for axis in WHOLE.axes}
+
+
+def test_the_cache_is_a_share_of_the_entries_of_dftls_map() -> None:
+    chosen = [choice.set for choice in WHOLE.axis("cache").choices]
+    sizes = [one(1600)["mapping.cache"] for one in chosen if callable(one)]
+    assert sizes == ["800B", "3200B", "12800B"], "100, 400 and all of 1,600 entries of 8 bytes"
+    place = WHOLE.places((), True)[0]
+    drives = {}
+    for reading in ("bytes", "entries", "free"):
+        run = WHOLE.run_of(place | {"equal": reading}, FINANCIAL1, ASA, 1)
+        drives[reading] = WHOLE.settings(run, 1600)
+    # Bytes: 16 an entry, as the preset has it, half as many in the same memory.
+    assert {drive["mapping.cache"] for drive in drives.values()} == {"3200B"}
+    assert "asa.entry_bytes" not in drives["bytes"]
+    assert drives["entries"]["asa.entry_bytes"] == "8"
+    assert drives["free"]["mapping.scheme"] == "dftl"
+    assert {drive["asa.sample_source"] for drive in drives.values()} == {"random_lpn"}
+
+
+def _result() -> Any:
+    causes = {"gc": 110, "gc_map": 30}
+    return SimpleNamespace(
+        workload=SimpleNamespace(volumes_written=9.5),
+        mapping=SimpleNamespace(hit_ratio=0.75, cache_bytes=4096),
+        placement=SimpleNamespace(memory_bytes=4008, sample_reads=70),
+        dies=SimpleNamespace(read=(0.25,)),
+        latency=SimpleNamespace(
+            all=SimpleNamespace(mean_us=500.0), blame_us=SimpleNamespace(queue=125.0, gc=50.0)
+        ),
+        throughput=SimpleNamespace(utilization=0.625),
+        cleaning=SimpleNamespace(foreground=40, emergency=10),
+        data_write_amplification=2.25,
+        flash=SimpleNamespace(
+            reads=SimpleNamespace(**causes, total=280),
+            programs=SimpleNamespace(**{"gc": 100, "gc_map": 20}),
+            erases=SimpleNamespace(total=44),
+        ),
+    )
+
+
+def test_a_run_in_numbers() -> None:
+    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, ASA, 2)
+    found = reduce(WHOLE, run, _result(), {run.workload: Round(5039.0, 3.25)})
+    assert asdict(found) == {
+        "trace": "Financial1, 10k requests",
+        "family": FINANCIAL1,
+        "line": "asa-bytes",
+        "spare": "15%",
+        "cache": "1/4",
+        "start": "aged",
+        "arrivals": "one at a time",
+        "seed": 2,
+        "data_reads": 110,
+        "data_copies": 100,
+        "map_reads": 30,
+        "map_copies": 20,
+        "erases": 44,
+        "mean_us": 500.0,
+        "write_amplification": 2.25,
+        "hit_ratio": 0.75,
+        "emergency": 0.25,
+        "utilization": 0.625,
+        "queue_share": 0.25,
+        "cleaning_time": 0.1,
+        "sampling": 0.1,
+        "sample_reads": pytest.approx(70 / 210),
+        "cache_bytes": 4096,
+        "policy_bytes": 4008,
+        "volumes": 9.5,
+        "write_bytes": 5039.0,
+        "overwrites": 3.25,
+    }
+    synth = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 2)
+    assert reduce(WHOLE, synth, _result(), {}).overwrites is None
+    titles, row = printed(COLUMNS, [asdict(found)])
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["Cache"], shown["Map copies"], shown["Emergency cleans"]) == (
+        "1/4",
+        "20",
+        "25.00%",
+    )
+
+
+def _small(*, separated: bool) -> Experiment:
+    """The synthetic loads, with criteria from k-means, or without any: all that is written is then
+    cold, and in one partition."""
+    experiment = experiment_of(list(synthetic(full=False)))
+    if separated:
+        return experiment
+    never = {"asa.update_period": "1000000000"}
+    lines = [
+        replace(line, set={**line.set, **never}) if line.key.startswith("asa-") else line
+        for line in experiment.lines
+    ]
+    return replace(experiment, lines=tuple(lines))
+
+
+def test_without_k_means_the_verdicts_that_depend_on_it_change() -> None:
+    on, off = (_verdicts(_small(separated=separated)) for separated in (True, False))
+    assert (on["ranking"], off["ranking"]) == (EVERYWHERE, NOWHERE)
+    assert on["gc-writes-synth"] != NOWHERE == off["gc-writes-synth"]
+
+
+def _verdicts(experiment: Experiment) -> dict[str, str]:
+    """Of two claims, in the middle of the domain and by the reading of the equal cache."""
+    claims = [replace(BY_KEY[key], axes=("equal",)) for key in ("ranking", "gc-writes-synth")]
+    results = experiment.simulate(Bench(DEVICE, None), runs_of(experiment, claims, False))
+    evidence = {run: reduce(experiment, run, result, {}) for run, result in results.items()}
+    return {claim.key: judged(experiment, claim, evidence).verdict for claim in claims}
+
+
+def _brief(monkeypatch: pytest.MonkeyPatch, **axes: tuple[str, ...]) -> None:
+    """Leaves of the paper these claims, over these axes, on loads of 8 MiB."""
+    claims = [replace(BY_KEY[key.replace("_", "-")], axes=of) for key, of in axes.items()]
+    monkeypatch.setattr(paper, "OPEN_CLAIMS", claims)
+    monkeypatch.setattr(paper, "_shown", lambda *_: ())
+    monkeypatch.setattr(asa_runs, "SPAN", 8 * MIB)
+    monkeypatch.setattr(asa_runs, "VOLUMES", 1)
+
+
+@needs_traces
+def test_a_quick_reproduction_has_maps_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    _brief(monkeypatch, ranking=("equal",), smaller_gc_tpcc=(), larger_cambridge=())
+    document = reproduce("asa", full=False, traces=TRACES, progress=None).document()
+    ranking, tpcc, larger, *unknown = document["claims"]
+    assert [row["equal"] for row in ranking["domain"]] == ["bytes", "entries", "free"]
+    assert all(row["seeds"] == 3 and row["ci95"] for row in ranking["domain"])
+    assert tpcc["verdict"] == UNCHECKED
+    assert any(f"{LEFT_OUT.text}: {one}" in tpcc["why"] for one in AT_ONE.values()), "beside it"
+    assert larger["verdict"] == AT_ONE[HOLDS]
+    assert {claim["verdict"] for claim in unknown} == {UNCHECKED}
+    families = {run["family"]: run for run in document["runs"]}
+    assert families[TPCC]["overwrites"] < 2 < families[CAMBRIDGE]["overwrites"]
+    assert families[FINANCIAL1]["write_bytes"] == pytest.approx(5039, abs=1)
+    assert {run["config"]["cleaning"]["victim"] for run in document["runs"]} == {"cat"}
+    shown = {"domain", "by-equal", "map-ranking", "age-example", "criteria-example", "skew"}
+    assert shown <= set(document["figures"])
+    gini = {row["trace"]: row["gini"] for row in document["figures"]["skew"]}
+    assert gini["Cambridge, 20% reads"] == pytest.approx(0.580, abs=1e-3)
+    assert gini["Financial1, 10k requests"] == pytest.approx(0.454, abs=1e-3)
+    assert gini["synth9/10"] > gini["synth7/10"] > gini["synth5/10"]
+    top = {row["trace"]: row["top0.01"] for row in document["figures"]["skew"]}
+    assert top["Cambridge, 20% reads"] == pytest.approx(0.440, abs=1e-3)
+    assert top["Financial1, 10k requests"] == pytest.approx(0.143, abs=1e-3)
+
+
+def test_without_traces_only_synthetic_loads_are_judged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _brief(monkeypatch, ranking=(), gc_writes_financial1=())
+    document = reproduce("asa", full=False, traces=tmp_path, progress=None).document()
+    ranking, financial1, *_ = document["claims"]
+    assert len(ranking["domain"]) == 1
+    assert (financial1["verdict"], "domain" in financial1) == (UNCHECKED, False)
+    assert FINANCIAL1 in financial1["why"]
+    ids = [claim["id"] for claim in document["claims"]]
+    again = ["gc-reads-financial1"]
+    assert ids == ["ranking", "gc-writes-financial1", *again, *(c.key for c in UNKNOWN_CLAIMS)]
+    assert "tpcc-7k.trace.zst" in document["warnings"][0]
+
+
+@pytest.mark.long
+@needs_traces
+def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) -> None:
+    done = cli("paper", "asa", "--json", "--quick", "--traces", TRACES, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    keys = [*BY_KEY, *(claim.key for claim in (*READS.values(), *UNKNOWN_CLAIMS))]
+    assert [claim["id"] for claim in document["claims"]] == keys
+    assert all(claim["why"] for claim in document["claims"])
+    numbers = pl.read_parquet(tmp_path / "here" / "numbers.parquet")
+    assert numbers.height == len(document["runs"])
+    again = cli("paper", "asa", "--json", "--quick", "--traces", TRACES)
+    assert json.loads(again.stdout) == document
+
+
+def test_uniform_writes_are_as_good_in_partitions(cli) -> None:
+    """At equal entries, with the map of DFTL: what the partitions do by themselves."""
+    common = [
+        "hotcold:span=256MiB,size=2KiB,r=0.5,f=0.5,writes=400k",
+        "--device",
+        "asa14",
+        "--json",
+    ]
+    common += ["--set", "start.fill=random", "--set", "capacity.spare_factor=0.07"]
+    common += ["--set", "mapping.scheme=ideal", "--vary", "placement.scheme=single,asa"]
+    done = cli("compare", *common)
+    assert done.returncode == 0, done.stderr
+    one, three = (run["data_write_amplification"] for run in json.loads(done.stdout)["table"])
+    assert three == pytest.approx(one, rel=0.01)

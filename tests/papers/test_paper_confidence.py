@@ -1,0 +1,105 @@
+"""Verdicts with intervals that hold one by one, and with intervals that hold at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
+from scipy.stats import t as student
+
+from floatgate.papers.kit.experiment import Run
+from floatgate.papers.kit.judging import judge
+from floatgate.papers.kit.paper import HOLDS
+from floatgate.papers.kit.verdict_tables import by_confidence
+from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
+
+
+def _gains(spread: float, start: str) -> Any:
+    """New is 1 more than old, by seeds that lie so far apart, on drives of one start; on others
+    exactly."""
+
+    def of(run: Run) -> KitPoint:
+        gain = 0.0 if run.line == "old" else 1.0
+        apart = spread * (run.seed - 3) if gain and run.at("start") == start else 0.0
+        return KitPoint(gain + apart)
+
+    return of
+
+
+def test_a_point_that_holds_alone_may_not_hold_among_many() -> None:
+    """A mean of 1 over five seeds is above 0.55 by 3.2 standard errors: 2.8 are 95 % alone."""
+    claim = claim_of(region=Region(low=0.55))
+    found = judged_of(claim, _gains(0.2, "aged"))
+    aged = [row for row in found.rows if row["start"] == "aged"]
+    error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
+    assert [row["ci95"] for row in aged] == [pytest.approx(2.776 * error, rel=1e-3)] * 6
+    # Six intervals, each of 99.17 %: 4.851 standard errors with four degrees of freedom.
+    assert 1 - 2.776 * error > 0.55 > 1 - 4.851 * error
+    assert {(row["case"], row["case_at_once"]) for row in aged} == {(HOLDS, AMBIGUOUS)}
+    assert found.verdict == EVERYWHERE
+    assert found.at_once == "holds where the start is fresh; ambiguous in all 6 others"
+    [row] = by_confidence([(claim, found)]).rows
+    assert row == {
+        "claim": "new is more than old",
+        "paper": "more",
+        "intervals": 6,
+        "confidence": pytest.approx(1 - 0.05 / 6),
+        "95% each": EVERYWHERE,
+        "points, each": "12 hold",
+        "95% at once": found.at_once,
+        "points, at once": "6 hold, 6 ambiguous",
+    }
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+def test_seeds_that_agree_hold_one_by_one_and_at_once(spread: float) -> None:
+    claim = claim_of()
+    found = judged_of(claim, _gains(spread, "aged"))
+    assert (found.verdict, found.at_once) == (EVERYWHERE, EVERYWHERE)
+    table = by_confidence([(claim, found)])
+    assert table.caption.endswith("0 of 1 verdicts differ.")
+
+
+def test_what_fails_alone_may_be_ambiguous_among_many() -> None:
+    """And one of many counts no other: with one interval the two are the same."""
+    lost = claim_of(region=Region(low=1.4))
+    found = judged_of(lost, _gains(0.2, "aged"))
+    assert (found.verdict, found.at_once) == (NOWHERE, f"{NOWHERE}, ambiguous in 6 of 12 points")
+    alone = judged_of(replace(lost, axes=()), _gains(0.2, "fresh"))
+    assert alone.at_once == alone.verdict
+    assert by_confidence([(lost, found), (lost, alone)]).caption.endswith("1 of 2 verdicts differ.")
+
+
+def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
+    """Only drives that count have intervals: of the aged ones two are left out of six."""
+    exact = claim_of(axes=("cache", "reading"))
+    found = judged_of(exact, _gains(0.2, "aged"))
+    assert (found.verdict, found.at_once) == (EVERYWHERE, EVERYWHERE)
+    [row] = by_confidence([(exact, found)]).rows
+    assert (row["intervals"], row["confidence"]) == (0, None)
+
+    [row] = by_confidence([(claim_of(), judged_of(claim_of(), _small_is_busy))]).rows
+    assert row["intervals"] == 4
+    nothing = judge(EXPERIMENT, exact, {}, True, BUSY)
+    assert by_confidence([(exact, nothing)]).rows == []
+
+
+def _small_is_busy(run: Run) -> KitPoint:
+    """Of the aged drives those with a small cache do not count: 4 of 6 are left."""
+    busy = run.at("cache") == "small" and run.at("start") == "aged"
+    return replace(_gains(0.2, "aged")(run), busy=busy)
+
+
+@pytest.mark.parametrize(("cases", "intervals"), [(1, 4), (3, 12)])
+def test_intervals_at_once_are_those_that_count_times_the_cases(cases: int, intervals: int) -> None:
+    """Neither points that are left out count, nor is a choice among cases free."""
+    error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
+    end = 1 - error * student.ppf(1 - 0.025 / intervals, 4)
+    for low, case in ((end - 0.01, HOLDS), (end + 0.01, AMBIGUOUS)):
+        claim = claim_of(region=Region(low=low), cases=cases)
+        found = judged_of(claim, _small_is_busy)
+        aged = [row for row in found.rows if row["start"] == "aged" and not row["rejected"]]
+        assert [row["case_at_once"] for row in aged] == [case] * 4

@@ -1,0 +1,447 @@
+"""ETI on the paper kit: its claims on evidence made by hand, what is run, and its runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from exhibits import printed
+from verdicts import HELD
+from verdicts.eti import (
+    BY_HOT_KEY,
+    CASES,
+    HOT,
+    NEVER,
+    WHOLE,
+    WORKLOADS,
+    Case,
+    as_stated,
+    hotness,
+    judged,
+    looked,
+    point,
+)
+
+from floatgate.papers.eti import paper
+from floatgate.papers.eti.claims import MEMORY, claims_of
+from floatgate.papers.eti.figures import COLUMNS
+from floatgate.papers.eti.hot import HOT_CLAIMS, LONG_TRACES, hot_writes
+from floatgate.papers.eti.runs import (
+    BLOCKS,
+    DEVICE,
+    HOT_ENOUGH,
+    HP,
+    LEAST_HOT,
+    REAL,
+    REAL_TRACES,
+    SCALE,
+    SHORT,
+    TABLE_1,
+    Traced,
+    blocks_for,
+    experiment_of,
+    generator,
+    in_a_loop,
+    lacks_hot_data,
+    pages_of,
+    real,
+    reduce,
+    sized,
+)
+from floatgate.papers.eti.values import ETI, points
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.experiment import Experiment, Line, Run
+from floatgate.papers.kit.judging import judge, runs_of
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Measured
+from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
+
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+QUICK = [trace for trace in REAL_TRACES if trace.quick]
+
+needs_traces = pytest.mark.skipif(
+    not all((TRACES / trace.spec).is_file() for trace in QUICK), reason="the traces are not here"
+)
+
+CLAIMS = claims_of()
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = replace(BY_KEY[case.claim], axes=())
+    found = judged(WHOLE, claim, case.points(WHOLE, claim))
+    assert [row["case"] for row in found.rows] == [case.case]
+    assert found.verdict == AT_ONE[case.case]
+
+
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    known = BY_KEY.keys() - NEVER
+    assert met == {(key, case) for key in known for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
+
+
+@pytest.mark.parametrize("key", ["hashes", "hashes-real"])
+def test_variants_that_scatter_and_do_not_differ_are_not_apart(key: str) -> None:
+    """With each seed another one is 8 % above the least, so that some two are always apart."""
+    claim = replace(BY_KEY[key], axes=())
+    evidence = {
+        run: point(run, write_amplification=2.5 + 0.1 * ((run.seed + int(run.line[-1])) % 3))
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    [row] = judged(WHOLE, claim, evidence).rows
+    assert (row["case"], round(row["ours"], 2)) == (AMBIGUOUS, 0.0)
+
+
+@pytest.mark.parametrize("key", [*NEVER, "once-partners"])
+def test_what_takes_a_trace_that_nobody_has_cannot_be_checked(key: str) -> None:
+    found = (
+        judged(WHOLE, BY_KEY[key], {}) if key in BY_KEY else looked(BY_HOT_KEY[key], as_stated())
+    )
+    assert (found.verdict, found.rows) == (UNCHECKED, ())
+    assert "Hdp1B-R6Dv1" in found.why or "the partner's traces" in found.why
+
+
+@pytest.mark.parametrize("key", sorted(BY_KEY.keys() - NEVER))
+def test_a_claim_is_asked_over_its_whole_domain(key: str) -> None:
+    claim = BY_KEY[key]
+    every = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
+    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert quick.keys() <= every.keys()
+    assert judged(WHOLE, claim, quick).verdict in HELD
+    missing = WHOLE.workload(next(iter(quick)).workload).name
+    left = {run: one for run, one in quick.items() if one.trace != missing}
+    rows = judged(WHOLE, claim, left).rows
+    assert len(rows) < len(judged(WHOLE, claim, quick).rows)
+
+
+def test_without_traces_claims_on_them_cannot_be_checked() -> None:
+    """They ask for what is not here, by name; the stand-ins are judged all the same."""
+    made = experiment_of([work for work in WORKLOADS if work.family in ("stand-in", "synthetic")])
+    for claim in CLAIMS:
+        evidence = {run: point(run) for run in runs_of(made, [claim], full=False)}
+        found = judged(made, claim, evidence)
+        if {REAL, *SHORT} & set(claim.workloads):
+            assert (found.verdict, claim.workloads[0] in found.why) == (UNCHECKED, True)
+        elif claim.key not in NEVER:
+            assert found.verdict in HELD
+
+
+@pytest.mark.parametrize(
+    ("key", "trace"), [("larger-filters", "proj_0"), ("larger-modest", "usr_0")]
+)
+def test_where_eti_gains_nothing_larger_filters_are_not_asked(key: str, trace: str) -> None:
+    claim = replace(BY_KEY[key], axes=())
+    gains_nothing = Case(key, UNCHECKED, "", {(trace, "eti"): {"write_amplification": 2.49}})
+    found = judged(WHOLE, claim, gains_nothing.points(WHOLE, claim))
+    assert found.verdict == UNCHECKED
+    assert "where ETI does not surely gain half a per cent over MBF" in found.why
+
+
+def test_a_trace_with_few_ends_cannot_fill_the_table() -> None:
+    claim = BY_KEY["extents-msr-real"]
+    fails = AT_ONE[FAILS_HERE]
+    for ends, verdict in ((2_046, UNCHECKED), (2_047, fails)):
+        numbers = {(REAL, "eti"): {"extents_table": 0.42, "ends": ends}}
+        found = judged(WHOLE, claim, Case("", "", "", numbers).points(WHOLE, claim))
+        assert (found.verdict, fails in found.why) == (verdict, verdict == UNCHECKED)
+
+
+def test_the_papers_size_is_asked_at_every_skew_and_not_quickly() -> None:
+    (claim, other) = (BY_KEY[f"src2_0-{rival}-full-size"] for rival in ("mbf", "mhf"))
+    evidence = {
+        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0.6" else {}))
+        for run in runs_of(WHOLE, [claim, other], full=True)
+    }
+    assert {run.workload for run in evidence} == {"src2_0, the paper's size"}
+    rows = judge(WHOLE, claim, evidence, True, HOT_ENOUGH).rows
+    skews = {"0": HOLDS, "0.3": HOLDS, "0.6": FAILS_HERE, "0.9": HOLDS, "1.2": HOLDS}
+    assert {row["skew"]: row["case"] for row in rows} == skews
+    assert {row["seeds"] for row in rows} == {5}
+    quick = experiment_of([work for work in WORKLOADS if "paper's size" not in work.name])
+    assert runs_of(quick, [claim, other], full=False) == []
+    found = judged(quick, claim, {})
+    assert (found.verdict, found.why) == (
+        UNCHECKED,
+        "it takes ETI, MBF on src2_0, the paper's size",
+    )
+
+
+def test_a_loop_is_a_place_of_the_traces_that_were_judged_so() -> None:
+    claim = BY_KEY["lower-real"]
+    full = runs_of(WHOLE, [claim], full=True)
+    loops = {run.workload for run in full if run.workload.endswith("in a loop")}
+    assert loops == {trace.looped for trace in QUICK}
+    assert not any("loop" in run.workload for run in runs_of(WHOLE, [claim], full=False))
+
+
+def test_memory_is_by_construction() -> None:
+    (run, *_) = runs_of(WHOLE, [BY_KEY["src2_0-mbf"]], full=False)
+    found = MEMORY.measure([point(run, trace="uniform", line="eti", memory_bytes=9232)])
+    assert (found.ours, found.verdict, found.number) == ("9,232 bytes", UNCHECKED, 9232.0)
+
+
+def test_what_is_asked_of_several_traces_is_asked_of_those_that_are_here() -> None:
+    asked = {claim.key: claim.workloads for claim in claims_of([HP])}
+    assert asked["headline-real"] == asked["larger-cost-real"] == (HP,)
+    assert asked["lower-real"] == (REAL,)
+
+
+def test_a_claim_that_needs_skew_says_so() -> None:
+    """ETI gains 20 % where hot data are skewed, and nothing where they are not."""
+    claim = BY_KEY["src2_0-mbf"]
+    evidence = {
+        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0" else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the skew is 0.6 or 1.2"
+
+
+def test_a_pair_of_hashes_is_a_place() -> None:
+    claim = BY_KEY["src2_0-mhf"]
+    full = {run.line for run in runs_of(WHOLE, [claim], full=True)}
+    assert full == {"eti", "mhf-1", "mhf-2", "mhf-3"}
+    assert {run.line for run in runs_of(WHOLE, [claim], full=False)} == {"eti", "mhf-1"}
+
+
+def test_what_cannot_matter_is_run_once() -> None:
+    """Neither ETI's period to its rivals nor theirs to it, nor copies where there is one stream;
+    and there is no skew where hot pages have no more writes than make them so."""
+    (place,) = WHOLE.places((), full=True)
+
+    def other(axis: str, choice: str, line: str, trace: str = "src2_0") -> bool:
+        work, drawn = WHOLE.workload(trace), WHOLE.line(line)
+        return WHOLE.run(work, drawn, place, 1) != WHOLE.run(
+            work, drawn, {**place, axis: choice}, 1
+        )
+
+    assert other("unit", "pages", "eti") and not other("unit", "pages", "mbf-1")
+    assert other("mbf", "newest first", "mbf-1") and not other("mbf", "newest first", "mhf-1")
+    assert other("mhf", "conservative", "mhf-1") and not other("mhf", "conservative", "eti")
+    assert other("copies", "cold", "mbf-1") and not other("copies", "cold", "single")
+    assert other("skew", "1.2", "eti") and not other("skew", "1.2", "eti", "SW1")
+    assert not other("skew", "1.2", "eti", HP)
+    assert other("drift", "half", "single") and not other("drift", "half", "single", HP)
+
+
+def test_every_reason_for_a_range_is_given() -> None:
+    for experiment, claims in ((WHOLE, CLAIMS), (HOT, HOT_CLAIMS)):
+        assert all(axis.reason and len(axis.choices) > 1 for axis in experiment.axes)
+        assert {axis for claim in claims for axis in claim.axes} == {a.key for a in experiment.axes}
+
+
+def test_traces_with_little_hot_data_are_left_out_of_all_claims_alike() -> None:
+    (run, *_) = runs_of(WHOLE, CLAIMS, full=False)
+    # SW1 has 9,600 of 231,600 page writes.
+    assert pytest.approx(0.04145, abs=1e-5) == LEAST_HOT
+    assert lacks_hot_data(point(run, hot_writes=0.041))
+    assert not lacks_hot_data(point(run, hot_writes=LEAST_HOT))
+    for claim in CLAIMS:
+        if claim.key not in NEVER:
+            runs = runs_of(WHOLE, [claim], full=False)
+            found = judged(WHOLE, claim, {run: point(run, hot_writes=0.01) for run in runs})
+            assert found.verdict == UNCHECKED
+            assert any(f"than any trace of Table 1: {held}" in found.why for held in HELD)
+
+
+def test_the_share_of_hot_writes() -> None:
+    assert hot_writes(hotness([1.0], [0.0], hot_writes=600.0)) == 0.6
+    assert hot_writes(hotness([1.0], [0.0], hot_writes=0.0)) == 0.0
+
+
+def test_a_drive_of_the_paper() -> None:
+    assert pages_of(BLOCKS) == 3_900_702
+    assert pages_of(blocks_for(100_000)) >= 100_000 > pages_of(blocks_for(100_000) - 1)
+
+
+def test_a_model_has_less_of_everything() -> None:
+    row = TABLE_1[2]
+    assert generator(row, 1, 10) == "fitted:row=src2_0,writes=10"
+    text = generator(row, 16, 10)
+    assert "hot_pages=443," in text and "cold_writes=3437," in text and "length=1.9," in text
+    (place,) = WHOLE.places((), full=True)
+    settings = WHOLE.settings(WHOLE.run_of(place, "src2_0", "mbf-1-x4", 1), 0)
+    assert SCALE == 32
+    sizes = ("flash.blocks", "mbf.bits", "mbf.clear_every", "eti.extents", "lru_lists.hot")
+    assert [settings[key] for key in sizes] == ["1024", str(4 * 64), "128", "64", "16"]
+    names = [work.name for work in sized(row)]
+    assert names == ["src2_0, 1/8", "src2_0, the paper's size"]
+    whole = sized(row)[1]
+    assert whole.played.spec == f"fitted:row=src2_0,writes={round(2 * 3_900_702 / 1.9)}"
+    assert whole.fit is not None and whole.fit({})["eti.extents"] == "2048"
+
+
+def test_what_a_row_leaves_open_is_in_the_text_that_is_played() -> None:
+    place = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": "1.2", "cold": "streams"}
+    played = WHOLE.played(WHOLE.run_of(place, "src2_0", ETI, 1))
+    assert played.spec.endswith(",skew=1.2,cold_stream=64")
+    other = WHOLE.run_of(place | {"trace": "HP hplajw"}, REAL, ETI, 1)
+    assert WHOLE.played(other).spec == "hp-hplajw-1week-45k.srt.zst"
+
+
+def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
+    mib = 1 << 20
+    short = real(REAL_TRACES[2], "file", 16_384, 10 * mib)
+    assert short.played == Played("file", repeat=13, windows=100), "2 x 64 of 10 MiB"
+    loop = in_a_loop(REAL_TRACES[2], short)
+    assert (loop.name, loop.family) == ("HP hplajw, in a loop", "excerpt in a loop")
+    assert loop.played == Played("file", repeat=13)
+    whole = real(next(t for t in REAL_TRACES if t.name == "pgbench"), "file", 16_384, 10 * mib)
+    assert whole.played == Played("file", 656_291)
+    assert whole.fit is not None
+    asked = {"eti.extents": "2048"}
+    assert whole.fit(asked) == {"flash.blocks": str(blocks_for(16_384)), **asked}
+
+
+def test_a_run_in_numbers() -> None:
+    (place,) = WHOLE.places((), full=True)
+    run = WHOLE.run_of(place, "src2_0", ETI, 2)
+    pages = [SimpleNamespace(host_pages=count) for count in (750, 150, 100)]
+    result: Any = SimpleNamespace(
+        page_write_amplification=2.75,
+        placement=SimpleNamespace(
+            memory_bytes=304, extents_mean=48.0, extents_most=64, streams=pages
+        ),
+        cleaning=SimpleNamespace(victim_valid_mean=0.4375),
+        workload=SimpleNamespace(write_pages=5000, writes=400),
+        drive=SimpleNamespace(logical_pages=2000),
+        setting={"eti.extents": 64}.get,
+    )
+    found = reduce(WHOLE, run, result, {"src2_0": Traced(0.74)})
+    assert asdict(found) == {
+        "trace": "src2_0",
+        "kind": "stand-in",
+        "line": "eti",
+        "skew": "0.6",
+        "cold": "scattered",
+        "drift": None,
+        "copies": "their own",
+        "unit": "commands",
+        "mbf": None,
+        "mhf": None,
+        "seed": 2,
+        "write_amplification": 2.75,
+        "hot_share": 0.25,
+        "hot_writes": 0.74,
+        "ends": None,
+        "victim_valid": 0.4375,
+        "memory_bytes": 304,
+        "extents_mean": 48.0,
+        "extents_most": 64,
+        "extents_table": 0.75,
+        "length": 12.5,
+        "volumes": 2.5,
+    }
+    titles, row = printed(COLUMNS, [asdict(found)])
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["Skew"], shown["Hot"], shown["Extents, mean"]) == ("0.6", "25.00%", "48.0")
+    assert points(-0.0125) == "\N{MINUS SIGN}1.2 points"
+
+
+def _uniform(experiment: Experiment, _: bool) -> list[Run]:
+    (place,) = experiment.places((), full=True)
+    return [experiment.run_of(place, "uniform", ETI, 1)]
+
+
+def _some(monkeypatch: pytest.MonkeyPatch, keys: Sequence[str], **axes: tuple[str, ...]) -> None:
+    """Leaves of the paper these claims, over these axes, and what it looks at short."""
+    claims = [replace(BY_KEY[key], axes=axes.get(key.replace("-", "_"), ())) for key in keys]
+    monkeypatch.setattr(paper, "claims_of", lambda _: claims)
+    monkeypatch.setattr(paper, "_shown", _uniform)
+    monkeypatch.setattr("floatgate.papers.eti.hot.GBS", 1)
+
+
+def test_a_quick_reproduction_without_traces(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _some(monkeypatch, ["src2_0-mbf", "headline-real"], src2_0_mbf=("skew",))
+    document = json.loads(json.dumps(paper.reproduce(False, tmp_path, None).document()))
+    first, other, memory, *hot = document["claims"]
+    assert [row["skew"] for row in first["domain"]] == ["0", "0.6", "1.2"]
+    assert {(row["seeds"], row["random"]) for row in first["domain"]} == {(3, True)}
+    assert other["verdict"] == UNCHECKED
+    assert (memory["ours"], memory["verdict"]) == ("9,232 bytes", UNCHECKED)
+    assert document["figures"]["memory"] == [{"line": "ETI", "bytes": 9232}]
+    assert [claim["id"] for claim in hot] == [claim.key for claim in HOT_CLAIMS]
+    assert hot[0]["verdict"] == UNCHECKED
+    assert {"domain", "domain-hot", "table-1", "figure-1"} <= set(document["figures"])
+    specs = {run["workload"]["name"] for run in document["runs"]}
+    assert any("skew=1.2" in spec for spec in specs)
+    assert "msr-sample-rw20-80-10k.trace.zst" in document["warnings"][0]
+    table = {row["trace"]: row for row in document["figures"]["table-1"]}
+    assert table["src2_0"]["hot_pages"] == pytest.approx(7100, rel=0.01)
+
+
+def _without_splits(whole: Experiment, extents: int) -> Experiment:
+    """With so many extents asked for, of which a drive of this size has one."""
+    set = {"placement.scheme": "eti", "eti.extents": str(extents)}
+    off, lines = Line("off", "ETI that splits nothing", set), {ETI: "off"}
+    hashes = whole.axis("hashes")
+    choices = tuple(replace(one, lines={**one.lines, **lines}) for one in hashes.choices)
+    axes = [replace(hashes, choices=choices) if a.key == "hashes" else a for a in whole.axes]
+    return replace(whole, axes=tuple(axes), lines=(*whole.lines, off))
+
+
+def _found(experiment: Experiment, key: str, **place: str) -> Measured:
+    """A claim at one place."""
+    at = [
+        replace(axis, choices=(axis.choice(place[axis.key]),)) if axis.key in place else axis
+        for axis in experiment.axes
+    ]
+    experiment, claim = replace(experiment, axes=tuple(at)), replace(BY_KEY[key], axes=())
+    results = experiment.simulate(Bench(DEVICE, None), runs_of(experiment, [claim], False))
+    traced = {work.name: Traced(0.7) for work in experiment.workloads}
+    evidence = {run: reduce(experiment, run, one, traced) for run, one in results.items()}
+    return judged(experiment, claim, evidence)
+
+
+def test_without_splits_eti_gains_nothing_on_skewed_hot_data() -> None:
+    """The paper's number is in the interval of ETI's, and far from that of no splits."""
+    on = _found(WHOLE, "src2_0-mbf", skew="1.2")
+    off = _found(_without_splits(WHOLE, SCALE), "src2_0-mbf", skew="1.2")
+    assert on.verdict in (AT_ONE[HOLDS], AT_ONE[AMBIGUOUS])
+    assert on.rows[0]["paper_within"]
+    assert off.verdict == AT_ONE[FAILS_HERE]
+
+
+@needs_traces
+def test_without_splits_eti_is_not_lower_on_a_real_trace() -> None:
+    trace = next(trace for trace in QUICK if trace.name == HP)
+    work = paper.played_on(Bench(DEVICE, None), trace, TRACES / trace.spec)
+    whole = experiment_of([work])
+    on = _found(whole, "lower-real", trace=HP)
+    off = _found(_without_splits(whole, 1), "lower-real", trace=HP)
+    assert (on.verdict, off.verdict) == (AT_ONE[HOLDS], AT_ONE[FAILS_HERE])
+
+
+@pytest.mark.long
+@needs_traces
+def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
+    done = cli("paper", "eti", "--json", "--quick", "--traces", TRACES, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    ids = [claim["id"] for claim in document["claims"]]
+    assert ids == [*BY_KEY, MEMORY.key, *BY_HOT_KEY]
+    unchecked = {c["id"] for c in document["claims"] if c["verdict"] == UNCHECKED}
+    assert {*NEVER, MEMORY.key, "once-partners", "extents-msr-real"} <= unchecked
+    files = {path.name for path in (tmp_path / "here").iterdir()}
+    tables = {name for name in files if name.endswith(".tex")}
+    assert files - tables == {
+        *("domain.csv", "domain.parquet", "numbers.csv", "numbers.parquet"),
+        *("paper.html", "results.json"),
+    }
+    assert {"claims.tex", "domain.tex"} < tables
+    assert pl.read_parquet(tmp_path / "here" / "numbers.parquet").height == len(document["runs"])
+    figures = {"figure-4", "figure-5", "figure-6", "skew", "rivals", "sensitivity"}
+    assert figures <= document["figures"].keys()
+
+
+def test_real_traces_are_named_once() -> None:
+    names = [trace.name for trace in REAL_TRACES]
+    assert len(set(names)) == len(names)
+    assert len({trace.spec for trace in LONG_TRACES}) == len(LONG_TRACES)

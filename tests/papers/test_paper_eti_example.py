@@ -1,0 +1,44 @@
+"""The worked example of ETI: its table, and the extents behind it, on the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from exhibits import cells
+
+from floatgate.papers.eti.examples import PAGES, STEPS, Step, extents_after, played, worked_example
+
+
+def test_the_engine_has_as_many_extents_as_by_hand() -> None:
+    assert (
+        extents_after(STEPS) == [len(step.extents) for step in STEPS] == [3, 3, 5, 6, 6, 5, 1, 3, 3]
+    )
+
+
+def test_the_table() -> None:
+    titles, *rows = cells(worked_example())
+    assert titles == ["", "Last write", "By hand", "Extents", "Extents, ours"]
+    assert rows[0][1:] == ["100-199", "0-99: 0, 100-199: 1, 200-1023: 0", "3", "3"]
+    assert all(row[3] == row[4] for row in rows)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=[step.text for step in STEPS])
+def test_extents_and_counters_are_those_by_hand(step: Step) -> None:
+    """A write to all of an extent splits nothing and counts one: it is hot with a threshold of the
+    counter and one, and with none above."""
+    ends = pairwise([*(start for start, _ in step.extents), PAGES])
+    sizes = [(start, end - start) for start, end in ends]
+    probes = [replace(step, writes=(*step.writes, probe)) for probe in sizes]
+    assert extents_after(probes) == [len(step.extents)] * len(probes)
+    counters = [counter for _, counter in step.extents]
+    asked = [
+        (writes, step.set | {"eti.hot_threshold": str(counter + above)})
+        for probe, counter in zip(probes, counters, strict=True)
+        for above in (1, 2)
+        for writes in (probe.writes, step.writes)
+    ]
+    hot = [result.placement.streams[1].host_pages for result in played(asked)]
+    added = [after - before for after, before in zip(hot[::2], hot[1::2], strict=True)]
+    assert added == [pages for _, size in sizes for pages in (size, 0)]

@@ -1,0 +1,329 @@
+"""The paper kit: what is run and where, and where a claim holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
+
+from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.experiment import Axis, Choice, Run
+from floatgate.papers.kit.judging import (
+    Premise,
+    judge,
+    runs_of,
+)
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED
+from floatgate.papers.kit.verdict_tables import (
+    axes_table,
+    by_choice,
+    by_factor,
+    map_of,
+)
+from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
+
+
+def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
+    """Aged only with the middle cache; where the start is not swept, nothing is left out."""
+    start = EXPERIMENT.axis("start")
+    alone = replace(start.choice("aged"), beside=frozenset({"cache"}))
+    axes = (replace(start, choices=(start.choice("fresh"), alone)), *EXPERIMENT.axes[1:])
+    experiment = replace(EXPERIMENT, axes=axes)
+    found = [(p["start"], p["cache"]) for p in experiment.places(("start", "cache"), full=True)]
+    assert found == [
+        *(("fresh", "small"), ("fresh", "middle"), ("fresh", "large")),
+        ("aged", "middle"),
+    ]
+    assert len(experiment.places(("cache",), full=True)) == 3
+
+
+def test_what_is_not_random_and_what_does_not_matter_is_run_once() -> None:
+    def seeds(workload: str, line: str, **place: str) -> int:
+        at = {"start": "fresh", "cache": "small", "reading": "one"} | place
+        return len({EXPERIMENT.run_of(at, workload, line, seed) for seed in range(1, 6)})
+
+    assert (seeds("W", "old"), seeds("W", "old", start="aged")) == (1, 5)
+    assert seeds("R", "old", start="aged") == 1
+    places = [{"start": "fresh", "cache": c, "reading": "one"} for c in ("small", "large")]
+    assert len({EXPERIMENT.run_of(place, "W", "off", 1) for place in places}) == 1
+    assert len({EXPERIMENT.run_of(place, "W", "old", 1) for place in places}) == 2
+
+
+def test_the_settings_of_a_run_are_of_its_choices_and_its_line() -> None:
+    place = {"start": "aged", "cache": "large", "reading": "other"}
+    run = EXPERIMENT.run_of(place, "W", "new", 3)
+    assert run == Run("w", "n2", (("start", "aged"), ("cache", "large")), 3)
+    assert EXPERIMENT.settings(run, 10) == {"a": "1", "b": "40", "c": "new", "d": "1"}
+    assert (run.at("start"), run.at("reading")) == ("aged", None)
+
+
+def test_the_full_domain_is_every_combination_and_the_quick_one_its_corners_and_middle() -> None:
+    every = ("start", "cache", "reading")
+    assert len(EXPERIMENT.places(every, full=True)) == 2 * 3 * 2
+    assert {p["cache"] for p in EXPERIMENT.places(every, False)} == {"small", "middle", "large"}
+    assert {p["reading"] for p in EXPERIMENT.places(every, full=False)} == {"one"}
+    [only] = EXPERIMENT.places((), full=True)
+    assert only == {"start": "fresh", "cache": "middle", "reading": "one"}
+
+
+def test_a_slow_workload_has_only_the_middle_quickly() -> None:
+    runs = runs_of(EXPERIMENT, [claim_of()], full=False)
+    assert {run.at("cache") for run in runs if run.at("start") == "aged"} == {"middle"}
+    assert {run.at("cache") for run in runs if run.at("start") == "fresh"} == {
+        *("small", "middle", "large"),
+    }
+    assert max(run.seed for run in runs) == 3
+    assert max(run.seed for run in runs_of(EXPERIMENT, [claim_of()], full=True)) == 5
+
+
+def _value(run: Run) -> float:
+    """New is 1 more than old on a fresh drive, and anything on an aged one."""
+    if run.line == "old":
+        return 0.0
+    return 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
+
+
+def test_a_verdict_is_a_map() -> None:
+    found = judged_of(claim_of(), lambda run: KitPoint(_value(run)))
+    assert found.verdict == "holds where the start is fresh; ambiguous in all 6 others"
+    assert found.ours == "+0.60 ± 2.72 to +1.00"
+    assert found.why.startswith("12 points: 6 hold, 6 ambiguous (means of 5 seeds; nothing is")
+    assert found.number == 1.0
+    fresh, aged = (next(r for r in found.rows if r["start"] == s) for s in ("fresh", "aged"))
+    assert (fresh["case"], fresh["ci95"], fresh["seeds"]) == (HOLDS, None, 1)
+    assert (aged["case"], aged["ours"], aged["seeds"]) == (AMBIGUOUS, pytest.approx(0.6), 5)
+    table = map_of(EXPERIMENT, claim_of(), found)
+    assert [column.title for column in table.columns] == [
+        *("the start", "the cache", "the reading", "decided by", "ours", "case")
+    ]
+    assert {row["interval"] for row in table.rows} == {"+1.00", "+0.60 ± 2.72"}
+
+
+def test_all_that_a_claim_compares_has_to_be_so() -> None:
+    claim = claim_of(
+        workloads=("W", "R"),
+        measure=lambda at: {name: at(name, "new").value for name in ("W", "R")},
+    )
+    found = judged_of(claim, lambda run: KitPoint(9.0 if run.workload == "w" else -1.0))
+    assert found.verdict == NOWHERE
+    assert "decided by R in 12" in found.why
+
+
+def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> None:
+    found = judged_of(
+        claim_of(),
+        lambda run: KitPoint(
+            float(run.line != "old" and run.at("cache") != "small"), run.at("cache") == "small"
+        ),
+    )
+    assert found.verdict == EVERYWHERE
+    assert found.why.endswith(
+        "without leaving out 4 with a backlog: holds where the cache is middle or large"
+    )
+    nothing = judged_of(claim_of(), lambda run: KitPoint(float(run.line != "old"), True))
+    assert nothing.verdict == UNCHECKED
+    assert nothing.why.startswith("all points are with a backlog; 12 points: 12 hold")
+
+
+def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
+    """New is more than old by 1, but nothing at all with a small cache; old is 1 on a fresh drive,
+    and anything on an aged one."""
+
+    def point(run: Run) -> KitPoint:
+        old = 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
+        gain = 0.0 if run.line == "old" or run.at("cache") == "small" else 1.0
+        return KitPoint(old + gain, run.at("cache") == "large" and run.at("start") == "aged")
+
+    premise: Premise[KitPoint] = Premise(
+        "with nothing old", lambda at: {"": at("W", "old").value}, Region(low=0.5)
+    )
+    found = judged_of(claim_of(premise=premise), point)
+    assert found.verdict == "holds where the cache is middle or large"
+    assert found.why.endswith(
+        "without leaving out 4 with nothing old and 2 with a backlog: "
+        "holds where the cache is middle or large"
+    ), "what is both is what every claim leaves out"
+    assert {row["rejected"] for row in found.rows if row["start"] == "fresh"} == {None}
+    never = replace(premise, region=Region(low=9.0))
+    found = judged_of(claim_of(premise=never, axes=("cache",)), point)
+    assert found.verdict == UNCHECKED
+    assert found.why.startswith("all points are with nothing old; 3 points: 2 hold, 1 fail")
+
+
+def test_the_papers_number_stands_beside_ours() -> None:
+    claim = claim_of(axes=("cache",), region=Region.about(1.0))
+    sizes = {"small": 0.5, "middle": 1.0, "large": 1.25}
+    found = judged_of(
+        claim, lambda run: KitPoint(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+    )
+    assert found.verdict == "holds where the cache is middle or large"
+    assert found.why.endswith(
+        "the paper's number is between the least and the largest of ours, and in the interval of 1"
+    )
+    assert [row["paper_within"] for row in found.rows] == [False, True, False]
+
+
+def test_each_choice_has_a_verdict_of_its_own() -> None:
+    claim, other = claim_of(), claim_of(text="another", axes=("cache",))
+    judged = [
+        (one, judged_of(one, lambda run: KitPoint(_value(run), run.at("cache") == "small")))
+        for one in (claim, other)
+    ]
+    table = by_choice(EXPERIMENT, "start", judged)
+    assert [column.title for column in table.columns] == ["claim", "paper", "fresh", "aged"]
+    # What is left out is not asked, and neither is a claim that the axis is nothing to.
+    assert table.rows == [
+        {
+            "claim": "new is more than old",
+            "paper": "more",
+            "fresh": EVERYWHERE,
+            "aged": f"{NOWHERE}, ambiguous in 4 of 4 points",
+        }
+    ]
+
+
+def test_what_was_not_run_is_no_part_of_the_map() -> None:
+    claim = claim_of()
+    points = {run: KitPoint(1.0) for run in runs_of(EXPERIMENT, [claim], True)}
+    left = {run: point for run, point in points.items() if run.at("start") == "fresh"}
+    assert len(judge(EXPERIMENT, claim, left, True, BUSY).rows) == 6
+    nothing = judge(EXPERIMENT, claim, {}, True, BUSY)
+    assert (nothing.verdict, nothing.why) == (UNCHECKED, "it takes new, old on W")
+
+
+def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
+    missing = replace(EXPERIMENT, workloads=EXPERIMENT.workloads[1:])
+    assert runs_of(missing, [claim_of()], True) == []
+
+
+def test_a_choice_may_change_what_a_generator_plays() -> None:
+    spans = (
+        Choice("little", keys={"span": "1MiB"}),
+        Choice("much", {"a": "2"}, keys={"span": "2MiB"}),
+    )
+    of = replace(EXPERIMENT, axes=(*EXPERIMENT.axes, Axis("span", "the span", spans, "two")))
+    place = {"start": "fresh", "cache": "small", "reading": "one"}
+    little, much = (of.run_of(place | {"span": key}, "W", "old", 1) for key in ("little", "much"))
+    assert (of.played(little).spec, of.played(much).spec) == ("w,span=1MiB", "w,span=2MiB")
+    assert of.settings(little, 1).get("a") == "0", "keys are no settings"
+    assert of.settings(much, 1)["a"] == "2"
+    file = replace(of.workload("w"), ignores=frozenset({"span"}))
+    assert of.played(of.run(file, of.line("old"), place | {"span": "much"}, 1)).spec == "w"
+
+
+class _Sized:
+    """A bench on which nothing is run."""
+
+    device = "classic"
+
+    def __init__(self) -> None:
+        self.asked: list[Any] = []
+
+    def footprint(self, played: Played) -> int:
+        self.asked.append(played)
+        return 10
+
+    def run(self, tasks: Any) -> list[Any]:
+        return [dict(task.set) for task in tasks]
+
+
+def test_the_pages_that_are_touched_are_counted_where_a_drive_depends_on_them() -> None:
+    bench: Any = _Sized()
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    off, new = (EXPERIMENT.run_of(place, "W", line, 1) for line in ("off", "new"))
+    assert EXPERIMENT.simulate(bench, [off, off]) == {off: {"a": "0", "c": "off"}}
+    assert bench.asked == []
+    found: dict[Any, Any] = EXPERIMENT.simulate(bench, [off, new])
+    assert found[new] == {"a": "0", "b": "40", "c": "new"}
+    assert bench.asked == [Played("w")]
+
+
+def test_a_workload_may_fit_the_drive_to_its_size() -> None:
+    halved = replace(
+        EXPERIMENT.workloads[0], fit=lambda asked: {**asked, "b": str(int(asked["b"]) // 2)}
+    )
+    whole = replace(EXPERIMENT, workloads=(halved, *EXPERIMENT.workloads[1:]))
+    place = {"start": "fresh", "cache": "large", "reading": "one"}
+    run = whole.run_of(place, "W", "new", 1)
+    assert EXPERIMENT.settings(run, 10)["b"] == "40"
+    assert whole.settings(run, 10) == {"a": "0", "b": "20", "c": "new"}
+
+
+def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
+    """The first axis names the place of a workload, the second its kind there."""
+    axes = (
+        Axis("room", "the room", (Choice("hall", workloads={"W": "W, hall"}),), "one"),
+        Axis("kind", "the kind", (Choice("loud", workloads={"W, hall": "w"}),), "one"),
+    )
+    found = replace(EXPERIMENT, axes=axes).run_of({"room": "hall", "kind": "loud"}, "W", "old", 1)
+    assert found.workload == "w"
+
+
+def test_an_axis_may_be_swept_in_full_alone() -> None:
+    claim = claim_of(full_axes=frozenset({"start"}))
+    starts = {
+        full: {row["start"] for row in judged_of(claim, lambda run: KitPoint(1.0), full).rows}
+        for full in (False, True)
+    }
+    assert starts == {False: {"fresh"}, True: {"fresh", "aged"}}
+
+
+def test_the_table_of_axes_says_what_is_run_quickly() -> None:
+    axes = (
+        *EXPERIMENT.axes,
+        Axis("only", "the only way", (Choice("so"),), "there is no other"),
+        Axis("other", "what else is so", (Choice("this"), Choice("that")), "a table of it"),
+        Axis("five", "the five", tuple(Choice(c) for c in "abcde"), "sizes", ordered=True),
+    )
+    of = replace(EXPERIMENT, axes=axes)
+    claims = [claim_of(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]
+    table = axes_table(of, claims)
+    rows = {row["axis"]: (row["choices"], row["quick"], row["claims"]) for row in table.rows}
+    assert rows == {
+        "the start": ("fresh, aged", "fresh", 1),
+        "the cache": ("small, middle, large", "small, middle, large", 1),
+        "the reading": ("one, other", None, 0),
+        "what else is so": ("this, that", None, 0),
+        "the five": ("a, b, c, d, e", "a, c, e", 1),
+    }
+    assert "each of its sizes (the cache, the five) is the least or the largest" in table.caption
+    assert "take long" in table.caption
+    assert "of no claim" in table.caption
+    one = axes_table(replace(of, workloads=()), [claim_of(axes=("cache",))])
+    assert "no grid" not in one.caption
+    assert "take long" not in one.caption
+
+
+def test_verdicts_with_other_factors_stand_beside() -> None:
+    sizes = {"small": 0.85, "middle": 1.0, "large": 1.9}
+
+    def of(run: Run) -> KitPoint:
+        return KitPoint(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
+
+    stated = claim_of(axes=("cache",), region=Region.about(1.0), text="it is 1")
+    relative = replace(stated, region=Region(1 / 1.5, 1.5), text="it is as stated")
+    others = [
+        replace(stated, region=Region(low=0.5)),
+        replace(stated, region=Region(-0.2, 0.2)),
+        replace(stated, region=Region(2.0, 5.0, 3.0)),
+    ]
+    points = {run: of(run) for run in runs_of(EXPERIMENT, [stated], True)}
+    claims = [stated, relative, *others]
+    judged = [(one, judge(EXPERIMENT, one, points, True, BUSY)) for one in claims]
+    judged.append((stated, judge(EXPERIMENT, stated, {}, True, BUSY)))
+    table = by_factor(EXPERIMENT, judged, points, True, BUSY)
+    assert [column.title for column in table.columns] == [
+        *("claim", "paper", "1.1", "1.25", "1.5", "2.0"),
+    ]
+    verdicts = {
+        "1.1": "holds where the cache is middle",
+        "1.25": "holds where the cache is small or middle",
+        "1.5": "holds where the cache is small or middle",
+        "2.0": EVERYWHERE,
+    }
+    assert table.rows == [
+        {"claim": text, "paper": "more"} | verdicts for text in ("it is 1", "it is as stated")
+    ]
+    assert judged[0][1].verdict == verdicts["1.5"]

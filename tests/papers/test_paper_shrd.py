@@ -1,0 +1,435 @@
+"""SHRD on the paper kit: its claims on evidence made by hand, and its runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from exhibits import cells, printed
+from verdicts import HELD
+from verdicts.shrd import CASES, RANDOM_ALL, WHOLE, Case, judged, losses, point
+
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.experiment import Choice, Experiment, Workload
+from floatgate.papers.kit.judging import judge, places_of, runs_of
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED
+from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE
+from floatgate.papers.shrd import crash as shrd_crash
+from floatgate.papers.shrd import paper
+from floatgate.papers.shrd.claims import CLAIMS, OUT_OF_REACH
+from floatgate.papers.shrd.crash import NONE_LEFT_OUT, RECOVERY
+from floatgate.papers.shrd.reduce import Point, backlogged, reduce
+from floatgate.papers.shrd.runs import (
+    DFTL,
+    LINES,
+    OPEN,
+    PGBENCH,
+    POSTMARK,
+    RANDOM,
+    ROCKSDB,
+    SHRD,
+    SOURCES,
+    captured,
+)
+from floatgate.papers.shrd.tables import COLUMNS
+from floatgate.traces import read_trace
+from floatgate.traces.model import WRITE
+
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+
+needs_traces = pytest.mark.skipif(
+    not all((TRACES / source.spec).is_file() for source in SOURCES),
+    reason="the captures are not here",
+)
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = replace(BY_KEY[case.claim], axes=())
+    found = judged(claim, case.points(claim), RANDOM_ALL)
+    assert [row["case"] for row in found.rows] == [case.case]
+    assert found.verdict == AT_ONE[case.case]
+
+
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.key for claim in CLAIMS])
+def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
+    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert judged(claim, evidence, full=True).verdict in HELD
+    assert judged(claim, quick).verdict in HELD
+    assert quick.keys() <= evidence.keys()
+    found = judged(claim, {})
+    assert (found.verdict, found.rows) == (UNCHECKED, ())
+    assert all(name in found.why for name in claim.workloads)
+
+
+def test_a_claim_that_holds_with_one_controller_says_with_which() -> None:
+    """19 times on a drive in which only the dies are waited for."""
+    claim = BY_KEY["thirty"]
+    evidence = {
+        run: point(run, **({"iops": 19_000.0} if _is_fast_shrd(run) else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    verdict = judged(claim, evidence, full=True).verdict
+    assert verdict == "holds where the controller is prototype"
+
+
+def _is_fast_shrd(run: Any) -> bool:
+    return run.line == "shrd" and run.at("controller") == "work-conserving"
+
+
+def test_a_backlog_is_a_drive_that_serves_less_than_arrives() -> None:
+    [run, *_] = runs_of(WHOLE, [BY_KEY["mixed"]], full=False)
+    assert backlogged(point(run, offered=330.0, iops=313.0))
+    assert not backlogged(point(run, offered=330.0, iops=314.0))
+    assert not backlogged(point(run, offered=None, iops=1.0)), "each waits for another"
+
+
+def test_points_with_a_backlog_are_left_out_of_all_claims() -> None:
+    for claim in CLAIMS:
+        evidence = {
+            run: replace(point(run), offered=2.0 * point(run).iops + 1)
+            for run in runs_of(WHOLE, [claim], full=False)
+        }
+        found = judged(claim, evidence)
+        assert found.verdict == UNCHECKED
+        assert any(f"with a backlog: {held}" in found.why for held in HELD)
+
+
+def test_every_axis_has_a_reason_and_a_claim() -> None:
+    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
+    assert {axis for claim in CLAIMS for axis in claim.axes} == {axis.key for axis in WHOLE.axes}
+
+
+def test_all_that_the_slides_claim_is_there() -> None:
+    keys = {*BY_KEY, RECOVERY.key, *(claim.key for claim in OUT_OF_REACH)}
+    assert len(keys) == len(CLAIMS) + 1 + len(OUT_OF_REACH)
+    for claim in OUT_OF_REACH:
+        found = claim.measure(None)
+        assert (found.verdict, bool(found.why)) == (UNCHECKED, True)
+
+
+@pytest.mark.parametrize(
+    ("lost", "case"),
+    [((0, 0, 0), HOLDS), ((1, 1, 1), FAILS_HERE), ((0, 0, 1), AMBIGUOUS)],
+)
+def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -> None:
+    experiment = shrd_crash.EXPERIMENT
+    evidence = {
+        run: losses(run, lost[run.seed - 1]) for run in runs_of(experiment, [RECOVERY], False)
+    }
+    found = judge(experiment, RECOVERY, evidence, False, NONE_LEFT_OUT)
+    assert {row["case"] for row in found.rows} == {case}
+    nothing = {run: replace(one, explored=0) for run, one in evidence.items()}
+    found = judge(experiment, RECOVERY, nothing, False, NONE_LEFT_OUT)
+    assert found.verdict == UNCHECKED, "no loss of power says nothing"
+
+
+def test_power_is_cut_and_nothing_is_lost() -> None:
+    runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
+    found = shrd_crash.explore(runs[:1], full=False)
+    [crashes] = found.values()
+    assert crashes.lost == 0 < crashes.explored < crashes.moments
+    assert cells(shrd_crash.table([crashes]))[1][:3] == ["1/16", "dropped", "1"]
+
+
+def test_no_loss_of_many_says_how_rare_one_is() -> None:
+    """The rule of three, exactly: with 1.06 % of losses bad, 280 good ones are one chance in 20."""
+    assert shrd_crash.at_most(280) == pytest.approx(3 / 280, rel=0.01)
+    assert (1 - shrd_crash.at_most(280)) ** 280 == pytest.approx(0.05)
+    runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
+    none, some = ({run: losses(run, lost) for run in runs} for lost in (0, 1))
+    found = judge(shrd_crash.EXPERIMENT, RECOVERY, none, False, NONE_LEFT_OUT)
+    said = shrd_crash.bounded(found, [*none.values()])
+    assert said.ours == "0 of 348 losses of power lost a page: at most 0.86% do (95%)"
+    assert said.verdict == EVERYWHERE
+    assert shrd_crash.bounded(found, [*some.values()]) == found
+    assert shrd_crash.bounded(found, []) == found
+    assert [row[6] for row in cells(shrd_crash.table([none[runs[0]], some[runs[0]]]))] == [
+        *("At most", "9.8%"),
+        "–",
+    ]
+
+
+def test_either_host_has_32_commands_in_the_drive() -> None:
+    for line in LINES:
+        if line.set.get("host.scheme") == "plain":
+            assert line.set["queue.depth"] == "32"
+    place = WHOLE.places((), full=True)[0]
+    settings = WHOLE.settings(WHOLE.run_of(place, RANDOM, SHRD, 1), 1 << 20)
+    assert settings["queue.depth"] == "128", "the rest are packed"
+    assert (settings["controller.cores"], settings["controller.blocking"]) == ("2", "true")
+
+
+def test_a_captures_cache_is_a_share_of_its_map() -> None:
+    axis = WHOLE.axis("share")
+
+    def sizes(pages: int) -> list[str]:
+        chosen = [choice.set for choice in axis.choices]
+        return [one(pages)["mapping.cache"] for one in chosen if callable(one)]
+
+    # 4 bytes for each of 2^20 pages are 4 MiB.
+    assert sizes(1 << 20) == ["524288B", "2097152B"]
+    assert sizes(1 << 10) == ["131072B"] * 2, "as much as the authors' drive has"
+
+
+MEAN_KIB = {PGBENCH: 14.6, ROCKSDB: 125.3, POSTMARK: 25.2}
+"""Of the writes of a capture that are played."""
+
+
+@needs_traces
+def test_a_capture_is_played_from_its_first_tenth_on() -> None:
+    """And with each share of its map it has another cache."""
+    for source in SOURCES:
+        trace = read_trace(TRACES / source.spec)
+        work = captured(source, TRACES / source.spec)
+        assert work.played.skip == trace.frame.height // 10
+        pages = Bench("shrd17", None).footprint(work.played)
+        caches = [
+            choice.set(pages) for choice in WHOLE.axis("share").choices if callable(choice.set)
+        ]
+        sizes = {one["mapping.cache"] for one in caches}
+        assert len(sizes) == len(WHOLE.axis("share").choices)
+        writes = trace.frame.slice(work.played.skip, work.played.limit).filter(op=WRITE)["length"]
+        assert writes.mean() / 1024 == pytest.approx(MEAN_KIB[source.name], rel=0.01)
+    fio = replace(work.played, limit=30_000)
+    assert Bench("shrd17", None).footprint(fio) * 4 / 1024 == pytest.approx(100, abs=1)
+
+
+def test_no_point_is_asked_twice() -> None:
+    """What is nothing to a workload is not swept with it: a place has runs of its own."""
+    for claim in CLAIMS:
+        asked = [
+            tuple(
+                WHOLE.run_of(place, workload, line, 1)
+                for workload in claim.workloads
+                for line in claim.lines
+            )
+            for place in places_of(WHOLE, claim, full=True)
+        ]
+        assert len(asked) == len(set(asked)), claim.key
+
+
+def test_the_prototypes_spare_space_is_the_first_choice() -> None:
+    """Of all workloads, captures too, and of quick runs and figures; half is beside the log of the
+    slides alone."""
+    [middle] = WHOLE.places((), full=True)
+    places = places_of(WHOLE, BY_KEY["thirty"], full=True)
+    half = [place for place in places if place["room"] == "50%"]
+    assert {(place["log"], place["cache"]) for place in half} == {("64 MiB", "128 KiB")}
+    assert len(half) == 12, "controllers, spans and windows"
+    for place, share, shown in ((middle, "0.48", "48%"), (half[0], "0.5", "50%")):
+        for workload in (RANDOM, POSTMARK):
+            run = WHOLE.run_of(place, workload, SHRD, 1)
+            assert WHOLE.settings(run, 1 << 20)["capacity.spare_factor"] == share
+        assert point(WHOLE.run_of(place, RANDOM, SHRD, 1)).spare == shown
+
+
+@pytest.mark.parametrize(
+    "key", ["thirty", "bursts", "steady", "falls", "memory", "everywhere", "no-copy"]
+)
+def test_what_is_claimed_of_throughput_is_asked_with_either_spare_space(key: str) -> None:
+    for full in (False, True):
+        places = places_of(WHOLE, BY_KEY[key], full)
+        assert {place["room"] for place in places} == {"48%", "50%"}
+
+
+def test_a_run_in_numbers() -> None:
+    place = WHOLE.places((), full=True)[0]
+    run = WHOLE.run_of(place, OPEN, SHRD, 2)
+    found = reduce(WHOLE, run, _result())
+    assert asdict(found) == {
+        "trace": "mixed at a rate, 330/s, 4 GiB",
+        "family": OPEN,
+        "line": "shrd",
+        "controller": "prototype",
+        "log": "64 MiB",
+        "window": "1/16",
+        "cache": "128 KiB",
+        "spare": "48%",
+        "outstanding": "128",
+        "share": None,
+        "threshold": None,
+        "seed": 2,
+        "span": "4 GiB",
+        "cache_bytes": 128 << 10,
+        "iops": 320.5,
+        "mean_us": 100.0,
+        "mean_read_us": 44.56,
+        "mean_write_us": 7.891,
+        "offered": 330.0,
+        "commands": 0.25,
+        "packed": 30.0,
+        # A map page is eight pages of 4 KiB: of 160 pages written, 96 and 64 were map traffic.
+        "loads": 12 / 160,
+        "write_backs": 8 / 160,
+        # 9 map pages of 312 pages programmed.
+        "data_programs": 240 / 160,
+        "copies": 0.25,
+        "window_pages": 300.0,
+        "map_pages": 130.0,
+        "write_bytes": 160 * 4096 / 80,
+        "read_share": 0.2,
+        "in_log": 0.2,
+        "utilization": 0.5,
+    }
+    # 32 pages are in the log yet.
+    assert found.settled_loads == pytest.approx(12 / 128)
+    titles, row = printed(COLUMNS, [asdict(found)])
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["Map cache"], shown["Read, µs"], shown["Write, µs"]) == (
+        *("128 KiB", "44.6"),
+        "7.89",
+    )
+    assert (shown["Requests per twrite"], shown["Pages per window"]) == ("30.0", "300")
+
+
+def _result() -> Any:
+    def causes(**parts: int) -> Any:
+        return SimpleNamespace(**parts, total=sum(parts.values()))
+
+    mean = {"all": 100.0, "read": 44.56, "write": 7.891}
+    return SimpleNamespace(
+        config={"mapping": {"cache": "128KiB"}},
+        workload=SimpleNamespace(requests=600, writes=80, write_pages=160, read_pages=40),
+        throughput=SimpleNamespace(iops=320.5, utilization=0.5),
+        latency=SimpleNamespace(
+            **{name: SimpleNamespace(mean_us=value) for name, value in mean.items()}
+        ),
+        host=SimpleNamespace(
+            commands=150,
+            packed_requests=120,
+            twrites=4,
+            remapped_pages=900,
+            windows=3,
+            log_pages_used=32,
+        ),
+        mapping=SimpleNamespace(dirty_evictions=9),
+        flash=SimpleNamespace(
+            reads=causes(map=70, remap=26, host=1, gc=2),
+            programs=causes(map=40, remap=24, host=200, gc=40, gc_map=8),
+        ),
+        drive=SimpleNamespace(translation_pages=1040),
+    )
+
+
+SMALL = 256 << 20
+
+
+def _small() -> Experiment:
+    """The experiment over 256 MiB with 64 map pages of 4 KiB, and a log of 4 MiB."""
+    axes = tuple(
+        replace(axis, choices=tuple(replace(c, workloads={}) for c in axis.choices))
+        for axis in WHOLE.axes
+        if axis.key not in ("log", "span")
+    )
+    work = Workload(
+        RANDOM, RANDOM, Played(f"uniform:span={SMALL}B,size=4KiB,writes=8k"), random=True
+    )
+    log = {"host.log": "4MiB", "page_cache.entries": "1024", "mapping.cache": "32KiB"}
+    lines = tuple(replace(line, set={**log, **line.set}) for line in LINES)
+    names = {**WHOLE.stands_for, RANDOM: RANDOM}
+    return replace(WHOLE, axes=axes, workloads=(work,), lines=lines, stands_for=names)
+
+
+COUNTED = ("locality", "sorted", "commands")
+TIMED = ("thirty", "steady")
+
+
+def _verdicts(experiment: Experiment, keys: tuple[str, ...], **chosen: str) -> dict[str, str]:
+    """Of these claims at one place: the defaults, or what is chosen."""
+    axes = tuple(
+        replace(axis, choices=(axis.choice(chosen.get(axis.key, axis.default)),))
+        for axis in experiment.axes
+    )
+    one = replace(experiment, axes=axes)
+    claims = [replace(BY_KEY[key], axes=()) for key in keys]
+    results = one.simulate(Bench("shrd17", None), runs_of(one, claims, False))
+    evidence: dict[Any, Point] = {run: reduce(one, run, result) for run, result in results.items()}
+    return {claim.key: judged(claim, evidence, one).verdict for claim in claims}
+
+
+WHOLE_PAGES = "50%"
+"""Spare space with which no map page is a part, and random writes are 30 times as fast."""
+WIDE = {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}
+
+
+def test_without_its_mechanisms_the_verdicts_that_depend_on_them_change() -> None:
+    """A window of a slot has no order and no locality, and takes a command; so does a twrite of a
+    page, which takes two."""
+    on, slot, single = (
+        _with_window(_small(), settings)
+        for settings in (
+            WIDE,
+            WIDE | {"shrd.remap_size": "0.001"},
+            WIDE | {"shrd.twrite_entries": "1"},
+        )
+    )
+    assert _verdicts(on, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, AT_ONE[HOLDS])
+    assert _verdicts(slot, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, AT_ONE[FAILS_HERE])
+    assert _verdicts(single, ("commands",), room=WHOLE_PAGES) == {"commands": AT_ONE[FAILS_HERE]}
+
+
+def test_without_windows_there_is_no_gain_and_it_is_not_steady() -> None:
+    """On the prototype over 4 GiB, with 2 MiB as the large cache; a window of one slot of 16,384
+    loads a map page for each page, as DFTL does."""
+    on = _with_window(WHOLE, WIDE)
+    slot = _with_window(WHOLE, WIDE | {"shrd.remap_size": "0.0001"})
+    place = {"top": "2 MiB", "room": WHOLE_PAGES}
+    assert _verdicts(on, TIMED, **place) == dict.fromkeys(TIMED, AT_ONE[HOLDS])
+    assert _verdicts(slot, TIMED, **place) == dict.fromkeys(TIMED, AT_ONE[FAILS_HERE])
+
+
+def _with_window(experiment: Experiment, settings: dict[str, str]) -> Experiment:
+    window = replace(experiment.axis("window"), choices=(Choice("one", settings),))
+    axes = [window if axis.key == "window" else axis for axis in experiment.axes]
+    return replace(experiment, axes=tuple(axes))
+
+
+def test_a_quick_reproduction_without_traces(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Two claims over one axis each; what takes captures is not measured."""
+    claims = [
+        replace(BY_KEY["thirty"], axes=("window",)),
+        replace(BY_KEY["f2fs"], axes=("share",)),
+    ]
+    monkeypatch.setattr(paper, "CLAIMS", claims)
+    monkeypatch.setattr(paper, "_shown", lambda *_: ())
+    tmp_path.joinpath("none").mkdir()
+    outcome = paper.reproduce(False, tmp_path / "none", None)
+    document = outcome.document()
+    thirty, f2fs, recovery, *unchecked = document["claims"]
+    assert [row["window"] for row in thirty["domain"]] == ["1/16", "3/4"]
+    assert all(row["seeds"] == 3 and row["ci95"] is not None for row in thirty["domain"])
+    assert (f2fs["verdict"], f2fs["why"]) == (UNCHECKED, f"it takes {DFTL}, {SHRD} on {POSTMARK}")
+    assert recovery["verdict"] == EVERYWHERE
+    assert len(unchecked) == len(OUT_OF_REACH)
+    assert {"domain", "example", "losses", "gain", "contour"} <= set(document["figures"])
+    assert any("Traces not found" in warning for warning in document["warnings"])
+
+
+@pytest.mark.long
+@needs_traces
+def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) -> None:
+    done = cli("paper", "shrd", "--json", "--quick", "--traces", TRACES, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    keys = [*BY_KEY, RECOVERY.key, *(claim.key for claim in OUT_OF_REACH)]
+    assert [claim["id"] for claim in document["claims"]] == keys
+    judged_ones = document["claims"][: len(BY_KEY) + 1]
+    assert all(claim["domain"] and claim["why"] for claim in judged_ones)
+    assert json.loads((tmp_path / "here" / "results.json").read_text("utf-8")) == document
+    again = cli("paper", "shrd", "--json", "--quick", "--traces", TRACES)
+    assert json.loads(again.stdout) == document

@@ -1,0 +1,386 @@
+"""TLLLP on the paper kit: its claims on evidence made by hand, and its runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from exhibits import by_key, printed
+from verdicts import HELD
+from verdicts.tlllp import AGED, CASES, WHOLE, WORKLOADS, Case, judged, point
+
+from floatgate.papers import reproduce
+from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.experiment import Choice, Experiment, Line, Run
+from floatgate.papers.kit.judging import judge, runs_of
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED
+from floatgate.papers.kit.recorded import Request, play
+from floatgate.papers.kit.trace_files import find_traces
+from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.tlllp import paper
+from floatgate.papers.tlllp import runs as tlllp_runs
+from floatgate.papers.tlllp.claims import CLAIMS, points
+from floatgate.papers.tlllp.figures import COLUMNS
+from floatgate.papers.tlllp.runs import (
+    BACKLOG,
+    EMPTY,
+    EXCERPTS,
+    FINANCIAL1,
+    FINANCIAL2,
+    FITTED,
+    MSR,
+    MSR_BUSY,
+    MSR_READS,
+    TLLLP,
+    WEBSEARCH,
+    WEBSEARCH_25K,
+    backlogged,
+    experiment_of,
+    reduce,
+)
+from floatgate.papers.tlllp.tables import bursts, tables
+
+TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
+NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
+
+needs_traces = pytest.mark.skipif(
+    not all((TRACES / name).is_file() for name in NAMES), reason="the paper's traces are not here"
+)
+
+BY_KEY = {claim.key: claim for claim in CLAIMS}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
+def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
+    claim = BY_KEY[case.claim]
+    found = judged(AGED, replace(claim, axes=("start",)), case.points(AGED, claim))
+    assert [row["case"] for row in found.rows] == [case.case]
+    assert found.verdict == AT_ONE[case.case]
+
+
+def test_every_claim_meets_evidence_for_each_case() -> None:
+    met = {(case.claim, case.case) for case in CASES}
+    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.key for claim in CLAIMS])
+def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
+    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
+    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
+    assert judged(WHOLE, claim, quick).verdict in HELD
+    assert quick.keys() <= evidence.keys()
+    for family in claim.workloads:
+        left = {run: one for run, one in quick.items() if one.family != family}
+        found = judged(WHOLE, claim, left)
+        if family == FINANCIAL2:  # It may be left out.
+            assert {row["financial2"] for row in found.rows} == {"left out"}
+        else:
+            assert (found.verdict, found.rows) == (UNCHECKED, ())
+            assert family in found.why
+
+
+def test_a_claim_that_holds_on_one_drive_says_on_which() -> None:
+    """Financial1 saves 16.64 % on an aged drive and 40 % on a fresh one."""
+    claim = BY_KEY["mean-financial1"]
+    evidence = {
+        run: point(run, **({"mean_us": 1200.0} if _is_fresh_tlllp(run) else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the start is aged"
+
+
+def _is_fresh_tlllp(run: Run) -> bool:
+    return run.line.startswith("tlllp") and run.at("start") == "fresh"
+
+
+def test_the_stand_in_is_in_the_verdict() -> None:
+    """With fewer hits than DFTL on it, TLLLP has more on the paper's own traces alone."""
+    claim = BY_KEY["hit-ratio"]
+    evidence = {
+        run: point(run, **({"hit_ratio": 0.4} if _is_tlllp_on(run, FITTED.name) else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    found = judged(WHOLE, claim, evidence)
+    assert found.verdict == "holds where Financial2 is left out"
+    table = tables(WHOLE, [(claim, found)], evidence, False)
+    [row] = by_key(table)["by-financial2"].rows
+    assert (row["left out"], row["stand-in"]) == (EVERYWHERE, NOWHERE)
+
+
+def _is_tlllp_on(run: Run, trace: str) -> bool:
+    return run.line.startswith("tlllp") and run.workload == trace
+
+
+@pytest.mark.parametrize(
+    ("key", "family", "least"),
+    [("msr-dftl", MSR, 0.7), ("websearch-dftl", WEBSEARCH, 0.3)],
+)
+def test_a_cold_excerpt_is_not_asked_what_it_cannot_have(
+    key: str, family: str, least: float
+) -> None:
+    claim = BY_KEY[key]
+    for share in (least - 0.01, least):
+        evidence = {
+            run: replace(one, repeated=share) if one.family == family else one
+            for run in runs_of(WHOLE, [claim], full=False)
+            for one in [point(run)]
+        }
+        found = judged(WHOLE, claim, evidence)
+        assert found.verdict == (EVERYWHERE if share == least else UNCHECKED)
+        said = f"where a cold excerpt of {family} cannot have {least:.0%} hits: {EVERYWHERE}"
+        assert (said in found.why) == (share < least)
+
+
+def test_both_baselines_are_asked() -> None:
+    """A DFTL that writes back in batches is as fast as TLLLP: the order holds against the other."""
+    claim = BY_KEY["order"]
+    evidence = {
+        run: point(run, **({"mean_us": 900.0} if run.line == "dftl-batch" else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
+    }
+    assert judged(WHOLE, claim, evidence).verdict == "holds where the baseline is victim alone"
+
+
+def test_places_with_a_backlog_are_left_out_of_all_claims() -> None:
+    for claim in CLAIMS:
+        evidence = {
+            run: point(run, utilization=0.99, queue_share=0.5)
+            for run in runs_of(WHOLE, [claim], full=False)
+        }
+        found = judged(WHOLE, claim, evidence)
+        assert found.verdict == UNCHECKED
+        assert any(f"with a backlog: {held}" in found.why for held in HELD)
+
+
+def test_a_backlog_is_a_busy_drive_for_which_requests_wait() -> None:
+    [run, *_] = runs_of(WHOLE, CLAIMS, full=False)
+    assert backlogged(point(run, utilization=0.95, queue_share=0.01))
+    assert not backlogged(point(run, utilization=0.94, queue_share=0.5))
+    assert not backlogged(point(run, utilization=1.0, queue_share=0.0))
+    busy, worse = (point(run, utilization=0.99, queue_share=share) for share in (0.25, 0.75))
+    [told] = paper._saturated([busy, worse, busy])
+    assert told.startswith(f"{run.workload} comes faster than the device serves it: up to 75%")
+
+
+def test_bursts_are_no_backlog_and_are_told() -> None:
+    [run, *_] = runs_of(WHOLE, CLAIMS, full=False)
+    calm, busy, worse = (
+        point(run, utilization=0.25, queue_share=share) for share in (0.49, 0.5, 0.75)
+    )
+    backlog = point(run, utilization=0.96, queue_share=0.99)
+    [told] = bursts([calm, busy, worse, backlog])
+    assert told.startswith(f"{run.workload} comes in bursts: on a drive that is used 25% of the")
+    assert "up to 75%" in told
+    assert bursts([calm, backlog]) == []
+
+
+def test_every_reason_for_a_range_is_given() -> None:
+    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
+    used = {axis for claim in CLAIMS for axis in claim.axes}
+    assert used == {axis.key for axis in WHOLE.axes}
+
+
+def test_overlapping_excerpts_are_never_in_one_point() -> None:
+    """Each point has one excerpt of a workload."""
+    for place in WHOLE.places(("financial1", "msr"), full=True):
+        runs = [WHOLE.run_of(place, name, TLLLP, 1) for name in (FINANCIAL1, WEBSEARCH)]
+        assert len({run.workload for run in runs}) == 2
+    assert len({work.name for work in WORKLOADS if work.family == FINANCIAL1}) == 2
+
+
+def test_a_run_in_numbers() -> None:
+    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, TLLLP, 1)
+    causes = {"host": 40, "map": 6, "gc": 11, "gc_map": 3}
+    result: Any = SimpleNamespace(
+        workload=SimpleNamespace(read_pages=30, write_pages=20, footprint_pages=20),
+        mapping=SimpleNamespace(hit_ratio=0.75, prefetched=8, prefetch_used=2),
+        latency=SimpleNamespace(
+            all=SimpleNamespace(mean_us=500.0, stdev_us=70.0),
+            blame_us=SimpleNamespace(queue=125.0, gc=50.0),
+        ),
+        throughput=SimpleNamespace(utilization=0.625),
+        flash=SimpleNamespace(
+            reads=SimpleNamespace(**causes), programs=SimpleNamespace(**causes | {"map": 3})
+        ),
+    )
+    found = reduce(WHOLE, run, result)
+    assert asdict(found) == {
+        "trace": "Financial1, 10k requests",
+        "family": FINANCIAL1,
+        "line": "tlllp",
+        "start": "fresh",
+        "spare": "15%",
+        "cache": "1/8",
+        "arrivals": "one at a time",
+        "seed": 1,
+        "hit_ratio": 0.75,
+        "repeated": 0.6,
+        "mean_us": 500.0,
+        "stdev_us": 70.0,
+        "utilization": 0.625,
+        "queue_share": 0.25,
+        "cleaning_time": 0.1,
+        "data_reads": 40 / 50,
+        "data_programs": 40 / 50,
+        "map_reads": 6 / 50,
+        "map_programs": 3 / 50,
+        "data_copies": 11 / 50,
+        "map_copies": 3 / 50,
+        "prefetch_used": 0.25,
+        "node_share": None,
+    }
+    titles, [row] = printed(COLUMNS, [asdict(found)])[0], printed(COLUMNS, [asdict(found)])[1:]
+    shown = dict(zip(titles, row, strict=True))
+    assert (shown["Cache, of the map"], shown["Mean, µs"], shown["Cleaning, of the mean"]) == (
+        "1/8",
+        "500",
+        "10.00%",
+    )
+    assert points(-0.0125) == "\N{MINUS SIGN}1.2 points"
+
+
+def test_what_nodes_take_is_the_rest_of_what_was_counted() -> None:
+    """Entries of 8 bytes: 100 misses and 44 loaded ahead, of which 24 have left, in 1,000 bytes."""
+    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, EMPTY, 1)
+    assert (run.line, run.at("start"), run.at("arrivals")) == ("tlllp-empty", None, None)
+    one = SimpleNamespace(misses=100, prefetched=44, evictions=24, cache_bytes=1000)
+    result: Any = SimpleNamespace(mapping=one, config={"tlllp": {"bytes_per_entry": 8}})
+    assert tlllp_runs._node_share(result) == pytest.approx(0.04)
+
+
+def test_what_nodes_take_on_the_engine() -> None:
+    """Entries of three translation pages of 512, one by one and none behind another: as many as
+    nodes and entries of 8 bytes fill the cache, and as many as make one node leave."""
+    settings = {"mapping.cache": "72B", "queue.arrivals": "closed", "timing": "none"}
+    spread = [(0, 0), (1, 2), (2, 4), (0, 8), (1, 10), (2, 12)]
+    for asked, share in ((spread, 3 / 9), (spread[:4], 3 / 7), ([*spread, (3, 30)], 3 / 8)):
+        played = [Request(tpn * 512 + entry) for tpn, entry in asked]
+        result = play(played, 2048, "tlllp17", settings)
+        assert tlllp_runs._node_share(result) == pytest.approx(share)
+
+
+NODES_TAKE = {
+    "1/64": (7.8, 8.8, 5.6),
+    "1/8": (1.7, 5.5, 1.8),
+    "1/2": (1.4, 5.0, 1.3),
+}
+"""Per cent on WebSearch and on both windows of MSR, as the page has them."""
+
+
+@needs_traces
+def test_what_nodes_take_on_the_traces_is_what_the_page_says() -> None:
+    experiment = _with_traces()
+    experiment = replace(experiment, workloads=(*experiment.workloads, FITTED))
+    claim = BY_KEY["nodes-space"]
+    results = experiment.simulate(Bench("tlllp17", None), runs_of(experiment, [claim], True))
+    evidence = {run: reduce(experiment, run, result) for run, result in results.items()}
+    for cache, shares in NODES_TAKE.items():
+        for trace, share in zip((WEBSEARCH_25K, MSR_READS, MSR_BUSY), shares, strict=True):
+            [one] = [p for p in evidence.values() if (p.trace, p.cache) == (trace, cache)]
+            assert 100 * one.node_share == pytest.approx(share, abs=0.05)
+    every = [one.node_share for one in evidence.values()]
+    assert (min(every), max(every)) == (
+        pytest.approx(0.004, abs=5e-4),
+        pytest.approx(0.088, abs=5e-4),
+    )
+    found = judge(experiment, claim, evidence, True, BACKLOG)
+    assert found.verdict == "holds where the cache is 1/64 and MSR is most throughput"
+    assert found.at_once == found.verdict
+
+
+def test_the_cache_is_a_share_of_the_map_of_the_pages_touched() -> None:
+    axis = WHOLE.axis("cache")
+
+    def sizes(pages: int) -> list[str]:
+        chosen = [choice.set for choice in axis.choices]
+        return [one(pages)["mapping.cache"] for one in chosen if callable(one)]
+
+    assert sizes(1 << 16) == ["8192B", "65536B", "262144B"]
+    assert sizes(1 << 10) == ["4096B"] * 3, "no scheme works with less"
+
+
+def _with_traces() -> Experiment:
+    wanted = {excerpt.source: excerpt for excerpt in EXCERPTS}
+    found, _ = find_traces(list(wanted), TRACES)
+    return experiment_of([wanted[source].workload(file) for source, file in found])
+
+
+OFF = Line("off", "TLLLP, nothing ahead", {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "none"})
+
+
+@needs_traces
+def test_without_prefetching_the_verdicts_that_depend_on_it_change() -> None:
+    experiment = _with_traces()
+    fetch = replace(experiment.axis("fetch"), choices=(Choice("off", lines={TLLLP: "off"}),))
+    axes = [fetch if axis.key == "fetch" else axis for axis in experiment.axes]
+    without = replace(experiment, axes=tuple(axes), lines=(*experiment.lines, OFF))
+    on, off = (_verdicts(one) for one in (experiment, without))
+    assert (on["hit-ratio"], on["websearch-gain"]) == (EVERYWHERE, EVERYWHERE)
+    assert EVERYWHERE not in (off["hit-ratio"], off["websearch-gain"])
+    assert on["mean"] != off["mean"]
+
+
+def _verdicts(experiment: Experiment) -> dict[str, str]:
+    """Of three claims, over the sizes of the cache."""
+    keys = ("hit-ratio", "websearch-gain", "mean")
+    claims = [replace(BY_KEY[key], axes=("cache",)) for key in keys]
+    results = experiment.simulate(Bench("tlllp17", None), runs_of(experiment, claims, False))
+    evidence = {run: reduce(experiment, run, result) for run, result in results.items()}
+    return {claim.key: judged(experiment, claim, evidence).verdict for claim in claims}
+
+
+def _some(monkeypatch: pytest.MonkeyPatch, keys: Sequence[str], **axes: tuple[str, ...]) -> None:
+    """Leaves of the paper these claims, over these axes."""
+    claims = [replace(BY_KEY[key], axes=axes.get(key.replace("-", "_"), ())) for key in keys]
+    monkeypatch.setattr(paper, "CLAIMS", claims)
+    monkeypatch.setattr(paper, "_shown", lambda *_: ())
+
+
+@needs_traces
+def test_a_quick_reproduction_has_maps_and_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    _some(monkeypatch, ["hit-ratio", "mean-financial1"], mean_financial1=("start", "baseline"))
+    document = reproduce("tlllp", full=False, traces=TRACES, progress=None).document()
+    hits, mean = document["claims"]
+    assert (hits["verdict"], len(hits["domain"])) == (AT_ONE[HOLDS], 1)
+    assert len(mean["domain"]) == 4
+    for row in mean["domain"]:
+        assert row["random"] == (row["start"] == "aged")
+        assert (row["ci95"] is None) == (row["start"] == "fresh")
+        assert row["seeds"] == (3 if row["start"] == "aged" else 1)
+    assert {run["config"]["start"]["fill"] for run in document["runs"]} == {"sequential", "random"}
+    assert {run["seed"] for run in document["runs"]} == {1, 2, 3}
+    assert {"domain", "map-hit-ratio", "map-mean-financial1", "traffic"} <= set(document["figures"])
+
+
+@pytest.mark.long
+@needs_traces
+def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) -> None:
+    done = cli("paper", "tlllp", "--json", "--quick", "--traces", TRACES, "--out", "here")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert [claim["id"] for claim in document["claims"]] == list(BY_KEY)
+    assert all(claim["domain"] and claim["why"] for claim in document["claims"])
+    files = {path.name for path in (tmp_path / "here").iterdir()}
+    tables = {name for name in files if name.endswith(".tex")}
+    assert files - tables == {
+        *("domain.csv", "domain.parquet", "numbers.csv", "numbers.parquet"),
+        *("paper.html", "results.json"),
+    }
+    assert {"claims.tex", "domain.tex"} < tables
+    assert json.loads((tmp_path / "here" / "results.json").read_text("utf-8")) == document
+    assert pl.read_parquet(tmp_path / "here" / "numbers.parquet").height == len(document["runs"])
+    hits = {
+        (row["trace"], row["line"], row["share"]): row["hit_ratio"]
+        for row in document["figures"]["figure-2"]
+    }
+    for (trace, line, share), ratio in hits.items():
+        if line == "dftl":
+            assert ratio <= hits[trace, "belady", share] + 1e-9
+    again = cli("paper", "tlllp", "--json", "--quick", "--traces", TRACES)
+    assert json.loads(again.stdout) == document

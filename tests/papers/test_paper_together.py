@@ -1,0 +1,267 @@
+"""All five on one drive: questions on evidence made by hand, the front, refusals, small runs."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from exhibits import by_key, cells
+from verdicts import HELD
+from verdicts.together import CASES, CLAIMS, WA, WHOLE, WORK, asked, point
+
+from floatgate import configs
+from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.experiment import Experiment, Run, Workload
+from floatgate.papers.kit.judging import judge, runs_of
+from floatgate.papers.kit.paper import HOLDS
+from floatgate.papers.kit.verdict_tables import axes_table
+from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
+from floatgate.papers.together import runs as together_runs
+from floatgate.papers.together.claims import QUESTIONS, claims_of, interaction, judge_all, later
+from floatgate.papers.together.figures import at_defaults, exhibits, first_volume
+from floatgate.papers.together.runs import (
+    ASA,
+    BACKLOG,
+    BASE,
+    BELADY_MAP,
+    DFTL,
+    ETI,
+    FIVE,
+    LABELS,
+    LINES,
+    NCQ,
+    ORACLE,
+    PAGES,
+    PAIRS,
+    PARTS,
+    RECORDED,
+    REFUSED,
+    SHRD_CACHED,
+    SPARE_28,
+    SPARES,
+    SYNTHETIC,
+    SYNTHETICS,
+    TLLLP,
+    Point,
+    backlogged,
+    blocks,
+    experiment_of,
+    reduce,
+    why_refused,
+)
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@pytest.mark.parametrize("family", [SYNTHETIC, RECORDED])
+@pytest.mark.parametrize("key", CASES)
+def test_a_question_on_evidence_made_by_hand(key: str, family: str) -> None:
+    line, name, (good, bad, apart) = CASES[key]
+    for values, case in (((good, good), HOLDS), ((bad, bad), FAILS_HERE), (apart, AMBIGUOUS)):
+        found = asked(f"{key}-{family}", line, name, values)
+        assert {row["case"] for row in found.rows} == {case}, values
+
+
+def test_every_question_is_asked_of_loads_and_of_traces() -> None:
+    assert [question.key for question in QUESTIONS] == list(CASES)
+    assert set(CLAIMS) == {f"{key}-{of}" for key in CASES for of in (SYNTHETIC, RECORDED)}
+    assert CLAIMS[f"eti-{RECORDED}"].axes == ("trace", "spare")
+
+
+def test_a_verdict_says_on_which_workload_beside_that_of_all() -> None:
+    works = [Workload(n, SYNTHETIC, Played(n), random=True) for n in ("good", "bad")]
+    experiment = experiment_of(works)
+    claim = next(c for c in claims_of([SYNTHETIC]) if c.key == f"eti-{SYNTHETIC}")
+    wa = {("good", ETI): 1.0, ("bad", ETI): 1.99}
+    evidence = {
+        run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})
+        for run in runs_of(experiment, [claim], full=False)
+    }
+    [(_, found)] = judge_all(experiment, [claim], evidence, False)
+    assert found.verdict == "holds where the load is good"
+    assert found.why.endswith(f"of all synthetic loads: {NOWHERE}")
+    assert {(row["load"], row["of"], row["case"]) for row in found.rows} == {
+        ("good", "good", HOLDS),
+        ("bad", "bad", FAILS_HERE),
+    }
+    only = experiment_of(works[:1])
+    [(_, found)] = judge_all(only, [claim], evidence, False)
+    assert "of all" not in found.why, "there is one"
+
+
+def test_the_drive_is_no_axis_of_a_question() -> None:
+    works = [
+        Workload(f"{family} {i}", family, Played("x"), random=True)
+        for family in (SYNTHETIC, RECORDED)
+        for i in (1, 2)
+    ]
+    table = axes_table(experiment_of(works), list(CLAIMS.values()))
+    assert {row["axis"]: row["claims"] for row in table.rows} == {
+        **{"the load": len(CASES), "the trace": len(CASES)},
+        **{"the spare space": 4, "the arrival": 6},
+    }
+
+
+def test_verdicts_without_the_first_volume() -> None:
+    claim = CLAIMS[f"eti-{SYNTHETIC}"]
+    hits = CLAIMS[f"tlllp-hits-{SYNTHETIC}"]
+    evidence = {
+        run: point(run, **{WA: 2.0, "later_write_amplification": 1.0 if run.line == ETI else 2.0})
+        for run in runs_of(WHOLE, [claim, hits], full=False)
+    }
+    counted, without = (
+        judge_all(WHOLE, [claim, hits], each, False) for each in (evidence, later(evidence))
+    )
+    [row] = first_volume(counted, without).rows
+    assert (row["verdict"], row["moved"]) == (NOWHERE, EVERYWHERE)
+    assert row["claim"] == f"{claim.text} (on synthetic loads)", "hits do not depend on it"
+
+
+def test_places_with_a_backlog_are_left_out_beside_the_verdict_with_them() -> None:
+    claim = CLAIMS[f"eti-{SYNTHETIC}"]
+    full = {"utilization": 1.0, "queue_share": 0.5}
+    evidence = {
+        run: point(
+            run,
+            **{WA: 1.0 if run.line == ETI else 2.0},
+            **(full if run.at("spare") == "7%" else {}),
+        )
+        for run in runs_of(WHOLE, [claim], full=False)
+    }
+    found = judge(WHOLE, claim, evidence, False, BACKLOG)
+    assert found.verdict in HELD
+    assert any(f"without leaving out 1 with a backlog: {held}" in found.why for held in HELD)
+
+
+def test_a_full_queue_is_no_backlog() -> None:
+    [run, *_] = runs_of(WHOLE, [CLAIMS[f"ncq-hits-{SYNTHETIC}"]], full=False)
+    busy = point(run, utilization=1.0, queue_share=0.9)
+    assert backlogged(replace(busy, arrivals="own times"))
+    assert not backlogged(replace(busy, arrivals="a full queue"))
+    assert not backlogged(point(run, utilization=0.94, queue_share=0.9, arrivals="own times"))
+
+
+def test_interactions() -> None:
+    assert interaction(4.0, 2.0, 3.0, 1.5) == 0, "a half and three quarters make 3/8"
+    assert interaction(4.0, 2.0, 3.0, 3.0) == 1, "together twice what their parts say"
+
+
+# What is on the drive
+
+
+def test_every_pair_of_the_five_is_run_or_refused() -> None:
+    run = {frozenset(pair.key.split("+")) for pair in PAIRS}
+    names = {label: key for key, (label, _) in PARTS.items()}
+    refused = {
+        frozenset((names.get(r.first, r.first), names.get(r.second, r.second))) for r in REFUSED
+    }
+    for two in itertools.combinations(FIVE, 2):
+        assert (frozenset(two) in run) != (frozenset(two) in refused), two
+    assert all(one.reason for one in REFUSED)
+
+
+def test_a_refusal_is_the_engines() -> None:
+    assert "buffer.scheme" in why_refused(PARTS[NCQ][1], PARTS["shrd"][1])
+    assert why_refused(PARTS[ASA][1], PARTS[ETI][1]) == "both are a placement.scheme: asa and eti"
+    assert why_refused(PARTS[TLLLP][1], PARTS[ETI][1]) == ""
+
+
+@pytest.mark.parametrize("line", LINES, ids=[line.key for line in LINES])
+def test_every_line_is_a_drive_of_the_same_flash(line: Any) -> None:
+    [place] = WHOLE.places((), True)
+    settings = WHOLE.settings(WHOLE.run_of(place, WORK, line.key, 1), 1)
+    share = SPARES["28%"] if line.key == SPARE_28 else SPARES["15%"]
+    assert settings["flash.blocks"] == str(blocks(share))
+    configs.resolve(together_runs.DEVICE, settings)
+
+
+@pytest.mark.parametrize("share", SPARES.values())
+def test_the_drive_holds_the_span_and_no_more_units_than_that_takes(share: float) -> None:
+    units = blocks(share) // 8
+    pages = together_runs.SPAN // together_runs.PAGE
+    assert int((1 - share) * units * together_runs.UNIT_PAGES) >= pages
+    assert int((1 - share) * (units - 1) * together_runs.UNIT_PAGES) < pages
+
+
+# Small runs
+
+
+Small = tuple[Experiment, dict[Run, "Result"]]
+
+
+@pytest.fixture(scope="module")
+def simulated() -> Small:
+    """Every line for a moment on the drive, with one seed."""
+    work = replace(
+        SYNTHETICS[2].workload,
+        played=Played(
+            "zipf:theta=0.99,span=64MiB,size=4KiB,requests=2k,reads=0.5,"
+            "arrivals=exponential,interarrival=200us"
+        ),
+    )
+    experiment = experiment_of([work])
+    [place] = experiment.places((), True)
+    runs = [experiment.run(work, line, place, 1) for line in LINES]
+    return experiment, experiment.simulate(Bench(together_runs.DEVICE, None), runs)
+
+
+@pytest.fixture(scope="module")
+def small(simulated: Small) -> list[Point]:
+    experiment, results = simulated
+    return [reduce(experiment, run, one) for run, one in results.items()]
+
+
+def test_all_lines_have_the_same_flash_and_the_same_part_of_it_for_the_host(
+    simulated: Small,
+) -> None:
+    drives = {run.line: one.drive for run, one in simulated[1].items() if run.line != SPARE_28}
+    assert len({(d.units, d.reserve_units, d.logical_pages) for d in drives.values()}) == 1
+    assert all(drive.units_added == 0 for drive in drives.values())
+
+
+def test_every_mechanism_is_at_work(simulated: Small) -> None:
+    known = {run.line: one for run, one in simulated[1].items()}
+    written = known[BASE].workload.write_pages
+    for line in ("shrd", SHRD_CACHED, "dftl+shrd", "eti+shrd"):
+        host = known[line].host
+        assert host.packed_pages > 0.9 * written, "small writes go to the log"
+        assert host.remapped_pages > 0.5 * host.packed_pages, "of which most are still valid later"
+        assert host.log_full < 0.1 * written
+    assert known[TLLLP].mapping.prefetched > 0
+    assert known[NCQ].buffer.hits > 0
+    assert all(
+        sum(stream.host_pages > 0 for stream in known[line].placement.streams) > 1
+        for line in (ETI, ORACLE)
+    )
+
+
+def test_memory_is_that_of_what_a_line_has(small: list[Point]) -> None:
+    points = {point.line: point for point in small}
+    assert set(points) == set(LABELS)
+    cached = (DFTL, TLLLP, PAGES, BELADY_MAP, SHRD_CACHED)
+    assert all(points[line].map_bytes <= together_runs.CACHE for line in cached)
+    assert points[BASE].map_bytes >= 8 * 16_384, "8 bytes for each page"
+    assert points[BASE].memory_bytes == points[BASE].map_bytes
+    assert points[NCQ].buffer_bytes >= together_runs.BUFFER
+    assert points[SHRD_CACHED].host_bytes > 0
+    assert points["tlllp+eti"].placement_bytes == points[ETI].placement_bytes > 0
+
+
+def test_the_exhibits_of_a_small_run(small: list[Point]) -> None:
+    found = by_key(exhibits(small, []))
+    assert len(cells(found["lines"])) == 1 + len(LINES)
+    assert len(cells(found["interactions"])) == 1 + len(PAIRS)
+    assert len(cells(found["refused"])) == 1 + len(REFUSED)
+    states = {row["scheme"]: row["line"] for row in found["memory-write-amplification"].rows}
+    assert states[ETI] == "not told apart from one that beats it", "one seed tells nothing"
+    assert states[SPARE_28] == states[ORACLE] == "cannot be built so"
+
+
+def test_points_in_the_middle_are_those_of_tables(
+    small: list[Point],
+) -> None:
+    assert at_defaults(small) == small
+    assert [p.line for p in at_defaults(small, spare="7%")] == [SPARE_28], "it is everywhere alike"

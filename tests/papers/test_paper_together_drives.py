@@ -1,0 +1,159 @@
+"""Placements against measured drives: verdicts on evidence made by hand, and what chance gives."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from floatgate import _core, configs
+from floatgate.papers.kit import summary
+from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Measured
+from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
+from floatgate.papers.together import drives as together_drives
+from floatgate.papers.together.drives import (
+    FITTED,
+    SAME,
+    THETA,
+    THETAS,
+    UNIFORM,
+    Measurements,
+    by_chance,
+    key_of,
+    measured_table,
+    rates_table,
+)
+from floatgate.papers.together.drives import zipf_name as zipf
+
+TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 0.9375}, "m0": {0.2: 1.0, 0.8: 5.0}})
+DAC, ALONE, FUTURE = (key_of(placement, "greedy") for placement in ("dac", "single", "oracle"))
+Evidence = dict[tuple[str, str], list[float]]
+
+
+def evidence(dac: list[float], alone: float = 3.52) -> Evidence:
+    """Three seeds. Of `dac` those at 0.8 are given, of one stream what all have; all else is right:
+    one is right for every drive if it has 3.0."""
+    found = {(UNIFORM, line): [3.2] * 3 for line in (DAC, ALONE)}
+    for theta in THETAS:
+        found |= {(zipf(theta), line): [3.2] * 3 for line in (DAC, ALONE)}
+    return found | {(zipf(THETA), DAC): dac, (zipf(THETA), ALONE): [alone] * 3}
+
+
+def verdicts(found: Any, truth: Measurements | None = TRUTH) -> dict[str, Measured]:
+    return {claim.key: ours for claim, ours in together_drives.judged(found, truth)}
+
+
+def one(found: Evidence, key: str = "measured-one") -> tuple[str, str, str]:
+    """The case, the verdict, and what the index of all papers counts it as."""
+    ours = verdicts(found)[key]
+    [row] = ours.rows
+    return row["case"], ours.verdict, summary.kind_of(ours)
+
+
+def test_one_policy_for_all_measured_drives() -> None:
+    assert one(evidence([3.0] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.024] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.026] * 3)) == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
+    case, verdict, kind = one(evidence([2.9, 3.0, 3.1]))
+    assert (case, kind) == (AMBIGUOUS, summary.UNCLEAR)
+    assert verdict == AT_ONE[AMBIGUOUS]
+
+
+def test_uniform_writes_and_every_drive_count_and_the_best_policy_decides() -> None:
+    right = evidence([3.0] * 3)
+    assert one(right | {(UNIFORM, DAC): [3.3] * 3})[0] == FAILS_HERE
+    rates = Measurements(3.0, 3.2, TRUTH.ratios | {"k4": {0.2: 1.04}})
+    found = verdicts(right, rates)["measured-one"]
+    assert found.verdict == AT_ONE[FAILS_HERE]
+    assert found.ours.endswith("(rates of k4)"), "what it is farthest from"
+    assert found.number == pytest.approx(math.log(1.04))
+    both = verdicts(evidence([9.0] * 3, alone=3.0))["measured-one"]
+    assert both.verdict == AT_ONE[HOLDS], "one stream explains all, and no other has to"
+    assert both.ours.startswith("single, greedy")
+
+
+def test_no_separation() -> None:
+    fine, off = evidence([3.0] * 3, alone=3.0), evidence([3.0] * 3, alone=3.52)
+    assert one(fine, "measured-single") == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
+    assert one(off, "measured-single") == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
+    apart = off | {(zipf(THETA), ALONE): [2.9, 3.0, 3.1]}
+    assert one(apart, "measured-single")[::2] == (AMBIGUOUS, summary.UNCLEAR)
+    assert one(off | {(UNIFORM, ALONE): [9.0] * 3}, "measured-single")[0] == FAILS_HERE
+
+
+def test_what_was_not_run_at_other_skews_decides_nothing_unless_it_fails() -> None:
+    def quick(dac: float) -> Measured:
+        known = (UNIFORM, zipf(THETA))
+        found = {at: v for at, v in evidence([dac] * 3).items() if at[0] in known}
+        return verdicts(found)["measured-one"]
+
+    unknown = quick(3.0)
+    assert unknown.verdict == UNCHECKED
+    assert unknown.why.startswith("1 that do not fail were not run at other skews")
+    assert quick(3.3).verdict == AT_ONE[FAILS_HERE], "neither explains the one drive"
+    partly = evidence([3.3] * 3, alone=3.0)
+    partly.pop((zipf(0.2), ALONE))
+    assert verdicts(partly)["measured-one"].verdict == UNCHECKED
+
+
+def test_without_measurements_nothing_is_judged() -> None:
+    for found in (verdicts({}, None), verdicts({})):
+        assert {ours.verdict for ours in found.values()} == {UNCHECKED}
+
+
+def test_what_chance_would_give() -> None:
+    """Errors from -10 to +30 %: an eighth of that is within 2.5 % of 0."""
+    offs = (-0.1, 0.02, 0.1, 0.3)
+    lines = [line for line in together_drives.LABELS if not line.startswith("oracle")][: len(offs)]
+    found: Evidence = {(UNIFORM, line): [3.2] * 3 for line in (*lines, FUTURE)}
+    found |= {(zipf(THETA), at): [3 * (1 + off)] * 3 for at, off in zip(lines, offs, strict=True)}
+    found[zipf(THETA), FUTURE] = [0.3] * 3
+    near, chance, of = by_chance(found, TRUTH)
+    assert (near, of) == (1, 4), "no drive knows the future"
+    assert chance == pytest.approx(4 * 2 * SAME / 0.4)
+    assert (
+        "1 are within 2.5% of the Zipf run on average; spread evenly over what all have, 0.5"
+        in (measured_table(found, TRUTH).caption)
+    )
+    same = {at: [3.0] * 3 for at in found}
+    assert by_chance(same, TRUTH) == (4, 4.0, 4), "all are alike"
+
+
+def test_the_table_of_rates_is_that_of_runs_at_all_skews() -> None:
+    full = evidence([3.0] * 3)
+    assert [row["policy"] for row in rates_table(full, TRUTH).rows] == [
+        *("h0, measured", "m0, measured", "single, greedy", "dac, greedy")
+    ]
+    quick = {at: v for at, v in full.items() if at[0] in (UNIFORM, zipf(THETA))}
+    assert rates_table(quick, TRUTH).rows == []
+
+
+def test_a_doubted_rate_does_not_count() -> None:
+    found = together_drives.distance(evidence([3.0] * 3), TRUTH.ratios["m0"], "m0", ALONE)
+    assert found is not None
+    assert found.mean == 0, "five times as slow at 0.8, which is in doubt"
+
+
+def test_a_distance_is_the_root_mean_square_over_skews() -> None:
+    found = together_drives.distance(evidence([3.3] * 3), TRUTH.ratios["h0"], "h0", DAC)
+    assert found is not None
+    assert found.mean == pytest.approx(math.log(1.1) / math.sqrt(2)), "of two skews one is right"
+
+
+def test_steady_is_the_last_fifth() -> None:
+    timeline = pl.DataFrame(
+        {"host_pages": [50, 90, 100], "page_write_amplification": [9.0, 2.0, 4.0]}
+    )
+    result: Any = SimpleNamespace(timeline=timeline)
+    assert together_drives.steady(result) == pytest.approx(3.0), "ten pages of each"
+
+
+def test_the_measured_drive_has_its_share_of_spare_space() -> None:
+    [place] = together_drives.EXPERIMENT.places((), True)
+    run = together_drives.EXPERIMENT.run_of(place, UNIFORM, ALONE, 1)
+    config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
+    pages = together_drives.span_pages(together_drives.SPARES[FITTED])
+    assert _core.logical_bytes(config, 0) == pages * 4096

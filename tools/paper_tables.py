@@ -24,10 +24,6 @@ README = PAPERS / "README.md"
 Claim = Mapping[str, str]
 """A row of the site's claims.csv."""
 
-COUNTS = re.compile(r"\d+ points: [^(;]*(?= \()")
-"""Matches, within a reason, the number of points of each case."""
-
-
 OTHERS = re.compile(r"Others are then: [^.]*\.")
 """Matches the sentence in the README of the papers that counts changed verdicts."""
 
@@ -75,10 +71,9 @@ def rewritten(page: str, name: str, claims: Sequence[Claim]) -> str:
 
 
 def with_others(readme: str, claims: Sequence[Claim]) -> str:
-    """Returns the README with the number of each paper's verdicts that change with simultaneous
-    intervals. Counts only claims that were judged with them. Raises ValueError unless the README
-    has exactly one such sentence."""
-    judged = [c for c in claims if c["at_once"] and c["kind"] != "cannot be checked"]
+    """The README with how many of each paper's verdicts are others at once, of those that were
+    judged so. Raises ValueError where it does not say that once."""
+    judged = [c for c in claims if c["at_once"] and c["kind"] != "not checked"]
     told = []
     for name in dict.fromkeys(claim["of"] for claim in judged):
         own = [claim for claim in judged if claim["of"] == name]
@@ -98,10 +93,9 @@ def _cells(line: str) -> list[str]:
 
 
 def _told(claim: Claim) -> dict[str, str]:
-    """Returns the cells of a claim that are not written by hand."""
-    counts = COUNTS.search(claim["why"])
-    verdict = f"{claim['verdict']} ({counts[0]})" if counts else claim["verdict"]
-    told = {key: claim[key] for key in ("id", "claim", "paper", "ours")} | {"new verdict": verdict}
+    """The cells of a claim that are not written by hand."""
+    told = {key: claim[key] for key in ("id", "claim", "paper", "ours")}
+    told["new verdict"] = claim["verdict"]
     if any("|" in text for text in told.values()):
         raise ValueError(f"{claim['id']}: a cell of a table cannot have the sign |")
     return told

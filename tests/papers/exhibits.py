@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from floatgate.papers.kit.drawing import number_table
-from floatgate.papers.kit.paper import Column, Exhibit, Numbers
+from floatgate.papers.kit.exhibits import Column, Exhibit, Numbers
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 

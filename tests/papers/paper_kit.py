@@ -6,16 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.claims import Claim, Filter, inferred
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
-from floatgate.papers.kit.judging import (
-    Filter,
-    OpenClaim,
-    judge,
-    runs_of,
-)
-from floatgate.papers.kit.verdicts import (
-    Region,
-)
+from floatgate.papers.kit.judging import judge, runs_of
+from floatgate.papers.kit.verdicts import Region
 
 
 @dataclass(frozen=True)
@@ -65,12 +59,11 @@ EXPERIMENT = Experiment(
 )
 
 
-def claim_of(**changed: Any) -> OpenClaim[KitPoint]:
-    claim: OpenClaim[KitPoint] = OpenClaim(
+def claim_of(**changed: Any) -> Claim[KitPoint]:
+    claim: Claim[KitPoint] = Claim(
         "more",
         "new is more than old",
-        "section 1",
-        "more",
+        inferred("section 1", "more"),
         ("start", "cache", "reading"),
         ("W",),
         ("new", "old"),
@@ -84,6 +77,6 @@ def claim_of(**changed: Any) -> OpenClaim[KitPoint]:
 BUSY: Filter[KitPoint] = Filter("with a backlog", lambda point: point.busy)
 
 
-def judged_of(claim: OpenClaim[KitPoint], of: Any, full: bool = True) -> Any:
+def judged_of(claim: Claim[KitPoint], of: Any, full: bool = True) -> Any:
     points = {run: of(run) for run in runs_of(EXPERIMENT, [claim], full)}
     return judge(EXPERIMENT, claim, points, full, BUSY)

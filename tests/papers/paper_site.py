@@ -13,24 +13,30 @@ from typer.testing import CliRunner
 from floatgate import papers
 from floatgate.cli import app
 from floatgate.papers.kit import parallel as beside
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Claim, Column, Measured, Numbers, Outcome
-from floatgate.papers.kit.verdicts import FAILS_HERE
+from floatgate.papers.kit.claims import Measured, Statement, stated
+from floatgate.papers.kit.exhibits import Column, Numbers
+from floatgate.papers.kit.outcome import Outcome
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS
 
 TWO = ("one", "two")
 
 
 def found(*cases: str, left_out: tuple[str, ...] = ()) -> Measured:
     """What was found with these cases at the points of a domain."""
-    rows = [{"case": case, "rejected": None} for case in cases]
-    rows += [{"case": case, "rejected": "with a backlog"} for case in left_out]
-    return Measured("1.0", "in words", "why & how", rows=rows)
+    known = [(case, None) for case in cases] + [(case, "with a backlog") for case in left_out]
+    rows = [{"case": c, "case_at_once": c, "of": "", "rejected": why} for c, why in known]
+    return Measured("1.0", "why & how", rows=rows)
 
 
 def outcome_of(name: str) -> Outcome:
     """Three claims: one holds, one somewhere, one cannot be checked; a table, and a warning."""
-    measured = [found(HOLDS), found(HOLDS, FAILS_HERE), Measured("none", UNCHECKED, "no <trace>")]
+    measured = [
+        found(AS_CLAIMED),
+        found(AS_CLAIMED, LESS),
+        Measured(why="no <trace>"),
+    ]
     claims = [
-        (Claim(f"c{i}", f"claim {i} of {name}", "section 1", "30x", lambda _, m=one: m), one)
+        (Statement(f"c{i}", f"claim {i} of {name}", stated("section 1", "30x", "so it is")), one)
         for i, one in enumerate(measured)
     ]
     table = Numbers(

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from floatgate.papers.kit.paper import OURS, UNCHECKED, change
+from floatgate.papers.kit.claims import OURS, change
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
     done = cli("paper", "tlllp", "--traces", empty, "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "here" / "results.json").read_text("utf-8"))
-    assert {claim["verdict"] for claim in document["claims"]} == {UNCHECKED}
+    assert {claim["verdict"] for claim in document["claims"]} == {"not checked"}
     assert all(run["trace"].startswith("stand-in: ") for run in document["runs"])
     missing, stand_ins = document["warnings"]
     assert "umass-websearch-25k.trace.zst" in missing
@@ -64,7 +64,8 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
     lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
     for i, claim in enumerate(document["claims"], 1):
         block = [f"{i} | {claim['claim']}"]
-        block += [f"{name} | {claim[name]}" for name in ("paper", "ours", "verdict", "why")]
+        block.append(f"paper | {claim['paper']} ({claim['basis']})")
+        block += [f"{name} | {claim[name]}" for name in ("ours", "verdict", "why")]
         at = lines.index(block[0])
         assert lines[at : at + len(block)] == block
     for kind in ("warning", "note"):

@@ -6,15 +6,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from verdicts.asa import WHOLE
+from evidence.asa import WHOLE
 
-from floatgate.papers.asa.runs import (
+from floatgate.papers.asa.domain import (
     ASA,
     DFTL,
     EXCERPTS,
     FINANCIAL1,
     MOVING,
     SYNTH5,
+    VOLUMES,
     synthetic,
 )
 from floatgate.papers.kit.batch import Played
@@ -50,10 +51,10 @@ def test_an_excerpt_is_played_until_it_has_written_the_drive() -> None:
     bench: Any = SimpleNamespace(
         span_bytes=lambda played: 64 * MIB, written_bytes=lambda played: 10 * MIB
     )
-    work = EXCERPTS[0].workload(bench, Path("dir/file"))
+    work = EXCERPTS[0].workload(bench, Path("dir/file"), VOLUMES)
     assert work.played == Played("dir/file", repeat=32, dense=True, windows=100), "5 x 64 of 10"
     assert work.random, "windows lie in the order of the seed"
-    [loop] = [e.workload(bench, Path("x")) for e in EXCERPTS if not e.windows]
+    [loop] = [e.workload(bench, Path("x"), VOLUMES) for e in EXCERPTS if not e.windows]
     assert (loop.family, loop.random) == (FINANCIAL1, False)
     place = WHOLE.places((), True)[0] | {"financial1": "10k in a loop"}
     seeds = {

@@ -13,18 +13,10 @@ from typer.testing import CliRunner
 
 from floatgate import papers
 from floatgate.cli import app
-from floatgate.papers.kit.paper import (
-    HOLDS,
-    OURS,
-    UNCHECKED,
-    Claim,
-    Column,
-    Lines,
-    Measured,
-    Numbers,
-    Outcome,
-)
-from floatgate.papers.kit.summary import claims_table, stated
+from floatgate.papers.kit.claims import OURS, AnyClaim, Measured, Statement, stated
+from floatgate.papers.kit.exhibits import Column, Lines, Numbers
+from floatgate.papers.kit.outcome import Outcome
+from floatgate.papers.kit.summary import claims_table, findings
 
 
 @dataclass(frozen=True)
@@ -56,9 +48,13 @@ def _result(seed: int) -> Any:
     )
 
 
-def _claim(key: str, found: Measured) -> tuple[Claim[Any], Measured]:
-    claim = Claim(key, f"text of {key}", f"where {key} is", f"paper's {key}", lambda _: found)
-    return claim, claim.measure(None)
+def _claim(key: str, found: Measured) -> AnyClaim:
+    origin = stated(f"where {key} is", f"paper's {key}", "it is so")
+    return Statement(key, f"text of {key}", origin), found
+
+
+COUNTED = {"as_claimed": 0, "more": 0, "less": 0, "open": 0, "left_out": 0}
+POINT = {"case_at_once": "open", "of": "dftl", "rejected": None}
 
 
 def _outcome() -> Outcome:
@@ -90,9 +86,9 @@ def _outcome() -> Outcome:
             ),
         ],
         claims=[
-            _claim("first", Measured("12.5 points", HOLDS, "", 0.125)),
-            _claim("second", Measured("-7.5%", "holds nowhere", "it is slower", -0.075)),
-            _claim("third", Measured("not measured", UNCHECKED, "it takes a trace")),
+            _claim("first", Measured("12.5 points", "", 0.125, [POINT | {"case": "more"}])),
+            _claim("second", Measured("-7.5%", "1 slow", -0.075, [POINT | {"case": "less"}])),
+            _claim("third", Measured(why="it takes a trace")),
         ],
         points=POINTS,
         results=[_result(n) for n in range(len(POINTS))],
@@ -117,29 +113,41 @@ def test_the_document_has_what_was_found() -> None:
             "claim": "text of first",
             "where": "where first is",
             "paper": "paper's first",
+            "basis": "stated",
+            "quote": "it is so",
             "ours": "12.5 points",
             "number": 0.125,
-            "verdict": HOLDS,
+            "verdict": "0 of 1 as claimed, 1 more",
             "why": "",
+            "points": COUNTED | {"more": 1},
+            "points_at_once": COUNTED | {"open": 1},
+            "domain": [POINT | {"case": "more"}],
         },
         {
             "id": "second",
             "claim": "text of second",
             "where": "where second is",
             "paper": "paper's second",
+            "basis": "stated",
+            "quote": "it is so",
             "ours": "-7.5%",
             "number": -0.075,
-            "verdict": "holds nowhere",
-            "why": "it is slower",
+            "verdict": "0 of 1 as claimed, 1 less",
+            "why": "1 slow",
+            "points": COUNTED | {"less": 1},
+            "points_at_once": COUNTED | {"open": 1},
+            "domain": [POINT | {"case": "less"}],
         },
         {
             "id": "third",
             "claim": "text of third",
             "where": "where third is",
             "paper": "paper's third",
+            "basis": "stated",
+            "quote": "it is so",
             "ours": "not measured",
             "number": None,
-            "verdict": UNCHECKED,
+            "verdict": "not checked",
             "why": "it takes a trace",
         },
     ]
@@ -170,31 +178,15 @@ def test_the_document_has_what_was_found() -> None:
 
 
 def test_the_page_has_the_claims_with_their_places() -> None:
-    table = claims_table(stated(_outcome()))
-    assert table.columns == ["Claim", "Paper", "Ours", "Verdict", "Why"]
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        [
-            "text of first (where first is)",
-            "paper's first",
-            "12.5 points",
-            "holds",
-            "",
-        ],
-        [
-            "text of second (where second is)",
-            "paper's second",
-            "-7.5%",
-            "holds nowhere",
-            "it is slower",
-        ],
-        [
-            "text of third (where third is)",
-            "paper's third",
-            "not measured",
-            "cannot be checked",
-            "it takes a trace",
-        ],
+    table = claims_table(findings(_outcome()))
+    assert table.columns == ["Claim", "Basis", "Paper", "Ours", "Verdict", "Why"]
+    first, second, third = [[cell.text for cell in row] for row in table.rows]
+    assert first == [
+        *("text of first (where first is)", "stated", "paper's first", "12.5 points"),
+        *("0 of 1 as claimed, 1 more", "decided by dftl in 1"),
     ]
+    assert second[4:] == ["0 of 1 as claimed, 1 less", "decided by dftl in 1; 1 slow"]
+    assert third[3:] == ["not measured", "not checked", "it takes a trace"]
 
 
 @pytest.fixture
@@ -239,11 +231,12 @@ def test_text_has_claims_reasons_tables_warnings_and_notes(said: Any, tmp_path: 
     assert asked == [("made-up", False)]
     assert [line for line in lines if line] == [
         "A paper (Its authors; 2026), quick",
-        *("1 | text of first", "paper | paper's first", "ours | 12.5 points", "verdict | holds"),
-        *("2 | text of second", "paper | paper's second", "ours | -7.5%"),
-        *("verdict | holds nowhere", "why | it is slower"),
-        *("3 | text of third", "paper | paper's third", "ours | not measured"),
-        *("verdict | cannot be checked", "why | it takes a trace"),
+        *("1 | text of first", "paper | paper's first (stated)", "ours | 12.5 points"),
+        *("verdict | 0 of 1 as claimed, 1 more", "decided | by dftl in 1"),
+        *("2 | text of second", "paper | paper's second (stated)", "ours | -7.5%"),
+        *("verdict | 0 of 1 as claimed, 1 less", "decided | by dftl in 1", "why | 1 slow"),
+        *("3 | text of third", "paper | paper's third (stated)", "ours | not measured"),
+        *("verdict | not checked", "why | it takes a trace"),
         "Waste. By hand.",
         "one | two",
         "TLLLP | 2.500 | –",
@@ -259,18 +252,31 @@ def test_text_has_claims_reasons_tables_warnings_and_notes(said: Any, tmp_path: 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_claims_are_read_at_any_width(said: Any, width: int, monkeypatch: Any) -> None:
     """No text stands in a column so narrow that its words are cut, however long the others are."""
-    long = "holds where the baseline is victim alone, and in 7 of the 12 other points"
-    why = "24 points: 19 hold, 1 ambiguous, 4 fail (means of 3 seeds; nothing is random in 20)"
-    found = Measured("WebSearch -34.7% to Financial1 +4.4% (of all)", long, why)
+    why = "24 points with a backlog and 12 without a sure gain of half a per cent on Financial1"
+    rows = [POINT | {"case": "more"}] * 27
+    found = Measured("WebSearch -34.7% to Financial1 +4.4% (of all)", why, rows=rows)
     outcome = replace(_outcome(), claims=[_claim("order " * 12 + "once", found)])
     monkeypatch.setitem(globals(), "_outcome", lambda: outcome)
     text, _ = said("made-up", "--quiet", width=width)
     block = text[: text.index("Waste.")].splitlines()[2:]
     assert max(map(len, block)) <= width
     [(claim, _)] = outcome.claims
-    words = ("1", claim.text, "paper", claim.paper, "ours", found.ours, "verdict", long)
-    assert " ".join(block).split() == " ".join((*words, "why", why)).split()
+    words = (
+        "1",
+        claim.text,
+        "paper",
+        claim.origin.paper,
+        "(stated)",
+        "ours",
+        found.ours,
+        "verdict",
+        found.verdict,
+    )
+    assert (
+        " ".join(block).split()
+        == " ".join((*words, "verdict", found.verdict, "decided by dftl in 27 why", why)).split()
+    )
     if width == 200:
         assert [line.split()[0] for line in block if line] == [
-            *("1", "paper", "ours", "verdict", "why"),
+            *("1", "paper", "ours", "verdict", "decided", "why"),
         ]

@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from evidence import is_met
 from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
 from scipy.stats import t as student
 
+from floatgate.papers.kit.claims import Counts
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import judge
-from floatgate.papers.kit.paper import HOLDS
 from floatgate.papers.kit.verdict_tables import by_confidence
-from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
+from floatgate.papers.kit.verdicts import AS_CLAIMED, STRADDLES, Region
 
 
 def _gains(spread: float, start: str) -> Any:
@@ -38,19 +39,17 @@ def test_a_point_that_holds_alone_may_not_hold_among_many() -> None:
     assert [row["ci95"] for row in aged] == [pytest.approx(2.776 * error, rel=1e-3)] * 6
     # Six intervals, each of 99.17 %: 4.851 standard errors with four degrees of freedom.
     assert 1 - 2.776 * error > 0.55 > 1 - 4.851 * error
-    assert {(row["case"], row["case_at_once"]) for row in aged} == {(HOLDS, AMBIGUOUS)}
-    assert found.verdict == EVERYWHERE
-    assert found.at_once == "holds where the start is fresh; ambiguous in all 6 others"
+    assert {(row["case"], row["case_at_once"]) for row in aged} == {(AS_CLAIMED, STRADDLES)}
+    assert str(found.counts) == "12 of 12 as claimed"
+    assert str(found.at_once) == "6 of 12 as claimed, 6 open"
     [row] = by_confidence([(claim, found)]).rows
     assert row == {
         "claim": "new is more than old",
         "paper": "more",
         "intervals": 6,
         "confidence": pytest.approx(1 - 0.05 / 6),
-        "95% each": EVERYWHERE,
-        "points, each": "12 hold",
-        "95% at once": found.at_once,
-        "points, at once": "6 hold, 6 ambiguous",
+        "95% each": "12 of 12 as claimed",
+        "95% at once": "6 of 12 as claimed, 6 open",
     }
 
 
@@ -58,18 +57,18 @@ def test_a_point_that_holds_alone_may_not_hold_among_many() -> None:
 def test_seeds_that_agree_hold_one_by_one_and_at_once(spread: float) -> None:
     claim = claim_of()
     found = judged_of(claim, _gains(spread, "aged"))
-    assert (found.verdict, found.at_once) == (EVERYWHERE, EVERYWHERE)
+    assert is_met(found) and found.at_once == found.counts
     table = by_confidence([(claim, found)])
     assert table.caption.endswith("0 of 1 verdicts differ.")
 
 
-def test_what_fails_alone_may_be_ambiguous_among_many() -> None:
+def test_what_fails_alone_may_be_open_among_many() -> None:
     """And one of many counts no other: with one interval the two are the same."""
     lost = claim_of(region=Region(low=1.4))
     found = judged_of(lost, _gains(0.2, "aged"))
-    assert (found.verdict, found.at_once) == (NOWHERE, f"{NOWHERE}, ambiguous in 6 of 12 points")
+    assert (found.counts, found.at_once) == (Counts(less=12), Counts(less=6, open=6))
     alone = judged_of(replace(lost, axes=()), _gains(0.2, "fresh"))
-    assert alone.at_once == alone.verdict
+    assert alone.at_once == alone.counts
     assert by_confidence([(lost, found), (lost, alone)]).caption.endswith("1 of 2 verdicts differ.")
 
 
@@ -77,7 +76,7 @@ def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
     """Only drives that count have intervals: of the aged ones two are left out of six."""
     exact = claim_of(axes=("cache", "reading"))
     found = judged_of(exact, _gains(0.2, "aged"))
-    assert (found.verdict, found.at_once) == (EVERYWHERE, EVERYWHERE)
+    assert is_met(found) and found.at_once == found.counts
     [row] = by_confidence([(exact, found)]).rows
     assert (row["intervals"], row["confidence"]) == (0, None)
 
@@ -98,7 +97,7 @@ def test_intervals_at_once_are_those_that_count_times_the_cases(cases: int, inte
     """Neither points that are left out count, nor is a choice among cases free."""
     error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
     end = 1 - error * student.ppf(1 - 0.025 / intervals, 4)
-    for low, case in ((end - 0.01, HOLDS), (end + 0.01, AMBIGUOUS)):
+    for low, case in ((end - 0.01, AS_CLAIMED), (end + 0.01, STRADDLES)):
         claim = claim_of(region=Region(low=low), cases=cases)
         found = judged_of(claim, _small_is_busy)
         aged = [row for row in found.rows if row["start"] == "aged" and not row["rejected"]]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from floatgate.papers.kit.drawing import figure_of
-from floatgate.papers.kit.paper import Bars, Column, Dots, Lines, Numbers
+from floatgate.papers.kit.exhibits import Bars, Column, Dots, Lines, Numbers
 
 LABELS = {"b": "Line B", "a": "Line A", "unused": "not there"}
 

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from evidence.eti import WHOLE, point
 from exhibits import by_key, cells
-from verdicts.eti import WHOLE, point
 
 from floatgate.models import alpha_from_spare_factor, fifo_mixed, oracle_greedy_same_pool
 from floatgate.papers.eti import figures as eti_figures
 from floatgate.papers.eti import hot as eti_hot
+from floatgate.papers.eti.domain import CHECK_LINES, SRC2_0_WHOLE
 from floatgate.papers.eti.lines import FIGURE_4, LARGER
-from floatgate.papers.eti.runs import CHECK_LINES, SRC2_0_WHOLE
-from floatgate.papers.kit.paper import Bars
+from floatgate.papers.kit.exhibits import Bars
 
 
 def _hotness() -> Any:
@@ -85,7 +85,7 @@ def _runs() -> list[Any]:
 
 @pytest.fixture
 def figures() -> dict[str, Any]:
-    return by_key(eti_figures.exhibits(_runs()))
+    return by_key(eti_figures.figures(_runs()))
 
 
 def test_figure_4_has_intervals_and_no_other_sizes(figures: dict[str, Any]) -> None:

@@ -7,16 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from evidence.ncq import EVIDENCE, WHOLE, point
 from exhibits import by_key, cells
-from verdicts.ncq import WHOLE, judged, point
 
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.experiment import Run
-from floatgate.papers.kit.judging import runs_of
+from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
-from floatgate.papers.kit.paper import UNCHECKED
-from floatgate.papers.kit.verdicts import AT_ONE, EVERYWHERE, FAILS_HERE, NOWHERE
 from floatgate.papers.ncq.claims import ALL_SIX, CLAIMS, PAPER, STATED
+from floatgate.papers.ncq.domain import FIRST, SECOND, Size, experiment_of
 from floatgate.papers.ncq.edges import (
     WORST_CLAIMS,
     all_speeds,
@@ -26,9 +25,10 @@ from floatgate.papers.ncq.edges import (
 )
 from floatgate.papers.ncq.examples import figure_2, table_1
 from floatgate.papers.ncq.figures import figures, law
-from floatgate.papers.ncq.runs import FIRST, SECOND, Size, experiment_of, reduce
+from floatgate.papers.ncq.reduce import IDLE, reduce
 from floatgate.papers.ncq.tables import tables
 
+UNCHECKED = "not checked, 1 left out"
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
@@ -92,7 +92,7 @@ def test_how_many_of_the_six_numbers_are_met_at_once() -> None:
             evidence[run] = replace(one, iops=1300.0)
         if one.line == "lru" and one.speed == "32 ways":
             evidence[run] = replace(one, busy=0.9)
-    *parts, whole = [(claim, judged(WHOLE, claim, evidence)) for claim in asked]
+    *parts, whole = EVIDENCE.findings(evidence, asked).judged
     table = met_at_once(WHOLE, whole, parts, all_speeds(WHOLE))
     by_span = {
         row["span"]: (row["16 ways"], row["32 ways"])
@@ -127,18 +127,17 @@ def test_finer_speeds_are_on_one_span_and_on_the_preset_apart() -> None:
 
 @pytest.mark.parametrize(("key", "least"), [("falls-1", 0.005), ("low-1", 0.01)])
 def test_a_gain_that_is_too_small_to_fall_is_not_asked(key: str, least: float) -> None:
-    for gain, verdict in ((least, AT_ONE[FAILS_HERE]), (least - 0.001, UNCHECKED)):
+    for gain, verdict in ((least, "0 of 1 as claimed, 1 less"), (least - 0.001, UNCHECKED)):
         claim = replace(BY_KEY[key], axes=())
         evidence = {
             run: replace(one, hit_ratio=gain) if one.line == "ncq" else one
             for run in runs_of(WHOLE, [claim], full=False)
             for one in [point(run)]
         }
-        found = judged(WHOLE, claim, evidence)
+        found = EVIDENCE.judged(claim, evidence)
         assert found.verdict == verdict
-        beside = f"a gain of {100 * least:g} points with 1 MB, which could fall"
-        said = f"without {beside}: {AT_ONE[FAILS_HERE]}"
-        assert (said in found.why) == (verdict == UNCHECKED)
+        said = f"1 without a gain of {100 * least:g} points with 1 MB, which could fall"
+        assert (found.why == said) == (verdict == UNCHECKED)
 
 
 WORST = worst(experiment_of(Size(1_000, 300)))
@@ -147,10 +146,10 @@ WORST = worst(experiment_of(Size(1_000, 300)))
 @pytest.mark.parametrize(
     ("hits", "scatter", "verdict"),
     [
-        (0.004, 0.0, EVERYWHERE),
-        (0.006, 0.0, NOWHERE),
-        (-0.006, 0.0, NOWHERE),
-        (0.0, 0.004, f"{NOWHERE}, ambiguous in 12 of 12 points"),
+        (0.004, 0.0, "12 of 12 as claimed"),
+        (0.006, 0.0, "0 of 12 as claimed, 12 less"),
+        (-0.006, 0.0, "0 of 12 as claimed, 12 less"),
+        (0.0, 0.004, "0 of 12 as claimed, 12 open"),
     ],
 )
 def test_as_good_as_lru_in_the_worst_case(hits: float, scatter: float, verdict: str) -> None:
@@ -159,16 +158,16 @@ def test_as_good_as_lru_in_the_worst_case(hits: float, scatter: float, verdict: 
     for run in runs_of(WORST, [claim], full=False):
         gain = hits + scatter * (run.seed - 2) if run.line.startswith("ncq") else 0.0
         evidence[run] = point(run, hit_ratio=0.5 + gain, write_mb_s=100.0)
-    found = judged(WORST, claim, evidence)
+    found = judge(WORST, claim, evidence, False, IDLE)
     assert found.verdict == verdict
     told = by_construction(found)
-    assert (told.verdict, told.rows, told.ours) == (UNCHECKED, (), found.ours)
-    assert told.why.startswith("by construction: ") and told.why.endswith(found.why)
+    assert (told.verdict, told.rows, told.ours) == ("not checked", (), found.ours)
+    assert told.why.startswith("by construction: ")
 
 
 def test_what_was_not_run_is_not_by_construction() -> None:
     [claim] = WORST_CLAIMS
-    found = judged(WORST, claim, {})
+    found = judge(WORST, claim, {}, False, IDLE)
     assert by_construction(found) == found
 
 
@@ -178,7 +177,7 @@ def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
     claim = replace(claim, axes=("worst", "alignment"))
     results = WORST.simulate(Bench("ncq13", None), runs_of(WORST, [claim], full=False))
     evidence = {run: reduce(WORST, run, result) for run, result in results.items()}
-    rows = judged(WORST, claim, evidence).rows
+    rows = judge(WORST, claim, evidence, False, IDLE).rows
     differs = [(row["worst"], row["alignment"]) for row in rows if row["ours"]]
     assert len(rows) == 4 and differs in ([], [("an empty queue", "pages")])
 
@@ -190,7 +189,7 @@ def test_the_worst_case_on_the_engine() -> None:
     runs = runs_of(WORST, [claim], full=False)
     results = WORST.simulate(Bench("ncq13", None), runs)
     evidence = {run: reduce(WORST, run, result) for run, result in results.items()}
-    assert judged(WORST, claim, evidence).verdict == EVERYWHERE
+    assert judge(WORST, claim, evidence, False, IDLE).verdict == "2 of 2 as claimed"
     kinds = {(one.otherwise, one.buffer_mib) for one in evidence.values()}
     assert kinds == {("an empty queue", 8), ("as assumed", 1024)}
     assert all(one.waiting == 0 for one in evidence.values() if one.buffer_mib == 8)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from evidence.shrd import WHOLE, point
 from exhibits import by_key, cells
-from verdicts.shrd import WHOLE, point
 
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.judging import runs_of
-from floatgate.papers.shrd import paper
 from floatgate.papers.shrd import pattern as shrd_pattern
 from floatgate.papers.shrd.claims import CLAIMS
-from floatgate.papers.shrd.figures import exhibits
+from floatgate.papers.shrd.figures import figures
+from floatgate.papers.shrd.paper import PAPER
 from floatgate.papers.shrd.tables import contour, expected_loads
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
 def _figures() -> dict[str, Any]:
-    runs = [*runs_of(WHOLE, CLAIMS, full=True), *paper._shown(WHOLE, full=True)]
-    return by_key(exhibits([point(run) for run in dict.fromkeys(runs)]))
+    runs = [*runs_of(WHOLE, CLAIMS, full=True), *PAPER.shown(WHOLE, True)]
+    return by_key(figures([point(run) for run in dict.fromkeys(runs)]))
 
 
 def test_the_gain_is_drawn_with_the_slides_factor() -> None:
@@ -97,7 +97,7 @@ def test_tables_of_counts_have_an_interval_over_the_seeds() -> None:
         point(run, loads=0.1 * run.seed, iops=1000.0 * run.seed, window_pages=100.0 * run.seed)
         for run in runs_of(WHOLE, claims, full=False)
     ]
-    found = by_key(exhibits(points))
+    found = by_key(figures(points))
     # 0.1, 0.2 and 0.3: 4.3027 standard errors of 0.1 / sqrt(3).
     row = next(row for row in cells(found["windows"]) if row[:3] == ["4 GiB", "64 MiB", "1/16"])
     assert row[3:8] == ["200 ± 248", "128", *["0.2000 ± 0.2484"] * 3]
@@ -138,7 +138,7 @@ def test_shrd_pattern() -> None:
             }
 
     bench: Any = Found()
-    picture, numbers = shrd_pattern.exhibits(bench, "postmark", Played("x"), 1234)
+    picture, numbers = shrd_pattern.pattern(bench, "postmark", Played("x"), 1234)
     assert cells(numbers) == [
         ["Order", "Entries changed", "Changes of the map page"],
         ["without SHRD", "4", "3"],

@@ -7,17 +7,16 @@ from functools import cache
 from typing import Any
 
 import pytest
+from evidence.tlllp import EVIDENCE, WHOLE, point
 from exhibits import by_key, cells
-from verdicts.tlllp import WHOLE, judged, point
 
+from floatgate.papers.kit.exhibits import Bars
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import runs_of
-from floatgate.papers.kit.paper import Bars
-from floatgate.papers.kit.verdicts import EVERYWHERE
 from floatgate.papers.tlllp.claims import CLAIMS
+from floatgate.papers.tlllp.domain import FITTED
 from floatgate.papers.tlllp.examples import figure_1, table_1
-from floatgate.papers.tlllp.figures import exhibits
-from floatgate.papers.tlllp.runs import FITTED
+from floatgate.papers.tlllp.figures import figures
 from floatgate.papers.tlllp.tables import tables
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
@@ -25,7 +24,7 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 def _figures() -> dict[str, Any]:
     chosen = runs_of(WHOLE, CLAIMS, full=False)
-    return by_key(exhibits([point(run, mean_us=_us(run)) for run in chosen]))
+    return by_key(figures([point(run, mean_us=_us(run)) for run in chosen]))
 
 
 def _us(run: Run) -> float:
@@ -85,8 +84,7 @@ def _tables(**numbers: float) -> dict[str, Any]:
         )
         for run in runs_of(WHOLE, CLAIMS, full=False)
     }
-    claims = [(claim, judged(WHOLE, claim, evidence)) for claim in CLAIMS]
-    return by_key(tables(WHOLE, claims, evidence, False))
+    return by_key(tables(EVIDENCE.findings(evidence, CLAIMS)))
 
 
 def test_how_many_of_the_four_numbers_are_met_at_once() -> None:
@@ -110,10 +108,10 @@ def test_verdicts_by_the_wait_of_the_run_that_waits_most() -> None:
         waits = run.at("arrivals") == "own times" and run.line == "dftl"
         slower = {"mean_us": 1e5} if waits and run.at("start") == "fresh" else {}
         evidence[run] = point(run, queue_share=0.6 if waits else 0.0, **slower)
-    found = tables(WHOLE, [(claim, judged(WHOLE, claim, evidence))], evidence, False)
+    found = tables(EVIDENCE.findings(evidence, [claim]))
     [row] = by_key(found)["by-wait"].rows
-    assert row["under 1%"] == f"{EVERYWHERE} (60 points)"
-    assert row["50% or more"] == f"{EVERYWHERE} (20 points)"
+    assert row["under 1%"] == "60 of 60 as claimed"
+    assert row["50% or more"] == "20 of 20 as claimed"
     assert "1% to 50%" not in row
 
 

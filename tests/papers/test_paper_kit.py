@@ -6,23 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from evidence import met_at
 from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
 
 from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.claims import Premise
+from floatgate.papers.kit.drawing import cells_of, figure_of
 from floatgate.papers.kit.experiment import Axis, Choice, Run
-from floatgate.papers.kit.judging import (
-    Premise,
-    judge,
-    runs_of,
-)
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED
+from floatgate.papers.kit.judging import decided_by, judge, runs_of
 from floatgate.papers.kit.verdict_tables import (
     axes_table,
     by_choice,
     by_factor,
     map_of,
 )
-from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, NOWHERE, Region
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Region
 
 
 def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
@@ -87,18 +85,41 @@ def _value(run: Run) -> float:
 
 def test_a_verdict_is_a_map() -> None:
     found = judged_of(claim_of(), lambda run: KitPoint(_value(run)))
-    assert found.verdict == "holds where the start is fresh; ambiguous in all 6 others"
+    assert found.verdict == "6 of 12 as claimed, 6 open"
+    assert met_at(found, "start") == {"fresh"}
     assert found.ours == "+0.60 ± 2.72 to +1.00"
-    assert found.why.startswith("12 points: 6 hold, 6 ambiguous (means of 5 seeds; nothing is")
     assert found.number == 1.0
     fresh, aged = (next(r for r in found.rows if r["start"] == s) for s in ("fresh", "aged"))
-    assert (fresh["case"], fresh["ci95"], fresh["seeds"]) == (HOLDS, None, 1)
-    assert (aged["case"], aged["ours"], aged["seeds"]) == (AMBIGUOUS, pytest.approx(0.6), 5)
+    assert (fresh["case"], fresh["ci95"], fresh["seeds"]) == (AS_CLAIMED, None, 1)
+    assert (aged["case"], aged["ours"], aged["seeds"]) == (STRADDLES, pytest.approx(0.6), 5)
     table = map_of(EXPERIMENT, claim_of(), found)
     assert [column.title for column in table.columns] == [
         *("the start", "the cache", "the reading", "decided by", "ours", "case")
     ]
     assert {row["interval"] for row in table.rows} == {"+1.00", "+0.60 ± 2.72"}
+    # The start explains all of it, so that any other axis may stand next to it.
+    assert table.sides[0] == ("start", "the start", ["fresh", "aged"])
+    assert table.caption.endswith("6 of 12 as claimed, 6 open.")
+
+
+def test_a_map_is_drawn_over_the_axes_that_explain_most() -> None:
+    """New is more with a large cache, and with the other reading; the start is nothing to it."""
+
+    def point(run: Run) -> KitPoint:
+        more = run.line == "n2" or (run.line == "n1" and run.at("cache") == "large")
+        return KitPoint(float(more))
+
+    claim = claim_of()
+    table = map_of(EXPERIMENT, claim, judged_of(claim, point))
+    assert [key for key, *_ in table.sides] == ["cache", "reading"]
+    good = [("large", "one"), *((cache, "other") for cache in ("small", "middle", "large"))]
+    cells = {(cell["x"], cell["y"]): cell["text"] for cell in cells_of(table)}
+    assert cells == {
+        (cache, reading): "2 of 2" if (cache, reading) in good else "0 of 2"
+        for cache in ("small", "middle", "large")
+        for reading in ("one", "other")
+    }
+    assert len(figure_of(table).drawings) == 1
 
 
 def test_all_that_a_claim_compares_has_to_be_so() -> None:
@@ -107,8 +128,7 @@ def test_all_that_a_claim_compares_has_to_be_so() -> None:
         measure=lambda at: {name: at(name, "new").value for name in ("W", "R")},
     )
     found = judged_of(claim, lambda run: KitPoint(9.0 if run.workload == "w" else -1.0))
-    assert found.verdict == NOWHERE
-    assert "decided by R in 12" in found.why
+    assert (found.counts.less, decided_by(found)) == (12, "R in 12")
 
 
 def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> None:
@@ -118,13 +138,11 @@ def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> No
             float(run.line != "old" and run.at("cache") != "small"), run.at("cache") == "small"
         ),
     )
-    assert found.verdict == EVERYWHERE
-    assert found.why.endswith(
-        "without leaving out 4 with a backlog: holds where the cache is middle or large"
-    )
+    assert found.verdict == "8 of 8 as claimed, 4 left out"
+    assert found.why == "4 with a backlog"
+    assert {row["case"] for row in found.rows if row["rejected"]} == {LESS}, "they are shown"
     nothing = judged_of(claim_of(), lambda run: KitPoint(float(run.line != "old"), True))
-    assert nothing.verdict == UNCHECKED
-    assert nothing.why.startswith("all points are with a backlog; 12 points: 12 hold")
+    assert (nothing.verdict, nothing.is_checked) == ("not checked, 12 left out", False)
 
 
 def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
@@ -140,16 +158,15 @@ def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
         "with nothing old", lambda at: {"": at("W", "old").value}, Region(low=0.5)
     )
     found = judged_of(claim_of(premise=premise), point)
-    assert found.verdict == "holds where the cache is middle or large"
-    assert found.why.endswith(
-        "without leaving out 4 with nothing old and 2 with a backlog: "
-        "holds where the cache is middle or large"
-    ), "what is both is what every claim leaves out"
+    assert met_at(found, "cache") == {"middle", "large"}
+    assert found.why == "4 with nothing old and 2 with a backlog", (
+        "what is both is what every claim leaves out"
+    )
     assert {row["rejected"] for row in found.rows if row["start"] == "fresh"} == {None}
     never = replace(premise, region=Region(low=9.0))
     found = judged_of(claim_of(premise=never, axes=("cache",)), point)
-    assert found.verdict == UNCHECKED
-    assert found.why.startswith("all points are with nothing old; 3 points: 2 hold, 1 fail")
+    assert found.verdict == "not checked, 3 left out"
+    assert [row["case"] for row in found.rows] == [LESS, AS_CLAIMED, AS_CLAIMED]
 
 
 def test_the_papers_number_stands_beside_ours() -> None:
@@ -158,10 +175,7 @@ def test_the_papers_number_stands_beside_ours() -> None:
     found = judged_of(
         claim, lambda run: KitPoint(0.0 if run.line == "old" else sizes[run.at("cache") or ""])
     )
-    assert found.verdict == "holds where the cache is middle or large"
-    assert found.why.endswith(
-        "the paper's number is between the least and the largest of ours, and in the interval of 1"
-    )
+    assert met_at(found, "cache") == {"middle", "large"}
     assert [row["paper_within"] for row in found.rows] == [False, True, False]
 
 
@@ -178,8 +192,8 @@ def test_each_choice_has_a_verdict_of_its_own() -> None:
         {
             "claim": "new is more than old",
             "paper": "more",
-            "fresh": EVERYWHERE,
-            "aged": f"{NOWHERE}, ambiguous in 4 of 4 points",
+            "fresh": "4 of 4 as claimed",
+            "aged": "0 of 4 as claimed, 4 open",
         }
     ]
 
@@ -190,7 +204,7 @@ def test_what_was_not_run_is_no_part_of_the_map() -> None:
     left = {run: point for run, point in points.items() if run.at("start") == "fresh"}
     assert len(judge(EXPERIMENT, claim, left, True, BUSY).rows) == 6
     nothing = judge(EXPERIMENT, claim, {}, True, BUSY)
-    assert (nothing.verdict, nothing.why) == (UNCHECKED, "it takes new, old on W")
+    assert (nothing.verdict, nothing.why) == ("not checked", "not run: W with new, old")
 
 
 def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
@@ -317,13 +331,18 @@ def test_verdicts_with_other_factors_stand_beside() -> None:
     assert [column.title for column in table.columns] == [
         *("claim", "paper", "1.1", "1.25", "1.5", "2.0"),
     ]
+    # With a factor of 1.1 the small one is less, and up to 1.9 the large one more.
     verdicts = {
-        "1.1": "holds where the cache is middle",
-        "1.25": "holds where the cache is small or middle",
-        "1.5": "holds where the cache is small or middle",
-        "2.0": EVERYWHERE,
+        "1.1": "1 of 3 as claimed, 1 more, 1 less",
+        "1.25": "2 of 3 as claimed, 1 more",
+        "1.5": "2 of 3 as claimed, 1 more",
+        "2.0": "3 of 3 as claimed",
     }
     assert table.rows == [
-        {"claim": text, "paper": "more"} | verdicts for text in ("it is 1", "it is as stated")
+        {"claim": "it is 1", "paper": "more"} | verdicts,
+        # A region without a better side has nothing that is more.
+        {"claim": "it is as stated", "paper": "more"}
+        | {factor: text.replace("1 more, 1 less", "2 less") for factor, text in verdicts.items()}
+        | dict.fromkeys(("1.25", "1.5"), "2 of 3 as claimed, 1 less"),
     ]
     assert judged[0][1].verdict == verdicts["1.5"]

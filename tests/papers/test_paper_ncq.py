@@ -10,19 +10,21 @@ from typing import Any
 
 import polars as pl
 import pytest
+from evidence import met_at
+from evidence.ncq import EVIDENCE, WHOLE, point
 from exhibits import cells, printed
-from verdicts import HELD
-from verdicts.ncq import CASES, WHOLE, Case, judged, point
 
 from floatgate._core import ConfigError
+from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.exhibits import Numbers
 from floatgate.papers.kit.experiment import Choice, Experiment
-from floatgate.papers.kit.judging import runs_of
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED
-from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
+from floatgate.papers.kit.judging import judge, runs_of
+from floatgate.papers.kit.reproduce import Findings, Lab, reproduce
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS
 from floatgate.papers.ncq import paper
-from floatgate.papers.ncq.claims import CLAIMS, NOT_CHECKED, STATED
-from floatgate.papers.ncq.runs import (
+from floatgate.papers.ncq.claims import CLAIMS, STATED, UNCHECKED
+from floatgate.papers.ncq.domain import (
     AXES,
     FIRST,
     LRU,
@@ -34,41 +36,14 @@ from floatgate.papers.ncq.runs import (
     SIZES,
     Size,
     experiment_of,
-    keeps_up,
-    reduce,
     sized,
     ways,
 )
+from floatgate.papers.ncq.reduce import IDLE, keeps_up, reduce
 from floatgate.papers.ncq.tables import COLUMNS, asked_with, offered
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 HERE = {axis.key: axis.default for axis in AXES}
-
-
-@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
-def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
-    claim = replace(BY_KEY[case.claim], axes=())
-    found = judged(WHOLE, claim, case.points(WHOLE, claim))
-    assert [row["case"] for row in found.rows] == [case.case]
-    assert found.verdict == AT_ONE[case.case]
-
-
-def test_every_claim_meets_evidence_for_each_case() -> None:
-    met = {(case.claim, case.case) for case in CASES}
-    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.key for claim in CLAIMS])
-def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
-    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
-    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
-    assert judged(WHOLE, claim, quick).verdict in HELD
-    assert quick.keys() <= evidence.keys()
-    for name in claim.workloads:
-        left = {run: one for run, one in quick.items() if one.trace != name}
-        found = judged(WHOLE, claim, left)
-        assert (found.verdict, found.rows) == (UNCHECKED, ())
-        assert name in found.why
 
 
 def test_up_to_is_the_most_of_all_sizes() -> None:
@@ -80,8 +55,8 @@ def test_up_to_is_the_most_of_all_sizes() -> None:
         run: replace(one, write_mb_s=ours[one.buffer_mib]) if one.line == "ncq" else one
         for run, one in evidence.items()
     }
-    found = judged(WHOLE, claim, evidence)
-    assert found.verdict == "holds where the range of sizes is 1 to 32 MiB"
+    found = EVIDENCE.judged(claim, evidence)
+    assert met_at(found, "reach") == {"1 to 32 MiB"}
     assert [round(row["ours"], 6) for row in found.rows] == [0.02, 0.05]
 
 
@@ -91,20 +66,7 @@ def test_every_reading_of_a_pin_is_asked() -> None:
         run: point(run, **({} if run.line.startswith("ncq, ") else {"hit_ratio": 0.0}))
         for run in runs_of(WHOLE, [claim], full=False)
     }
-    assert judged(WHOLE, claim, evidence).verdict == "holds where the pin is counted"
-
-
-def test_drives_that_keep_up_are_left_out_of_all_claims() -> None:
-    for claim in CLAIMS:
-        evidence = {
-            run: point(run, busy=0.94 if run.line == sized("lru", 1) else 1.0)
-            for run in runs_of(WHOLE, [claim], full=False)
-        }
-        found = judged(WHOLE, claim, evidence)
-        assert found.verdict == UNCHECKED, claim.key
-        assert any(
-            f"where the drive keeps up with LRU and 1 MiB: {held}" in found.why for held in HELD
-        )
+    assert met_at(EVIDENCE.judged(claim, evidence), "pins") == {"counted"}
 
 
 def test_a_drive_that_keeps_up_is_told_by_lru_with_the_smallest_buffer() -> None:
@@ -116,15 +78,10 @@ def test_a_drive_that_keeps_up_is_told_by_lru_with_the_smallest_buffer() -> None
     assert not keeps_up(point(larger, busy=0.1)) and not keeps_up(point(ours, busy=0.1))
 
 
-def test_every_reason_for_a_range_is_given() -> None:
-    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
-    used = {axis for claim in CLAIMS for axis in claim.axes}
-    beside = {axis for _, axes in paper.BESIDE.values() for axis in axes}
-    assert used | beside == {axis.key for axis in WHOLE.axes}
-
-
 def test_what_the_paper_states() -> None:
-    stated = {claim.key: (claim.paper, claim.where, claim.region.stated) for claim in STATED}
+    stated = {
+        claim.key: (claim.origin.paper, claim.origin.where, claim.region.stated) for claim in STATED
+    }
     assert stated == {
         "hit-1": ("+4 points", "Figure 3, section IV", 0.04),
         "hit-2": ("+2 points", "Figure 3, section IV", 0.02),
@@ -133,8 +90,7 @@ def test_what_the_paper_states() -> None:
         "iops-1": ("+4.0%", "Figure 5, section IV", 0.04),
         "iops-2": ("+1.0%", "Figure 5, section IV", 0.01),
     }
-    assert {claim.key for claim, _ in NOT_CHECKED} == {"lru-needs", "any-scheme", "complexity"}
-    assert all(found.verdict == UNCHECKED and found.why for _, found in NOT_CHECKED)
+    assert {claim.key for claim, _ in UNCHECKED} == {"lru-needs", "any-scheme", "complexity"}
 
 
 def test_what_is_played() -> None:
@@ -208,7 +164,11 @@ def _verdicts(experiment: Experiment, *keys: str) -> dict[str, str]:
     claims = [replace(BY_KEY[key], axes=()) for key in keys]
     results = experiment.simulate(Bench("ncq13", None), runs_of(experiment, claims, False))
     evidence = {run: reduce(experiment, run, result) for run, result in results.items()}
-    return {claim.key: judged(experiment, claim, evidence).verdict for claim in claims}
+    return {
+        claim.key: row["case"]
+        for claim in claims
+        for row in judge(experiment, claim, evidence, False, IDLE).rows
+    }
 
 
 def _with(experiment: Experiment, **choices: Choice) -> Experiment:
@@ -226,9 +186,8 @@ def test_without_pins_the_verdicts_that_depend_on_them_change() -> None:
     off = Choice("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
     keys = ("more-hits", "small-buffer", "faster", "never-below")
     on, without = _verdicts(little, *keys), _verdicts(_with(little, pins=off), *keys)
-    holds, fails = AT_ONE[HOLDS], AT_ONE[FAILS_HERE]
-    assert on == dict.fromkeys(keys, holds)
-    assert without == dict.fromkeys(keys, fails) | {"never-below": holds}
+    assert on == dict.fromkeys(keys, AS_CLAIMED)
+    assert without == dict.fromkeys(keys, LESS) | {"never-below": AS_CLAIMED}
 
 
 def test_whole_blocks_leave_records_and_parts_of_blocks_leave_pages() -> None:
@@ -294,32 +253,35 @@ def test_claims_are_asked_with_one_thing_otherwise() -> None:
         for line in claim.lines
         for run in [WHOLE.run_of(place, name, line, 1), WHOLE.run_of(place, name, line, 2)]
     }
-    table = asked_with(WHOLE, evidence, True, "k", "t", "otherwise")
+
+    def asked(full: bool) -> Numbers:
+        lab = Lab(full, {}, Bench("ncq13", None))
+        found = Findings(lab, WHOLE, evidence, {}, [], IDLE)
+        return asked_with(found, "k", "t", "otherwise")
+
+    table = asked(full=True)
     titles, *rows = cells(table)
     assert titles == ["Claim", *(choice.key for choice in WHOLE.axis("otherwise").choices)]
     more = dict(zip(titles, next(r for r in rows if r[0] == BY_KEY["more-hits"].text), strict=True))
-    assert (more["as assumed"], more["FAST"]) == (HOLDS, FAILS_HERE)
-    assert asked_with(WHOLE, evidence, False, "k", "t", "otherwise").rows == [], "one is no table"
+    assert (more["as assumed"], more["FAST"]) == (AS_CLAIMED, LESS)
+    assert asked(full=False).rows == [], "one is no table"
 
 
 DRAWN = ("span", "speed", "alignment")
 
 
-def test_a_quick_reproduction_has_maps_and_runs(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_quick_reproduction_has_maps_and_runs() -> None:
     """With short runs, on one drive and span."""
     one = _with(
         experiment_of(Size(400, 150)), span=AXES[0].choice("256 MiB"), speed=AXES[1].choices[0]
     )
     one = _with(one, alignment=one.axis("alignment").choices[0])
-    monkeypatch.setattr(paper, "experiment_of", lambda _: one)
-    monkeypatch.setattr(paper, "_shown", lambda *_: ())
-    document = paper.reproduce(False, tmp_path, None).document()
+    some = replace(paper.PAPER, experiment=one, shown=lambda *_: ())
+    document = reproduce(some, PAPERS[0], False, None, None).document()
     json.dumps(document, allow_nan=False)
     claims = {claim["id"]: claim for claim in document["claims"]}
     assert [row["pins"] for row in claims["hit-1"]["domain"]] == ["counted", "on arrival", "moves"]
-    assert claims["complexity"]["verdict"] == UNCHECKED
+    assert claims["complexity"]["verdict"] == "not checked"
     assert all(row["seeds"] == 3 for row in claims["hit-1"]["domain"])
     assert {"domain", "met", "map-hit-1", "map-falls-2", "gain-span"} <= set(document["figures"])
     for run in document["runs"]:
@@ -334,7 +296,7 @@ def test_a_quick_reproduction_has_maps_and_runs(
 
 def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a directory"):
-        paper.reproduce(False, tmp_path / "nowhere", None)
+        reproduce(paper.PAPER, PAPERS[0], False, tmp_path / "nowhere", None)
 
 
 @pytest.mark.long
@@ -342,7 +304,7 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     done = cli("paper", "ncq", "--json", "--quick", "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    asked = [claim for claim in document["claims"] if claim["verdict"] != UNCHECKED]
+    asked = [claim for claim in document["claims"] if "domain" in claim]
     assert [claim["id"] for claim in asked] == [*BY_KEY]
     assert all(claim["domain"] for claim in asked)
     hits = {

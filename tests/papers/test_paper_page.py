@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-import pytest
 from browser import Seen, browser
 from paper_site import TWO, site, two_papers
 
-from floatgate.papers import reproduce
+from floatgate.papers import PAPERS, reproduce
 from floatgate.papers.asa import paper as asa
-from floatgate.papers.asa import runs as asa_runs
-from floatgate.papers.eti import claims as eti_claims
+from floatgate.papers.asa.domain import synthetic
 from floatgate.papers.eti import paper as eti
+from floatgate.papers.eti.claims import claims_on
 from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.page import write_outcome
-from floatgate.papers.kit.site import KINDS
+from floatgate.papers.kit.reproduce import reproduce as reproduce_paper
+from floatgate.papers.kit.summary import KINDS
 
 __all__ = ["browser", "site", "two_papers"]
 
@@ -31,7 +32,7 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert seen.complaints == []
         assert seen.requests == [page.as_uri()]
         text = seen.page.inner_text("main")
-        assert "cannot be checked" in text
+        assert "not checked" in text
         assert "stand-in: zipf writes" in text
         for i in range(3):
             assert seen.page.locator(f"#figure-2-{i} svg path").count() > 4
@@ -47,22 +48,21 @@ def _some_runs(experiment: Experiment, full: bool) -> Iterator[Run]:
         yield experiment.run(experiment.workload(trace), experiment.line(line), place, 1)
 
 
-def test_bars_and_tables_are_drawn(
-    browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    some = [c for c in eti_claims.claims_of() if c.key in ("src2_0-mbf", "headline-real")]
-    claims = tuple(replace(claim, axes=()) for claim in some)
-    monkeypatch.setattr(eti, "claims_of", lambda *_: claims)
-    monkeypatch.setattr(eti, "_shown", _some_runs)
-    monkeypatch.setattr("floatgate.papers.eti.hot.GBS", 1)
+def test_bars_tables_and_maps_are_drawn(browser, tmp_path: Path) -> None:
+    axes = {"src2_0-mbf": ("skew",), "headline-real": ()}
+    claims = [replace(c, axes=axes[c.key]) for c in claims_on() if c.key in axes]
+    some = replace(eti.PAPER, claims=claims, shown=_some_runs, more=partial(eti.more, looked_gbs=1))
     (tmp_path / "none").mkdir()
-    outcome = eti.reproduce(False, tmp_path / "none", None)
+    outcome = reproduce_paper(some, PAPERS[0], False, tmp_path / "none", None)
     write_outcome(outcome, outcome.document(), tmp_path)
     with Seen(browser, tmp_path / "paper.html") as seen:
         assert seen.complaints == []
         text = seen.page.inner_text("main")
         assert "Figure 4: write amplification" in text
-        assert "cannot be checked" in text
+        cells = seen.page.locator("#map-src2_0-mbf-0 svg .mark-rect path")
+        assert cells.count() == 3, "a cell for each skew that a quick reproduction has"
+        assert seen.page.locator("#shares-0 svg .mark-rect path").count() > 0
+        assert "not checked" in text
         bars = seen.page.locator("#figure-4-0 svg .mark-rect path")
         assert bars.count() == 3
         assert min(bars.evaluate_all("all => all.map(b => b.getBBox().width)")) > 0
@@ -75,12 +75,10 @@ def test_bars_and_tables_are_drawn(
         assert "src2_0" in seen.page.inner_text("section[aria-labelledby=table-1] table")
 
 
-def test_bars_in_bands_have_a_colour_for_each_ftl(
-    browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(asa_runs, "SPAN", 8 << 20)
-    monkeypatch.setattr(asa, "OPEN_CLAIMS", ())
-    outcome = asa.reproduce(False, tmp_path, None)
+def test_bars_in_bands_have_a_colour_for_each_ftl(browser, tmp_path: Path) -> None:
+    small = asa.experiment_of(list(synthetic(False, 8 << 20)))
+    some = replace(asa.PAPER, claims=(), experiment=small)
+    outcome = reproduce_paper(some, PAPERS[0], False, tmp_path, None)
     write_outcome(outcome, outcome.document(), tmp_path)
     with Seen(browser, tmp_path / "paper.html") as seen:
         assert seen.complaints == []
@@ -101,6 +99,7 @@ def test_the_page_of_the_site_counts_and_links(browser, site: Path) -> None:
         rows = [row.split("\t") for row in table.inner_text().strip().splitlines()]
         assert rows[0] == ["Paper", *KINDS]
         assert rows[1:] == [[name, "1", "1", "0", "0", "1"] for name in TWO]
+        assert seen.page.locator(".bar").count() == 4, "two claims of each paper were checked"
         text = seen.page.inner_text("main")
         assert "Warning: one lacks a <trace>" in text
         assert "claim 2 of two" in text

@@ -9,21 +9,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from evidence import is_met, met_at
+from evidence.shrd import EVIDENCE, WHOLE, losses, point
 from exhibits import cells, printed
-from verdicts import HELD
-from verdicts.shrd import CASES, RANDOM_ALL, WHOLE, Case, judged, losses, point
 
+from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Choice, Experiment, Workload
 from floatgate.papers.kit.judging import judge, places_of, runs_of
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED
-from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, EVERYWHERE, FAILS_HERE
+from floatgate.papers.kit.reproduce import reproduce
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.shrd import crash as shrd_crash
-from floatgate.papers.shrd import paper
-from floatgate.papers.shrd.claims import CLAIMS, OUT_OF_REACH
+from floatgate.papers.shrd.claims import CLAIMS, UNCHECKED
 from floatgate.papers.shrd.crash import NONE_LEFT_OUT, RECOVERY
-from floatgate.papers.shrd.reduce import Point, backlogged, reduce
-from floatgate.papers.shrd.runs import (
+from floatgate.papers.shrd.domain import (
     DFTL,
     LINES,
     OPEN,
@@ -35,6 +34,8 @@ from floatgate.papers.shrd.runs import (
     SOURCES,
     captured,
 )
+from floatgate.papers.shrd.paper import PAPER
+from floatgate.papers.shrd.reduce import BACKLOG, Point, backlogged, reduce
 from floatgate.papers.shrd.tables import COLUMNS
 from floatgate.traces import read_trace
 from floatgate.traces.model import WRITE
@@ -49,31 +50,6 @@ needs_traces = pytest.mark.skipif(
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in CASES])
-def test_a_claim_on_evidence_made_by_hand(case: Case) -> None:
-    claim = replace(BY_KEY[case.claim], axes=())
-    found = judged(claim, case.points(claim), RANDOM_ALL)
-    assert [row["case"] for row in found.rows] == [case.case]
-    assert found.verdict == AT_ONE[case.case]
-
-
-def test_every_claim_meets_evidence_for_each_case() -> None:
-    met = {(case.claim, case.case) for case in CASES}
-    assert met == {(key, case) for key in BY_KEY for case in (HOLDS, FAILS_HERE, AMBIGUOUS)}
-
-
-@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.key for claim in CLAIMS])
-def test_a_claim_is_asked_over_its_whole_domain(claim: Any) -> None:
-    evidence = {run: point(run) for run in runs_of(WHOLE, [claim], full=True)}
-    quick = {run: point(run) for run in runs_of(WHOLE, [claim], full=False)}
-    assert judged(claim, evidence, full=True).verdict in HELD
-    assert judged(claim, quick).verdict in HELD
-    assert quick.keys() <= evidence.keys()
-    found = judged(claim, {})
-    assert (found.verdict, found.rows) == (UNCHECKED, ())
-    assert all(name in found.why for name in claim.workloads)
-
-
 def test_a_claim_that_holds_with_one_controller_says_with_which() -> None:
     """19 times on a drive in which only the dies are waited for."""
     claim = BY_KEY["thirty"]
@@ -81,8 +57,7 @@ def test_a_claim_that_holds_with_one_controller_says_with_which() -> None:
         run: point(run, **({"iops": 19_000.0} if _is_fast_shrd(run) else {}))
         for run in runs_of(WHOLE, [claim], full=True)
     }
-    verdict = judged(claim, evidence, full=True).verdict
-    assert verdict == "holds where the controller is prototype"
+    assert met_at(EVIDENCE.judged(claim, evidence, True), "controller") == {"prototype"}
 
 
 def _is_fast_shrd(run: Any) -> bool:
@@ -96,33 +71,9 @@ def test_a_backlog_is_a_drive_that_serves_less_than_arrives() -> None:
     assert not backlogged(point(run, offered=None, iops=1.0)), "each waits for another"
 
 
-def test_points_with_a_backlog_are_left_out_of_all_claims() -> None:
-    for claim in CLAIMS:
-        evidence = {
-            run: replace(point(run), offered=2.0 * point(run).iops + 1)
-            for run in runs_of(WHOLE, [claim], full=False)
-        }
-        found = judged(claim, evidence)
-        assert found.verdict == UNCHECKED
-        assert any(f"with a backlog: {held}" in found.why for held in HELD)
-
-
-def test_every_axis_has_a_reason_and_a_claim() -> None:
-    assert all(axis.reason and len(axis.choices) > 1 for axis in WHOLE.axes)
-    assert {axis for claim in CLAIMS for axis in claim.axes} == {axis.key for axis in WHOLE.axes}
-
-
-def test_all_that_the_slides_claim_is_there() -> None:
-    keys = {*BY_KEY, RECOVERY.key, *(claim.key for claim in OUT_OF_REACH)}
-    assert len(keys) == len(CLAIMS) + 1 + len(OUT_OF_REACH)
-    for claim in OUT_OF_REACH:
-        found = claim.measure(None)
-        assert (found.verdict, bool(found.why)) == (UNCHECKED, True)
-
-
 @pytest.mark.parametrize(
     ("lost", "case"),
-    [((0, 0, 0), HOLDS), ((1, 1, 1), FAILS_HERE), ((0, 0, 1), AMBIGUOUS)],
+    [((0, 0, 0), AS_CLAIMED), ((1, 1, 1), LESS), ((0, 0, 1), STRADDLES)],
 )
 def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -> None:
     experiment = shrd_crash.EXPERIMENT
@@ -133,7 +84,7 @@ def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -
     assert {row["case"] for row in found.rows} == {case}
     nothing = {run: replace(one, explored=0) for run, one in evidence.items()}
     found = judge(experiment, RECOVERY, nothing, False, NONE_LEFT_OUT)
-    assert found.verdict == UNCHECKED, "no loss of power says nothing"
+    assert not found.is_checked, "no loss of power says nothing"
 
 
 def test_power_is_cut_and_nothing_is_lost() -> None:
@@ -153,7 +104,7 @@ def test_no_loss_of_many_says_how_rare_one_is() -> None:
     found = judge(shrd_crash.EXPERIMENT, RECOVERY, none, False, NONE_LEFT_OUT)
     said = shrd_crash.bounded(found, [*none.values()])
     assert said.ours == "0 of 348 losses of power lost a page: at most 0.86% do (95%)"
-    assert said.verdict == EVERYWHERE
+    assert is_met(said)
     assert shrd_crash.bounded(found, [*some.values()]) == found
     assert shrd_crash.bounded(found, []) == found
     assert [row[6] for row in cells(shrd_crash.table([none[runs[0]], some[runs[0]]]))] == [
@@ -205,20 +156,6 @@ def test_a_capture_is_played_from_its_first_tenth_on() -> None:
         assert writes.mean() / 1024 == pytest.approx(MEAN_KIB[source.name], rel=0.01)
     fio = replace(work.played, limit=30_000)
     assert Bench("shrd17", None).footprint(fio) * 4 / 1024 == pytest.approx(100, abs=1)
-
-
-def test_no_point_is_asked_twice() -> None:
-    """What is nothing to a workload is not swept with it: a place has runs of its own."""
-    for claim in CLAIMS:
-        asked = [
-            tuple(
-                WHOLE.run_of(place, workload, line, 1)
-                for workload in claim.workloads
-                for line in claim.lines
-            )
-            for place in places_of(WHOLE, claim, full=True)
-        ]
-        assert len(asked) == len(set(asked)), claim.key
 
 
 def test_the_prototypes_spare_space_is_the_first_choice() -> None:
@@ -357,7 +294,11 @@ def _verdicts(experiment: Experiment, keys: tuple[str, ...], **chosen: str) -> d
     claims = [replace(BY_KEY[key], axes=()) for key in keys]
     results = one.simulate(Bench("shrd17", None), runs_of(one, claims, False))
     evidence: dict[Any, Point] = {run: reduce(one, run, result) for run, result in results.items()}
-    return {claim.key: judged(claim, evidence, one).verdict for claim in claims}
+    return {
+        claim.key: row["case"]
+        for claim in claims
+        for row in judge(one, claim, evidence, False, BACKLOG).rows
+    }
 
 
 WHOLE_PAGES = "50%"
@@ -376,9 +317,9 @@ def test_without_its_mechanisms_the_verdicts_that_depend_on_them_change() -> Non
             WIDE | {"shrd.twrite_entries": "1"},
         )
     )
-    assert _verdicts(on, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, AT_ONE[HOLDS])
-    assert _verdicts(slot, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, AT_ONE[FAILS_HERE])
-    assert _verdicts(single, ("commands",), room=WHOLE_PAGES) == {"commands": AT_ONE[FAILS_HERE]}
+    assert _verdicts(on, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, AS_CLAIMED)
+    assert _verdicts(slot, COUNTED, room=WHOLE_PAGES) == dict.fromkeys(COUNTED, LESS)
+    assert _verdicts(single, ("commands",), room=WHOLE_PAGES) == {"commands": LESS}
 
 
 def test_without_windows_there_is_no_gain_and_it_is_not_steady() -> None:
@@ -387,8 +328,8 @@ def test_without_windows_there_is_no_gain_and_it_is_not_steady() -> None:
     on = _with_window(WHOLE, WIDE)
     slot = _with_window(WHOLE, WIDE | {"shrd.remap_size": "0.0001"})
     place = {"top": "2 MiB", "room": WHOLE_PAGES}
-    assert _verdicts(on, TIMED, **place) == dict.fromkeys(TIMED, AT_ONE[HOLDS])
-    assert _verdicts(slot, TIMED, **place) == dict.fromkeys(TIMED, AT_ONE[FAILS_HERE])
+    assert _verdicts(on, TIMED, **place) == dict.fromkeys(TIMED, AS_CLAIMED)
+    assert _verdicts(slot, TIMED, **place) == dict.fromkeys(TIMED, LESS)
 
 
 def _with_window(experiment: Experiment, settings: dict[str, str]) -> Experiment:
@@ -397,25 +338,21 @@ def _with_window(experiment: Experiment, settings: dict[str, str]) -> Experiment
     return replace(experiment, axes=tuple(axes))
 
 
-def test_a_quick_reproduction_without_traces(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_quick_reproduction_without_traces(tmp_path: Path) -> None:
     """Two claims over one axis each; what takes captures is not measured."""
     claims = [
         replace(BY_KEY["thirty"], axes=("window",)),
         replace(BY_KEY["f2fs"], axes=("share",)),
     ]
-    monkeypatch.setattr(paper, "CLAIMS", claims)
-    monkeypatch.setattr(paper, "_shown", lambda *_: ())
-    tmp_path.joinpath("none").mkdir()
-    outcome = paper.reproduce(False, tmp_path / "none", None)
-    document = outcome.document()
-    thirty, f2fs, recovery, *unchecked = document["claims"]
+    some = replace(PAPER, claims=claims, shown=lambda *_: ())
+    document = reproduce(some, PAPERS[0], False, tmp_path, None).document()
+    thirty, f2fs, recovery, *others = document["claims"]
     assert [row["window"] for row in thirty["domain"]] == ["1/16", "3/4"]
     assert all(row["seeds"] == 3 and row["ci95"] is not None for row in thirty["domain"])
-    assert (f2fs["verdict"], f2fs["why"]) == (UNCHECKED, f"it takes {DFTL}, {SHRD} on {POSTMARK}")
-    assert recovery["verdict"] == EVERYWHERE
-    assert len(unchecked) == len(OUT_OF_REACH)
+    assert f2fs["verdict"] == "not checked"
+    assert f2fs["why"] == f"not run: {POSTMARK} with {DFTL}, {SHRD}"
+    assert recovery["verdict"] == "4 of 4 as claimed"
+    assert len(others) == len(UNCHECKED)
     assert {"domain", "example", "losses", "gain", "contour"} <= set(document["figures"])
     assert any("Traces not found" in warning for warning in document["warnings"])
 
@@ -426,10 +363,10 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     done = cli("paper", "shrd", "--json", "--quick", "--traces", TRACES, "--out", "here")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    keys = [*BY_KEY, RECOVERY.key, *(claim.key for claim in OUT_OF_REACH)]
+    keys = [*BY_KEY, RECOVERY.key, *(claim.key for claim, _ in UNCHECKED)]
     assert [claim["id"] for claim in document["claims"]] == keys
     judged_ones = document["claims"][: len(BY_KEY) + 1]
-    assert all(claim["domain"] and claim["why"] for claim in judged_ones)
+    assert all(claim["domain"] for claim in judged_ones)
     assert json.loads((tmp_path / "here" / "results.json").read_text("utf-8")) == document
     again = cli("paper", "shrd", "--json", "--quick", "--traces", TRACES)
     assert json.loads(again.stdout) == document

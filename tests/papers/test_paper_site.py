@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,19 @@ from paper_site import TWO, found, outcome_of, site, two_papers
 from typer.testing import CliRunner
 
 from floatgate.cli import app
+from floatgate.papers.kit.claims import OURS, Counts, Measured, Statement, inferred
 from floatgate.papers.kit.latex import escape, latex
-from floatgate.papers.kit.paper import HOLDS, OURS, UNCHECKED, Measured
-from floatgate.papers.kit.summary import CANNOT, EVERYWHERE, NOWHERE, SOMEWHERE, UNCLEAR, kind_of
-from floatgate.papers.kit.verdicts import AMBIGUOUS, FAILS_HERE
-from floatgate.papers.kit.verdicts import NOWHERE as NOWHERE_AT_ALL
+from floatgate.papers.kit.summary import (
+    CANNOT,
+    EVERYWHERE,
+    NOWHERE,
+    SOMEWHERE,
+    UNCLEAR,
+    kind_of,
+    share_bar,
+    summary_of,
+)
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.report.tables import Cell, Table
 
 __all__ = ["site", "two_papers"]
@@ -28,20 +37,20 @@ __all__ = ["site", "two_papers"]
 @pytest.mark.parametrize(
     ("measured", "kind"),
     [
-        (found(HOLDS, HOLDS), EVERYWHERE),
-        (found(HOLDS, left_out=(FAILS_HERE,)), EVERYWHERE),
-        (found(HOLDS, FAILS_HERE), SOMEWHERE),
-        (found(HOLDS, AMBIGUOUS), SOMEWHERE),
-        (found(AMBIGUOUS, FAILS_HERE), UNCLEAR),
-        (found(FAILS_HERE, left_out=(HOLDS,)), NOWHERE),
-        (found(left_out=(HOLDS,)), CANNOT),
-        (Measured("not measured", UNCHECKED, "it takes more"), CANNOT),
-        (Measured("one place", HOLDS, ""), EVERYWHERE),
-        (Measured("one place", NOWHERE_AT_ALL, ""), NOWHERE),
+        (found(AS_CLAIMED, AS_CLAIMED), EVERYWHERE),
+        (found(AS_CLAIMED, left_out=(LESS,)), EVERYWHERE),
+        (found(AS_CLAIMED, LESS), SOMEWHERE),
+        (found(AS_CLAIMED, STRADDLES), SOMEWHERE),
+        (found(STRADDLES, LESS), UNCLEAR),
+        (found(LESS, left_out=(AS_CLAIMED,)), NOWHERE),
+        (found(left_out=(AS_CLAIMED,)), CANNOT),
+        (found(AS_CLAIMED, MORE), EVERYWHERE),
+        (found(MORE, LESS), SOMEWHERE),
+        (Measured(why="it takes more"), CANNOT),
     ],
 )
 def test_the_kind_of_a_verdict_is_of_the_points_that_count(measured: Measured, kind: str) -> None:
-    assert kind_of(measured) == kind
+    assert kind_of(measured.counts) == kind
 
 
 def test_the_site_has_every_claim_and_every_paper(site: Path) -> None:
@@ -49,6 +58,8 @@ def test_the_site_has_every_claim_and_every_paper(site: Path) -> None:
     assert claims.equals(pl.read_csv(site / "claims.csv"))
     assert claims["of"].to_list() == ["one"] * 3 + ["two"] * 3
     assert claims["kind"].to_list() == [EVERYWHERE, SOMEWHERE, CANNOT] * 2
+    assert claims["verdict"].to_list()[:2] == ["1 of 1 as claimed", "1 of 2 as claimed, 1 less"]
+    assert claims.select("points", "as_claimed", "less").rows()[1] == (2, 1, 1)
     assert OURS in (site / "index.html").read_text()
     for name in TWO:
         assert OURS in (site / name / "paper.html").read_text()
@@ -56,7 +67,29 @@ def test_the_site_has_every_claim_and_every_paper(site: Path) -> None:
         document = json.loads((site / name / "results.json").read_text())
         assert document == json.loads(json.dumps(outcome_of(name).document()))
         assert r"50 \% \& more & 1" in (site / name / "table-1.tex").read_text()
-        assert f"claim 2 of {name} (section 1) & 30x" in (site / name / "claims.tex").read_text()
+        assert (
+            f"claim 2 of {name} (section 1) & stated & 30x"
+            in (site / name / "claims.tex").read_text()
+        )
+
+
+def test_the_front_page_counts_what_papers_state() -> None:
+    """Neither what is inferred from a paper nor our own questions."""
+    outcome = outcome_of("one")
+    guess = (Statement("guess", "a guess", inferred("section 2", "more")), found(LESS))
+    summary = summary_of(replace(outcome, claims=[*outcome.claims, guess]))
+    assert summary.kinds() == {EVERYWHERE: 1, SOMEWHERE: 1, UNCLEAR: 0, NOWHERE: 0, CANNOT: 1}
+    assert [claim.basis for claim in summary.claims] == [*["stated"] * 3, "inferred"]
+
+
+def test_a_share_bar_is_as_long_as_the_points_that_count() -> None:
+    bar = share_bar(Counts(as_claimed=1, more=2, less=5, left_out=9))
+    assert [(part["name"], part["number"], part["share"]) for part in bar] == [
+        ("as claimed", 1, 12.5),
+        ("more", 2, 25.0),
+        ("less", 5, 62.5),
+    ]
+    assert share_bar(Counts(left_out=2)) == []
 
 
 def test_a_terminal_has_all_papers_and_where_the_site_is(

@@ -4,40 +4,38 @@ from __future__ import annotations
 
 import importlib.util
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from floatgate.papers import PAPERS
-from floatgate.papers.asa import claims as asa_claims
-from floatgate.papers.eti import claims as eti_claims
-from floatgate.papers.eti import hot as eti_hot
-from floatgate.papers.ncq import claims as ncq_claims
-from floatgate.papers.ncq import edges as ncq_beside
-from floatgate.papers.shrd import claims as shrd_claims
-from floatgate.papers.shrd import crash as shrd_crash
-from floatgate.papers.tlllp import claims as tlllp_claims
-from floatgate.papers.together import claims as together_claims
-from floatgate.papers.together import drives as together_drives
-from floatgate.papers.together import paper as together
+from floatgate.papers.asa.claims import READS
+from floatgate.papers.eti.claims import MEMORY
+from floatgate.papers.eti.hot import HOT_CLAIMS
+from floatgate.papers.kit.judging import LONGEST
+from floatgate.papers.ncq.edges import WORST_CLAIMS
+from floatgate.papers.shrd.crash import RECOVERY
+from floatgate.papers.together import drives
+from floatgate.papers.together.paper import SLOW
 
 ROOT = Path(__file__).resolve().parents[2]
-CLAIMS = {
-    "tlllp": tlllp_claims.CLAIMS,
-    "eti": (*eti_claims.claims_of(), eti_claims.MEMORY, *eti_hot.HOT_CLAIMS),
-    "asa": (*asa_claims.OPEN_CLAIMS, *asa_claims.READS.values(), *asa_claims.UNKNOWN_CLAIMS),
-    "ncq": (
-        *(*ncq_claims.CLAIMS, *ncq_beside.WORST_CLAIMS),
-        *(claim for claim, _ in ncq_claims.NOT_CHECKED),
-    ),
-    "shrd": (*shrd_claims.CLAIMS, shrd_crash.RECOVERY, *shrd_claims.OUT_OF_REACH),
-    "together": (
-        *together_claims.claims_of(list(together_claims.WHERE)),
-        *(claim for claim, _ in together_drives.judged({}, [])),
-    ),
-}
 NAMES = [paper.name for paper in PAPERS]
+EVIDENCE = {name: import_module(f"evidence.{name}").EVIDENCE for name in NAMES}
+FURTHER = {
+    "eti": [MEMORY, *HOT_CLAIMS],
+    "ncq": WORST_CLAIMS,
+    "shrd": [RECOVERY],
+    "together": [claim for claim, _ in drives.judged({}, None)],
+}
+CLAIMS = {
+    name: [
+        *(*known.claims, *FURTHER.get(name, ())),
+        *(claim for claim, _ in known.unchecked),
+    ]
+    for name, known in EVIDENCE.items()
+}
 
 
 @cache
@@ -66,12 +64,26 @@ def test_what_was_found_is_of_the_claims_that_there_are(name: str) -> None:
         row["id"]: (row["claim"], row["where"], row["paper"]) for row in rows if row["of"] == name
     }
     [mode] = {row["mode"] for row in rows}
-    left = {together.SLOW} if mode == "quick" else set()
-    assert found == {
-        claim.key: (claim.text, claim.where, claim.paper)
-        for claim in CLAIMS[name]
-        if claim.key not in left
-    }
+    left = {SLOW} if mode == "quick" else set()
+    known = {claim.key: (claim.text, *claim.origin[:2]) for claim in CLAIMS[name]}
+    if name == "asa":
+        by_key = {claim.key: claim.origin for claim in CLAIMS[name]}
+        known |= {key: (text, *by_key[of][:2]) for of, (key, text) in READS.items()}
+    assert found == {key: one for key, one in known.items() if key not in left}
+
+
+def test_a_cell_is_short_unless_it_quotes() -> None:
+    for row in _tool().read_claims(_tool().CLAIMS.read_text("utf-8")):
+        assert {key for key, text in row.items() if len(text) > LONGEST} <= {"quote"}, row["id"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_where_claims_are_from_is_what_the_code_says(name: str) -> None:
+    rows = _tool().read_claims(_tool().CLAIMS.read_text("utf-8"))
+    written = {r["id"]: (r["basis"], r["quote"]) for r in rows if r["of"] == name}
+    for claim in CLAIMS[name]:
+        if claim.key in written:
+            assert written[claim.key] == (claim.origin.basis, claim.origin.quote)
 
 
 PAGE = """\
@@ -92,11 +104,12 @@ From `floatgate paper one` (quick; the whole domain is `--full`'s). By hand.
 |---|---|
 | a | 2 |
 """
-WHY = "24 points: 19 hold, 5 fail (means of 3 seeds); decided by it"
+WHY = "3 with a backlog"
 ROW = {"of": "one", "mode": "full", "where": "here", "paper": "more", "kind": "", "at_once": ""}
 FOUND = [
     ROW | {"id": "a", "claim": "the first", "ours": "", "verdict": "holds", "why": ""},
-    ROW | {"id": "b", "claim": "other", "ours": "+2%", "verdict": "holds in 19", "why": WHY},
+    ROW
+    | {"id": "b", "claim": "other", "ours": "+2%", "verdict": "19 of 24 as claimed", "why": WHY},
     ROW | {"of": "two", "id": "c", "claim": "", "ours": "", "verdict": "", "why": ""},
 ]
 
@@ -106,7 +119,7 @@ def test_rows_are_rewritten_by_their_id_and_what_is_by_hand_is_kept() -> None:
     old, new = PAGE.splitlines(), written.splitlines()
     assert {i: line for i, line in enumerate(new) if line != old[i]} == {
         2: "From `floatgate paper one --full`. By hand.",
-        10: "| b | other | partly | holds in 19 (24 points: 19 hold, 5 fail) | +2% | it is - so |",
+        10: "| b | other | partly | 19 of 24 as claimed | +2% | it is - so |",
         11: "| a | the first | | holds | | |",
     }
     assert _tool().rewritten(written, "one", FOUND) == written
@@ -134,7 +147,7 @@ JUDGED = {"kind": "hold somewhere", "verdict": "holds in 1", "at_once": "holds i
 MANY = [
     ROW | JUDGED,
     ROW | JUDGED | {"at_once": "holds nowhere"},
-    ROW | JUDGED | {"kind": "cannot be checked", "at_once": "other"},
+    ROW | JUDGED | {"kind": "not checked", "at_once": "other"},
     ROW | JUDGED | {"of": "two"},
     ROW | JUDGED | {"of": "two", "at_once": ""},
 ]

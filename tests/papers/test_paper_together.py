@@ -7,23 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from evidence import is_met, met_at
+from evidence.together import CASES, CLAIMS, EVIDENCE, WA, WHOLE, WORK, point
 from exhibits import by_key, cells
-from verdicts import HELD
-from verdicts.together import CASES, CLAIMS, WA, WHOLE, WORK, asked, point
 
 from floatgate import configs
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge, runs_of
-from floatgate.papers.kit.paper import HOLDS
+from floatgate.papers.kit.judging import judge_all, runs_of
 from floatgate.papers.kit.verdict_tables import axes_table
-from floatgate.papers.kit.verdicts import AMBIGUOUS, EVERYWHERE, FAILS_HERE, NOWHERE
-from floatgate.papers.together import runs as together_runs
-from floatgate.papers.together.claims import QUESTIONS, claims_of, interaction, judge_all, later
-from floatgate.papers.together.figures import at_defaults, exhibits, first_volume
-from floatgate.papers.together.runs import (
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS
+from floatgate.papers.together import domain as together_runs
+from floatgate.papers.together.claims import claims_of, interaction, worst_of_all
+from floatgate.papers.together.domain import (
     ASA,
-    BACKLOG,
     BASE,
     BELADY_MAP,
     DFTL,
@@ -44,31 +41,16 @@ from floatgate.papers.together.runs import (
     SYNTHETIC,
     SYNTHETICS,
     TLLLP,
-    Point,
-    backlogged,
     blocks,
     experiment_of,
-    reduce,
     why_refused,
 )
+from floatgate.papers.together.figures import at_defaults, figures, first_volume
+from floatgate.papers.together.paper import later
+from floatgate.papers.together.reduce import BACKLOG, Point, backlogged, reduce
 
 if TYPE_CHECKING:
     from floatgate.result import Result
-
-
-@pytest.mark.parametrize("family", [SYNTHETIC, RECORDED])
-@pytest.mark.parametrize("key", CASES)
-def test_a_question_on_evidence_made_by_hand(key: str, family: str) -> None:
-    line, name, (good, bad, apart) = CASES[key]
-    for values, case in (((good, good), HOLDS), ((bad, bad), FAILS_HERE), (apart, AMBIGUOUS)):
-        found = asked(f"{key}-{family}", line, name, values)
-        assert {row["case"] for row in found.rows} == {case}, values
-
-
-def test_every_question_is_asked_of_loads_and_of_traces() -> None:
-    assert [question.key for question in QUESTIONS] == list(CASES)
-    assert set(CLAIMS) == {f"{key}-{of}" for key in CASES for of in (SYNTHETIC, RECORDED)}
-    assert CLAIMS[f"eti-{RECORDED}"].axes == ("trace", "spare")
 
 
 def test_a_verdict_says_on_which_workload_beside_that_of_all() -> None:
@@ -80,16 +62,18 @@ def test_a_verdict_says_on_which_workload_beside_that_of_all() -> None:
         run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})
         for run in runs_of(experiment, [claim], full=False)
     }
-    [(_, found)] = judge_all(experiment, [claim], evidence, False)
-    assert found.verdict == "holds where the load is good"
-    assert found.why.endswith(f"of all synthetic loads: {NOWHERE}")
+    [(_, found)] = judged = judge_all(experiment, [claim], evidence, False, BACKLOG)
+    assert met_at(found, "load") == {"good"}
+    [row] = worst_of_all(judged).rows
+    assert row["each"] == found.verdict
+    assert row["all"] == f"0 of {len(found.rows) // 2} as claimed, {len(found.rows) // 2} less"
     assert {(row["load"], row["of"], row["case"]) for row in found.rows} == {
-        ("good", "good", HOLDS),
-        ("bad", "bad", FAILS_HERE),
+        ("good", "good", AS_CLAIMED),
+        ("bad", "bad", LESS),
     }
     only = experiment_of(works[:1])
-    [(_, found)] = judge_all(only, [claim], evidence, False)
-    assert "of all" not in found.why, "there is one"
+    alone = judge_all(only, [claim], evidence, False, BACKLOG)
+    assert worst_of_all(alone).rows == [], "there is one"
 
 
 def test_the_drive_is_no_axis_of_a_question() -> None:
@@ -113,10 +97,11 @@ def test_verdicts_without_the_first_volume() -> None:
         for run in runs_of(WHOLE, [claim, hits], full=False)
     }
     counted, without = (
-        judge_all(WHOLE, [claim, hits], each, False) for each in (evidence, later(evidence))
+        judge_all(WHOLE, [claim, hits], each, False, BACKLOG)
+        for each in (evidence, later(evidence))
     )
     [row] = first_volume(counted, without).rows
-    assert (row["verdict"], row["moved"]) == (NOWHERE, EVERYWHERE)
+    assert (row["verdict"], row["moved"]) == ("0 of 3 as claimed, 3 less", "3 of 3 as claimed")
     assert row["claim"] == f"{claim.text} (on synthetic loads)", "hits do not depend on it"
 
 
@@ -131,9 +116,9 @@ def test_places_with_a_backlog_are_left_out_beside_the_verdict_with_them() -> No
         )
         for run in runs_of(WHOLE, [claim], full=False)
     }
-    found = judge(WHOLE, claim, evidence, False, BACKLOG)
-    assert found.verdict in HELD
-    assert any(f"without leaving out 1 with a backlog: {held}" in found.why for held in HELD)
+    found = EVIDENCE.judged(claim, evidence)
+    assert is_met(found)
+    assert found.why == "1 with a backlog"
 
 
 def test_a_full_queue_is_no_backlog() -> None:
@@ -251,7 +236,7 @@ def test_memory_is_that_of_what_a_line_has(small: list[Point]) -> None:
 
 
 def test_the_exhibits_of_a_small_run(small: list[Point]) -> None:
-    found = by_key(exhibits(small, []))
+    found = by_key(figures(small, []))
     assert len(cells(found["lines"])) == 1 + len(LINES)
     assert len(cells(found["interactions"])) == 1 + len(PAIRS)
     assert len(cells(found["refused"])) == 1 + len(REFUSED)

@@ -11,8 +11,8 @@ import pytest
 
 from floatgate import _core, configs
 from floatgate.papers.kit import summary
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Measured
-from floatgate.papers.kit.verdicts import AMBIGUOUS, AT_ONE, FAILS_HERE
+from floatgate.papers.kit.claims import Measured
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.together import drives as together_drives
 from floatgate.papers.together.drives import (
     FITTED,
@@ -50,38 +50,38 @@ def one(found: Evidence, key: str = "measured-one") -> tuple[str, str, str]:
     """The case, the verdict, and what the index of all papers counts it as."""
     ours = verdicts(found)[key]
     [row] = ours.rows
-    return row["case"], ours.verdict, summary.kind_of(ours)
+    return row["case"], ours.verdict, summary.kind_of(ours.counts)
 
 
 def test_one_policy_for_all_measured_drives() -> None:
-    assert one(evidence([3.0] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
-    assert one(evidence([3.0 * 1.024] * 3)) == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
-    assert one(evidence([3.0 * 1.026] * 3)) == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
+    assert one(evidence([3.0] * 3)) == (AS_CLAIMED, "1 of 1 as claimed", summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.024] * 3)) == (AS_CLAIMED, "1 of 1 as claimed", summary.EVERYWHERE)
+    assert one(evidence([3.0 * 1.026] * 3)) == (LESS, "0 of 1 as claimed, 1 less", summary.NOWHERE)
     case, verdict, kind = one(evidence([2.9, 3.0, 3.1]))
-    assert (case, kind) == (AMBIGUOUS, summary.UNCLEAR)
-    assert verdict == AT_ONE[AMBIGUOUS]
+    assert (case, kind) == (STRADDLES, summary.UNCLEAR)
+    assert verdict == "0 of 1 as claimed, 1 open"
 
 
 def test_uniform_writes_and_every_drive_count_and_the_best_policy_decides() -> None:
     right = evidence([3.0] * 3)
-    assert one(right | {(UNIFORM, DAC): [3.3] * 3})[0] == FAILS_HERE
+    assert one(right | {(UNIFORM, DAC): [3.3] * 3})[0] == LESS
     rates = Measurements(3.0, 3.2, TRUTH.ratios | {"k4": {0.2: 1.04}})
     found = verdicts(right, rates)["measured-one"]
-    assert found.verdict == AT_ONE[FAILS_HERE]
+    assert found.verdict == "0 of 1 as claimed, 1 less"
     assert found.ours.endswith("(rates of k4)"), "what it is farthest from"
     assert found.number == pytest.approx(math.log(1.04))
     both = verdicts(evidence([9.0] * 3, alone=3.0))["measured-one"]
-    assert both.verdict == AT_ONE[HOLDS], "one stream explains all, and no other has to"
+    assert both.verdict == "1 of 1 as claimed", "one stream explains all, and no other has to"
     assert both.ours.startswith("single, greedy")
 
 
 def test_no_separation() -> None:
     fine, off = evidence([3.0] * 3, alone=3.0), evidence([3.0] * 3, alone=3.52)
-    assert one(fine, "measured-single") == (HOLDS, AT_ONE[HOLDS], summary.EVERYWHERE)
-    assert one(off, "measured-single") == (FAILS_HERE, AT_ONE[FAILS_HERE], summary.NOWHERE)
+    assert one(fine, "measured-single") == (AS_CLAIMED, "1 of 1 as claimed", summary.EVERYWHERE)
+    assert one(off, "measured-single") == (LESS, "0 of 1 as claimed, 1 less", summary.NOWHERE)
     apart = off | {(zipf(THETA), ALONE): [2.9, 3.0, 3.1]}
-    assert one(apart, "measured-single")[::2] == (AMBIGUOUS, summary.UNCLEAR)
-    assert one(off | {(UNIFORM, ALONE): [9.0] * 3}, "measured-single")[0] == FAILS_HERE
+    assert one(apart, "measured-single")[::2] == (STRADDLES, summary.UNCLEAR)
+    assert one(off | {(UNIFORM, ALONE): [9.0] * 3}, "measured-single")[0] == LESS
 
 
 def test_what_was_not_run_at_other_skews_decides_nothing_unless_it_fails() -> None:
@@ -91,17 +91,17 @@ def test_what_was_not_run_at_other_skews_decides_nothing_unless_it_fails() -> No
         return verdicts(found)["measured-one"]
 
     unknown = quick(3.0)
-    assert unknown.verdict == UNCHECKED
-    assert unknown.why.startswith("1 that do not fail were not run at other skews")
-    assert quick(3.3).verdict == AT_ONE[FAILS_HERE], "neither explains the one drive"
+    assert unknown.verdict == "not checked"
+    assert unknown.why.startswith("1 policies were not run at other skews")
+    assert quick(3.3).verdict == "0 of 1 as claimed, 1 less", "neither explains the one drive"
     partly = evidence([3.3] * 3, alone=3.0)
     partly.pop((zipf(0.2), ALONE))
-    assert verdicts(partly)["measured-one"].verdict == UNCHECKED
+    assert verdicts(partly)["measured-one"].verdict == "not checked"
 
 
 def test_without_measurements_nothing_is_judged() -> None:
     for found in (verdicts({}, None), verdicts({})):
-        assert {ours.verdict for ours in found.values()} == {UNCHECKED}
+        assert {ours.verdict for ours in found.values()} == {"not checked"}
 
 
 def test_what_chance_would_give() -> None:

@@ -1,4 +1,4 @@
-"""All five on one drive, weighed: the front, the traces that are played, the sentence."""
+"""All five on one drive, weighed: the front, and the traces that are played."""
 
 from __future__ import annotations
 
@@ -7,49 +7,42 @@ from typing import Any
 
 import polars as pl
 import pytest
+from evidence.together import TRACE, WHOLE, WORK, point
 from exhibits import by_key, cells
 from hypothesis import given
 from hypothesis import strategies as st
-from verdicts.together import TRACE, WHOLE, WORK, point
 
 from floatgate import _core, configs
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.paper import HOLDS, UNCHECKED, Measured
 from floatgate.papers.kit.trace_files import Source
-from floatgate.papers.kit.verdicts import AMBIGUOUS, FAILS_HERE
-from floatgate.papers.together import runs as together_runs
-from floatgate.papers.together.figures import (
-    BEATEN,
-    FRONT,
-    UNCLEAR,
-    WEIGHED,
-    beats,
-    exhibits,
-    summary,
-    weigh,
-)
-from floatgate.papers.together.runs import (
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
+from floatgate.papers.together import domain as together_runs
+from floatgate.papers.together.domain import (
     BASE,
     BOUNDS,
     DFTL,
     ETI,
     LABELS,
     LINES,
-    NCQ,
     PAGE,
-    PAGES,
     RECORDED,
-    SHRD_CACHED,
     SPAN,
     SPARE_28,
     TLLLP,
-    UNIFORM,
-    Point,
-    amplified,
     blocks,
     experiment_of,
 )
-from floatgate.papers.together.sentence import SAID, summed_up
+from floatgate.papers.together.figures import (
+    BEATEN,
+    FRONT,
+    UNCLEAR,
+    WEIGHED,
+    beats,
+    figures,
+    summary,
+    weigh,
+)
+from floatgate.papers.together.reduce import Point, amplified
 from floatgate.papers.together.traces import LISTED, TRACES, Excerpt
 
 HERE = Path(__file__).resolve().parents[3] / "shared" / "traces"
@@ -82,17 +75,17 @@ def beaten(one: dict[str, Any], other: dict[str, Any]) -> str:
 
 def test_who_beats_whom() -> None:
     one = drives(10, 2.0, 100.0)
-    assert beaten(one, drives(10, 2.0, 101.0)) == HOLDS, "as much of two, and less of one"
-    assert beaten(one, drives(10, 2.0, 100.0)) == FAILS_HERE, "a tie beats nobody"
-    assert beaten(one, drives(11, 2.0, 99.0)) == FAILS_HERE, "more of one"
-    assert beaten(one, drives(11, (2.1, 1.9, 2.0), 100.0)) == AMBIGUOUS
-    assert beaten(one, drives(9, (2.1, 1.9, 2.0), 100.0)) == FAILS_HERE, "whatever else is so"
+    assert beaten(one, drives(10, 2.0, 101.0)) == AS_CLAIMED, "as much of two, and less of one"
+    assert beaten(one, drives(10, 2.0, 100.0)) == LESS, "a tie beats nobody"
+    assert beaten(one, drives(11, 2.0, 99.0)) == LESS, "more of one"
+    assert beaten(one, drives(11, (2.1, 1.9, 2.0), 100.0)) == STRADDLES
+    assert beaten(one, drives(9, (2.1, 1.9, 2.0), 100.0)) == LESS, "whatever else is so"
 
 
 def test_differences_are_of_runs_with_the_same_seed() -> None:
     one, more = (1.0, 2.0, 3.0), (1.1, 2.1, 3.1)
-    assert beaten(drives(10, one, 100.0), drives(10, more, 100.0)) == HOLDS
-    assert beaten(drives(10, one, 100.0), drives(10, more[::-1], 100.0)) == AMBIGUOUS
+    assert beaten(drives(10, one, 100.0), drives(10, more, 100.0)) == AS_CLAIMED
+    assert beaten(drives(10, one, 100.0), drives(10, more[::-1], 100.0)) == STRADDLES
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 4) for _ in WEIGHED]), min_size=1, max_size=len(LINES)))
@@ -130,7 +123,7 @@ def test_what_is_not_told_apart_is_said() -> None:
         (DFTL, BEATEN, "baseline, ETI placement"),
         (BASE, FRONT, ""),
     ], "another workload's lines are no rivals"
-    found = by_key(exhibits(points, []))
+    found = by_key(figures(points, []))
     assert cells(found["front"])[1:] == [
         ["baseline", "not told apart", "front", "1"],
         ["ETI placement", "front", "\N{EN DASH}", "1"],
@@ -143,7 +136,7 @@ def test_what_is_not_told_apart_is_said() -> None:
 
 def test_hits_are_in_points() -> None:
     points = [*runs(DFTL, map_hits=0.9), *runs(TLLLP, map_hits=(0.2, 0.21, 0.22))]
-    [_, [_, misses, hits, *_]] = cells(by_key(exhibits(points, []))["prefetch"])
+    [_, [_, misses, hits, *_]] = cells(by_key(figures(points, []))["prefetch"])
     assert (misses, hits) == ("10.00%", "-69.0 points ± 2.5 points")
 
 
@@ -178,7 +171,7 @@ def test_all_traces_are_listed_and_quickly_two_are_played() -> None:
     known = [Excerpt(source, Played("x"), 1, 2.0) for source in TRACES]
     assert sum(one.is_played(full=False) for one in known) == 2
     assert all(one.is_played(full=True) for one in known)
-    [table] = [one for one in exhibits([], known) if one.key == "traces"]
+    [table] = [one for one in figures([], known) if one.key == "traces"]
     assert [row["trace"] for row in table.rows] == [source.name for source in TRACES]
     assert [row["why"] for row in table.rows][:3] == ["played", "played", "played with --full"]
 
@@ -215,39 +208,3 @@ def test_a_whole_trace_is_on_a_drive_of_its_size_with_the_same_shares(line: str)
     assert settings.get("buffer.capacity", "3145728B") == f"{3 * together_runs.BUFFER}B"
     assert settings.get("host.log", "3145728B") == f"{3 * together_runs.LOG}B"
     assert _core.logical_bytes(configs.resolve(together_runs.DEVICE, settings), 0) >= pages * PAGE
-
-
-# The sentence
-
-
-def test_the_sentence_has_the_least_and_the_largest_of_the_runs() -> None:
-    def on(work: str, name: str, ours: float) -> list[Point]:
-        lines = dict.fromkeys((line for pair in SAID for line in pair), 2.0)
-        numbers = {**lines, "eti": ours, "asa": 2.2, DFTL: 4.0, TLLLP: 3.6}
-        found = [
-            p for line, wa in numbers.items() for p in runs(line, work, write_amplification=wa)
-        ]
-        found += [*runs(PAGES, work, map_traffic=1.0), *runs(SHRD_CACHED, work, map_traffic=1.5)]
-        queued = {"arrivals": "a full queue"}
-        found += runs("lru", work, queued, buffer_hits=0.5)
-        found += runs(NCQ, work, queued, buffer_hits=0.5 + ours / 100)
-        return [vary(p, trace=name) for p in found]
-
-    points = [*on(WORK, UNIFORM, 2.1), *on(WORK, "Zipf", 1.5), *on(TRACE, "t", 1.0)]
-    said = summed_up(points, None).replace("\N{MINUS SIGN}", "-")
-    assert "by -50.0% to -25.0% where pages differ in age, and by +5.0% on uniform writes" in said
-    assert "28% spare space for 15% by +0.0%" in said
-    assert (
-        "an eighth by +100.0%, which the best victims then change by -50.0% and TLLLP by -10.0%"
-        in said
-    )
-    assert "a full queue adds +1.0 points to +2.1 points of hits" in said
-    assert "the traffic of a cached map by +50.0%." in said
-    found = Measured("", UNCHECKED, "")
-    assert summed_up(points, found).endswith(
-        "; that one policy explains all measured drives: cannot be checked."
-    )
-
-
-def vary(one: Point, **changed: Any) -> Point:
-    return Point(**(vars(one) | changed))

@@ -1,30 +1,27 @@
-"""Verdicts: when a claim holds at a point, and how it is worded where in a domain it does."""
+"""Verdicts: what our number is at a point, and how the points of a domain are counted."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from floatgate.papers.kit.paper import HOLDS
+from floatgate.papers.kit.claims import Counts, Measured
 from floatgate.papers.kit.verdicts import (
-    AMBIGUOUS,
-    EVERYWHERE,
-    FAILS_HERE,
-    NOWHERE,
+    AS_CLAIMED,
+    LESS,
+    MORE,
+    STRADDLES,
     Estimate,
-    Named,
     Region,
     confidence_of_each,
-    grid,
-    worded,
+    farthest,
 )
 
 
@@ -35,13 +32,13 @@ def _of(low: float, high: float) -> Estimate:
 @pytest.mark.parametrize(
     ("low", "high", "case"),
     [
-        (0.25, 0.5, HOLDS),
-        (0.0, 1.0, HOLDS),
-        (0.5, 1.25, AMBIGUOUS),
-        (-0.25, 0.5, AMBIGUOUS),
-        (-1.0, 2.0, AMBIGUOUS),
-        (1.25, 2.0, FAILS_HERE),
-        (-2.0, -0.25, FAILS_HERE),
+        (0.25, 0.5, AS_CLAIMED),
+        (0.0, 1.0, AS_CLAIMED),
+        (0.5, 1.25, STRADDLES),
+        (-0.25, 0.5, STRADDLES),
+        (-1.0, 2.0, STRADDLES),
+        (1.25, 2.0, LESS),
+        (-2.0, -0.25, LESS),
     ],
 )
 def test_a_case_is_where_the_whole_interval_lies(low: float, high: float, case: str) -> None:
@@ -49,16 +46,16 @@ def test_a_case_is_where_the_whole_interval_lies(low: float, high: float, case: 
 
 
 def test_an_open_region_has_one_end() -> None:
-    assert Region(low=0.5).case(_of(0.5, 99.0)) == HOLDS
-    assert Region(high=-0.5).case(_of(-0.75, -0.25)) == AMBIGUOUS
-    assert Region(high=-0.5).case(_of(0.0, 0.0)) == FAILS_HERE, "nothing at all is no effect"
+    assert Region(low=0.5).case(_of(0.5, 99.0)) == AS_CLAIMED
+    assert Region(high=-0.5).case(_of(-0.75, -0.25)) == STRADDLES
+    assert Region(high=-0.5).case(_of(0.0, 0.0)) == LESS, "nothing at all is no effect"
 
 
 @pytest.mark.parametrize("stated", [-0.12, 0.10])
 def test_a_stated_number_has_a_factor_on_both_sides(stated: float) -> None:
     region = Region.about(stated)
-    factors = {1.0: HOLDS, 1.49: HOLDS, 1 / 1.49: HOLDS, 1.51: FAILS_HERE, 1 / 1.51: FAILS_HERE}
-    for factor, case in ({**factors, 0.0: FAILS_HERE, -1.0: FAILS_HERE}).items():
+    factors = {1.0: AS_CLAIMED, 1.49: AS_CLAIMED, 1 / 1.49: AS_CLAIMED, 1.51: MORE, 1 / 1.51: LESS}
+    for factor, case in ({**factors, 0.0: LESS, -1.0: LESS}).items():
         assert region.case(Estimate(stated * factor, 0.0, 1, False)) == case
 
 
@@ -109,201 +106,77 @@ def test_an_interval_of_nothing_or_of_everything_stays() -> None:
 
 def test_one_run_of_something_random_decides_nothing() -> None:
     one = Estimate.of([0.5], random=True)
-    assert Region(0.0, 1.0).case(one) == AMBIGUOUS
-    assert Region(0.0, 1.0).case(Estimate.of([0.5], random=False)) == HOLDS
-
-
-AXES = (
-    Named("spare", "the spare space", ["7%", "15%", "25%"]),
-    Named("start", "the start", ["fresh", "aged"]),
-    Named("fetch", "the history", ["run", "prev"]),
-)
-SCATTERED = [
-    *(("7%", "fresh", "run"), ("7%", "aged", "prev"), ("15%", "aged", "run")),
-    *(("15%", "fresh", "prev"), ("25%", "fresh", "run")),
-]
-GRID = grid({axis.key: axis.choices for axis in AXES})
+    assert Region(0.0, 1.0).case(one) == STRADDLES
+    assert Region(0.0, 1.0).case(Estimate.of([0.5], random=False)) == AS_CLAIMED
 
 
 @pytest.mark.parametrize(
-    ("holds", "verdict"),
-    [
-        (lambda p: True, EVERYWHERE),
-        (lambda p: False, NOWHERE),
-        (lambda p: p["start"] == "aged", "holds where the start is aged"),
-        (
-            lambda p: p["start"] == "aged" and p["spare"] != "7%",
-            "holds where the spare space is 15% or 25% and the start is aged",
-        ),
-        (
-            lambda p: p["start"] == "fresh" or p["spare"] == "25%",
-            "holds, but not where the spare space is 7% or 15% and the start is aged",
-        ),
-        (
-            lambda p: p["spare"] == "25%" or tuple(p.values()) == ("7%", "aged", "prev"),
-            (
-                "holds where the spare space is 7% and the start is aged and the history is prev, "
-                "or where the spare space is 25%"
-            ),
-        ),
-        (
-            lambda p: (p["start"] == "aged") == (p["fetch"] == "prev"),
-            (
-                "holds where the start is fresh and the history is run, "
-                "or where the start is aged and the history is prev"
-            ),
-        ),
-        (
-            lambda p: tuple(p.values()) not in {("7%", "aged", "prev"), ("15%", "fresh", "run")},
-            (
-                "holds, but not where the spare space is 7% and the start is aged and the "
-                "history is prev, nor where the spare space is 15% and the start is fresh and the "
-                "history is run"
-            ),
-        ),
-        (
-            lambda p: p["spare"] == "25%" or tuple(p.values()) in SCATTERED[:3],
-            "holds where the spare space is 25%, and in 3 of the 8 other points",
-        ),
-        (
-            lambda p: tuple(p.values()) in SCATTERED,
-            "holds in 5 of 12 points, 3 of them among the 6 where the start is fresh",
-        ),
-        (
-            # As often with each choice.
-            lambda p: sum(axis.choices.index(p[axis.key]) for axis in AXES) % 2 == 0,
-            "holds in 6 of 12 points",
-        ),
-    ],
+    ("stated", "below", "above"), [(-0.12, MORE, LESS), (0.10, LESS, MORE)], ids=["fall", "rise"]
 )
-def test_where_it_holds_is_worded(holds: Any, verdict: str) -> None:
-    cases = [(place, HOLDS if holds(place) else FAILS_HERE) for place in GRID]
-    assert worded(AXES, cases) == verdict
-
-
-def test_ambiguous_is_not_holding_and_is_told() -> None:
-    cases = [(p, AMBIGUOUS if p["start"] == "aged" else FAILS_HERE) for p in GRID]
-    assert worded(AXES, cases) == f"{NOWHERE}, ambiguous in 6 of 12 points"
-    cases = [(p, AMBIGUOUS if p["start"] == "aged" else HOLDS) for p in GRID]
-    assert worded(AXES, cases) == "holds where the start is fresh; ambiguous in all 6 others"
-
-
-def test_what_nobody_knows_is_told_apart_from_what_fails() -> None:
-    aged = [place for place in GRID if place["start"] == "aged"]
-    for unclear in range(len(aged) + 1):
-        not_known = aged[:unclear]
-        cases = [
-            (p, HOLDS if p not in aged else AMBIGUOUS if p in not_known else FAILS_HERE)
-            for p in GRID
-        ]
-        told = {0: "", 6: "; ambiguous in all 6 others"}
-        words = told.get(unclear, f"; ambiguous in {unclear} of the 6 others")
-        assert worded(AXES, cases) == f"holds where the start is fresh{words}"
-    cases = [(place, AMBIGUOUS if place is GRID[-1] else HOLDS) for place in GRID]
-    assert worded(AXES, cases).endswith("; ambiguous in the other")
+def test_farther_from_nothing_than_a_stated_number_is_more(
+    stated: float, below: str, above: str
+) -> None:
+    """Also with another factor than that of claims; where neither side is better, both are less."""
+    region = Region.about(stated)
+    for one in (region, region.within(2.0)):
+        assert one is not None
+        assert one.case(_of(-9.0, -8.0)) == below
+        assert one.case(_of(8.0, 9.0)) == above
+    both = Region(-0.01, 0.01)
+    assert {both.case(_of(-9.0, -8.0)), both.case(_of(8.0, 9.0))} == {LESS}
 
 
 @pytest.mark.parametrize(
-    ("case", "verdict"),
+    ("cases", "case"),
     [
-        (HOLDS, "holds at the one point asked"),
-        (FAILS_HERE, "does not hold at the one point asked"),
-        (AMBIGUOUS, "ambiguous at the one point asked"),
+        ([AS_CLAIMED, AS_CLAIMED], AS_CLAIMED),
+        ([AS_CLAIMED, STRADDLES], STRADDLES),
+        ([STRADDLES, MORE, AS_CLAIMED], MORE),
+        ([MORE, LESS, STRADDLES], LESS),
     ],
 )
-def test_one_point_is_not_everywhere(case: str, verdict: str) -> None:
-    assert worded(AXES, [(GRID[0], case)]) == worded((), [({}, case)]) == verdict
+def test_of_several_values_one_that_is_less_decides(cases: list[str], case: str) -> None:
+    assert farthest(cases) == farthest(reversed(cases)) == case
 
 
-def _is_said(box: str, place: Mapping[str, str]) -> bool:
-    """Whether the words of a box have the place."""
-    sides = (side.split(" is ") for side in box.split(" and "))
-    keys = {axis.text: axis.key for axis in AXES}
-    return all(place[keys[text]] in choices.split(" or ") for text, choices in sides)
+def _rows(**numbers: int) -> list[dict[str, Any]]:
+    named = {"as_claimed": AS_CLAIMED, "more": MORE, "less": LESS, "open": STRADDLES}
+    rows = [
+        {"case": case, "rejected": None}
+        for key, case in named.items()
+        for _ in range(numbers.get(key, 0))
+    ]
+    return rows + [{"case": AS_CLAIMED, "rejected": "busy"}] * numbers.get("left_out", 0)
 
 
-def _read(verdict: str, asked: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]] | None:
-    """The places where the words say that it holds, if they say it of each."""
-    if verdict in (EVERYWHERE, NOWHERE):
-        return list(asked) if verdict == EVERYWHERE else []
-    if told := re.fullmatch("holds, but not where (.*)", verdict):
-        boxes = told[1].split(", nor where ")
-        return [place for place in asked if not any(_is_said(box, place) for box in boxes)]
-    if (told := re.fullmatch("holds where (.*)", verdict)) and "other points" not in verdict:
-        boxes = told[1].split(", or where ")
-        return [place for place in asked if any(_is_said(box, place) for box in boxes)]
-    return None
-
-
-@given(st.dictionaries(st.sampled_from(range(len(GRID))), st.booleans(), min_size=2))
-@settings(max_examples=400, deadline=None)
-def test_the_words_say_exactly_where_it_holds(known: dict[int, bool]) -> None:
-    asked, good = [GRID[i] for i in known], [GRID[i] for i, held in known.items() if held]
-    verdict = worded(AXES, [(GRID[i], HOLDS if held else FAILS_HERE) for i, held in known.items()])
-    said = _read(verdict, asked)
-    if said is not None:
-        assert said == good
-        return
-    assert not _two_boxes(asked, good), "it could be said"
-    if told := re.fullmatch(r"holds where (.*), and in (\d+) of the (\d+) other points", verdict):
-        # Each side of a choice is a box of its own here.
-        sure = [p for p in asked if any(_is_said(one, p) for one in _sides(told[1]))]
-        others = [place for place in good if place not in sure]
-        assert all(place in good for place in sure)
-        assert (len(others), len(asked) - len(sure)) == (int(told[2]), int(told[3]))
-        return
-    told = re.fullmatch(
-        r"holds in (\d+) of (\d+) points(?:, (\d+|all) of them among the (\d+) where (.*))?",
-        verdict,
+@given(
+    st.fixed_dictionaries(
+        {name: st.integers(0, 300) for name in ("as_claimed", "more", "less", "open", "left_out")}
     )
-    assert told is not None
-    assert (int(told[1]), int(told[2])) == (len(good), len(asked))
-    if told[5]:
-        counts = [sum(_is_said(told[5], p) for p in places) for places in (good, asked)]
-        assert counts == [len(good) if told[3] == "all" else int(told[3]), int(told[4])]
-        assert counts[0] / counts[1] > len(good) / len(asked)
-
-
-def _sides(told: str) -> list[str]:
-    """The parts of "the start is aged or the history is prev", each with its axis."""
-    texts = "|".join(axis.text for axis in AXES)
-    return re.split(f" or (?=(?:{texts}) is )", told)
-
-
-def _boxes_of(places: Sequence[Mapping[str, str]]) -> list[set[int]]:
-    """The numbers of the places that are in each box that there is."""
-    sides = [
-        [set(of) for n in range(1, len(axis.choices) + 1) for of in combinations(axis.choices, n)]
-        for axis in AXES
-    ]
-    return [
-        {
-            i
-            for i, p in enumerate(places)
-            if all(p[a.key] in s for a, s in zip(AXES, box, strict=True))
-        }
-        for box in product(*sides)
-    ]
-
-
-def _two_boxes(asked: Sequence[Mapping[str, str]], good: Sequence[Mapping[str, str]]) -> bool:
-    """Whether two boxes are what is good, or what is not: by trying all."""
-    wanted = {i for i, place in enumerate(asked) if place in good}
-    found = {frozenset(box) for box in _boxes_of(asked)}
-    return any(
-        a | b == of
-        for of in (wanted, set(range(len(asked))) - wanted)
-        for a in found
-        for b in found
-        if a <= of and b <= of
+)
+def test_a_verdict_has_every_point_once(numbers: dict[str, int]) -> None:
+    counts = Counts.of(_rows(**numbers))
+    assert vars(counts) == numbers
+    assert counts.points == sum(numbers.values()) - numbers["left_out"]
+    said = {
+        name: int(number)
+        for number, name in re.findall(r"(\d+) (more|less|open|left out)", str(counts))
+    }
+    assert said == {
+        name.replace("_", " "): number
+        for name, number in numbers.items()
+        if number and name != "as_claimed"
+    }
+    assert str(counts).startswith(f"{numbers['as_claimed']} of {counts.points} as claimed") == (
+        counts.points > 0
     )
 
 
-def test_a_set_that_takes_long_is_counted() -> None:
-    """Of a domain of 4,096 points, those of a checkerboard: as many boxes as points."""
-    axes = [Named(f"a{i}", f"axis {i}", [str(n) for n in range(4)]) for i in range(6)]
-    cases = [
-        (place, HOLDS if sum(map(int, place.values())) % 2 else FAILS_HERE)
-        for place in grid({axis.key: axis.choices for axis in axes})
-    ]
-    assert worded(axes, cases) == "holds in 2048 of 4096 points"
+def test_a_verdict_in_words() -> None:
+    counts = Counts(as_claimed=27, more=160, less=20, open=3)
+    assert str(counts) == "27 of 210 as claimed, 160 more, 20 less, 3 open"
+    assert str(replace(counts, left_out=6)).endswith(", 3 open, 6 left out")
+    assert Measured().verdict == "not checked"
+    assert Measured(rows=_rows(left_out=2)).verdict == "not checked, 2 left out"
+    assert not Measured(rows=_rows(left_out=2)).is_checked
+    assert Measured(rows=_rows(open=1)).verdict == "0 of 1 as claimed, 1 open"

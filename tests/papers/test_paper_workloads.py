@@ -31,7 +31,7 @@ def test_traces_that_are_there_are_told_from_those_that_are_not(tmp_path: Path) 
 
 def test_where_traces_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("one", "family", "a.zst")
-    monkeypatch.setattr(sources, "__file__", str(tmp_path / "a/b/c/d/e/sources.py"))
+    monkeypatch.setattr(sources, "__file__", str(tmp_path / "a/b/c/d/e/f/trace_files.py"))
     work = _directory(tmp_path / "work")
     monkeypatch.chdir(work)
     monkeypatch.delenv(sources.VARIABLE, raising=False)

@@ -15,7 +15,7 @@ from . import options, output
 
 if TYPE_CHECKING:
     from floatgate.papers.kit.parallel import Asked, Reproduced
-    from floatgate.papers.kit.summary import Brief, Stated, Summary
+    from floatgate.papers.kit.summary import Brief, Finding, Summary
 
 Full = Annotated[
     bool,
@@ -153,7 +153,7 @@ def _print(summary: Summary) -> None:
     """Prints each claim as a block, then tables of numbers, warnings and notes."""
     from rich.text import Text
 
-    from floatgate.papers.kit.paper import OURS
+    from floatgate.papers.kit.claims import OURS
 
     out = output.console()
     out.print(f"{summary.title} ({summary.citation}), {summary.mode}\n")
@@ -168,8 +168,8 @@ def _print(summary: Summary) -> None:
             out.print(Text.assemble((f"{kind}: ", style), text))
 
 
-def _print_claims(claims: Sequence[Stated]) -> None:
-    """Prints a block for each claim; these texts are too long for columns side by side."""
+def _print_claims(claims: Sequence[Finding]) -> None:
+    """A block for each claim: side by side, such texts leave each other no room."""
     from rich.table import Table
     from rich.text import Text
 
@@ -181,9 +181,10 @@ def _print_claims(claims: Sequence[Stated]) -> None:
         said.add_column(style="dim", no_wrap=True)
         said.add_column(overflow="fold")
         for name, text in (
-            ("paper", claim.paper),
+            ("paper", f"{claim.paper} ({claim.basis})"),
             ("ours", claim.ours),
             ("verdict", claim.verdict),
+            ("decided", f"by {claim.decided_by}" if claim.decided_by else ""),
             ("why", claim.why),
         ):
             if text:

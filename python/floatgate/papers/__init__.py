@@ -1,7 +1,6 @@
-"""Papers that are reproduced: their figures beside their claims, with verdicts.
+"""Papers that are reproduced: their figures next to their claims, with verdicts.
 
-Each is a module with `reproduce(full, traces, progress, kept) -> Outcome`, loaded when it is asked
-for.
+Each paper is a folder whose module `paper` ends in `PAPER`; it is imported when it is reproduced.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from floatgate.api import Progress
 
     from .kit.cache import Cache
-    from .kit.paper import Outcome
+    from .kit.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class Listed:
     """A paper in the table."""
 
     name: str
+    """Of its folder."""
     title: str
     citation: str
 
@@ -75,9 +75,11 @@ def reproduce(
     """
     from floatgate._core import ConfigError
 
-    known = [paper.name for paper in PAPERS]
-    if name not in known:
-        raise ConfigError(f"paper: {name!r} is not known; expected {' or '.join(known)}")
-    module = import_module(f".{name}.paper", __name__)
-    outcome: Outcome = module.reproduce(full, traces, progress, kept)
-    return outcome
+    from .kit.reproduce import reproduce as reproduce_paper
+
+    listed = next((paper for paper in PAPERS if paper.name == name), None)
+    if listed is None:
+        names = " or ".join(paper.name for paper in PAPERS)
+        raise ConfigError(f"paper: {name!r} is not known; expected {names}")
+    paper = import_module(f".{name}.paper", __name__).PAPER
+    return reproduce_paper(paper, listed, full, traces, progress, kept)

@@ -6,12 +6,38 @@ All changes are against DFTL on the same drive with the same requests. What both
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from floatgate.papers.kit.judging import OpenClaim, Premise
-from floatgate.papers.kit.paper import UNCHECKED, Claim, Measured, change
-from floatgate.papers.kit.verdicts import TOLERANCE, Region
+from floatgate.papers.kit.claims import (
+    AnyClaim,
+    Claim,
+    Measure,
+    Origin,
+    Premise,
+    change,
+    in_points,
+    inferred,
+    signed,
+    stated,
+    unchecked,
+)
+from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
 
+from .domain import (
+    AGES_FREE,
+    ASA,
+    CAMBRIDGE,
+    DFTL,
+    FEW,
+    FINANCIAL1,
+    KNOWN,
+    MANY,
+    MOVING,
+    SYNTH5,
+    SYNTH7,
+    SYNTH9,
+    TPCC,
+    WITH_AGES,
+)
 from .measures import (
     PAPER_GC,
     PAPER_RESPONSE,
@@ -32,23 +58,7 @@ from .measures import (
     saved,
     writes_change,
 )
-from .runs import (
-    AGES_FREE,
-    ASA,
-    CAMBRIDGE,
-    DFTL,
-    FEW,
-    FINANCIAL1,
-    KNOWN,
-    MANY,
-    MOVING,
-    SYNTH5,
-    SYNTH7,
-    SYNTH9,
-    TPCC,
-    WITH_AGES,
-    Point,
-)
+from .reduce import Point
 
 BOTH = (DFTL, ASA)
 
@@ -73,125 +83,152 @@ COUNTED = (*READ, "copies")
 TIMED = (*READ, "arrivals")
 
 
-def _stated(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
+LESS, GAIN = Region(high=-EFFECT), Region(low=EFFECT)
+MINUS_33, MINUS_9 = signed(PAPER_GC, "{:.0%}"), signed(PAPER_RESPONSE, "{:.0%}")
+
+REDUCES = (
+    "the ASA-FTL significantly reduces the garbage collection overhead (GC page read/write) by 33% "
+    "and overall performance (average response time) by 9% of the Financial1 and synth9/10 workload"
+)
+UP_TO = (
+    "the proposed ASA-FTL reduce the GC overhead by up to 33% and improve the overall response "
+    "time by 9% against the most advanced existing FTL in both real workloads and synthetic "
+    "workloads"
+)
+SMALLER = (
+    "The effect of the ASA-FTL on the Cambridge and TPCC workload traces is much smaller due to "
+    "their large request size and small skewness."
+)
+SMALL_REQUESTS = "This is due to their small request size and high degree of skewness."
+OPTIMAL = (
+    "Their garbage collection overhead is already close to optimal with the CAT policy, which is "
+    "used in DFTL [4]."
+)
+MINIMAL_OVERHEAD = (
+    "a method that accurately and naturally identifies and separates hot/cold data while only "
+    "incurs minimal overhead"
+)
+FIGURE_2 = "Figure 2, section III"
+
+
+def _on(
+    key: str,
+    text: str,
+    origin: Origin,
+    axes: tuple[str, ...],
+    name: str,
+    measure: Measure[Point],
+    region: Region,
+    said: Callable[[float], str] = change,
+) -> Claim[Point]:
+    """A claim on one workload, against DFTL."""
+    return Claim(key, text, origin, axes, (name,), BOTH, measure, region, said)
+
+
+def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
     """The numbers that the paper states, on one of the two workloads that it states them of."""
-    minus = "\N{MINUS SIGN}"
-    gc, time = Region.about(PAPER_GC), Region.about(PAPER_RESPONSE)
-    where = "Figure 2, section III"
+    copies, times = (*COUNTED, axis), (*TIMED, axis)
+    where = "abstract, section III"
     return (
-        *_lower(key, name, axis),
-        OpenClaim(
+        _on(
+            f"gc-lower-{key}",
+            f"GC page writes on {name} are lower",
+            stated(where, f"up to {MINUS_33}", UP_TO),
+            copies,
+            name,
+            counted(gc_writes, name),
+            LESS,
+        ),
+        _on(
+            f"response-lower-{key}",
+            f"Mean response time on {name} is lower",
+            stated(where, MINUS_9, UP_TO),
+            times,
+            name,
+            response(name),
+            LESS,
+        ),
+        _on(
             f"gc-writes-{key}",
             f"GC page writes on {name} are fewer by 33%",
-            where,
-            f"{minus}33%",
-            (*COUNTED, axis),
-            (name,),
-            BOTH,
+            stated(FIGURE_2, MINUS_33, REDUCES),
+            copies,
+            name,
             counted(gc_writes, name),
-            gc,
-            change,
+            Region.about(PAPER_GC),
         ),
-        OpenClaim(
+        _on(
             f"response-{key}",
             f"Mean response time on {name} is lower by 9%",
-            where,
-            f"{minus}9%",
-            (*TIMED, axis),
-            (name,),
-            BOTH,
+            stated(FIGURE_2, MINUS_9, REDUCES),
+            times,
+            name,
             response(name),
-            time,
-            change,
+            Region.about(PAPER_RESPONSE),
         ),
-        OpenClaim(
+        _on(
             f"at-once-{key}",
             f"Both at once on {name}: GC page writes by 33%, mean response time by 9%; ours as "
             "a multiple of the paper's",
-            where,
-            f"{minus}33% and {minus}9%",
-            (*TIMED, axis),
-            (name,),
-            BOTH,
+            inferred(FIGURE_2, f"{MINUS_33} and {MINUS_9}", REDUCES),
+            times,
+            name,
             at_once(name),
-            Region(1 / TOLERANCE, TOLERANCE, 1.0),
-            _multiple,
-        ),
-    )
-
-
-def _lower(key: str, name: str, axis: str) -> tuple[OpenClaim[Point], ...]:
-    """What the paper says of both numbers whatever their size."""
-    minus = "\N{MINUS SIGN}"
-    return (
-        OpenClaim(
-            f"gc-lower-{key}",
-            f"GC page writes on {name} are lower",
-            "abstract, section III",
-            f"up to {minus}33%",
-            (*COUNTED, axis),
-            (name,),
-            BOTH,
-            counted(gc_writes, name),
-            Region(high=-EFFECT),
-            change,
-        ),
-        OpenClaim(
-            f"response-lower-{key}",
-            f"Mean response time on {name} is lower",
-            "abstract, section III",
-            f"{minus}9%",
-            (*TIMED, axis),
-            (name,),
-            BOTH,
-            response(name),
-            Region(high=-EFFECT),
-            change,
+            Region(1 / TOLERANCE, TOLERANCE, 1.0, ABOVE),
+            lambda value: signed(value, "{:+.2f}"),
         ),
     )
 
 
 def _gain(of: Effect, name: str) -> Premise[Point]:
     """Where a workload gains nothing, there is nothing to hold another gain against."""
-    return Premise(
-        f"without a sure gain on {name}",
-        lambda at: {"": -of(at, name)},
-        Region(low=EFFECT),
-    )
+    return Premise(f"without a sure gain on {name}", lambda at: {"": -of(at, name)}, GAIN)
 
 
-def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[OpenClaim[Point]]:
+def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Claim[Point]]:
     """Of both numbers, where each can be asked."""
     numbers: tuple[tuple[str, str, tuple[str, ...], Effect], ...] = (
         ("gc", "GC page writes", COUNTED, writes_change),
         ("response", "mean response time", timed, response_change),
     )
     return [
-        OpenClaim(
+        Claim(
             f"smaller-{kind}-{key}",
-            f"The effect on {title} of {name} is much smaller than of Financial1: half of that "
-            "gain at most; ours is half of that gain less the change here",
-            "section III",
-            "much smaller",
+            f"{title.capitalize().replace('Gc', 'GC')}: {name} changes by half of Financial1's "
+            "gain at most; ours is that half less the change",
+            stated("section III", "much smaller", SMALLER),
             (*swept, "financial1", *axes),
             (FINANCIAL1, name),
             BOTH,
             much_smaller(of, name),
             Region(low=0.0),
-            _points,
+            in_points,
             premise=_gain(of, FINANCIAL1),
         )
         for kind, title, swept, of in numbers
     ]
 
 
-def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> OpenClaim[Point]:
-    return OpenClaim(
+def _larger(key: str, name: str, *axes: str) -> Claim[Point]:
+    return Claim(
+        f"larger-{key}",
+        f"Financial1's requests are small, those of {name} large: its writes are larger",
+        stated("section III", "large", SMALLER),
+        axes,
+        (FINANCIAL1, name),
+        (DFTL,),
+        larger_requests(name),
+        GAIN,
+        change,
+    )
+
+
+def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> Claim[Point]:
+    return Claim(
         f"optimal-{key}",
         f"Cleaning of {name} is already close to optimal with CAT: knowing lifetimes saves 10% at "
         "most",
-        "section III",
-        "close to optimal",
+        stated("section III", "close to optimal", OPTIMAL),
         axes,
         (name,),
         (DFTL, KNOWN),
@@ -201,191 +238,158 @@ def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> OpenClaim[Point
     )
 
 
-def _points(value: float) -> str:
-    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
+def _overhead(
+    key: str,
+    text: str,
+    origin: Origin,
+    axes: tuple[str, ...],
+    lines: tuple[str, ...],
+    measure: Measure[Point],
+    most: float,
+) -> Claim[Point]:
+    """A cost on the two workloads that gain."""
+    swept, region = (*axes, "financial1", "synth"), Region(high=most)
+    return Claim(key, text, origin, swept, (FINANCIAL1, SYNTH9), lines, measure, region, change)
 
 
-def _multiple(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _unknown(reason: str) -> Callable[[Any], Measured]:
-    return lambda _: Measured("not measured", UNCHECKED, reason)
-
-
-OPEN_CLAIMS: tuple[OpenClaim[Point], ...] = (
-    *_stated("financial1", FINANCIAL1, "financial1"),
-    *_stated("synth", SYNTH9, "synth"),
+CLAIMS: tuple[Claim[Point], ...] = (
+    *_numbers("financial1", FINANCIAL1, "financial1"),
+    *_numbers("synth", SYNTH9, "synth"),
     *_smaller(CAMBRIDGE, "cambridge", TIMED, "cambridge"),
     # Its 7,000 requests come within 0.14 s: no drive of this kind serves them at their own times.
     *_smaller(TPCC, "tpcc", READ),
-    OpenClaim(
-        "larger-cambridge",
-        "Financial1's requests are small, those of Cambridge large: its writes are larger",
-        "section III",
-        "large",
-        ("financial1", "cambridge"),
-        (FINANCIAL1, CAMBRIDGE),
-        (DFTL,),
-        larger_requests(CAMBRIDGE),
-        Region(low=EFFECT),
-        change,
-    ),
-    OpenClaim(
-        "larger-tpcc",
-        "Financial1's requests are small, those of TPCC large: its writes are larger",
-        "section III",
-        "large",
-        ("financial1",),
-        (FINANCIAL1, TPCC),
-        (DFTL,),
-        larger_requests(TPCC),
-        Region(low=EFFECT),
-        change,
-    ),
-    OpenClaim(
+    _larger("cambridge", CAMBRIDGE, "financial1", "cambridge"),
+    _larger("tpcc", TPCC, "financial1"),
+    Claim(
         "ranking",
         "The benefit shrinks with the skew: 9/10, 7/10, 5/10",
-        "Figure 2, section III",
-        "9/10 > 7/10 > 5/10",
+        stated(
+            FIGURE_2,
+            "9/10 > 7/10 > 5/10",
+            "By comparing the simulation results of the synth9/10, synth7/10 and synth5/10, it can "
+            "be seen that the benefit of the ASA-FTL decreases as the skewness of the workload "
+            "reduces.",
+        ),
         (*COUNTED, "synth"),
         (SYNTH9, SYNTH7, SYNTH5),
         BOTH,
         ranking,
-        Region(low=EFFECT),
-        _points,
+        GAIN,
+        in_points,
     ),
-    OpenClaim(
+    _on(
         "uniform",
         "There is no difference on synth5/10",
-        "Figure 2, section III",
-        "none",
+        stated(
+            FIGURE_2,
+            "none",
+            "the result of the trace with uniform traffic, which no difference is observed between "
+            "ASA-FTL and DFTL",
+        ),
         (*COUNTED, "synth"),
-        (SYNTH5,),
-        BOTH,
+        SYNTH5,
         no_difference,
         Region(-SAME, SAME),
-        change,
     ),
     _near_optimal(CAMBRIDGE, "cambridge", (*DRIVE, "copies", "cambridge")),
     _near_optimal(TPCC, "tpcc", (*DRIVE, "copies")),
-    OpenClaim(
+    Claim(
         "journal-adapts",
-        "It adapts to a workload that changes: with synth9/10's hot tenth elsewhere in each volume "
-        "it gains at least half of the GC page writes that it gains with one that stays; ours is "
-        "the gain less that half",
-        JOURNAL,
-        "adapts",
+        "With the hot tenth elsewhere in each volume it keeps half of synth9/10's gain in GC page "
+        "writes",
+        inferred(JOURNAL, "adapts"),
         COUNTED,
         (SYNTH9, MOVING),
         BOTH,
         adapts,
         Region(low=0.0),
-        _points,
+        in_points,
         premise=_gain(writes_change, SYNTH9),
     ),
-    OpenClaim(
+    _overhead(
         "samples",
         "A small part of the ages is enough: 100 samples clean as little as 10,000",
-        "section II; the journal version",
-        "small samples suffice",
-        (*DRIVE, "financial1", "synth"),
-        (FINANCIAL1, SYNTH9),
+        inferred(
+            "section II; the journal version",
+            "small samples suffice",
+            "Only a small part of the Age values are sampled to save the on-device RAM space and "
+            "the computing powered required by the K-means algorithm.",
+        ),
+        DRIVE,
         (FEW, MANY),
         few_samples,
-        Region(high=SAME),
-        change,
+        SAME,
     ),
-    OpenClaim(
+    _overhead(
         "overhead",
         "The overhead of ages in the map on flash is minimal: they add 5% at most",
-        "abstract, section I",
-        "minimal",
-        (*DRIVE, "financial1", "synth"),
-        (FINANCIAL1, SYNTH9),
+        stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
+        DRIVE,
         (WITH_AGES, AGES_FREE),
         ages_kept,
-        Region(high=MINIMAL),
-        change,
+        MINIMAL,
     ),
-    OpenClaim(
+    _overhead(
         "sampling",
         "The overhead of sampling is minimal: its reads of the map add 5% at most to all that the "
         "flash reads else",
-        "abstract, section I",
-        "minimal",
-        (*READ, "financial1", "synth"),
-        (FINANCIAL1, SYNTH9),
+        stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
+        READ,
         (ASA,),
         sampling,
-        Region(high=MINIMAL),
-        change,
+        MINIMAL,
     ),
 )
 
-
-def _with_writes(key: str, name: str) -> Claim[Measured]:
-    """The other half of a copy, told with what was found of the first."""
-
-    def measure(writes: Measured) -> Measured:
-        why = (
-            "no finding of its own: cleaning reads each page that it writes, once, so that this is "
-            f"gc-writes-{key} again, of which the verdict is: {writes.verdict}"
-        )
-        return Measured(writes.ours, UNCHECKED, why, writes.number)
-
-    text = f"GC page reads on {name} are fewer by 33%"
-    return Claim(f"gc-reads-{key}", text, "Figure 2, section III", "\N{MINUS SIGN}33%", measure)
-
-
 READS = {
-    f"gc-writes-{key}": _with_writes(key, name)
+    f"gc-writes-{key}": (f"gc-reads-{key}", f"GC page reads on {name} are fewer by 33%")
     for key, name in (("financial1", FINANCIAL1), ("synth", SYNTH9))
 }
-"""What is said again, by the claim with which it is judged."""
+"""What the paper states again, by the claim that judges it: cleaning reads each page that it
+writes, once."""
 
-_ABSTRACT = "of the journal version we have what its abstract says: its workloads are not known"
+_ABSTRACT = "of the journal version we have its abstract, which does not name the workloads"
 
-UNKNOWN_CLAIMS: tuple[Claim[Any], ...] = (
-    Claim(
+UNCHECKED: tuple[AnyClaim, ...] = (
+    unchecked(
         "memory",
         "It requires minimal on-device RAM",
-        "abstract, section II",
-        "minimal",
-        _unknown(
-            "the paper gives no sizes: a verdict would be of the arithmetic of our own, which is "
-            "in the table of memory"
+        stated(
+            "abstract, section II",
+            "minimal",
+            "The proposed method only requires minimal on-device RAM space.",
         ),
+        "the paper gives no sizes; a verdict would be of our own arithmetic, in the table of "
+        "memory",
     ),
-    Claim(
+    unchecked(
         "computing",
         "K-means over a sample takes little computing power",
-        "section II",
-        "saved",
-        _unknown("the drive's controller takes no time for it here; what samples read is counted"),
+        stated(
+            "section II",
+            "saved",
+            "Only a small part of the Age values are sampled to save the on-device RAM space and "
+            "the computing powered required by the K-means algorithm.",
+        ),
+        "the drive's controller takes no time for it here; the reads of samples are counted",
     ),
-    Claim(
+    unchecked(
         "skew",
         "Financial1 and synth9/10 are highly skewed, Cambridge and TPCC little",
-        "section III",
-        "small skewness",
-        _unknown(
-            "the paper does not say by which measure, nor of which volumes of Cambridge; the table "
-            "of skew has some"
-        ),
+        stated("section III", "small skewness", SMALL_REQUESTS),
+        "the paper names neither a measure nor Cambridge's volumes; the table of skew has some "
+        "measures",
     ),
-    Claim(
+    unchecked(
         "journal-gc",
         "GC overhead is lower by up to 28%",
-        JOURNAL,
-        "up to \N{MINUS SIGN}28%",
-        _unknown(_ABSTRACT),
+        inferred(JOURNAL, f"up to {signed(-0.28, '{:.0%}')}"),
+        _ABSTRACT,
     ),
-    Claim(
+    unchecked(
         "journal-response",
         "Response time is lower by up to 15%",
-        JOURNAL,
-        "up to \N{MINUS SIGN}15%",
-        _unknown(_ABSTRACT),
+        inferred(JOURNAL, f"up to {signed(-0.15, '{:.0%}')}"),
+        _ABSTRACT,
     ),
 )

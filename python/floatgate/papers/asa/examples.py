@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from floatgate import api
-from floatgate.papers.kit.paper import Column, Numbers
+from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.result import Result
 from floatgate.traces.model import WRITE
 
-from .runs import DEVICE, PAGE
+from .domain import DEVICE, PAGE
 
 EVICTED, NOW, AGE = 34, 50, 16
 """Of page 8, whose age was 0 as it was evicted."""

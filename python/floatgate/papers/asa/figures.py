@@ -7,11 +7,13 @@ from typing import Any
 
 from floatgate.hot_data import Hotness
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.paper import Bars, Column, Dots, Exhibit, Lines, Numbers, Row, change
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Lines, Numbers, Row
 from floatgate.report.values import count, fixed, measured, percent, ratio
 
+from .domain import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9
 from .measures import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes
-from .runs import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9, Point
+from .reduce import Point
 
 LABELS = {line.key: line.label for line in LINES}
 READINGS = ("asa-bytes", "asa-entries", "asa-free")
@@ -30,7 +32,7 @@ STATED = {"gc-reads": PAPER_GC, "gc-writes": PAPER_GC, "response": PAPER_RESPONS
 """Changes that the paper prints, of Financial1 and synth9/10."""
 
 
-def exhibits(points: Sequence[Point]) -> list[Exhibit]:
+def figures(points: Sequence[Point]) -> list[Exhibit]:
     """All figures that there are runs for."""
     found: list[Exhibit] = [
         _ratios(points, f"figure-2-{n}", key) for n, key in enumerate(RATIOS, 1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floatgate.papers.kit.judging import At, Values
+from floatgate.papers.kit.claims import At, Values
 
-from .runs import (
+from .domain import (
     AGES_FREE,
     ASA,
     DFTL,
@@ -19,8 +19,8 @@ from .runs import (
     SYNTH7,
     SYNTH9,
     WITH_AGES,
-    Point,
 )
+from .reduce import Point
 
 PAPER_GC, PAPER_RESPONSE = -0.33, -0.09
 

@@ -6,44 +6,29 @@ text says. What we chose, and why: the preset `asa14`, and docs/papers/asa.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
-from floatgate.papers import PAPERS
-from floatgate.papers.kit.batch import Bench
-from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge, runs_of
-from floatgate.papers.kit.paper import Claim, Exhibit, Measured, Outcome
-from floatgate.papers.kit.trace_files import find_traces, missing_warning
-from floatgate.papers.kit.verdict_tables import (
-    axes_table,
-    by_choice,
-    by_confidence,
-    by_factor,
-    map_of,
-)
+from floatgate.papers.kit.claims import AnyClaim, Measured, Statement
+from floatgate.papers.kit.experiment import Experiment, Run, Workload
+from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
+from floatgate.papers.kit.verdict_tables import by_choice
 
-from .claims import OPEN_CLAIMS, READS, UNKNOWN_CLAIMS
-from .examples import worked_examples
-from .figures import COLUMNS, LABELS, METHODS, SHOWN, exhibits, skew
-from .runs import (
+from .claims import CLAIMS, READS, UNCHECKED
+from .domain import (
+    AXES,
     DEVICE,
     EXCERPTS,
     FINANCIAL1,
-    LEFT_OUT,
+    LINES,
+    STANDS_FOR,
     SYNTH9,
     TENTHS,
-    Round,
-    experiment_of,
-    reduce,
+    VOLUMES,
     synthetic,
 )
-
-if TYPE_CHECKING:
-    from floatgate.api import Progress
-    from floatgate.papers.kit.cache import Cache
+from .examples import worked_examples
+from .figures import COLUMNS, METHODS, SHOWN, figures, skew
+from .reduce import LEFT_OUT, Point, reduce, round_of
 
 NOTES = """\
 The real traces are excerpts, each played over and over until it has written the drive five times, \
@@ -75,58 +60,23 @@ DFTL and ASA-FTL clean with CAT. The paper cites Desnoyers (2012) for it; CAT is
 Chang (1999), its reference 2. Where free units are short the cheapest is cleaned instead: how \
 often is in the table of what cleaning does.
 """
-"""What is to be known, a line each."""
+"""Limits and conditions, a line each."""
 
 
-def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
-) -> Outcome:
-    """Runs the experiment; `full` has the whole domain, with more seeds and excerpts."""
-    bench = Bench(DEVICE, progress, kept)
-    wanted = {excerpt.source: excerpt for excerpt in EXCERPTS if full or excerpt.quick}
-    found, missing = find_traces(list(wanted), traces)
-    recorded = [wanted[source].workload(bench, file) for source, file in found]
-    workloads = [*recorded, *synthetic(full)]
-    experiment = experiment_of(workloads)
-    runs = [*runs_of(experiment, OPEN_CLAIMS, full), *_shown(experiment, full)]
-    results = experiment.simulate(bench, runs)
-    rounds = {
-        work.name: Round(bench.write_bytes(work.played), bench.overwrites(work.played))
-        for work in recorded
-    }
-    points = {run: reduce(experiment, run, result, rounds) for run, result in results.items()}
-    judged = [(claim, judge(experiment, claim, points, full, LEFT_OUT)) for claim in OPEN_CLAIMS]
-    maps = [map_of(experiment, claim, found) for claim, found in judged if found.rows]
-    unknown: list[tuple[Claim[Any], Measured]] = [
-        *((again, again.measure(f)) for c, f in judged if (again := READS.get(c.key))),
-        *((claim, claim.measure(None)) for claim in UNKNOWN_CLAIMS),
-    ]
-    listed = next(paper for paper in PAPERS if paper.name == "asa")
-    shown: list[Exhibit] = [
-        axes_table(experiment, OPEN_CLAIMS),
-        by_choice(experiment, "equal", judged),
-        by_factor(experiment, judged, points, full, LEFT_OUT),
-        by_confidence(judged),
-        *worked_examples(),
-        *exhibits(list(points.values())),
-        skew({work.name: bench.hotness(work.played.spec) for work in workloads if _is_plain(work)}),
-        *maps,
-    ]
-    return Outcome(
-        name=listed.name,
-        title=listed.title,
-        citation=listed.citation,
-        mode="full" if full else "quick",
-        labels=LABELS,
-        exhibits=shown,
-        claims=[*judged, *unknown],
-        points=list(points.values()),
-        results=list(results.values()),
-        columns=COLUMNS,
-        shown="asa-bytes",
-        warnings=missing_warning(missing),
-        notes=NOTES.splitlines(),
-    )
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+
+
+def excerpts_of(lab: Lab, volumes: int = VOLUMES) -> list[Workload]:
+    """The traces that are here, each played until it has written its drive so often."""
+    known = {excerpt.source: excerpt for excerpt in EXCERPTS}
+    wanted = lab.wanted(known)
+    return [known[source].workload(lab.bench, file, volumes) for source, file in wanted]
+
+
+def _experiment(lab: Lab) -> Experiment:
+    return experiment_of([*excerpts_of(lab), *synthetic(lab.full)])
 
 
 def _is_plain(work: Workload) -> bool:
@@ -135,17 +85,58 @@ def _is_plain(work: Workload) -> bool:
     return work.name in TENTHS or work.played.windows > 0
 
 
-def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """The runs of figures, which claims need or not: every workload with every reading and the
-    bound in the middle; over the spare space and the cache, and with other readings of the method,
-    Financial1 and synth9/10, and with --full all."""
-    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-    [middle] = experiment.places((), True)
+def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
+    """Every workload with every reading and the bound in the middle; over the spare space and the
+    cache, and with other readings of the method, Financial1 and synth9/10, and with --full all."""
+    middle = experiment.places((), True)
     swept = [place for axis in ("spare", "cache") for place in experiment.places((axis,), True)]
-    lines = ("dftl", *SHOWN)
     for work in experiment.workloads:
         central = full or (work.family in (FINANCIAL1, SYNTH9) and not work.slow)
-        shown = [(place, line) for place in (swept if central else [middle]) for line in lines]
-        shown += [(middle, line) for line in METHODS if central]
-        for (place, line), seed in product(shown, seeds):
-            yield experiment.run(work, experiment.line(line), place, seed)
+        lines = ("dftl", *SHOWN)
+        yield from runs_at(experiment, [work], swept if central else middle, lines, full)
+        yield from runs_at(experiment, [work], middle, METHODS if central else (), full)
+
+
+def reads_of(found: Findings[Point]) -> list[AnyClaim]:
+    """GC page reads, of which no run says more than of writes."""
+    return [
+        (
+            Statement(*READS[claim.key], claim.origin),
+            Measured(
+                writes.ours,
+                f"is {claim.key} again: cleaning reads each page that it writes, once",
+                writes.number,
+            ),
+        )
+        for claim, writes in found.of(*READS)
+    ]
+
+
+def _more(found: Findings[Point]) -> More:
+    bench, plain = found.lab.bench, filter(_is_plain, found.experiment.workloads)
+    return More(
+        judged=reads_of(found),
+        exhibits=[
+            by_choice(found.experiment, "equal", found.judged),
+            *worked_examples(),
+            *figures(found.every),
+            skew({work.name: bench.hotness(work.played.spec) for work in plain}),
+        ],
+    )
+
+
+PAPER = Paper(
+    device=DEVICE,
+    sources=[excerpt.source for excerpt in EXCERPTS],
+    experiment=_experiment,
+    claims=CLAIMS,
+    facts=round_of,
+    reduce=reduce,
+    filter=LEFT_OUT,
+    shown=_shown,
+    more=_more,
+    unchecked=UNCHECKED,
+    columns=COLUMNS,
+    example="asa-bytes",
+    notes=NOTES,
+)

@@ -16,11 +16,11 @@ import polars as pl
 
 from floatgate import _core, configs, jobs, sources
 from floatgate.papers.kit.batch import PAGE
-from floatgate.papers.kit.paper import Column, Numbers
+from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.run_options import RunOptions
 from floatgate.traces.model import WRITE
 
-from .runs import DEVICE
+from .domain import DEVICE
 
 if TYPE_CHECKING:
     from floatgate.papers.kit.cache import Cache

@@ -4,27 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from floatgate.models import (
-    alpha_from_spare_factor,
-    fifo_mixed,
-    greedy,
-    oracle_greedy_same_pool,
-)
-from floatgate.papers.kit.paper import Bars, Column, Exhibit, Numbers, Row, change
+from floatgate.models import alpha_from_spare_factor, fifo_mixed, greedy, oracle_greedy_same_pool
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row
 from floatgate.report.values import count, fixed, percent, ratio, size
 
-from .lines import EVERY, FACTORS, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
-from .points import (
-    PLACE,
-    Values,
-    by_seed,
-    changed,
-    mean_of,
-    of_one_size,
-    place_of,
-    with_interval,
-)
-from .runs import (
+from .domain import (
     CHECKS,
     MSR_WINDOW,
     PAGES_PER_BLOCK,
@@ -35,8 +20,10 @@ from .runs import (
     STAND_IN,
     SW1,
     SYNTHETIC,
-    Point,
 )
+from .lines import EVERY, FACTORS, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
+from .points import PLACE, Values, by_seed, changed, mean_of, of_one_size, place_of, with_interval
+from .reduce import Point
 from .sizes import by_size, full_size
 from .values import AT_MOST, ENDS, FULL, ON_SRC2_0
 
@@ -49,7 +36,7 @@ STATED = ("the paper, at most", ON_SRC2_0)
 ELSEWHERE = ("the paper, at most on any trace", AT_MOST)
 
 
-def exhibits(points: Sequence[Point]) -> list[Exhibit]:
+def figures(points: Sequence[Point]) -> list[Exhibit]:
     """All of the runs that there are."""
     found = [
         *figure_4(points),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.paper import Row, change
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Row
 
-from .runs import LOOPED, STAND_IN, SYNTHETIC, Point
+from .domain import LOOPED, STAND_IN, SYNTHETIC
+from .reduce import Point
 
 DEFAULTS = {
     "skew": "0.6",

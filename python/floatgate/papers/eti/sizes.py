@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floatgate.papers.kit.paper import Column, Numbers, Row, change
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.report.values import percent
 
+from .domain import SIZE_NAMES, SIZES_SHOWN, SRC2_0, SRC2_0_WHOLE, STAND_IN
 from .lines import LABELS, MBF, MHF
 from .points import PLACE, Values, by_seed, changed, mean_of, place_of, with_interval
-from .runs import SIZE_NAMES, SIZES_SHOWN, SRC2_0, SRC2_0_WHOLE, STAND_IN, Point
+from .reduce import Point
 from .values import ON_SRC2_0
 
 RIVALS = (MBF[0], MHF[0])

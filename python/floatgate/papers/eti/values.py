@@ -7,11 +7,12 @@ from itertools import permutations
 from math import comb
 from statistics import fmean
 
-from floatgate.papers.kit.judging import At, Premise, Values
+from floatgate.papers.kit.claims import At, Measure, Premise, Values
 from floatgate.papers.kit.verdicts import Region
 
+from .domain import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1
 from .lines import FACTORS, HASHES, LABELS, LARGER, MBF, MHF, SENSITIVE
-from .runs import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1, Point
+from .reduce import Point
 
 ETI = "ETI"
 ANY_MBF, ANY_MHF = "MBF", "MHF"
@@ -20,8 +21,6 @@ RIVALS = (ANY_MBF, ANY_MHF)
 VARIANTS = (*MBF, *MHF)
 PAIRS = comb(len(HASHES), 2)
 """Of variants of a rival, whichever is above the other."""
-
-Measure = Callable[[At[Point]], Values]
 
 ON_SRC2_0, AT_MOST = -0.213, -0.20
 """The changes that the paper prints: on that trace, and "as much as", on any."""
@@ -56,7 +55,7 @@ def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:
     return at(trace, line).write_amplification / at(trace, rival).write_amplification - 1
 
 
-def against(traces: Sequence[str], rivals: Sequence[str]) -> Callable[[At[Point]], Values]:
+def against(traces: Sequence[str], rivals: Sequence[str]) -> Measure[Point]:
     """The change on each trace against each rival."""
     return lambda at: {
         ", ".join(filter(None, (called(trace), LABELS.get(rival, rival)))): changed(
@@ -72,11 +71,11 @@ def called(name: str) -> str:
     return "" if name in (REAL, MSR_ROW) else name
 
 
-def on_one(trace: str, rival: str) -> Callable[[At[Point]], Values]:
+def on_one(trace: str, rival: str) -> Measure[Point]:
     return lambda at: {"": changed(at, trace, rival)}
 
 
-def most_reduced(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+def most_reduced(traces: Sequence[str]) -> Measure[Point]:
     """The largest reduction against the better of MBF and MHF on any trace."""
     return lambda at: {"": min(max(changed(at, t, rival) for rival in RIVALS) for t in traces)}
 
@@ -87,7 +86,7 @@ def lower_share(at: At[Point]) -> Values:
     return {"": fmean(cases)}
 
 
-def over_half(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+def over_half(traces: Sequence[str]) -> Measure[Point]:
     """By how much larger filters gain more than half of what ETI gains over MBF, and by how much
     they cost more than nothing."""
 
@@ -97,8 +96,8 @@ def over_half(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
             most = MODEST * gain(at, trace)
             for factor, line in zip(FACTORS, LARGER, strict=True):
                 filters = changed(at, trace, MBF[0], line)
-                name = f"{called(trace)} {factor} times the bits".strip()
-                found[f"{name}, over half of ETI's gain"] = -filters - most
+                name = f"{called(trace)} {factor}x the bits".strip()
+                found[f"{name}, over half of ETI's"] = -filters - most
                 found[f"{name}, cost"] = filters - COSTS_NOTHING
         return found
 
@@ -119,7 +118,7 @@ def gains(traces: Sequence[str]) -> Premise[Point]:
     )
 
 
-def share_of_cases(traces: Sequence[str], is_one: Callable[[float, float], bool]) -> Measure:
+def share_of_cases(traces: Sequence[str], is_one: Callable[[float, float], bool]) -> Measure[Point]:
     """The share of the cases, a trace and a size of filters, in which what larger filters gain,
     and what ETI does, are so."""
     return lambda at: {
@@ -140,7 +139,7 @@ def is_negligible(filters: float, _: float) -> bool:
     return -COSTS_NOTHING <= filters < EFFECT
 
 
-def by_parameter(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+def by_parameter(traces: Sequence[str]) -> Measure[Point]:
     """The change from ETI's parameters to others."""
     return lambda at: {
         ", ".join(filter(None, (called(trace), LABELS[line]))): changed(at, trace, ETI, line)
@@ -149,7 +148,7 @@ def by_parameter(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
     }
 
 
-def apart(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+def apart(traces: Sequence[str]) -> Measure[Point]:
     """The change from each variant of a rival to each other one, on each trace: of pairs that are
     the same with every seed, as the largest of three is above the least by chance alone."""
     pairs = {rival: permutations(own, 2) for rival, own in ((ANY_MBF, MBF), (ANY_MHF, MHF))}
@@ -171,7 +170,7 @@ def rival_of(name: str) -> str:
     return name.partition(",")[0]
 
 
-def in_use(traces: Sequence[str]) -> Callable[[At[Point]], Values]:
+def in_use(traces: Sequence[str]) -> Measure[Point]:
     """The mean number of extents, as a share of the table."""
     return lambda at: {trace: at(trace, ETI).extents_table or 0.0 for trace in traces}
 
@@ -201,11 +200,6 @@ FILLS = Premise[Point](
     Region(low=ENDS),
 )
 """The table can be filled: what ageing merges has to be split again within the period."""
-
-
-def points(gain: float) -> str:
-    """A difference of per cents, in points, with its sign."""
-    return f"{100 * gain:+.1f} points".replace("-", "\N{MINUS SIGN}")
 
 
 share = "{:.1%}".format

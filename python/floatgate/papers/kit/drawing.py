@@ -14,7 +14,7 @@ from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.report.tables import Cell, Table
 from floatgate.report.values import ABSENT
 
-from .paper import Bars, Chart, Column, Dots, Exhibit, Lines, Numbers, Row
+from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Numbers, Row, Shares
 
 TITLE = 22
 GAP = 2
@@ -26,7 +26,12 @@ def figure_of(exhibit: Exhibit) -> Figure:
     """An exhibit as a section of the page."""
     figure = Figure(exhibit.key, exhibit.title, exhibit.caption)
     if isinstance(exhibit, Numbers):
-        figure.reasons.append(exhibit.caption)
+        if isinstance(exhibit, HeatMap):
+            _add_cells(figure, exhibit)
+        elif isinstance(exhibit, Shares):
+            _add_shares(figure, exhibit)
+        if not figure.drawings:
+            figure.reasons.append(exhibit.caption)
         figure.table = number_table(exhibit.title, exhibit.columns, exhibit.rows)
     elif isinstance(exhibit, Lines):
         _add_lines(figure, exhibit)
@@ -48,6 +53,71 @@ def _cell(column: Column, value: Any) -> Cell:
     if column.text is None:
         return Cell(ABSENT if value is None else str(value))
     return Cell(ABSENT if value is None else column.text(value), value)
+
+
+def _add_shares(figure: Figure, chart: Shares) -> None:
+    """A bar as long as all others, whose parts have a share of it each."""
+    bars = [
+        {"bar": row[chart.row], "part": part, "order": at, "number": row[part]}
+        for row in chart.rows
+        for at, part in enumerate(chart.parts)
+        if row[part]
+    ]
+    scale = alt.Scale(domain=list(chart.parts))
+    plot: Plot = alt.LayerChart(
+        layer=[
+            alt.Chart(_data(bars))
+            .mark_bar()
+            .encode(
+                x=alt.X("number:Q", stack="normalize", title=None, axis=alt.Axis(format=".0%")),
+                y=alt.Y("bar:N", sort=None, title=None),
+                color=alt.Color("part:N", scale=scale, legend=alt.Legend()),
+                order=alt.Order("order:Q"),
+                tooltip=[alt.Tooltip("part:N"), alt.Tooltip("number:Q", title="Points")],
+            )
+        ],
+        height=18 * len(chart.rows),
+    )
+    figure.drawings.append(Drawing("", plot, f"{chart.title}."))
+    figure.legend = [Legend(part, i) for i, part in enumerate(chart.parts)]
+
+
+def cells_of(chart: HeatMap) -> list[Row]:
+    """The cells over the sides of a map, each with the share of its points at which a claim is met
+    and their number; a cell whose points are all left out is missing."""
+    keys = [key for key, *_ in chart.sides]
+    cells: dict[tuple[str, ...], list[float]] = {}
+    for row in chart.rows:
+        if not row["rejected"]:
+            cells.setdefault(tuple(row[key] for key in keys), []).append(row["score"])
+    return [
+        {
+            **dict(zip(("x", "y"), (*sides, ""), strict=False)),
+            "met": sum(scores) / len(scores),
+            "text": f"{sum(scores):g} of {len(scores)}",
+        }
+        for sides, scores in cells.items()
+    ]
+
+
+def _add_cells(figure: Figure, chart: HeatMap) -> None:
+    if not (cells := cells_of(chart)):
+        return
+    (_, across, columns), (_, up, rows) = [*chart.sides, ("", "", [""])][:2]
+    base = alt.Chart(_data(cells)).encode(
+        x=alt.X("x:N", title=across, sort=list(columns), axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("y:N", title=up or None, sort=list(rows)),
+    )
+    met = alt.Color("met:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None)
+    ink = alt.condition("datum.met > 0.5", alt.value("white"), alt.value("black"))
+    tooltip = [alt.Tooltip("met:Q", title="As claimed or more", format=".0%")]
+    layers = [
+        base.mark_rect().encode(color=met, tooltip=tooltip),
+        base.mark_text(aria=False).encode(text=alt.Text("text:N"), color=ink),
+    ]
+    plot: Plot = alt.LayerChart(layer=layers, height=40 * len(rows))
+    said = f"{chart.title}: points as claimed or more, an open one as a half."
+    figure.drawings.append(Drawing("", plot, said))
 
 
 def _panels(chart: Chart) -> list[tuple[Any, list[Row]]]:

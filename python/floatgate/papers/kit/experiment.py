@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 from .batch import Bench, Played, Task
-from .verdicts import Named, grid
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -26,6 +26,12 @@ QUICK_SEEDS = 3
 """Student's t multiplies the standard error by 4.3 with three seeds, with two by 12.7: three are
 the fewest whose interval says more of the runs than of their number."""
 FULL_SEEDS = 5
+
+
+def seeds_of(full: bool) -> range:
+    """Seeds of everything that is random."""
+    return range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
+
 
 Place = Mapping[str, str]
 
@@ -77,10 +83,6 @@ class Axis:
     @property
     def default(self) -> str:
         return self.choices[len(self.choices) // 2 if self.ordered else 0].key
-
-    @property
-    def named(self) -> Named:
-        return Named(self.key, self.text, [choice.key for choice in self.choices])
 
     def choice(self, key: str) -> Choice:
         return self._by_key[key]
@@ -136,6 +138,11 @@ class Run:
     def at(self, axis: str) -> str | None:
         """The choice on an axis; None where it does not matter."""
         return dict(self.place).get(axis)
+
+    def named(self, *axes: str) -> dict[str, Any]:
+        """The fields that say which run it is, with its choices on these axes."""
+        own = {"trace": self.workload, "line": self.line, "seed": self.seed}
+        return own | {axis: self.at(axis) for axis in axes}
 
 
 @dataclass(frozen=True)
@@ -257,6 +264,11 @@ class Experiment:
                 if meant in known:
                     meant, is_said = known[meant], True
         return meant if is_said else self.stands_for[name]
+
+
+def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Every combination of a choice on each axis, the last axis varying fastest."""
+    return [dict(zip(sides, choices, strict=True)) for choices in product(*sides.values())]
 
 
 def _is_corner(sizes: Sequence[Axis], place: Place) -> bool:

@@ -7,13 +7,10 @@ from typing import Any
 
 from floatgate.intervals import mean_and_half_width
 
+from .claims import Judged
+from .exhibits import Column, Numbers, Row
 from .experiment import Axis, Experiment
-from .judging import OpenClaim
-from .paper import HOLDS, Column, Measured, Numbers, Row
-from .verdicts import AMBIGUOUS
-
-Judged = tuple[OpenClaim[Any], Measured]
-"""A claim with a domain, and what was found."""
+from .verdicts import AS_CLAIMED, STRADDLES
 
 
 def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
@@ -24,7 +21,7 @@ def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
 
 
 def met_at_once(
-    experiment: Experiment, whole: Judged, parts: Sequence[Judged], columns: Axis
+    experiment: Experiment, whole: Judged[Any], parts: Sequence[Judged[Any]], columns: Axis
 ) -> Numbers:
     """How many of a paper's numbers are met at each point of the claim that all of them are; the
     choices of one of its axes are columns."""
@@ -32,7 +29,7 @@ def met_at_once(
     table: dict[tuple[str, ...], Row] = {}
     for place, cases in _cases_at(whole, parts):
         row = table.setdefault(tuple(place[key] for key in axes), {key: place[key] for key in axes})
-        sure, unclear = cases.count(HOLDS), cases.count(AMBIGUOUS)
+        sure, unclear = cases.count(AS_CLAIMED), cases.count(STRADDLES)
         met = f"{sure} to {sure + unclear}" if unclear else str(sure)
         row[place[columns.key]] = met + (" (left out)" if place["rejected"] else "")
     seen = {place[columns.key] for place in whole[1].rows}
@@ -50,13 +47,13 @@ def met_at_once(
     )
 
 
-def met_in_pairs(whole: Judged, parts: Sequence[Judged]) -> Numbers:
+def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
     """At how many points two of a paper's numbers are met for certain; with itself, each alone."""
     known = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
     of = range(len(parts))
     rows = [
         {"claim": f"({i + 1}) {claim.text}"}
-        | {f"({j + 1})": sum(case[i] == case[j] == HOLDS for case in known) for j in of}
+        | {f"({j + 1})": sum(case[i] == case[j] == AS_CLAIMED for case in known) for j in of}
         for i, (claim, _) in enumerate(parts)
     ]
     return Numbers(
@@ -70,7 +67,7 @@ def met_in_pairs(whole: Judged, parts: Sequence[Judged]) -> Numbers:
     )
 
 
-def _cases_at(whole: Judged, parts: Sequence[Judged]) -> list[tuple[Row, list[str]]]:
+def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
     """Each point of the claim that is on all of them, with the case of each."""
     found = [
         (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})

@@ -16,10 +16,12 @@ from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Table
 
+from .claims import OURS
 from .drawing import figure_of, number_table
+from .exhibits import Numbers
 from .latex import latex
-from .paper import OURS, Numbers, Outcome
-from .summary import claims_table, stated
+from .outcome import Outcome
+from .summary import claims_table, findings
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
@@ -50,7 +52,7 @@ def _lines(value: Any) -> str:
 
 def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
     """What is a table, by its name."""
-    yield "claims", claims_table(stated(outcome))
+    yield "claims", claims_table(findings(outcome))
     for exhibit in outcome.exhibits:
         if isinstance(exhibit, Numbers) and exhibit.rows:
             yield exhibit.key, number_table(exhibit.title, exhibit.columns, exhibit.rows)
@@ -73,7 +75,7 @@ def _page(outcome: Outcome) -> str:
         single=False,
         warnings=[(text, everything) for text in outcome.warnings],
         notes=[(text, everything) for text in (OURS, *outcome.notes)],
-        summary=claims_table(stated(outcome)),
+        summary=claims_table(findings(outcome)),
         varying=Table("", [], []),
         details=_details(outcome),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from floatgate.report import theme
 from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import stylesheet
 
-from .paper import OURS
-from .summary import KINDS, Summary, claims_table
+from .claims import OURS
+from .summary import KINDS, Summary, share_bar
 
 
 def write_index(summaries: Sequence[Summary], directory: Path) -> None:
@@ -45,8 +44,8 @@ def _index(summaries: Sequence[Summary], directory: Path) -> str:
             "citation": summary.citation,
             "mode": summary.mode,
             "warnings": summary.warnings,
-            "counts": Counter(claim.kind for claim in summary.claims),
-            "table": claims_table(summary.claims),
+            "counts": summary.kinds(),
+            "claims": [(claim, share_bar(claim.counts)) for claim in summary.claims],
             "files": sorted(file.name for file in (directory / summary.name).iterdir()),
         }
         for summary in summaries

@@ -1,40 +1,56 @@
-"""What a reproduction says in a few words and tables: plain data, which processes hand over."""
+"""Summary of a reproduction: its claims and short tables as plain data, which processes pass on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from floatgate.report.tables import Cell, Table
 
-from . import verdicts
+from .claims import OURS, STATED, Counts
 from .drawing import number_table
-from .paper import HOLDS, OURS, Measured, Numbers, Outcome
+from .exhibits import Numbers
+from .judging import decided_by
+from .outcome import Outcome
 
-EVERYWHERE, SOMEWHERE, UNCLEAR = "hold everywhere", "hold somewhere", "ambiguous"
-NOWHERE, CANNOT = "hold nowhere", "cannot be checked"
+EVERYWHERE, SOMEWHERE, UNCLEAR = "as claimed or more", "in part", "open"
+NOWHERE, CANNOT = "less", "not checked"
 KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
 
 
 @dataclass(frozen=True)
-class Stated:
-    """A claim of the paper, and what we found about it: a row of claims.csv."""
+class Finding:
+    """A claim and what was measured of it: a row of claims.csv."""
 
     kind: str
+    basis: str
     id: str
     claim: str
     where: str
+    quote: str
     paper: str
     ours: str
     verdict: str
+    points: int
+    as_claimed: int
+    more: int
+    less: int
+    open: int
+    left_out: int
     at_once: str
-    """The verdict with intervals that hold at once, where it has any."""
+    """The verdict with intervals that hold at once; empty without points."""
+    decided_by: str
     why: str
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.as_claimed, self.more, self.less, self.open, self.left_out)
 
 
 @dataclass(frozen=True)
 class Brief:
-    """A table that a terminal has, too."""
+    """A table that is also printed in a terminal."""
 
     caption: str
     table: Table
@@ -42,16 +58,21 @@ class Brief:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that is said of a paper outside its own page."""
+    """All that is shown of a paper outside its own page."""
 
     name: str
     title: str
     citation: str
     mode: str
-    claims: Sequence[Stated]
+    claims: Sequence[Finding]
     tables: Sequence[Brief]
     warnings: Sequence[str]
     notes: Sequence[str]
+
+    def kinds(self) -> dict[str, int]:
+        """How many of the claims that the paper states are of each kind."""
+        kinds = [claim.kind for claim in self.claims if claim.basis == STATED]
+        return {kind: kinds.count(kind) for kind in KINDS}
 
 
 def summary_of(outcome: Outcome) -> Summary:
@@ -66,52 +87,74 @@ def summary_of(outcome: Outcome) -> Summary:
         outcome.title,
         outcome.citation,
         outcome.mode,
-        stated(outcome),
+        findings(outcome),
         tables,
         outcome.warnings,
         outcome.notes,
     )
 
 
-def stated(outcome: Outcome) -> list[Stated]:
+def findings(outcome: Outcome) -> list[Finding]:
     """The claims, in their order."""
     return [
-        Stated(
-            kind=kind_of(found),
+        Finding(
+            kind=kind_of(measured.counts),
+            basis=claim.origin.basis,
             id=claim.key,
             claim=claim.text,
-            where=claim.where,
-            paper=claim.paper,
-            ours=found.ours,
-            verdict=found.verdict,
-            at_once=found.at_once or found.verdict,
-            why=found.why,
+            where=claim.origin.where,
+            quote=claim.origin.quote,
+            paper=claim.origin.paper,
+            ours=measured.ours,
+            verdict=measured.verdict,
+            points=measured.counts.points,
+            **vars(measured.counts),
+            at_once=str(measured.at_once) if measured.is_checked else "",
+            decided_by=decided_by(measured),
+            why=measured.why,
         )
-        for claim, found in outcome.claims
+        for claim, measured in outcome.claims
     ]
 
 
-def kind_of(found: Measured) -> str:
-    """Where a claim holds of the points of its domain that were not left out; one that is asked at
-    a single place has none."""
-    if not found.rows:
-        return {HOLDS: EVERYWHERE, verdicts.NOWHERE: NOWHERE}.get(found.verdict, CANNOT)
-    cases = {row["case"] for row in found.rows if not row["rejected"]}
-    if not cases:
+def kind_of(counts: Counts) -> str:
+    """At how many of the points that count a claim is met."""
+    met = counts.as_claimed + counts.more
+    if not counts.points:
         return CANNOT
-    if HOLDS in cases:
-        return EVERYWHERE if cases == {HOLDS} else SOMEWHERE
-    return UNCLEAR if verdicts.AMBIGUOUS in cases else NOWHERE
+    if met:
+        return EVERYWHERE if met == counts.points else SOMEWHERE
+    return UNCLEAR if counts.open else NOWHERE
 
 
-def claims_table(claims: Sequence[Stated]) -> Table:
-    """The claims beside our numbers, with verdicts and reasons."""
+def claims_table(claims: Sequence[Finding]) -> Table:
+    """The claims next to our numbers, with verdicts."""
     rows = [
         [
             Cell(f"{claim.claim} ({claim.where})"),
-            *map(Cell, (claim.paper, claim.ours, claim.verdict, claim.why)),
+            *map(Cell, (claim.basis, claim.paper, claim.ours, claim.verdict, _reason(claim))),
         ]
         for claim in claims
     ]
-    titles = ["Claim", "Paper", "Ours", "Verdict", "Why"]
+    titles = ["Claim", "Basis", "Paper", "Ours", "Verdict", "Why"]
     return Table(f"Claims. {OURS}", titles, rows, frozenset(range(len(titles))))
+
+
+def _reason(claim: Finding) -> str:
+    decides = f"decided by {claim.decided_by}" if claim.decided_by else ""
+    return "; ".join(filter(None, (decides, claim.why)))
+
+
+def share_bar(counts: Counts) -> list[dict[str, Any]]:
+    """The parts of a bar: each case with its number, and the share of the points it has."""
+    parts = {
+        "as claimed": counts.as_claimed,
+        "more": counts.more,
+        "open": counts.open,
+        "less": counts.less,
+    }
+    return [
+        {"name": name, "number": number, "share": 100 * number / counts.points}
+        for name, number in parts.items()
+        if number
+    ]

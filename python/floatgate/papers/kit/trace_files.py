@@ -26,6 +26,8 @@ class Source:
     """File name, or the text of a generator."""
     limit: int | None = None
     """Only the first so many requests."""
+    quick: bool = True
+    """Whether a quick reproduction plays it."""
 
 
 def find_traces(

@@ -1,86 +1,157 @@
-"""Tables of verdicts: a claim's map, verdicts taken otherwise, and what a paper leaves open."""
+"""Tables of verdicts: maps of claims, verdicts under other conditions, and the swept axes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
+from statistics import fmean
 from typing import Any
 
+from .claims import Claim, Counts, Filter, Judged, Measured, Point, Statement
+from .exhibits import Column, HeatMap, Numbers, Row, Shares
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Axis, Experiment, Run
-from .judging import Filter, OpenClaim, Point, ask, judge_asked, places_of, verdict_of
-from .paper import Column, Measured, Numbers, Row
-from .reasons import counts_of, interval
-from .verdicts import FACTORS, TOLERANCE, confidence_of_each
+from .judging import evaluate, interval, judge_evaluated, places_of
+from .verdicts import AS_CLAIMED, FACTORS, LESS, MORE, STRADDLES, TOLERANCE, confidence_of_each
+
+SCORES = {AS_CLAIMED: 1.0, MORE: 1.0, STRADDLES: 0.5}
+"""How much of a claim is met at a point, by its case; nothing where it is less."""
 
 
-def map_of(experiment: Experiment, claim: OpenClaim[Any], found: Measured) -> Numbers:
-    """The points of a claim's domain beside what we have there."""
+def shares(judged: Iterable[tuple[Statement, Measured]]) -> Shares:
+    """The verdict of each claim that was checked, as a bar."""
+    parts = (AS_CLAIMED, MORE, STRADDLES, LESS)
+    rows: list[Row] = []
+    for claim, measured in judged:
+        if measured.is_checked:
+            counts = measured.counts
+            numbers = (counts.as_claimed, counts.more, counts.open, counts.less)
+            basis = {"claim": claim.key, "basis": claim.origin.basis}
+            rows.append(basis | dict(zip(parts, numbers, strict=True)))
+    return Shares(
+        key="shares",
+        title="Verdicts",
+        caption="Of the points at which a claim is tested, the share of each case.",
+        rows=rows,
+        columns=[
+            *(Column(title, title) for title in ("claim", "basis")),
+            *(Column(part, part, str) for part in parts),
+        ],
+        brief=False,
+        row="claim",
+        parts=parts,
+    )
+
+
+def map_of(experiment: Experiment, claim: Claim[Any], measured: Measured) -> HeatMap:
+    """The points of a claim's domain, drawn over the two axes that explain most of its verdict."""
     axes = [experiment.axis(key) for key in claim.axes]
     rows = [
-        row | {"interval": interval(claim, row), "case": row["case"] + _rejected(row)}
-        for row in found.rows
+        row
+        | {
+            "interval": interval(claim, row),
+            "score": SCORES.get(row["case"], 0.0),
+            "text": f"{row['case']} (left out)" if row["rejected"] else row["case"],
+        }
+        for row in measured.rows
     ]
-    columns = [
-        *(Column(axis.text, axis.key) for axis in axes),
-        Column("decided by", "of"),
-        Column("ours", "interval"),
-        Column("case", "case"),
-    ]
-    return Numbers(
+    return HeatMap(
         key=f"map-{claim.key}",
         title=claim.text,
-        caption=f"Paper: {claim.paper} ({claim.where}). {found.verdict}.",
+        caption=f"Paper: {claim.origin.paper} ({claim.origin.where}). {measured.verdict}.",
         rows=rows,
-        columns=columns,
+        columns=[
+            *(Column(axis.text, axis.key) for axis in axes),
+            Column("decided by", "of"),
+            Column("ours", "interval"),
+            Column("case", "text"),
+        ],
+        brief=False,
+        sides=[_side(axis) for axis in _explaining(axes, rows)],
+    )
+
+
+def _side(axis: Axis) -> tuple[str, str, list[str]]:
+    return axis.key, axis.text, [choice.key for choice in axis.choices]
+
+
+def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
+    """The two axes whose cells differ most in how much of the claim is met, or the only one."""
+    counted = [row for row in rows if not row["rejected"]] or rows
+    whole = fmean(row["score"] for row in counted)
+
+    def explained(pair: tuple[Axis, ...]) -> float:
+        cells: dict[tuple[str, ...], list[float]] = {}
+        for row in counted:
+            cells.setdefault(tuple(row[axis.key] for axis in pair), []).append(row["score"])
+        return sum(len(cell) * (fmean(cell) - whole) ** 2 for cell in cells.values())
+
+    varied = [axis for axis in axes if len({row[axis.key] for row in rows}) > 1]
+    return max(combinations(varied, min(2, len(varied))), key=explained)
+
+
+def verdicts_by(
+    key: str,
+    title: str,
+    caption: str,
+    judged: Iterable[Judged[Any]],
+    columns: Mapping[str, Callable[[Measured], Counts]],
+) -> Numbers:
+    """Each claim with its counts under several conditions, one a column; where no point is left
+    under a condition, its cell is empty."""
+    rows: list[Row] = []
+    for claim, measured in judged:
+        counted = {name: count(measured) for name, count in columns.items()}
+        texts = {name: str(counts) for name, counts in counted.items() if counts.points}
+        if texts:
+            rows.append({"claim": claim.text, "paper": claim.origin.paper} | texts)
+    return Numbers(
+        key=key,
+        title=title,
+        caption=caption,
+        rows=rows,
+        columns=[Column(title, title) for title in ("claim", "paper", *columns)],
         brief=False,
     )
 
 
-def by_choice(
-    experiment: Experiment, axis: str, judged: Sequence[tuple[OpenClaim[Any], Measured]]
-) -> Numbers:
-    """Of each claim that is asked on an axis, a verdict for each of its choices."""
-    choices = [choice.key for choice in experiment.axis(axis).choices]
-    rows: list[Row] = []
-    for claim, found in judged:
-        if axis in claim.axes and found.rows:
-            asked = [row for row in found.rows if not row["rejected"]]
-            parts = {key: [row for row in asked if row[axis] == key] for key in choices}
-            said = {k: verdict_of(experiment, claim, part) for k, part in parts.items() if part}
-            rows.append({"claim": claim.text, "paper": claim.paper} | said)
-    return Numbers(
-        key=f"by-{axis}",
-        title=f"Verdicts by {experiment.axis(axis).text}",
-        caption="What is left out of verdicts is left out here.",
-        rows=rows,
-        columns=[
-            *(Column(title, title) for title in ("claim", "paper")),
-            *(Column(key, key) for key in choices),
-        ],
-        brief=False,
+def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
+    """Each claim that is tested on an axis, with a verdict for each of its choices."""
+
+    def at(choice: str) -> Callable[[Measured], Counts]:
+        return lambda measured: Counts.of(
+            [row for row in measured.rows if row[axis] == choice and not row["rejected"]]
+        )
+
+    return verdicts_by(
+        f"by-{axis}",
+        f"Verdicts by {experiment.axis(axis).text}",
+        "Points that verdicts leave out are left out here.",
+        [(claim, measured) for claim, measured in judged if axis in claim.axes],
+        {choice.key: at(choice.key) for choice in experiment.axis(axis).choices},
     )
 
 
 def by_factor(
     experiment: Experiment,
-    judged: Sequence[tuple[OpenClaim[Point], Measured]],
+    judged: Sequence[Judged[Point]],
     points: Mapping[Run, Point],
     full: bool,
     reject: Filter[Point],
 ) -> Numbers:
-    """Of each claim with a stated number, the verdicts if it had to be met more or less closely."""
+    """Each claim with a stated number, with verdicts if it had to be met more or less closely."""
     rows: list[Row] = []
-    for claim, found in judged:
+    for claim, measured in judged:
         regions = {str(factor): claim.region.within(factor) for factor in FACTORS}
-        if not found.rows or not any(regions.values()):
+        if not measured.rows or not any(regions.values()):
             continue
-        asked = ask(experiment, claim, points, full, reject)
+        evaluated = evaluate(experiment, claim, points, full, reject)
         verdicts = {
-            factor: judge_asked(experiment, replace(claim, region=region), asked).verdict
+            factor: judge_evaluated(experiment, replace(claim, region=region), evaluated).verdict
             for factor, region in regions.items()
             if region
         }
-        rows.append({"claim": claim.text, "paper": claim.paper} | verdicts)
+        rows.append({"claim": claim.text, "paper": claim.origin.paper} | verdicts)
     return Numbers(
         key="by-factor",
         title="Verdicts by the factor within which a stated number is met",
@@ -91,12 +162,29 @@ def by_factor(
     )
 
 
-def by_confidence(judged: Sequence[tuple[OpenClaim[Any], Measured]]) -> Numbers:
-    """Of each claim the verdict with intervals of 95 % at each point, and with intervals that are
-    so wide that all of them hold at once at 95 %."""
-    known = [(claim, found) for claim, found in judged if found.at_once is not None]
-    rows = [_at_once(claim, found) for claim, found in known]
-    other = sum(found.at_once != found.verdict for _, found in known)
+EACH, AT_ONCE = "95% each", "95% at once"
+
+
+def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
+    """Each claim with intervals of 95 % at each point, and with intervals so wide that all of them
+    hold at once at 95 %."""
+    rows: list[Row] = []
+    for claim, measured in judged:
+        if not measured.rows:
+            continue
+        left = [row for row in measured.rows if not row["rejected"]]
+        intervals = sum(row["random"] for row in left) * claim.cases
+        rows.append(
+            {
+                "claim": claim.text,
+                "paper": claim.origin.paper,
+                "intervals": intervals,
+                "confidence": confidence_of_each(intervals) if intervals else None,
+                EACH: measured.verdict,
+                AT_ONCE: str(measured.at_once),
+            }
+        )
+    other = sum(m.at_once != m.counts for _, m in judged if m.rows)
     return Numbers(
         key="by-confidence",
         title="Verdicts by whether intervals hold one by one or at once",
@@ -109,30 +197,14 @@ def by_confidence(judged: Sequence[tuple[OpenClaim[Any], Measured]]) -> Numbers:
             Column("paper", "paper"),
             Column("intervals", "intervals", str),
             Column("confidence of each at once", "confidence", "{:.4%}".format),
-            *(Column(title, title) for title in (*EACH, *AT_ONCE)),
+            Column(EACH, EACH),
+            Column(AT_ONCE, AT_ONCE),
         ],
         brief=False,
     )
 
 
-EACH, AT_ONCE = ("95% each", "points, each"), ("95% at once", "points, at once")
-"""A verdict, and how many points of each case it is of."""
-
-
-def _at_once(claim: OpenClaim[Any], found: Measured) -> Row:
-    left = [row for row in found.rows if not row["rejected"]]
-    intervals = sum(row["random"] for row in left) * claim.cases
-    return {
-        "claim": claim.text,
-        "paper": claim.paper,
-        "intervals": intervals,
-        "confidence": confidence_of_each(intervals) if intervals else None,
-        **dict(zip(EACH, (found.verdict, counts_of(left)), strict=True)),
-        **dict(zip(AT_ONCE, (found.at_once, counts_of(left, "case_at_once")), strict=True)),
-    }
-
-
-def axes_table(experiment: Experiment, claims: Sequence[OpenClaim[Any]]) -> Numbers:
+def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
     """What the paper leaves open, over which range it is swept, and why."""
     swept = [axis for axis in experiment.axes if len(axis.choices) > 1]
     rows = [
@@ -157,24 +229,21 @@ def axes_table(experiment: Experiment, claims: Sequence[OpenClaim[Any]]) -> Numb
     )
 
 
-def _quick_choices(
-    experiment: Experiment, axis: Axis, claims: Sequence[OpenClaim[Any]]
-) -> list[str]:
-    """Those with which a claim on the axis is asked quickly."""
-    places = [
-        place
+def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any]]) -> list[str]:
+    """The choices with which a quick reproduction tests a claim on the axis."""
+    tested = {
+        place[axis.key]
         for claim in claims
         if axis.key in claim.axes
         for place in places_of(experiment, claim, full=False)
-    ]
-    found = {place[axis.key] for place in places}
-    return [choice.key for choice in axis.choices if choice.key in found]
+    }
+    return [choice.key for choice in axis.choices if choice.key in tested]
 
 
 def _asked_where(
-    experiment: Experiment, swept: Sequence[Axis], claims: Sequence[OpenClaim[Any]]
+    experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
 ) -> str:
-    """Which points of a domain are asked, of all that there are."""
+    """Which points of a domain are tested, of all that there are."""
     asked = {key for claim in claims for key in claim.axes}
     sizes = [axis.text for axis in swept if axis.ordered and axis.key in asked]
     told = [f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random."]
@@ -189,8 +258,3 @@ def _asked_where(
     if any(axis.key not in asked for axis in swept):
         told.append("What is of no claim is swept in a table of its own.")
     return " ".join(told)
-
-
-def _rejected(row: Row) -> str:
-    """What a map says of a point behind its case."""
-    return " (left out)" if row["rejected"] else ""

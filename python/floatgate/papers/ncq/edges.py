@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from floatgate.papers.kit.claims import At, Claim, Measured, Values, signed, stated
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line
-from floatgate.papers.kit.judging import At, OpenClaim, Values
-from floatgate.papers.kit.paper import UNCHECKED, Measured
 from floatgate.papers.kit.verdicts import Region
 
-from .claims import BOTH, EFFECT, bandwidth_gain, hit_gain
-from .runs import LRU, NCQ, READINGS, SCHEMES, WAYS, Point, as_fast_as, sized
+from .claims import BOTH, EFFECT, WORST, bandwidth_gain, hit_gain
+from .domain import LRU, NCQ, READINGS, SCHEMES, WAYS, as_fast_as, sized
+from .reduce import Point
 
 FINER = (21, 22)
 """Ways between 20, with which a drive writes 200 MB/s, and 24, with which it writes 238: the speeds
@@ -44,7 +44,7 @@ SIZE = 8
 """MiB of the buffer that the claim is asked with: what a full queue of workload 1 asks for. The
 filter looks at the smallest one, so that it leaves none of this out."""
 
-WORST = Axis(
+WORST_CASE = Axis(
     "worst",
     "the worst case",
     (
@@ -71,7 +71,9 @@ def worst(experiment: Experiment) -> Experiment:
         for key, (label, settings) in SCHEMES.items()
         if key in ("lru", *READINGS.values())
     ]
-    return replace(experiment, axes=(*experiment.axes, WORST), lines=(*experiment.lines, *large))
+    return replace(
+        experiment, axes=(*experiment.axes, WORST_CASE), lines=(*experiment.lines, *large)
+    )
 
 
 def _differences(at: At[Point]) -> Values:
@@ -84,15 +86,14 @@ def _differences(at: At[Point]) -> Values:
 
 
 def _either(gain: float) -> str:
-    return f"{100 * gain:+.2f} points or per cent".replace("-", "\N{MINUS SIGN}")
+    return signed(100 * gain, "{:+.2f} points or %")
 
 
 WORST_CLAIMS = (
-    OpenClaim(
+    Claim(
         "as-lru",
         "With no command before, or if all before are served from the buffer, it is as good as LRU",
-        "section III",
-        "similar",
+        stated("section III", "similar", WORST),
         ("pins", "alignment", "worst"),
         BOTH,
         (sized(LRU, SIZE), sized(NCQ, SIZE)),
@@ -103,13 +104,9 @@ WORST_CLAIMS = (
 )
 
 
-def by_construction(found: Measured) -> Measured:
-    """What was measured, without a verdict: it is a check of the scheme that could hardly end
-    otherwise, and counts as nothing that was found."""
-    if not found.rows:
-        return found
+def by_construction(measured: Measured) -> Measured:
+    """Our number without a verdict: a check of the scheme that could hardly end otherwise."""
     why = (
-        "by construction: with nothing queued, or nothing that leaves, there is nothing to choose "
-        "but for the blocks of the command that is served, which it keeps; "
+        "by construction: nothing is queued, or nothing leaves, so that there is nothing to choose"
     )
-    return Measured(found.ours, UNCHECKED, why + found.why, found.number)
+    return replace(measured, rows=(), why=why if measured.rows else measured.why)

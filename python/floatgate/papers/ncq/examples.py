@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from floatgate import _core
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment
 from floatgate.papers.kit.numbers import spread
-from floatgate.papers.kit.paper import Column, Numbers, Row
 from floatgate.papers.kit.recorded import Request, play
 from floatgate.report.values import percent
 
-from .runs import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
+from .domain import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
 
 PAGE = 4096
 BLOCK, FIRST, PAGES = 64, 100, 100

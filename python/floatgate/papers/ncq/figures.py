@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.paper import Exhibit, Lines, Row
+from floatgate.papers.kit.exhibits import Exhibit, Lines, Row
 
 from .claims import PAPER
-from .runs import (
-    AXES,
-    CLAIMED,
-    DEPTH,
-    MIB,
-    READINGS,
-    RECORDS,
-    SCHEMES,
-    SMALLEST,
-    Point,
-)
+from .domain import AXES, CLAIMED, DEPTH, MIB, READINGS, RECORDS, SCHEMES, SMALLEST
+from .reduce import Point
 
 LABELS = {key: label for key, (label, _) in SCHEMES.items()}
 FIGURES = ("lru", "ncq", "fab", "bplru", "clc", "belady")

@@ -6,44 +6,24 @@ checked is what its text says. What we chose, and why: the preset `ncq13`, and d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from floatgate.papers import PAPERS
-from floatgate.papers.kit.batch import Bench
-from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from floatgate.papers.kit.judging import OpenClaim, judge, runs_of
-from floatgate.papers.kit.numbers import Judged, met_at_once, met_in_pairs
-from floatgate.papers.kit.paper import UNCHECKED, Numbers, Outcome
-from floatgate.papers.kit.trace_files import find_traces
-from floatgate.papers.kit.verdict_tables import axes_table, by_confidence, by_factor, map_of
+from floatgate.papers.kit.claims import Judged
+from floatgate.papers.kit.exhibits import Numbers, Row
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
+from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, investigate, runs_at
+from floatgate.papers.kit.verdict_tables import axes_table, map_of
 
-from .claims import ALL_SIX, CLAIMS, NOT_CHECKED, STATED
+from .claims import ALL_SIX, CLAIMS, STATED, UNCHECKED
+from .domain import CLAIMED, DEVICE, FULL, QUICK, SCHEMES, SIZES, experiment_of, sized
 from .edges import WORST_CLAIMS, all_speeds, by_construction, finer, worst
 from .examples import figure_2, table_1
 from .figures import LABELS, figures
-from .runs import (
-    CLAIMED,
-    DEVICE,
-    FULL,
-    IDLE,
-    QUICK,
-    SCHEMES,
-    SIZES,
-    Point,
-    experiment_of,
-    reduce,
-    sized,
-)
+from .reduce import IDLE, Point, reduce
 from .tables import COLUMNS, asked_with, tables
-
-if TYPE_CHECKING:
-    from floatgate.api import Progress
-    from floatgate.papers.kit.cache import Cache
-    from floatgate.result import Result
 
 NOTES = """\
 Iometer's records are made anew, at random places, all writes. The paper states neither span nor \
@@ -59,7 +39,7 @@ and all places are equally likely: whichever blocks they keep, they find buffer 
 The bound is Belady's on blocks. It is a bound where all parts of commands are whole blocks and \
 nothing is read or trimmed, as in the figures; elsewhere it is not run.
 A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
-the claim says; where a part is, the point is ambiguous. A stated number is met within a factor of \
+the claim says; where a part is, the point is open. A stated number is met within a factor of \
 1.5, an order by half a per cent or half a point. "Up to" is the largest gain of all sizes, taken \
 seed by seed.
 Left out of all verdicts alike: points at which the drive keeps up with LRU and 1 MiB (at work \
@@ -69,110 +49,7 @@ this was said after results were seen.
 With --full, the table of numbers that are met at once has two more speeds on one span, between \
 those that claims are asked with.
 """
-"""What is to be known, a line each."""
-
-
-def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
-) -> Outcome:
-    """Runs the experiment; `full` has the whole domain, more seeds and longer runs.
-
-    It is played from a generator: what is in the directory of traces makes no difference.
-    """
-    find_traces((), traces)
-    bench = Bench(DEVICE, progress, kept)
-    experiment = experiment_of(FULL if full else QUICK)
-    runs = [*runs_of(experiment, CLAIMS, full), *_shown(experiment, full)]
-    main, results = _measured(experiment, bench, runs)
-    claims = [(claim, judge(experiment, claim, main, full, IDLE)) for claim in CLAIMS]
-    edge = worst(experiment)
-    apart, others = _measured(edge, bench, runs_of(edge, WORST_CLAIMS, full))
-    at_edge = [(claim, judge(edge, claim, apart, full, IDLE)) for claim in WORST_CLAIMS]
-    between, rest, fine = _finer(experiment, bench, full)
-    asked = [
-        asked_with(experiment, main, full, key, title, *axes)
-        for key, (title, axes) in BESIDE.items()
-    ]
-    every = list(main.values())
-    listed = next(paper for paper in PAPERS if paper.name == "ncq")
-    return Outcome(
-        name=listed.name,
-        title=listed.title,
-        citation=listed.citation,
-        mode="full" if full else "quick",
-        labels=LABELS,
-        exhibits=[
-            axes_table(edge, [*CLAIMS, *WORST_CLAIMS]),
-            by_factor(experiment, claims, main, full, IDLE),
-            by_confidence(claims),
-            *figures(every),
-            *tables(every),
-            *_together(experiment, claims, fine),
-            *asked,
-            table_1(experiment, full),
-            figure_2(),
-            *(map_of(experiment, claim, found) for claim, found in claims if found.rows),
-            *(
-                map_of(edge, claim, replace(found, verdict=UNCHECKED))
-                for claim, found in at_edge
-                if found.rows
-            ),
-        ],
-        claims=[
-            *claims,
-            *((claim, by_construction(found)) for claim, found in at_edge),
-            *NOT_CHECKED,
-        ],
-        points=[*every, *apart.values(), *between.values()],
-        results=[*results, *others, *rest],
-        columns=COLUMNS,
-        shown="ncq",
-        notes=NOTES.splitlines(),
-    )
-
-
-def _measured(
-    experiment: Experiment, bench: Bench, runs: Iterable[Run]
-) -> tuple[dict[Run, Point], list[Result]]:
-    """The runs, reduced, and their results in the same order."""
-    results = experiment.simulate(bench, runs)
-    points = {run: reduce(experiment, run, result) for run, result in results.items()}
-    return points, list(results.values())
-
-
-def _finer(
-    experiment: Experiment, bench: Bench, full: bool
-) -> tuple[dict[Run, Point], list[Result], list[Judged]]:
-    """The six numbers, and all at once, with the speeds between: only in full."""
-    if not full:
-        return {}, [], []
-    between = finer(experiment)
-    asked = [*STATED, ALL_SIX]
-    points, results = _measured(between, bench, runs_of(between, asked, full))
-    judged = [(claim, judge(between, claim, points, full, IDLE)) for claim in asked]
-    return points, results, judged
-
-
-def _together(
-    experiment: Experiment, claims: Sequence[Judged], fine: Sequence[Judged]
-) -> list[Numbers]:
-    """Where the six numbers are met at once; pairs of them with the speeds that are swept."""
-    by_key = {claim.key: (claim, found) for claim, found in claims}
-    if ALL_SIX.key not in by_key:
-        return []
-    more = {claim.key: found.rows for claim, found in fine}
-
-    def known(claim: OpenClaim[Point]) -> Judged:
-        found = by_key[claim.key][1]
-        return claim, replace(found, rows=[*found.rows, *more.get(claim.key, ())])
-
-    whole, parts = known(ALL_SIX), [known(claim) for claim in STATED]
-    swept = [by_key[claim.key] for claim in STATED]
-    return [
-        met_at_once(experiment, whole, parts, all_speeds(experiment)),
-        met_in_pairs(by_key[ALL_SIX.key], swept),
-    ]
-
+"""Limits and conditions, a line each."""
 
 BESIDE = {
     "claims-otherwise": ("The claims with one thing taken otherwise", ("otherwise",)),
@@ -181,13 +58,78 @@ BESIDE = {
 """Tables of the claims along axes that they are not swept over."""
 
 
-def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """The runs of figures and of the tables beside the verdicts, which claims need or not."""
-    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
+def _experiment(lab: Lab) -> Experiment:
+    return experiment_of(FULL if lab.full else QUICK)
+
+
+def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
+    """The runs of figures and of the tables next to the verdicts."""
     lines = [sized(scheme, mib) for scheme, mib in product(SCHEMES, SIZES)]
     pair = [sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), CLAIMED)]
     asked = [(experiment.places((), full), lines)]
     asked += [(experiment.places(axes, full), pair) for _, axes in BESIDE.values()]
     for places, keys in asked:
-        for work, place, line, seed in product(experiment.workloads, places, keys, seeds):
-            yield experiment.run(work, experiment.line(line), place, seed)
+        yield from runs_at(experiment, experiment.workloads, places, keys, full)
+
+
+def _more(found: Findings[Point]) -> More:
+    lab, experiment, points = found.lab, found.experiment, found.every
+    edge = investigate(PAPER, lab, worst(experiment), WORST_CLAIMS)
+    others = [edge]
+    if lab.full:
+        others.append(investigate(PAPER, lab, finer(experiment), [*STATED, ALL_SIX]))
+    return More(
+        judged=[(claim, by_construction(ours)) for claim, ours in edge.judged],
+        points=[point for one in others for point in one.every],
+        results=[result for one in others for result in one.results.values()],
+        labels=LABELS,
+        exhibits=[
+            axes_table(edge.experiment, [*CLAIMS, *WORST_CLAIMS]),
+            *figures(points),
+            *tables(points),
+            *_met(found, [pair for one in others[1:] for pair in one.judged]),
+            *(asked_with(found, key, title, *axes) for key, (title, axes) in BESIDE.items()),
+            table_1(experiment, lab.full),
+            figure_2(),
+            *(map_of(edge.experiment, claim, ours) for claim, ours in edge.judged if ours.rows),
+        ],
+    )
+
+
+def _met(found: Findings[Point], between: Sequence[Judged[Point]]) -> list[Numbers]:
+    """Where the six numbers are met at once; pairs of them with the speeds that are swept."""
+    rows: Mapping[str, Sequence[Row]] = {claim.key: ours.rows for claim, ours in between}
+
+    def with_finer(judged: Judged[Point]) -> Judged[Point]:
+        claim, ours = judged
+        return claim, replace(ours, rows=[*ours.rows, *rows.get(claim.key, ())])
+
+    parts = found.of(*(claim.key for claim in STATED))
+    return [
+        table
+        for whole in found.of(ALL_SIX.key)
+        for table in (
+            met_at_once(
+                found.experiment,
+                with_finer(whole),
+                [with_finer(part) for part in parts],
+                all_speeds(found.experiment),
+            ),
+            met_in_pairs(whole, parts),
+        )
+    ]
+
+
+PAPER = Paper(
+    device=DEVICE,
+    experiment=_experiment,
+    claims=CLAIMS,
+    reduce=reduce,
+    filter=IDLE,
+    shown=_shown,
+    more=_more,
+    unchecked=UNCHECKED,
+    columns=COLUMNS,
+    example="ncq",
+    notes=NOTES,
+)

@@ -6,24 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Column, Exhibit, Numbers, Row
 from floatgate.papers.kit.judging import judge
 from floatgate.papers.kit.numbers import spread
-from floatgate.papers.kit.paper import Column, Exhibit, Numbers, Row, change
+from floatgate.papers.kit.reproduce import Findings
 from floatgate.report.values import count, fixed, measured, percent, ratio
 
 from .claims import CLAIMS, points
-from .figures import (
-    DEFAULTS,
-    LABELS,
-    PINS,
-    PLACE,
-    Series,
-    gains,
-    place_of,
-    values,
-)
-from .runs import AXES, CLAIMED, GAPS, IDLE, RECORDS, SIZES, SMALLEST, Point
+from .domain import AXES, CLAIMED, GAPS, RECORDS, SIZES, SMALLEST
+from .figures import DEFAULTS, LABELS, PINS, PLACE, Series, gains, place_of, values
+from .reduce import IDLE, Point
 
 
 def tables(found: Sequence[Point]) -> list[Exhibit]:
@@ -194,19 +187,13 @@ def _merges(found: Sequence[Point]) -> Numbers:
     )
 
 
-def asked_with(
-    experiment: Experiment,
-    found: Mapping[Run, Point],
-    full: bool,
-    key: str,
-    title: str,
-    *axes: str,
-) -> Numbers:
+def asked_with(found: Findings[Point], key: str, title: str, *axes: str) -> Numbers:
     """Every claim at the middle of its domain with other choices on these axes."""
     rows: list[Row] = []
     places: dict[str, None] = {}
     for claim in CLAIMS:
-        asked = judge(experiment, replace(claim, axes=axes), found, full, IDLE)
+        other = replace(claim, axes=axes)
+        asked = judge(found.experiment, other, found.points, found.lab.full, IDLE)
         named = {", ".join(row[axis] for axis in axes): row for row in asked.rows}
         places |= dict.fromkeys(named)
         cases = {

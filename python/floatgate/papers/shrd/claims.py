@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floatgate.papers.kit.judging import At, OpenClaim, Values
-from floatgate.papers.kit.paper import UNCHECKED, Claim, Measured, change
-from floatgate.papers.kit.verdicts import Region
+from floatgate.papers.kit.claims import (
+    AnyClaim,
+    At,
+    Claim,
+    Measure,
+    Values,
+    change,
+    inferred,
+    own,
+    stated,
+    unchecked,
+)
+from floatgate.papers.kit.verdicts import ABOVE, Region
 
-from .reduce import Point
-from .runs import (
+from .domain import (
     ANY,
     BURSTS,
     DFTL,
@@ -32,13 +41,14 @@ from .runs import (
     SHRD_COUNTED,
     UNSORTED,
 )
+from .reduce import Point
 
 EFFECT = 0.005
 """Half a per cent: what is less is 0 in slides that speak of times and of whole factors."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NOT_MORE, NOT_LESS = Region(high=EFFECT), Region(low=-EFFECT)
 
-SMALL = Region(EFFECT, 0.2)
+SMALL = Region(EFFECT, 0.2, beyond=ABOVE)
 """A gain, and one of no more than a fifth. The slides give no number; a fifth is what they would
 hardly call small beside a factor of 30."""
 STEADY = Region(low=0.8)
@@ -55,11 +65,11 @@ def _gain(workload: str, base: str, line: str) -> Callable[[At[Point]], float]:
     return lambda at: at(workload, line).iops / at(workload, base).iops
 
 
-def _alone(of: Callable[[At[Point]], float]) -> Callable[[At[Point]], Values]:
+def _alone(of: Callable[[At[Point]], float]) -> Measure[Point]:
     return lambda at: {"": of(at)}
 
 
-def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Callable[[At[Point]], Values]:
+def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Measure[Point]:
     """The relative gain in throughput."""
     return _alone(lambda at: _gain(workload, base, line)(at) - 1)
 
@@ -95,12 +105,20 @@ def times(value: float) -> str:
     return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
 
 
-CLAIMS: tuple[OpenClaim[Point], ...] = (
-    OpenClaim(
+ALL_WORKLOADS = "Better performance at all workloads"
+SMALL_GAINS = "Small gains at sequential or read dominant workload - still better than DFTL"
+STEADY_CACHE = "SHRD shows steady performance regardless of cache size"
+THIRTY = "SHRD improves 30x better performance at a small map cache - reduce DRAM drastically"
+WITHOUT_COPY = "restores the original addresses without copy operations"
+SOLVES = "Solves POR / GC issues of address remapping"
+SORTED = "oLPN-sorted entries \N{RIGHTWARDS ARROW} Improving spatial locality"
+BOTH_SYSTEMS = "SHRD improves both EXT4 and F2FS"
+
+CLAIMS: tuple[Claim[Point], ...] = (
+    Claim(
         "thirty",
         "Random writes are 30 times as fast as DFTL's at a small map cache",
-        "conclusion; RW performance according to cache",
-        "30x",
+        stated("conclusion; RW performance according to cache", "30x", THIRTY),
         ("controller", "span", "log", "window", "cache", "room"),
         (RANDOM,),
         BOTH,
@@ -108,11 +126,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         Region.about(30.0),
         times,
     ),
-    OpenClaim(
+    Claim(
         "bursts",
         "The same, by mean response, in bursts of less than a log, remapped while the host is idle",
-        "the same; the slides do not say when the log is remapped",
-        "30x",
+        own("the same; the slides do not say when the log is remapped", "30x"),
         ("controller", "span", "log", "room"),
         (BURSTS,),
         (DFTL, IDLE),
@@ -121,11 +138,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         times,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "steady",
         "SHRD is steady whatever the cache: at least 80% of its throughput with a large one",
-        "RW performance according to cache",
-        "steady",
+        stated("RW performance according to cache", "steady", STEADY_CACHE),
         ("controller", "span", "window", "top", "room"),
         (RANDOM,),
         (SHRD, LARGE_SHRD),
@@ -134,11 +150,14 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         "{:.0%}".format,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "falls",
         "DFTL falls with a small cache, to half or less of its throughput with a large one",
-        "RW performance according to cache",
-        "falls",
+        inferred(
+            "RW performance according to cache",
+            "falls",
+            "Better performance than DFTL - By reducing map loading/unloading overhead",
+        ),
         ("controller", "span", "top", "room"),
         (RANDOM,),
         (DFTL, LARGE_DFTL),
@@ -147,11 +166,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         "{:.0%}".format,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "everywhere",
         "SHRD is faster than DFTL on every workload",
-        "performance on real benchmarks",
-        "better",
+        stated("performance on real benchmarks", "better", ALL_WORKLOADS),
         ("load", "controller", "span", "window", "share", "threshold", "room"),
         (ANY,),
         BOTH,
@@ -160,11 +178,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         frozenset({"span", "threshold"}),
     ),
-    OpenClaim(
+    Claim(
         "sequential",
         "A small gain on sequential writes, up to a fifth, but still a gain",
-        "performance on real benchmarks",
-        "small",
+        stated("performance on real benchmarks", "small", SMALL_GAINS),
         ("request", "controller", "span", "window", "threshold"),
         (SEQUENTIAL,),
         BOTH,
@@ -173,11 +190,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "reads",
         "The same where nine of ten requests read",
-        "performance on real benchmarks",
-        "small",
+        stated("performance on real benchmarks", "small", SMALL_GAINS),
         ("controller", "span", "window", "room"),
         (READS,),
         BOTH,
@@ -186,11 +202,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "mixed",
         "Random reads and writes, mixed, have a shorter mean response, both of them",
-        "latency comparison: a title over a lost figure",
-        "shorter",
+        own("latency comparison: a title over a lost figure", "shorter"),
         ("controller", "span", "window", "rate", "room"),
         (OPEN,),
         BOTH,
@@ -199,11 +214,14 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "commands",
         "Many small requests become few: at most half as many commands",
-        "request handling overhead; sequentializing in host",
-        "few",
+        inferred(
+            "request handling overhead; sequentializing in host",
+            "few",
+            "Host OS writes random requests sequentially at log area",
+        ),
         ("outstanding", "log", "window"),
         (RANDOM,),
         (SHRD,),
@@ -211,11 +229,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         HALF,
         "{:.3f} a request".format,
     ),
-    OpenClaim(
+    Claim(
         "locality",
         "Remapping loads fewer map pages than DFTL does",
-        "oLPN-ordered map access",
-        "fewer",
+        inferred("oLPN-ordered map access", "fewer", "Can increase spatial locality"),
         ("span", "log", "window", "cache"),
         (RANDOM,),
         BOTH,
@@ -223,11 +240,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         LESS,
         change,
     ),
-    OpenClaim(
+    Claim(
         "sorted",
         "It loads fewer of them in the order of the pages than in that of the log",
-        "oLPN-ordered map access",
-        "fewer",
+        stated("oLPN-ordered map access", "fewer", SORTED),
         ("span", "log", "window"),
         (RANDOM,),
         (UNSORTED, SHRD),
@@ -236,11 +252,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         SPAN,
     ),
-    OpenClaim(
+    Claim(
         "no-copy",
         "The log is reclaimed without a copy: no page of data is programmed but the host's",
-        "address remapping; conclusion",
-        "none",
+        stated("address remapping; conclusion", "none", WITHOUT_COPY),
         ("log", "window", "room"),
         (RANDOM,),
         (SHRD,),
@@ -248,12 +263,14 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         NOT_MORE,
         change,
     ),
-    OpenClaim(
+    Claim(
         "cleaning",
         "Cleaning moves no more than DFTL's, though blocks of the log are no victims",
-        'stricter than "solves GC issues of address remapping": that moved pages are found again '
-        "is asked with losses of power",
-        "solved",
+        own(
+            'stricter than "solves GC issues of address remapping": that moved pages are found '
+            "again is asked with losses of power",
+            "solved",
+        ),
         ("spare", "window"),
         (RANDOM,),
         (DFTL_COUNTED, SHRD_COUNTED),
@@ -262,11 +279,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         frozenset({"window"}),
     ),
-    OpenClaim(
+    Claim(
         "aged",
         "On an aged drive, too, random writes are faster",
-        "solves POR / GC issues of address remapping",
-        "solved",
+        inferred("solves POR / GC issues of address remapping", "solved", SOLVES),
         ("controller", "spare"),
         (RANDOM,),
         (DFTL_AGED, SHRD_AGED),
@@ -275,11 +291,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         frozenset({"controller", "spare"}),
     ),
-    OpenClaim(
+    Claim(
         "f2fs",
         "SHRD improves F2FS",
-        "SHRD gains at EXT4 vs. F2FS",
-        "better",
+        stated("SHRD gains at EXT4 vs. F2FS", "better", BOTH_SYSTEMS),
         ("controller", "window", "share", "threshold", "room"),
         (POSTMARK,),
         BOTH,
@@ -288,11 +303,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         frozenset({"threshold"}),
     ),
-    OpenClaim(
+    Claim(
         "ext4-better",
         "SHRD improves EXT4",
-        "SHRD gains at EXT4 vs. F2FS",
-        "better",
+        stated("SHRD gains at EXT4 vs. F2FS", "better", BOTH_SYSTEMS),
         ("ext4", "controller", "window", "share", "threshold", "room"),
         (ON_EXT4,),
         BOTH,
@@ -301,11 +315,10 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
         change,
         frozenset({"threshold"}),
     ),
-    OpenClaim(
+    Claim(
         "memory",
         "With 128 KiB of cache random writes are as fast as DFTL's with all of the map in memory",
-        "conclusion: reduce DRAM drastically",
-        "as fast",
+        own("conclusion: reduce DRAM drastically", "as fast"),
         ("controller", "span", "window", "room"),
         (RANDOM,),
         (LARGE_DFTL, SHRD),
@@ -317,61 +330,58 @@ CLAIMS: tuple[OpenClaim[Point], ...] = (
 )
 
 
-def _unchecked(key: str, text: str, where: str, paper: str, why: str) -> Claim[None]:
-    return Claim(key, text, where, paper, lambda _: Measured("not measured", UNCHECKED, why))
+FILE_SYSTEMS = "SHRD gains at EXT4 vs. F2FS"
 
-
-OUT_OF_REACH = (
-    _unchecked(
+UNCHECKED: tuple[AnyClaim, ...] = (
+    unchecked(
         "dram",
         "8 TB take 8 GB of map in memory",
-        "mapping table handling overhead",
-        "8 GB",
-        "it is arithmetic, which no run can contradict: 4 bytes for each of 8 TB / 4 KiB pages are "
-        "7.8 GB",
+        stated(
+            "mapping table handling overhead",
+            "8 GB",
+            "4 byte per 4 KB \N{RIGHTWARDS ARROW} 8 GB DRAM for 8 TB storage",
+        ),
+        "arithmetic, which no run can contradict: 4 bytes for each 4 KiB page of 8 TB are 7.8 GB",
     ),
-    _unchecked(
+    unchecked(
         "table",
         "The host's table takes about 1 MB for 64 MB of log",
-        "implementation",
-        "1 MB",
-        "the table of our host is a structure of ours, a hash table and a ring, so its size says "
-        "nothing of the driver's; 16,384 entries of the 64 bytes that the driver's take are 1 MiB "
-        "by arithmetic",
+        stated("implementation", "1 MB", "Host redirection table: about 1 MB for 64 MB log area"),
+        "our host's table is a structure of ours; 16,384 entries of the driver's 64 bytes are 1 "
+        "MiB by arithmetic",
     ),
-    _unchecked(
+    unchecked(
         "ext4-random",
         "EXT4 is bad at random writes",
-        "SHRD gains at EXT4 vs. F2FS",
-        "bad",
-        "it is held against F2FS, which takes both file systems under the same load",
+        stated(FILE_SYSTEMS, "bad", "EXT4 shows bad performance on random write"),
+        "it is compared with F2FS, which takes both file systems under the same load",
     ),
-    _unchecked(
+    unchecked(
         "ext4",
         "EXT4 with SHRD is about as fast as F2FS on random writes",
-        "SHRD gains at EXT4 vs. F2FS",
-        "similar",
+        stated(FILE_SYSTEMS, "similar", "EXT4 shows similar performance as F2FS by using SHRD"),
         "it takes both file systems under the same load; the captures are of different loads",
     ),
-    _unchecked(
+    unchecked(
         "f2fs-full",
         "F2FS slows down at high utilisation, by slack-space recycling",
-        "SHRD gains at EXT4 vs. F2FS",
-        "slower",
+        stated(
+            FILE_SYSTEMS,
+            "slower",
+            "Performance of F2FS decreases due to SSR at high utilization",
+        ),
         "it takes a file system at several utilisations; a capture has one",
     ),
-    _unchecked(
+    unchecked(
         "f2fs-aged",
         "SHRD improves the bandwidth of aged F2FS",
-        "SHRD gains at EXT4 vs. F2FS",
-        "better",
+        stated(FILE_SYSTEMS, "better", "SHRD improves the bandwidth of aged F2FS"),
         "the capture's file system was new, and how full it was is not known",
     ),
-    _unchecked(
+    unchecked(
         "reads-after",
         "Sequential reads after random writes are much faster on EXT4 than on F2FS",
-        "SHRD gains at EXT4 vs. F2FS",
-        "much faster",
+        stated(FILE_SYSTEMS, "much faster", "Sequential read performance of EXT4 is much better"),
         "it takes both file systems, reading the same files",
     ),
 )

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from floatgate import configs, power
 from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
+from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
-from floatgate.papers.kit.judging import Filter, OpenClaim
-from floatgate.papers.kit.paper import Column, Measured, Numbers
+from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
 
-from .runs import DEVICE, SHRD
+from .domain import DEVICE, SHRD
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -89,11 +90,14 @@ EXPERIMENT = Experiment(
     {SHRD: "shrd", LOSSES: LOSSES},
 )
 
-RECOVERY: OpenClaim[Crashes] = OpenClaim(
+RECOVERY: Claim[Crashes] = Claim(
     "recovery",
     "No page is lost when power fails: what was not remapped yet is found by its second address",
-    "solves POR / GC issues of address remapping; GC & power off recovery",
-    "solved",
+    stated(
+        "solves POR / GC issues of address remapping; GC & power off recovery",
+        "solved",
+        "Non-remapped data will be auto-remapped at POR - by scanning the OOB area of RWLB blocks",
+    ),
     ("window", "stale"),
     (LOSSES,),
     (SHRD,),
@@ -117,17 +121,23 @@ def explore(
         made_of = ("crash", configs.resolve(DEVICE, sets), PLAYED, how)
         report = kept.document(made_of, cut) if kept else cut()
         found[run] = Crashes(
-            trace=run.workload,
-            line=run.line,
-            window=run.at("window"),
-            stale=run.at("stale"),
-            seed=run.seed,
+            **run.named("window", "stale"),
             explored=report["points"],
             moments=report["moments"],
             lost=report["lost"],
             reads_mean=report["reads_mean"],
         )
     return found
+
+
+def judged(
+    full: bool, progress: Progress | None, kept: Cache | None
+) -> tuple[Numbers, Judged[Crashes]]:
+    """What was explored as a table, and the claim that no run with a clock says anything about."""
+    crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, progress, kept)
+    found = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
+    every = list(crashes.values())
+    return table(every), (RECOVERY, bounded(found, every))
 
 
 def at_most(losses: int) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from floatgate.papers.kit.paper import Bars, Exhibit, Lines, Row
+from floatgate.papers.kit.exhibits import Bars, Exhibit, Lines, Row
 from floatgate.report.values import size
 
+from .domain import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL, STREAM
 from .reduce import Point
-from .runs import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL, STREAM
 from .tables import (
     DEFAULTS,
     PLAIN,
@@ -28,7 +28,7 @@ from .tables import (
 )
 
 
-def exhibits(points: Sequence[Point]) -> list[Exhibit]:
+def figures(points: Sequence[Point]) -> list[Exhibit]:
     """All figures that there are runs for."""
     gains = _gain_pairs(points)
     by_seed = over_seeds(

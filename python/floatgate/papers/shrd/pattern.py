@@ -14,10 +14,10 @@ import polars as pl
 
 from floatgate import _core, configs
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.paper import Column, Dots, Exhibit, Numbers
+from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers
 from floatgate.traces.model import READ, WRITE
 
-from .runs import DEVICE, MAP_PAGE, PAGE
+from .domain import DEVICE, MAP_PAGE, PAGE
 
 ORDERS = {
     "without": "without SHRD",
@@ -29,7 +29,7 @@ DOTS = 2500
 """In a plot; more cannot be told apart."""
 
 
-def exhibits(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit]:
+def pattern(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit]:
     """The picture of a trace, and what it says in numbers."""
     found = bench.access_pattern(played, limit)
     rows: list[dict[str, Any]] = []

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floatgate import _core
+from floatgate.papers.kit.claims import Filter
 from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.judging import Filter
 
-from .runs import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
+from .domain import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -75,7 +75,7 @@ class Point:
         return self.loads / (1 - self.in_log)
 
 
-def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
+def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
     """The numbers of a run that figures and claims are about."""
     work = result.workload
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
@@ -84,18 +84,9 @@ def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
     map_programs = TOGETHER * (result.mapping.dirty_evictions or 0)
     kind, *of = run.workload.split(", ")
     return Point(
-        trace=run.workload,
+        **run.named("controller", "log", "window", "cache", "outstanding", "share", "threshold"),
         family=experiment.workload(run.workload).family,
-        line=run.line,
-        controller=run.at("controller"),
-        log=run.at("log"),
-        window=run.at("window"),
-        cache=run.at("cache"),
         spare=run.at("room") or run.at("spare"),
-        outstanding=run.at("outstanding"),
-        share=run.at("share"),
-        threshold=run.at("threshold"),
-        seed=run.seed,
         span=of[-1] if of else None,
         cache_bytes=_bytes(result.config["mapping"]["cache"]),
         iops=result.throughput.iops or 0.0,

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.paper import Column, Numbers, Row
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.report.values import fixed, measured, percent, size
 
+from .domain import AXES, BURSTS, LINES, NARROW, RANDOM, SPANS
 from .reduce import Point
-from .runs import AXES, BURSTS, LINES, NARROW, RANDOM, SPANS
 
 LABELS = {line.key: line.label for line in LINES}
 DEFAULTS = {axis.key: axis.default for axis in AXES}

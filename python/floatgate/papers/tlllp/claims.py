@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from floatgate.papers.kit.judging import At, OpenClaim, Premise, Values
-from floatgate.papers.kit.paper import change
-from floatgate.papers.kit.verdicts import TOLERANCE, Region
-
-from .runs import (
-    DFTL,
-    EMPTY,
-    FINANCIAL1,
-    FINANCIAL2,
-    FREE,
-    MSR,
-    NO_CACHE,
-    TLLLP,
-    WEBSEARCH,
-    Point,
+from floatgate.papers.kit.claims import (
+    At,
+    Claim,
+    Measure,
+    Origin,
+    Premise,
+    Values,
+    change,
+    in_points,
+    inferred,
+    own,
+    signed,
+    stated,
 )
+from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
+
+from .domain import DFTL, EMPTY, FINANCIAL1, FINANCIAL2, FREE, MSR, NO_CACHE, TLLLP, WEBSEARCH
+from .reduce import Point
 
 ALL = (FINANCIAL1, FINANCIAL2, WEBSEARCH, MSR)
 BOTH = (DFTL, TLLLP)
@@ -48,7 +50,8 @@ DRIVE = ("start", "spare", "cache")
 TIMED = (*DRIVE, "arrivals")
 TRACES = ("financial2", "financial1", "msr")
 
-Measure = Callable[[At[Point]], Values]
+Of = Callable[[At[Point], str], float]
+"""A number of a workload at a point."""
 
 
 def here(at: At[Point], *without: str) -> list[str]:
@@ -57,12 +60,12 @@ def here(at: At[Point], *without: str) -> list[str]:
     return [name for name in ALL if name not in left]
 
 
-def _each(of: Callable[[At[Point], str], float]) -> Measure:
+def _each(of: Of) -> Measure[Point]:
     """A value for each of the workloads."""
     return lambda at: {name: of(at, name) for name in here(at)}
 
 
-def _mean(of: Callable[[At[Point], str], float], *without: str) -> Measure:
+def _mean(of: Of, *without: str) -> Measure[Point]:
     """The mean over the workloads, but for some."""
     return lambda at: {"": fmean(of(at, name) for name in here(at, *without))}
 
@@ -87,7 +90,7 @@ def _hits_over_time(at: At[Point], name: str) -> float:
     return hit_gain(at, name) + mean_change(at, name)
 
 
-def _of_financial1(of: Callable[[At[Point], str], float]) -> Measure:
+def _of_financial1(of: Of) -> Measure[Point]:
     return lambda at: {"": of(at, FINANCIAL1)}
 
 
@@ -153,7 +156,7 @@ def _nodes_take_more(at: At[Point]) -> Values:
     return {f"over {name}": own - other for name, other in taken.items()}
 
 
-NUMBERS: dict[str, tuple[float, Measure]] = {
+NUMBERS: dict[str, tuple[float, Measure[Point]]] = {
     "mean": (-0.12, _mean(mean_change)),
     "mean-financial1": (-0.1664, _of_financial1(mean_change)),
     "deviation": (-0.15, _mean(deviation_change, FINANCIAL1)),
@@ -177,104 +180,133 @@ def _can_have(name: str, hits: float) -> Premise[Point]:
     )
 
 
-def points(gain: float) -> str:
-    """A difference of shares, in points, with its sign."""
-    return f"{100 * gain:+.1f} points".replace("-", "\N{MINUS SIGN}")
+def _times(ratio: float) -> str:
+    return signed(ratio, "{:.2f} times")
 
 
-def times(ratio: float) -> str:
-    """A quotient."""
-    return f"{ratio:.2f} times".replace("-", "\N{MINUS SIGN}")
+SPACE = (
+    "when the local load is not very good, the extra space overhead caused by the introduction of "
+    "the cache map page will be relatively large"
+)
+EACH = ("baseline", "fetch", *TRACES)
+
+
+def _claim(
+    key: str,
+    text: str,
+    origin: Origin,
+    axes: tuple[str, ...],
+    lines: tuple[str, ...],
+    measure: Measure[Point],
+    region: Region,
+    said: Callable[[float], str],
+    premise: Premise[Point] | None = None,
+) -> Claim[Point]:
+    """A claim on all of the paper's workloads."""
+    return Claim(key, text, origin, axes, ALL, lines, measure, region, said, premise=premise)
 
 
 def _number(
-    key: str, text: str, where: str, workloads: tuple[str, ...], *axes: str
-) -> OpenClaim[Point]:
+    key: str, text: str, where: str, quote: str, workloads: tuple[str, ...], *axes: str
+) -> Claim[Point]:
     """One of the numbers that the paper prints."""
-    stated, measure = NUMBERS[key]
-    said = f"{100 * stated:+.4g}%".replace("-", "\N{MINUS SIGN}")
-    return OpenClaim(
+    number, measure = NUMBERS[key]
+    return Claim(
         key,
         text,
-        where,
-        said,
+        stated(where, signed(100 * number, "{:+.4g}%"), quote),
         (*TIMED, "baseline", "fetch", *axes),
         workloads,
         BOTH,
         measure,
-        Region.about(stated),
+        Region.about(number),
         change,
     )
 
 
 CLAIMS = (
-    OpenClaim(
+    _claim(
         "hit-ratio",
         "TLLLP's hit ratio is above DFTL's at every cache size in every trace",
-        "Figure 2, section 3.2.1",
-        "above",
+        stated(
+            "Figure 2, section 3.2.1",
+            "above",
+            "From Figure 2, we can see that the hit rate of TLLLP is higher than that of DFTL in "
+            "the case of the size of the mapping table cache changing.",
+        ),
         (*DRIVE, "fetch", *TRACES),
-        ALL,
         BOTH,
         _each(hit_gain),
         MORE,
-        points,
+        in_points,
     ),
-    OpenClaim(
+    _claim(
         "websearch-gain",
         "WebSearch gains most in hit ratio",
-        "section 3.2.1",
-        "most",
+        stated(
+            "section 3.2.1", "most", "The Websearch has the most significant increase in hit rate."
+        ),
         (*DRIVE, "fetch", *TRACES),
-        ALL,
         BOTH,
         _websearch_ahead,
         MORE,
-        points,
+        in_points,
     ),
-    OpenClaim(
+    _claim(
         "msr-dftl",
         "DFTL's hit ratio on MSR is already very high: the highest, and 70% or more",
-        "section 3.2.1",
-        "very high",
+        stated("section 3.2.1", "very high", "The hit rate of DFTL is very high when using MSR"),
         (*DRIVE, *TRACES),
-        ALL,
         (DFTL,),
         _msr_high,
         Region(low=0.0),
-        points,
-        premise=_can_have(MSR, HIGH),
+        in_points,
+        _can_have(MSR, HIGH),
     ),
-    OpenClaim(
+    _claim(
         "websearch-dftl",
         "DFTL's hit ratio on WebSearch is very low: the lowest, and 30% or less",
-        "section 3.2.1",
-        "very low",
+        stated(
+            "section 3.2.1",
+            "very low",
+            "For the cache algorithm only considering temporal locality of the workload as DFTL, "
+            "the hit rate is very low.",
+        ),
         (*DRIVE, *TRACES),
-        ALL,
         (DFTL,),
         _websearch_low,
         Region(low=0.0),
-        points,
-        premise=_can_have(WEBSEARCH, VERY_LOW),
+        in_points,
+        _can_have(WEBSEARCH, VERY_LOW),
     ),
-    OpenClaim(
+    _claim(
         "order",
         "TLLLP's mean response time is below DFTL's on every trace",
-        "Figure 3, section 3.2.2",
-        "below",
-        (*TIMED, "baseline", "fetch", *TRACES),
-        ALL,
+        inferred(
+            "Figure 3, section 3.2.2",
+            "below",
+            "it can be seen that the average response time of TLLLP is 12% lower than that of DFTL",
+        ),
+        (*TIMED, *EACH),
         BOTH,
         _each(mean_change),
         LESS,
         change,
     ),
-    _number("mean", "It is 12% below DFTL's on average", "Figure 3, section 3.2.2", ALL, *TRACES),
+    _number(
+        "mean",
+        "It is 12% below DFTL's on average",
+        "Figure 3, section 3.2.2",
+        "it can be seen that the average response time of TLLLP is 12% lower than that of DFTL",
+        ALL,
+        *TRACES,
+    ),
     _number(
         "mean-financial1",
         "It is 16.64% below DFTL's on Financial1",
         "Figure 3, section 3.2.2",
+        "The response time of TLLLP is the shortest, which can be reduced by 16.64% compared to "
+        "that of DFTL.",
         (FINANCIAL1,),
         "financial1",
     ),
@@ -282,6 +314,8 @@ CLAIMS = (
         "deviation",
         "The deviation of response times is 15% below DFTL's, on average without Financial1",
         "Figure 4, section 3.2.2",
+        "The response time standard deviation of SSD in TLLLP has been reduced by an average of "
+        "15% compared to that of DFTL, except in the workload of Financial 1.",
         (FINANCIAL2, WEBSEARCH, MSR),
         "financial2",
         "msr",
@@ -290,27 +324,30 @@ CLAIMS = (
         "deviation-financial1",
         "On Financial1 it is 10% above DFTL's",
         "Figure 4, section 3.2.2",
+        "its standard response time is greater than that of DFTL by 10%",
         (FINANCIAL1,),
         "financial1",
     ),
-    OpenClaim(
+    _claim(
         "all-four",
         "All four numbers are those of one drive and one DFTL",
-        "Figures 3 and 4, section 3.2.2",
-        "one experiment",
-        (*TIMED, "baseline", "fetch", *TRACES),
-        ALL,
+        inferred("Figures 3 and 4, section 3.2.2", "one experiment"),
+        (*TIMED, *EACH),
         BOTH,
         _all_four,
-        Region(1 / TOLERANCE, TOLERANCE),
-        times,
+        Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE),
+        _times,
     ),
-    OpenClaim(
+    Claim(
         "map-financial1",
         "On Financial1 the host's accesses read and write the map far less than with DFTL: by a "
         "third or more",
-        "section 3.2.2",
-        "greatly reduced",
+        stated(
+            "section 3.2.2",
+            "greatly reduced",
+            "the mapping table cache will create a large number of dirty entries in the small "
+            "write workload, and TLLLP has greatly reduced the read and write mapping",
+        ),
         (*DRIVE, "baseline", "fetch", "financial1"),
         (FINANCIAL1,),
         BOTH,
@@ -318,77 +355,78 @@ CLAIMS = (
         Region(high=-LARGE),
         change,
     ),
-    OpenClaim(
+    _claim(
         "no-cache",
         "Without a cache the mean response time is worst on every trace",
-        "Figure 3",
-        "worst",
-        (*TIMED, "baseline", "fetch", *TRACES),
-        ALL,
+        own("Figure 3", "worst"),
+        (*TIMED, *EACH),
         (NO_CACHE, *BOTH),
         _slower_without,
         MORE,
         change,
     ),
-    OpenClaim(
+    _claim(
         "gain-smaller",
         "The mean response time gains less, in per cent, than the hit ratio, in points",
-        "section 3.2.2",
-        "less",
-        (*TIMED, "baseline", "fetch", *TRACES),
-        ALL,
+        stated(
+            "section 3.2.2",
+            "less",
+            "It shows that the algorithm improving the average response time of SSD is no good as "
+            "improving hit rate.",
+        ),
+        (*TIMED, *EACH),
         BOTH,
         _mean(_hits_over_time),
         MORE,
-        points,
+        in_points,
     ),
-    OpenClaim(
+    _claim(
         "cleaning",
         "Cleaning is a large share of the response time: a third or more, on average",
-        "section 3.2.2",
-        "large",
+        stated(
+            "section 3.2.2",
+            "large",
+            "the time in garbage is a large proportion of the response time of the SSD",
+        ),
         (*TIMED, "fetch", *TRACES),
-        ALL,
         (TLLLP,),
         _mean(lambda at, name: at(name, TLLLP).cleaning_time),
         Region(low=LARGE),
         "{:.1%}".format,
     ),
-    OpenClaim(
+    _claim(
         "financial1-longest",
         "Of the workloads, Financial1 has the longest mean response time with every scheme",
-        "Figure 3, section 3.2.2",
-        "longest",
-        (*TIMED, "baseline", "fetch", *TRACES),
-        ALL,
+        inferred(
+            "Figure 3, section 3.2.2",
+            "longest",
+            "In these four workloads, the average response time of the Financial 1 is the longest.",
+        ),
+        (*TIMED, *EACH),
         (NO_CACHE, *BOTH),
         _financial1_longest,
         MORE,
         change,
     ),
-    OpenClaim(
+    _claim(
         "nodes-space",
         "On WebSearch, where locality is poor, nodes of mapping pages take the largest share of "
         "the cache",
-        "section 5",
-        "relatively large",
+        inferred("section 5", "relatively large", SPACE),
         ("cache", *TRACES),
-        ALL,
         (EMPTY,),
         _nodes_take_more,
         MORE,
-        points,
+        in_points,
     ),
-    OpenClaim(
+    _claim(
         "nodes",
         "There nodes cost more than elsewhere, in hits that their space would buy",
-        "section 5",
-        "relatively large",
+        own("section 5", "relatively large"),
         ("cache", *TRACES),
-        ALL,
         (TLLLP, FREE),
         _nodes_cost_more,
         MORE,
-        points,
+        in_points,
     ),
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from floatgate.papers.kit.paper import Column, Numbers, Row
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.recorded import Request, play
 
-from .runs import DEVICE
+from .domain import DEVICE
 
 PAGE = 2048
 ENTRIES = 512

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.paper import Bars, Column, Exhibit, Lines, Row
+from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Row
 from floatgate.report.values import measured, percent
 
-from .runs import CACHES, LINES, Point
+from .domain import CACHES, LINES
+from .reduce import Point
 
 LABELS = {line.key: line.label for line in LINES}
 MAIN = ("none", "dftl", "dftl-batch", "tlllp", "tlllp-prev", "belady", "ideal")
@@ -36,7 +37,7 @@ STATED: Mapping[str, Sequence[tuple[str, float]]] = {
 """What the paper prints of a reduction, TLLLP against DFTL."""
 
 
-def exhibits(points: Sequence[Point]) -> list[Exhibit]:
+def figures(points: Sequence[Point]) -> list[Exhibit]:
     """All figures that there are runs for."""
     found = [*_over_caches(points, MAIN, ""), *_over_caches(points, OTHERS, "-others")]
     for start in ("fresh", "aged"):

@@ -6,42 +6,30 @@ its text says. What we chose, and why: the preset `tlllp17`, and docs/papers/tll
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-from floatgate.papers import PAPERS
-from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge, runs_of
-from floatgate.papers.kit.paper import Exhibit, Outcome
-from floatgate.papers.kit.trace_files import Source, find_traces, missing_warning
-from floatgate.papers.kit.verdict_tables import axes_table, by_confidence, by_factor, map_of
+from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.experiment import Experiment, Run, Workload
+from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 
 from .claims import CLAIMS
-from .examples import figure_1, table_1
-from .figures import BARS, COLUMNS, LABELS, OTHERS, exhibits
-from .runs import (
-    BACKLOG,
+from .domain import (
+    AXES,
     CAPTURED,
     CAPTURES,
     DEVICE,
     EXCERPTS,
     FINANCIAL1,
     FITTED,
+    LINES,
     MSR,
+    STANDS_FOR,
     WEBSEARCH,
-    Point,
-    backlogged,
-    experiment_of,
-    reduce,
 )
+from .examples import figure_1, table_1
+from .figures import BARS, COLUMNS, OTHERS, figures
+from .reduce import BACKLOG, Point, backlogged, reduce
 from .tables import bursts, tables
-
-if TYPE_CHECKING:
-    from floatgate.api import Progress
-    from floatgate.papers.kit.cache import Cache
 
 STAND_INS = (
     Workload("stand-in: zipf writes", FINANCIAL1, Played("zipf:span=64MiB,theta=0.99,writes=20k")),
@@ -67,93 +55,60 @@ Each excerpt is played once. The two of Financial1 overlap in time, and one has 
 top of each other; the windows of MSR are of volumes that are not named. No two of a family are \
 averaged. WebSearch writes 16 pages: start and spare space cannot matter to it.
 A claim holds at a point if the whole 95% interval of our number (Student's t over seeds; none \
-where nothing is random) is where the claim says; where a part is, the point is ambiguous. A \
+where nothing is random) is where the claim says; where a part is, the point is open. A \
 stated number is met within a factor of 1.5, an order by half a per cent or half a point.
 One request at a time, a response is a request's service: no other is waited for.
 An excerpt begins cold: a look-up that is the first of its page can hardly hit. Whether MSR has \
 very many hits is not asked of an excerpt that cannot have them, nor whether WebSearch has few of \
-one that can have no more; the verdict without this stands beside. This, the stand-in in \
+one that can have no more; such points are left out. This, the stand-in in \
 verdicts, the verdicts by wait, and the claim on all four numbers were added after results were \
 seen; so were those on hits of WebSearch and on the map of Financial1.
 Left out of all verdicts alike: points at which a drive has a backlog, used 95% of the time with \
 1% of the response spent waiting for the queue. What comes out with them stands beside.
 """
-"""What is to be known, a line each."""
+"""Limits and conditions, a line each."""
+
+NO_TRACES = (
+    "None of the paper's traces is here: the figures are of synthetic stand-ins, which say nothing "
+    "about the claims."
+)
 
 
-def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
-) -> Outcome:
-    """Runs the experiment; `full` has the whole domain, more seeds, schemes and traces."""
-    wanted = {excerpt.source: excerpt for excerpt in EXCERPTS + (CAPTURES if full else ())}
-    found, missing = find_traces(list(wanted), traces)
-    workloads = [wanted[source].workload(file) for source, file in found]
-    paper_traces = any(work.family != CAPTURED for work in workloads)
-    workloads += [FITTED] if paper_traces else STAND_INS
-    experiment = experiment_of(workloads)
-    runs = [*runs_of(experiment, CLAIMS, full), *_shown(experiment, full)]
-    results = experiment.simulate(Bench(DEVICE, progress, kept), runs)
-    points = {run: reduce(experiment, run, result) for run, result in results.items()}
-    claims = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in CLAIMS]
-    maps = [map_of(experiment, claim, found) for claim, found in claims if found.rows]
-    listed = next(paper for paper in PAPERS if paper.name == "tlllp")
-    every = list(points.values())
-    shown: list[Exhibit] = [
-        axes_table(experiment, CLAIMS),
-        by_factor(experiment, claims, points, full, BACKLOG),
-        by_confidence(claims),
-        *exhibits(every),
-        *tables(experiment, claims, points, full),
-        figure_1(),
-        table_1(),
-        *maps,
-    ]
-    return Outcome(
-        name=listed.name,
-        title=listed.title,
-        citation=listed.citation,
-        mode="full" if full else "quick",
-        labels=LABELS,
-        exhibits=shown,
-        claims=claims,
-        points=every,
-        results=list(results.values()),
-        columns=COLUMNS,
-        shown="tlllp",
-        warnings=[*_warnings(missing, paper_traces), *_saturated(every), *bursts(every)],
-        notes=NOTES.splitlines(),
+def experiment_of(workloads: Sequence[Workload]) -> Experiment:
+    """What can be run with the traces that there are."""
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+
+
+def _experiment(lab: Lab) -> Experiment:
+    excerpts = {excerpt.source: excerpt for excerpt in (*EXCERPTS, *CAPTURES)}
+    workloads = [excerpts[source].workload(file) for source, file in lab.wanted(excerpts)]
+    has_traces = any(work.family != CAPTURED for work in workloads)
+    return experiment_of([*workloads, *([FITTED] if has_traces else STAND_INS)])
+
+
+def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
+    """Every workload with every cache on a fresh drive; and with the middle one on both drives, of
+    which quickly the aged one is left to claims and the stand-in."""
+    lines = [*BARS, "belady", "ideal", *(OTHERS if full else ())]
+    caches = experiment.places(("cache",), full=True)
+    yield from runs_at(experiment, experiment.workloads, caches, lines, full)
+    for work in experiment.workloads:
+        if work.family != CAPTURED:
+            places = experiment.places(("start", "arrivals"), full=True)
+            shown = [p for p in places if full or work.random or p["start"] == "fresh"]
+            yield from runs_at(experiment, [work], shown, BARS, full)
+
+
+def _more(found: Findings[Point]) -> More:
+    points = found.every
+    stand_ins = [] if FITTED in found.experiment.workloads else [NO_TRACES]
+    return More(
+        exhibits=[*figures(points), *tables(found), figure_1(), table_1()],
+        warnings=[*stand_ins, *saturated(points), *bursts(points)],
     )
 
 
-def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """The runs of figures, which claims need or not: every workload with every cache on a fresh
-    drive; and with the middle one on both drives, of which quickly the aged one is left to claims
-    and the stand-in."""
-    lines = [*BARS, "belady", "ideal", *(OTHERS if full else ())]
-    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-    paper_own = [work for work in experiment.workloads if work.family != CAPTURED]
-    for work, place, line, seed in product(
-        experiment.workloads, experiment.places(("cache",), full=True), lines, seeds
-    ):
-        yield experiment.run(work, experiment.line(line), place, seed)
-    for work, place, line, seed in product(
-        paper_own, experiment.places(("start", "arrivals"), full=True), BARS, seeds
-    ):
-        if full or work.random or place["start"] == "fresh":
-            yield experiment.run(work, experiment.line(line), place, seed)
-
-
-def _warnings(missing: Sequence[Source], paper_traces: bool) -> list[str]:
-    told = missing_warning(missing)
-    if not paper_traces:
-        told.append(
-            "None of the paper's traces is here: the figures are of synthetic stand-ins, which "
-            "say nothing about the claims."
-        )
-    return told
-
-
-def _saturated(points: Sequence[Point]) -> list[str]:
+def saturated(points: Sequence[Point]) -> list[str]:
     """Traces whose requests come faster than the device can serve them, on some scheme."""
     worst: dict[str, Point] = {}
     for point in filter(backlogged, points):
@@ -164,3 +119,18 @@ def _saturated(points: Sequence[Point]) -> list[str]:
         "response time is waiting in a backlog, whose length grows with the trace."
         for name, point in worst.items()
     ]
+
+
+PAPER = Paper(
+    device=DEVICE,
+    sources=[excerpt.source for excerpt in (*EXCERPTS, *CAPTURES)],
+    experiment=_experiment,
+    claims=CLAIMS,
+    reduce=reduce,
+    filter=BACKLOG,
+    shown=_shown,
+    more=_more,
+    columns=COLUMNS,
+    example="tlllp",
+    notes=NOTES,
+)

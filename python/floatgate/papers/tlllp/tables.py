@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 
-from floatgate.papers.kit.experiment import FULL_SEEDS, Experiment, Run
-from floatgate.papers.kit.judging import OpenClaim, places_of
-from floatgate.papers.kit.numbers import Judged, met_at_once, met_in_pairs, spread
-from floatgate.papers.kit.paper import Column, Exhibit, Numbers, Row
+from floatgate.papers.kit.claims import Claim, Counts
+from floatgate.papers.kit.exhibits import Column, Exhibit, Numbers, Row
+from floatgate.papers.kit.experiment import seeds_of
+from floatgate.papers.kit.judging import places_of
+from floatgate.papers.kit.numbers import met_at_once, met_in_pairs, spread
+from floatgate.papers.kit.reproduce import Findings
 from floatgate.papers.kit.verdict_tables import by_choice
-from floatgate.papers.kit.verdicts import worded
 
 from .claims import NUMBERS
+from .domain import CACHES
 from .figures import BARS, LABELS, place_of, values
-from .runs import CACHES, WAITING, Point, backlogged
+from .reduce import WAITING, Point, backlogged
 
 MOSTLY = 0.5
 """Of the mean response time, the wait from which most of it is one."""
 
 
-def tables(
-    experiment: Experiment, judged: Sequence[Judged], points: Mapping[Run, Point], full: bool
-) -> list[Exhibit]:
+def tables(found: Findings[Point]) -> list[Exhibit]:
     """All that there are runs for."""
-    found = list(points.values())
-    by_key = {claim.key: (claim, measured) for claim, measured in judged}
-    numbers = [by_key[key] for key in NUMBERS if key in by_key]
+    axes, points = found.experiment, found.every
     together: list[Exhibit] = []
-    if "all-four" in by_key:
-        whole = by_key["all-four"]
+    for whole in found.of("all-four"):
+        numbers = found.of(*NUMBERS)
         together = [
-            met_at_once(experiment, whole, numbers, experiment.axis("baseline")),
+            met_at_once(axes, whole, numbers, axes.axis("baseline")),
             met_in_pairs(whole, numbers),
         ]
     return [
         *together,
-        *(by_choice(experiment, axis, judged) for axis in ASKED_BY),
-        _by_queue(experiment, judged, points, full),
-        _cold(found),
-        _traffic(found),
+        *(by_choice(axes, axis, found.judged) for axis in ASKED_BY),
+        _by_wait(found),
+        _cold(points),
+        _traffic(points),
     ]
 
 
@@ -71,54 +69,39 @@ WAITS = {
 """Shares of the mean response time that a wait may be, from and below."""
 
 
-def _by_queue(
-    experiment: Experiment, judged: Sequence[Judged], points: Mapping[Run, Point], full: bool
-) -> Numbers:
+def _by_wait(found: Findings[Point]) -> Numbers:
     """The claims on times, by the largest wait of all the runs that a point compares."""
     rows: list[Row] = []
-    for claim, found in judged:
-        if "arrivals" not in claim.axes or not found.rows:
+    for claim, measured in found.judged:
+        if "arrivals" not in claim.axes or not measured.rows:
             continue
-        waits = dict(_waits(experiment, claim, points, full))
-        axes = [experiment.axis(key).named for key in claim.axes]
-        said: Row = {"claim": claim.text, "paper": claim.paper}
+        waits = dict(_waits(found, claim))
+        row: Row = {"claim": claim.text, "paper": claim.origin.paper}
+        counted = [one for one in measured.rows if not one["rejected"]]
         for title, (low, high) in WAITS.items():
-            part = [
-                ({key: row[key] for key in claim.axes}, row["case"])
-                for row in found.rows
-                if not row["rejected"]
-                and low <= waits[tuple(row[key] for key in claim.axes)] < high
-            ]
+            part = [r for r in counted if low <= waits[tuple(r[key] for key in claim.axes)] < high]
             if part:
-                said[title] = f"{worded(axes, part)} ({len(part)} points)"
-        rows.append(said)
+                row[title] = str(Counts.of(part))
+        rows.append(row)
     return Numbers(
         key="by-wait",
         title="Verdicts by how much of the response time is waiting",
         caption="Of the run, of all that a point compares, that waits for the queue the most. What "
         "is left out of verdicts is left out here; this table was added after results were seen.",
         rows=rows,
-        columns=[
-            Column("claim", "claim"),
-            Column("paper", "paper"),
-            *(Column(t, t) for t in WAITS),
-        ],
+        columns=[Column(title, title) for title in ("claim", "paper", *WAITS)],
         brief=False,
     )
 
 
-def _waits(
-    experiment: Experiment, claim: OpenClaim[Point], points: Mapping[Run, Point], full: bool
-) -> Iterator[tuple[tuple[str, ...], float]]:
+def _waits(found: Findings[Point], claim: Claim[Point]) -> Iterator[tuple[tuple[str, ...], float]]:
     """Of each point of a claim's domain, the largest share of a response time that is waiting."""
-    for place in places_of(experiment, claim, full):
+    for place in places_of(found.experiment, claim, found.lab.full):
         runs = (
-            experiment.run_of(place, workload, line, seed)
-            for workload, line, seed in product(
-                claim.workloads, claim.lines, range(1, 1 + FULL_SEEDS)
-            )
+            found.experiment.run_of(place, workload, line, seed)
+            for workload, line, seed in product(claim.workloads, claim.lines, seeds_of(True))
         )
-        shares = [points[run].queue_share for run in runs if run in points]
+        shares = [found.points[run].queue_share for run in runs if run in found.points]
         yield tuple(place[key] for key in claim.axes), max(shares, default=0.0)
 
 

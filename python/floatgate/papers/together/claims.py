@@ -5,18 +5,16 @@ Each question is worded as a claim with a number, so that it can fail. None is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.judging import At, OpenClaim, Values, judge
-from floatgate.papers.kit.paper import Measured, change
-from floatgate.papers.kit.verdicts import CASES, Region, worded
+from floatgate.papers.kit.claims import At, Claim, Counts, Judged, Values, change, in_points, own
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
+from floatgate.papers.kit.verdicts import Region, farthest
 
-from .runs import (
+from .domain import (
     ANY,
     ASA,
-    BACKLOG,
     BASE,
     BELADY_MAP,
     BY_WORKLOAD,
@@ -32,8 +30,8 @@ from .runs import (
     SPARE_28,
     SYNTHETIC,
     TLLLP,
-    Point,
 )
+from .reduce import Point
 
 EFFECT = 0.005
 """Half a per cent, or half a point: what is less is no difference, as for the papers."""
@@ -107,11 +105,6 @@ def interactions(at: At[Point], work: str) -> Values:
     return found
 
 
-def by_points(value: float) -> str:
-    """A difference of shares (0 to 1) in points."""
-    return f"{100 * value:+.1f} points".replace("-", "\N{MINUS SIGN}")
-
-
 _SINGLES = tuple(dict.fromkeys(part for pair in PAIRS for part in pair.key.split("+")))
 
 QUESTIONS = (
@@ -180,7 +173,7 @@ QUESTIONS = (
         (DFTL, TLLLP),
         difference(lambda point: point.map_hits, TLLLP, DFTL),
         Region(low=-EFFECT),
-        said=by_points,
+        said=in_points,
     ),
     Question(
         "tlllp-reads",
@@ -207,7 +200,7 @@ QUESTIONS = (
         difference(lambda point: point.buffer_hits or 0.0, NCQ, LRU),
         Region(low=POINT),
         ("arrivals",),
-        by_points,
+        in_points,
     ),
     Question(
         "shrd-map",
@@ -237,7 +230,7 @@ QUESTIONS = (
 )
 
 
-def claims_of(families: Sequence[str]) -> Iterator[OpenClaim[Point]]:
+def claims_of(families: Sequence[str]) -> Iterator[Claim[Point]]:
     """Each question of each of the families of workloads that there are."""
     for question in QUESTIONS:
         for family in families:
@@ -247,18 +240,17 @@ def claims_of(families: Sequence[str]) -> Iterator[OpenClaim[Point]]:
 WHERE = {SYNTHETIC: "synthetic loads", RECORDED: "traces"}
 
 
-def _claim(question: Question, family: str) -> OpenClaim[Point]:
+def _claim(question: Question, family: str) -> Claim[Point]:
     axis, work = BY_WORKLOAD[family], ANY[family]
 
     def measure(at: At[Point]) -> Values:
         values = question.value(at, work)
         return {f"{at.place[axis]}, {of}" if of else at.place[axis]: v for of, v in values.items()}
 
-    return OpenClaim(
+    return Claim(
         f"{question.key}-{family}",
         question.text,
-        f"on {WHERE[family]}",
-        question.asked,
+        own(f"on {WHERE[family]}", question.asked),
         (axis, *question.axes),
         (work,),
         question.lines,
@@ -268,35 +260,29 @@ def _claim(question: Question, family: str) -> OpenClaim[Point]:
     )
 
 
-def judge_all(
-    experiment: Experiment,
-    claims: Sequence[OpenClaim[Point]],
-    points: Mapping[Run, Point],
-    full: bool,
-) -> list[tuple[OpenClaim[Point], Measured]]:
-    """The claims with their verdicts, and beside them what would be said of all workloads."""
-    found = [(claim, judge(experiment, claim, points, full, BACKLOG)) for claim in claims]
-    return [(claim, beside_all(experiment, claim, ours)) for claim, ours in found]
-
-
-def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
-    """The runs as if their first volume were not counted in what is programmed."""
-    return {
-        run: replace(point, write_amplification=point.later_write_amplification)
-        for run, point in points.items()
-    }
-
-
-def beside_all(experiment: Experiment, claim: OpenClaim[Point], found: Measured) -> Measured:
-    """The verdict with what it would be if the worst of the workloads decided for all of them."""
-    axis, *others = claim.axes
-    worst: dict[tuple[str, ...], str] = {}
-    for row in found.rows:
-        if not row["rejected"]:
-            place = tuple(row[key] for key in others)
-            worst[place] = min(worst.get(place, row["case"]), row["case"], key=CASES.index)
-    if not worst or len({row[axis] for row in found.rows}) == 1:
-        return found
-    cases = [(dict(zip(others, place, strict=True)), case) for place, case in worst.items()]
-    verdict = worded([experiment.axis(key).named for key in others], cases)
-    return replace(found, why=f"{found.why}; of all {claim.where.removeprefix('on ')}: {verdict}")
+def worst_of_all(judged: Sequence[Judged[Point]]) -> Numbers:
+    """Verdicts if the worst of a family's workloads decided for all of them."""
+    rows: list[Row] = []
+    for claim, measured in judged:
+        family, *others = claim.axes
+        cases: dict[tuple[str, ...], list[str]] = {}
+        for row in measured.rows:
+            if not row["rejected"]:
+                cases.setdefault(tuple(row[key] for key in others), []).append(row["case"])
+        if len({row[family] for row in measured.rows}) > 1 and cases:
+            worst = [{"case": farthest(each), "rejected": None} for each in cases.values()]
+            text = f"{claim.text} ({claim.origin.where})"
+            rows.append({"claim": text, "each": measured.verdict, "all": str(Counts.of(worst))})
+    return Numbers(
+        key="worst-workload",
+        title="Verdicts if the worst workload decided for all",
+        caption="Each question is asked on each workload. In the last column a point is as it is "
+        "on the workload that is farthest from what is asked.",
+        rows=rows,
+        columns=[
+            Column("claim", "claim"),
+            Column("each workload", "each"),
+            Column("all workloads", "all"),
+        ],
+        brief=False,
+    )

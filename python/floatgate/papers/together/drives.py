@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING
 
 from floatgate.calibrate.measured import STEADY_SHARE, read_wa
 from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
+from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.experiment import (
     FULL_SEEDS,
     QUICK_SEEDS,
@@ -29,20 +30,11 @@ from floatgate.papers.kit.experiment import (
     Run,
     Workload,
 )
-from floatgate.papers.kit.paper import (
-    HOLDS,
-    UNCHECKED,
-    Claim,
-    Column,
-    Measured,
-    Numbers,
-    Row,
-    change,
-)
-from floatgate.papers.kit.verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region, worded
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Estimate, Region, farthest
 from floatgate.report.values import fixed
 
-from .runs import ORACLE, amplified
+from .domain import ORACLE
+from .reduce import amplified
 
 if TYPE_CHECKING:
     from floatgate.result import Result
@@ -222,7 +214,10 @@ def errors(found: Found, truth: Measurements, line: str) -> tuple[Estimate, Esti
 
 def case_of(zipf: Estimate, uniform: Estimate) -> str:
     """Whether a policy explains both runs of the drive, as a claim at a point."""
-    return min((REGION.case(off) for off in (zipf, uniform)), key=CASES.index)
+    return farthest(map(REGION.case, (zipf, uniform)))
+
+
+EXPLAINS = {AS_CLAIMED: "yes", STRADDLES: "open", LESS: "no"}
 
 
 def distance(found: Found, ratios: Mapping[float, float], drive: str, line: str) -> Estimate | None:
@@ -254,7 +249,7 @@ def measured_table(found: Found, truth: Measurements) -> Numbers:
                 "wa": f"{fixed(wa.mean, 3)} ± {fixed(wa.half, 3)}",
                 "zipf": said(both[0]),
                 "uniform": said(both[1]),
-                "case": "explains" if (case := case_of(*both)) == HOLDS else case,
+                "case": EXPLAINS[case_of(*both)],
             }
             told.append((abs(both[0].mean), row))
     titles = {
@@ -336,22 +331,19 @@ def by_chance(found: Found, truth: Measurements) -> tuple[int, float, int]:
     return sum(abs(off) <= SAME for off in offs), share * len(offs), len(offs)
 
 
-def judged(found: Found, truth: Measurements | None) -> list[tuple[Claim[None], Measured]]:
+def judged(found: Found, truth: Measurements | None) -> list[AnyClaim]:
     """What was asked of the measured drives, with verdicts."""
     one = "One policy explains two runs of a drive, uniform and Zipf, and the rates of four others"
     single = "No separation explains the two runs of that drive, with some victim"
     alone = [line for line in LABELS if line.partition("/")[0] == "single"]
+    origin = own("on measured drives", f"within {SAME:.1%}")
     return [
-        (_claim("measured-one", one), _best(found, truth, list(LABELS), rates=True)),
-        (_claim("measured-single", single), _best(found, truth, alone, rates=False)),
+        (Statement("measured-one", one, origin), _best(found, truth, list(LABELS), rates=True)),
+        (Statement("measured-single", single, origin), _best(found, truth, alone, rates=False)),
     ]
 
 
-def _claim(key: str, text: str) -> Claim[None]:
-    return Claim(key, text, "on measured drives", f"within {SAME:.1%}", lambda _: UNKNOWN)
-
-
-UNKNOWN = Measured("not measured", UNCHECKED, "it takes the measurements of drives")
+UNKNOWN = Measured(why="it takes the measurements of drives")
 
 Off = tuple[str, Estimate]
 """A measurement, and how far a policy is from it."""
@@ -363,32 +355,24 @@ def _best(
     """Whether one of the policies is near enough to all that was measured. Of a policy what it is
     farthest from decides, and of policies the best; one that is not known to fail, but was not run
     for all, decides nothing."""
-    farthest: dict[str, Off] = {}
+    farthest_of: dict[str, Off] = {}
     unknown = 0
     for line in lines if truth else ():
         offs = _offs(found, truth, line, rates) if truth else {}
         known = [(name, off) for name, off in offs.items() if off is not None]
         if known:
             worst = min(known, key=_rank)
-            whole = len(known) == len(offs) or REGION.case(worst[1]) == FAILS_HERE
+            whole = len(known) == len(offs) or REGION.case(worst[1]) == LESS
             unknown += not whole
-            farthest |= {line: worst} if whole else {}
-    if truth is None or not (farthest or unknown):
+            farthest_of |= {line: worst} if whole else {}
+    if not (farthest_of or unknown):
         return UNKNOWN
-    cases = Counter(REGION.case(off) for _, off in farthest.values())
-    words = ((HOLDS, "explain all"), (AMBIGUOUS, "ambiguous"), (FAILS_HERE, "fail"))
-    told = ", ".join(f"{cases[case]} {word}" for case, word in words if cases[case])
-    near, chance, of = by_chance(found, truth)
-    why = (
-        f"of {len(farthest) + unknown} policies: {told or 'none judged'}; of the {of} that know no "
-        f"future {near} are within {SAME:.1%} of the Zipf run on average, and {chance:.1f} would "
-        "be by chance"
-    )
-    if unknown and not cases[HOLDS]:
-        why = f"{unknown} that do not fail were not run at other skews, which --full has; {why}"
-        return Measured("not measured", UNCHECKED, why)
-    line = max(farthest, key=lambda line: _rank(farthest[line]))
-    name, off = farthest[line]
+    cases = [{"case": REGION.case(off), "rejected": None} for _, off in farthest_of.values()]
+    counts = Counts.of(cases)
+    if unknown and not counts.as_claimed:
+        return Measured(why=f"{unknown} policies were not run at other skews, which --full has")
+    line = max(farthest_of, key=lambda line: _rank(farthest_of[line]))
+    name, off = farthest_of[line]
     case = REGION.case(off)
     row: Row = {
         "of": f"{LABELS[line]}: {name}",
@@ -397,15 +381,16 @@ def _best(
         "seeds": off.runs,
         "random": True,
         "case": case,
+        "case_at_once": case,
         "paper_within": None,
         "rejected": None,
     }
     ours = f"{LABELS[line]}: up to {said(off)} off ({name})"
-    return Measured(ours, worded([], [({}, case)]), why, off.mean, [row])
+    return Measured(ours, f"the best of {counts.points} policies: {counts}", off.mean, [row])
 
 
 def _rank(off: Off) -> tuple[int, float]:
-    return CASES.index(REGION.case(off[1])), REGION.margin(off[1])
+    return REGION.rank(off[1])
 
 
 def _offs(found: Found, truth: Measurements, line: str, rates: bool) -> dict[str, Estimate | None]:

@@ -5,36 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from floatgate.intervals import mean_and_half_width
-from floatgate.papers.kit.judging import OpenClaim
-from floatgate.papers.kit.paper import (
-    HOLDS,
-    Bars,
-    Column,
-    Dots,
-    Exhibit,
-    Measured,
-    Numbers,
-    Row,
-    change,
+from floatgate.papers.kit.claims import Judged, change, in_points
+from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row
+from floatgate.papers.kit.verdicts import (
+    AS_CLAIMED,
+    LESS,
+    RANK,
+    STRADDLES,
+    Estimate,
+    Region,
+    farthest,
 )
-from floatgate.papers.kit.verdicts import AMBIGUOUS, CASES, FAILS_HERE, Estimate, Region
 from floatgate.report.values import count, fixed, measured, percent, size
 
-from .claims import by_points, interaction
-from .runs import (
-    ASA,
-    BASE,
-    BOUNDS,
-    DFTL,
-    ETI,
-    LABELS,
-    PAIRS,
-    REFUSED,
-    SPARE_28,
-    SPARES,
-    TLLLP,
-    Point,
-)
+from .claims import interaction
+from .domain import ASA, BASE, BOUNDS, DFTL, ETI, LABELS, PAIRS, REFUSED, SPARE_28, SPARES, TLLLP
+from .reduce import Point
 from .traces import Excerpt
 
 DEFAULTS = {"spare": "15%", "arrivals": "own times"}
@@ -48,7 +34,7 @@ FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
 """What a line is among those that can be built of as much flash."""
 
 
-def exhibits(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
+def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
     """All that there are runs for."""
     middle = at_defaults(points)
     rows = weigh(summary(middle), middle)
@@ -104,13 +90,13 @@ def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
             continue
         rivals = {line: runs for (trace, line), runs in seeds.items() if trace == row["trace"]}
         cases = {line: beats(runs, own) for line, runs in rivals.items() if line != row["line"]}
-        worst = max(cases.values(), key=CASES.index, default=FAILS_HERE)
-        by = [LABELS[line] for line, case in cases.items() if case == worst != FAILS_HERE]
+        worst = max(cases.values(), key=RANK.__getitem__, default=LESS)
+        by = [LABELS[line] for line, case in cases.items() if case == worst != LESS]
         found.append(row | {FRONT: STANDING[worst], "by": ", ".join(by)})
     return found
 
 
-STANDING = {HOLDS: BEATEN, AMBIGUOUS: UNCLEAR, FAILS_HERE: FRONT}
+STANDING = {AS_CLAIMED: BEATEN, STRADDLES: UNCLEAR, LESS: FRONT}
 """What a line is by the case of the rival that comes nearest to beating it."""
 
 
@@ -129,10 +115,10 @@ def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
         for name in WEIGHED
     ]
     if all(off.low == off.high == 0 for off in differences):
-        return FAILS_HERE
-    worst = min((Region(high=0.0).case(off) for off in differences), key=CASES.index)
+        return LESS
+    worst = farthest(map(Region(high=0.0).case, differences))
     less = any(off.high < 0 for off in differences)
-    return AMBIGUOUS if worst == HOLDS and not less else worst
+    return STRADDLES if worst == AS_CLAIMED and not less else worst
 
 
 def _everything(rows: Sequence[Row]) -> Numbers:
@@ -286,7 +272,7 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
     for trace, pairs in rows.items():
         row: Row = {"trace": trace}
         row["misses"] = _estimate([1 - base.map_hits for _, base in pairs], percent)
-        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], by_points)
+        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], in_points)
         for name in ("read_mean_us", "write_amplification"):
             both = [(getattr(our, name), getattr(base, name)) for our, base in pairs]
             if all(None not in one for one in both):
@@ -341,14 +327,11 @@ def _interactions(points: Sequence[Point]) -> Numbers:
     )
 
 
-Judged = Sequence[tuple[OpenClaim[Point], Measured]]
-
-
-def first_volume(counted: Judged, left_out: Judged) -> Numbers:
+def first_volume(counted: Sequence[Judged[Point]], left_out: Sequence[Judged[Point]]) -> Numbers:
     """Verdicts with the first volume and without it, of what depends on it."""
     rows = [
         {
-            "claim": f"{claim.text} ({claim.where})",
+            "claim": f"{claim.text} ({claim.origin.where})",
             "ours": ours.ours,
             "later": without.ours,
             "verdict": ours.verdict,

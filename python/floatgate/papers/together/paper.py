@@ -1,48 +1,41 @@
 """What none of the papers did: all five mechanisms on one aged drive, with bounds.
 
 No reproduction: the claims are questions of our own, asked before the runs. What was chosen, and
-why: `together_runs`, and docs/papers/together.md.
+why: `domain`, and docs/papers/together.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench
-from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment, Run
-from floatgate.papers.kit.judging import runs_of
-from floatgate.papers.kit.paper import Exhibit, Outcome
-from floatgate.papers.kit.trace_files import find_traces, missing_warning
-from floatgate.papers.kit.verdict_tables import axes_table, by_choice, by_confidence, map_of
+from floatgate.papers.kit.claims import Claim
+from floatgate.papers.kit.exhibits import Exhibit
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.judging import judge_all
+from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
+from floatgate.papers.kit.verdict_tables import by_choice
 
-from . import drives as together_drives
-from .claims import claims_of, judge_all, later
-from .drives import find_measurements, measured_table, rates_table
-from .figures import COLUMNS, exhibits, first_volume
-from .runs import (
+from . import drives
+from .claims import claims_of, worst_of_all
+from .domain import (
     BASE,
     BY_WORKLOAD,
     DEVICE,
-    LABELS,
     LINES,
     PAIRS,
     RECORDED,
     SYNTHETIC,
     SYNTHETICS,
-    Point,
     experiment_of,
-    reduce,
 )
-from .sentence import summed_up
-from .traces import QUICK_TRACES, TRACES, excerpts
+from .figures import COLUMNS, figures, first_volume
+from .reduce import BACKLOG, Point, reduce
+from .traces import TRACES, Excerpt, excerpts
 
 if TYPE_CHECKING:
-    from floatgate.api import Progress
-    from floatgate.papers.kit.cache import Cache
     from floatgate.result import Result
 
 NOTES = """\
@@ -60,88 +53,98 @@ each round; the rest of the drive is cold. With --full two that write their page
 whole are played whole, on a drive of their size.
 Of 16 traces most are left out, each for a reason that the table of traces has.
 A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
-the claim says; where a part is, the point is ambiguous. Each question is asked on each \
-workload; beside the verdict stands what it would be if the worst of them decided for all.
+the claim says; where a part is, the point is open. Each question is asked on each \
+workload; a table has what the verdict would be if the worst of them decided for all.
 The first volume that a workload writes is counted, a transient; a table has the verdicts without.
 """
-"""What is to be known, a line each."""
+"""Limits and conditions, a line each."""
 
 SLOW = f"sum-{RECORDED}"
 """Takes all pairs on all traces, which a quick run does without."""
 
 NO_DRIVES = (
     "Measurements of drives not found: name their directory with FLOATGATE_DRIVES. No policy is "
-    "held against them."
+    "compared with them."
 )
 
 
-def reproduce(
-    full: bool, traces: Path | None, progress: Progress | None, kept: Cache | None = None
-) -> Outcome:
-    """Runs the experiment; `full` has all traces, victims and points, with more seeds."""
-    bench = Bench(DEVICE, progress, kept)
-    found, missing = find_traces(TRACES, traces)
-    known = list(excerpts(bench, found))
-    recorded = [one.workload(bench) for one in known if one.is_played(full)]
-    synthetic = [one.workload for one in SYNTHETICS]
-    experiment = experiment_of([*synthetic, *recorded])
-    families = list(dict.fromkeys(work.family for work in experiment.workloads))
-    claims = [claim for claim in claims_of(families) if full or claim.key != SLOW]
-    runs = [*runs_of(experiment, claims, full), *_shown(experiment, full)]
-    results = experiment.simulate(bench, runs)
-    points = {run: reduce(experiment, run, result) for run, result in results.items()}
-    judged = judge_all(experiment, claims, points, full)
-    maps = [map_of(experiment, claim, ours) for claim, ours in judged if len(ours.rows) > 1]
-    truth = find_measurements()
-    drives = _measured(progress, kept, full) if truth else {}
-    steadies = {run: together_drives.steady(result) for run, result in drives.items()}
-    numbers = together_drives.by_seed(steadies)
-    shown: list[Exhibit] = [axes_table(experiment, claims), by_confidence(judged)]
-    shown += [by_choice(experiment, BY_WORKLOAD[family], judged) for family in families]
-    every_run = list(points.values())
-    shown += exhibits(every_run, known)
-    shown.append(first_volume(judged, judge_all(experiment, claims, later(points), full)))
+def _excerpts(lab: Lab) -> list[Excerpt]:
+    return list(excerpts(lab.bench, [(s, lab.files[s]) for s in TRACES if s in lab.files]))
+
+
+def _experiment(lab: Lab) -> Experiment:
+    recorded = [one.workload(lab.bench) for one in _excerpts(lab) if one.is_played(lab.full)]
+    return experiment_of([*(one.workload for one in SYNTHETICS), *recorded])
+
+
+def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:
+    claims = claims_of(_families(experiment))
+    return [claim for claim in claims if full or claim.key != SLOW]
+
+
+def _families(experiment: Experiment) -> list[str]:
+    return list(dict.fromkeys(work.family for work in experiment.workloads))
+
+
+def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
+    """Every line on every workload in the middle."""
+    middle, pairs = experiment.places((), True), {pair.key for pair in PAIRS}
+    for work in experiment.workloads:
+        every = full or work.family == SYNTHETIC
+        lines = [line.key for line in LINES if every or line.key not in pairs]
+        yield from runs_at(experiment, [work], middle, lines, full)
+
+
+def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
+    """The runs as if their first volume were not counted in what is programmed."""
+    return {
+        run: replace(point, write_amplification=point.later_write_amplification)
+        for run, point in points.items()
+    }
+
+
+def _more(found: Findings[Point]) -> More:
+    lab, experiment, judged = found.lab, found.experiment, found.judged
+    claims = [claim for claim, _ in judged]
+    without_first = judge_all(experiment, claims, later(found.points), lab.full, BACKLOG)
+    truth = drives.find_measurements()
+    measured = _measured(lab) if truth else {}
+    numbers = drives.by_seed({run: drives.steady(result) for run, result in measured.items()})
+    tables: list[Exhibit] = []
     if truth:
-        measured = (measured_table(numbers, truth), rates_table(numbers, truth))
-        shown += [table for table in measured if table.rows]
-    of_drives = together_drives.judged(numbers, truth)
-    sentence = summed_up(every_run, of_drives[0][1] if truth else None)
-    listed = next(paper for paper in PAPERS if paper.name == "together")
-    every: list[Point] = [
-        *every_run,
-        *(reduce(together_drives.EXPERIMENT, run, result) for run, result in drives.items()),
-    ]
-    return Outcome(
-        name=listed.name,
-        title=listed.title,
-        citation=listed.citation,
-        mode="full" if full else "quick",
-        labels=LABELS | together_drives.LABELS,
-        exhibits=[*shown, *maps],
-        claims=[*judged, *of_drives],
-        points=every,
-        results=[*results.values(), *drives.values()],
-        columns=COLUMNS,
-        shown=BASE,
-        warnings=[
-            *missing_warning([s for s in missing if full or s.spec in QUICK_TRACES]),
-            *([] if truth else [NO_DRIVES]),
+        tables = [drives.measured_table(numbers, truth), drives.rates_table(numbers, truth)]
+    return More(
+        judged=drives.judged(numbers, truth),
+        points=[reduce(drives.EXPERIMENT, run, result) for run, result in measured.items()],
+        results=list(measured.values()),
+        labels=drives.LABELS,
+        warnings=[] if truth else [NO_DRIVES],
+        exhibits=[
+            *(by_choice(experiment, BY_WORKLOAD[one], judged) for one in _families(experiment)),
+            worst_of_all(judged),
+            *figures(found.every, _excerpts(lab)),
+            first_volume(judged, without_first),
+            *tables,
         ],
-        notes=[sentence, *NOTES.splitlines()],
     )
 
 
-def _measured(progress: Progress | None, kept: Cache | None, full: bool) -> dict[Run, Result]:
-    """The runs that are held against measured drives."""
-    bench = Bench(together_drives.DEVICE, progress, kept)
-    return together_drives.EXPERIMENT.simulate(bench, together_drives.runs(full))
+def _measured(lab: Lab) -> dict[Run, Result]:
+    """The runs that are compared with measured drives."""
+    bench = Bench(drives.DEVICE, lab.bench.progress, lab.bench.kept)
+    return drives.EXPERIMENT.simulate(bench, drives.runs(lab.full))
 
 
-def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """The runs of tables, which claims need or not: every line on every workload in the middle."""
-    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-    [middle] = experiment.places((), True)
-    pairs = {pair.key for pair in PAIRS}
-    for work, line, seed in product(experiment.workloads, LINES, seeds):
-        if full or line.key not in pairs or work.family == SYNTHETIC:
-            yield experiment.run(work, line, middle, seed)
+PAPER = Paper(
+    device=DEVICE,
+    sources=TRACES,
+    experiment=_experiment,
+    claims=_claims,
+    reduce=reduce,
+    filter=BACKLOG,
+    shown=_shown,
+    more=_more,
+    columns=COLUMNS,
+    example=BASE,
+    notes=NOTES,
+)

@@ -14,7 +14,8 @@ from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Settings, Workload
 from floatgate.papers.kit.trace_files import Source
 
-from .runs import PAGE, RECORDED, SPAN, VOLUMES, blocks, size_of
+from .domain import PAGE, RECORDED, SPAN, VOLUMES, blocks
+from .reduce import size_of
 
 WINDOWS = 100
 """Into which a round of an excerpt is cut, as for ASA-FTL: repetition is not to be its locality."""
@@ -51,9 +52,12 @@ LISTED: Sequence[tuple[str, str, str]] = (
 """All that are in the directory of traces, and why those whose first requests write no page twice
 are not played as a whole."""
 TRACES = (
-    *(Source(name, RECORDED, file, REQUESTS) for name, file, _ in LISTED),
-    Source("CloudPhysics, whole", RECORDED, "cloudphysics-114k.vscsi.zst"),
-    Source("PC, whole", RECORDED, "pc-diskmon-87k.txt.zst"),
+    *(
+        Source(name, RECORDED, file, REQUESTS, quick=file in QUICK_TRACES)
+        for name, file, _ in LISTED
+    ),
+    Source("CloudPhysics, whole", RECORDED, "cloudphysics-114k.vscsi.zst", quick=False),
+    Source("PC, whole", RECORDED, "pc-diskmon-87k.txt.zst", quick=False),
 )
 """The first requests of each, and as a whole the two that write their pages twice only so, at times
 of real drives. Those are played on a drive of their size."""
@@ -82,7 +86,7 @@ class Excerpt:
         return "touches more than the drive holds" if larger else ""
 
     def is_played(self, full: bool) -> bool:
-        return not self.why_not and (full or self.source.spec in QUICK_TRACES)
+        return not self.why_not and (full or self.source.quick)
 
     def workload(self, bench: Bench) -> Workload:
         """Played until it has written the drive `VOLUMES` times, each round in another order."""

@@ -1,19 +1,18 @@
-"""The questions about all five papers on one drive: evidence for which each holds, fails or is
-ambiguous."""
+"""The questions about all five on one drive: evidence for each, with which it holds, fails or is
+open."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+from evidence import Case, Evidence
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.experiment import Run, Workload
-from floatgate.papers.kit.judging import judge, runs_of
-from floatgate.papers.kit.paper import Measured
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.together.claims import claims_of
-from floatgate.papers.together.runs import (
+from floatgate.papers.together.domain import (
     ASA,
-    BACKLOG,
     BELADY_MAP,
     DFTL,
     ETI,
@@ -25,9 +24,9 @@ from floatgate.papers.together.runs import (
     SPARE_28,
     SYNTHETIC,
     TLLLP,
-    Point,
     experiment_of,
 )
+from floatgate.papers.together.reduce import BACKLOG, Point
 
 WORK, TRACE = "load", "trace"
 WHOLE = experiment_of(
@@ -90,11 +89,28 @@ CASES: dict[str, tuple[str, str, tuple[float, float, tuple[float, float]]]] = {
 }
 
 
-def asked(key: str, line: str, name: str, values: tuple[float, float]) -> Measured:
-    """Judges a question. On `line`, the number takes the two values in turn over the seeds."""
-    claim = CLAIMS[key]
-    evidence = {
-        run: point(run, **({name: values[run.seed % 2]} if run.line == line else {}))
-        for run in runs_of(WHOLE, [claim], full=False)
-    }
-    return judge(WHOLE, claim, evidence, False, BACKLOG)
+EVIDENCE = Evidence(
+    claims=list(CLAIMS.values()),
+    experiment=WHOLE,
+    filter=BACKLOG,
+    point=point,
+    where=lambda run: [run.line],
+    cases=[
+        case
+        for key, (line, name, (good, bad, (low, high))) in CASES.items()
+        for claim in (f"{key}-{SYNTHETIC}", f"{key}-{RECORDED}")
+        for case in (
+            Case(claim, AS_CLAIMED, "it is", {line: {name: good}}),
+            Case(claim, LESS, "it is not", {line: {name: bad}}),
+            Case(
+                claim,
+                STRADDLES,
+                "it scatters",
+                {line: {name: (low + high) / 2}},
+                {line: {name: (high - low) / 2}},
+            ),
+        )
+    ],
+    rejected={"utilization": 1.0, "queue_share": 0.5, "arrivals": "own times"},
+    swept=frozenset({"drive"}),
+)

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from floatgate import configs
 from floatgate._core import ConfigError
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Settings, Workload
-from floatgate.papers.kit.judging import Filter
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from floatgate.result import Result
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
 
 DEVICE = "tlc-enterprise"
 """The preset whose class has measured write amplification in docs/trust.md, and whose numbers are
@@ -264,104 +257,3 @@ def _played(family: str, workloads: Sequence[Workload]) -> Axis:
     axis, known = BY_WORKLOAD[family], [work for work in workloads if work.family == family]
     choices = tuple(Choice(work.name, workloads={ANY[family]: work.name}) for work in known)
     return Axis(axis, f"the {axis}", choices, WHY_THESE[family])
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run. Times are microseconds, memories bytes, shares 0 to 1."""
-
-    trace: str
-    family: str
-    line: str
-    spare: str | None
-    arrivals: str | None
-    seed: int
-    write_amplification: float
-    """All programs of cleaning and of the map included, per page that the host writes."""
-    later_write_amplification: float
-    """The same without the first volume, in which cleaning finds what is hot."""
-    read_mean_us: float | None
-    read_p99_us: float | None
-    write_mean_us: float | None
-    write_p99_us: float | None
-    map_bytes: int
-    placement_bytes: int
-    buffer_bytes: int
-    """Pages and bookkeeping."""
-    host_bytes: int
-    map_hits: float
-    buffer_hits: float | None
-    map_traffic: float
-    """Translation pages read and programmed for the host and for remaps, per page that it
-    accesses."""
-    utilization: float
-    queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
-
-    @property
-    def memory_bytes(self) -> int:
-        """Of the drive and of the host together."""
-        return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
-
-
-def size_of(settings: Settings, key: str) -> int:
-    """Bytes of a size as the settings here have it: "1024B"."""
-    return int(settings[key].removesuffix("B"))
-
-
-def amplified(timeline: pl.DataFrame, begin: float) -> float:
-    """Write amplification from a page of the host on: of windows that it cuts, their part. All of
-    the run, if it is no longer."""
-    pages = [0.0, *map(float, timeline["host_pages"])]
-    begin = begin if begin < pages[-1] else 0.0
-    written = programs = 0.0
-    for i, wa in enumerate(timeline["page_write_amplification"]):
-        part = max(0.0, pages[i + 1] - max(pages[i], begin))
-        written, programs = written + part, programs + part * (wa or 0.0)
-    return programs / written
-
-
-def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
-    """The numbers of a run that tables and claims are about."""
-    latency, reads, programs = result.latency, result.flash.reads, result.flash.programs
-    accesses = max(result.workload.read_pages + result.workload.write_pages, 1)
-    mean = latency.all.mean_us or 0.0
-    buffered = "buffer.scheme" in experiment.line(run.line).set
-    held = size_of(experiment.settings(run, 0), "buffer.capacity") if buffered else 0
-    return Point(
-        trace=run.workload,
-        family=experiment.workload(run.workload).family,
-        line=run.line,
-        spare=run.at("spare"),
-        arrivals=run.at("arrivals"),
-        seed=run.seed,
-        write_amplification=result.page_write_amplification or 1.0,
-        later_write_amplification=amplified(result.timeline, result.drive.logical_pages),
-        read_mean_us=latency.read.mean_us,
-        read_p99_us=latency.read.p99_us,
-        write_mean_us=latency.write.mean_us,
-        write_p99_us=latency.write.p99_us,
-        map_bytes=result.mapping.cache_bytes or 0,
-        placement_bytes=result.placement.memory_bytes,
-        buffer_bytes=held + result.buffer.memory_bytes,
-        host_bytes=result.host.memory_bytes,
-        map_hits=result.mapping.hit_ratio or 0.0,
-        buffer_hits=result.buffer.hit_ratio if buffered else None,
-        map_traffic=(reads.map + reads.remap + programs.map + programs.remap) / accesses,
-        utilization=result.throughput.utilization or 0.0,
-        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
-    )
-
-
-BUSY, WAITING = 0.95, 0.01
-"""As for the papers: used so much of the time while requests wait so much of theirs. With a full
-queue a drive has to be busy, and nothing is said of its times."""
-
-
-def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them."""
-    offered = point.arrivals == "own times"
-    return offered and point.utilization >= BUSY and point.queue_share >= WAITING
-
-
-BACKLOG = Filter("with a backlog", backlogged)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
-from floatgate.papers.kit.judging import Filter
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
 
 DEVICE = "ncq13"
 MIB = 1 << 20
@@ -208,80 +203,3 @@ def experiment_of(size: Size) -> Experiment:
         for name, record in RECORDS.items()
     )
     return Experiment(DEVICE, AXES, workloads, LINES, STANDS_FOR)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
-
-    trace: str
-    line: str
-    """Key of the scheme, e.g. "ncq"; the reading of the paper is part of it."""
-    buffer_mib: int
-    span: str
-    speed: str
-    alignment: str
-    arrivals: str
-    otherwise: str
-    seed: int
-    hit_ratio: float
-    """Pages found of the pages that commands ask for."""
-    write_mb_s: float
-    iops: float
-    busy: float
-    """Share of the time in which the drive serves a command."""
-    waiting: float
-    """Commands that wait, on average, at most as many as the queue holds."""
-    write_amplification: float
-    switch: float
-    """Merges a command; so are the following."""
-    partial: float
-    full: float
-
-
-def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
-    """The numbers of a run that figures and claims are about. Every run writes."""
-    hits, through = result.buffer.hit_ratio, result.throughput
-    assert hits is not None and through.write_mb_s is not None and through.iops is not None
-    mean_us, queue_us = result.latency.all.mean_us or 0.0, result.latency.blame_us.queue or 0.0
-    depth = int(result.config["queue"]["depth"])
-    scheme, _, size = run.line.partition(", ")
-    commands = result.workload.requests
-    return Point(
-        trace=run.workload,
-        line=scheme,
-        buffer_mib=int(size.split()[0]),
-        span=_choice(experiment, run, "span"),
-        speed=_choice(experiment, run, "speed"),
-        alignment=_choice(experiment, run, "alignment"),
-        arrivals=_choice(experiment, run, "arrivals"),
-        otherwise=run.at("worst") or _choice(experiment, run, "otherwise"),
-        seed=run.seed,
-        hit_ratio=hits,
-        write_mb_s=through.write_mb_s,
-        iops=through.iops,
-        busy=through.iops * (mean_us - queue_us) / 1e6,
-        waiting=min(depth - 1.0, through.iops * queue_us / 1e6),
-        write_amplification=result.page_write_amplification or 0.0,
-        switch=result.merges.switch / commands,
-        partial=result.merges.partial / commands,
-        full=result.merges.full / commands,
-    )
-
-
-def _choice(experiment: Experiment, run: Run, axis: str) -> str:
-    """The choice on an axis whose default changes nothing."""
-    return run.at(axis) or experiment.axis(axis).default
-
-
-BUSY = 0.95
-"""The share of the time from which a drive is as good as always at work."""
-
-
-def keeps_up(point: Point) -> bool:
-    """Whether the drive does all that it is asked for with LRU and the smallest buffer: then no
-    buffer can change its bandwidth, and there is hardly a queue to look into."""
-    return point.line == "lru" and point.buffer_mib == SMALLEST and point.busy < BUSY
-
-
-IDLE = Filter("where the drive keeps up with LRU and 1 MiB", keeps_up)

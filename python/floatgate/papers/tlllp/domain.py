@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import (
-    Axis,
-    ByFootprint,
-    Choice,
-    Experiment,
-    Line,
-    Run,
-    Workload,
-)
-from floatgate.papers.kit.judging import Filter
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Line, Workload
 from floatgate.papers.kit.trace_files import Source
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
 
 DEVICE = "tlllp17"
 ENTRY = 8
@@ -70,25 +56,13 @@ EXCERPTS = (
     Excerpt(Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"), slow=frozenset({"aged"})),
 )
 
-CAPTURES = (
-    Excerpt(
-        Source(
-            "pgbench on ext4, 100k requests", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 100_000
-        )
-    ),
-    Excerpt(
-        Source(
-            "RocksDB on ext4, 20k requests", CAPTURED, "capture-rocksdb-ext4-905k.csv.zst", 20_000
-        )
-    ),
-    Excerpt(
-        Source(
-            "postmark on f2fs, 100k requests",
-            CAPTURED,
-            "capture-postmark-f2fs-996k.csv.zst",
-            100_000,
-        )
-    ),
+CAPTURES = tuple(
+    Excerpt(Source(f"{name}, {limit // 1000}k requests", CAPTURED, file, limit, quick=False))
+    for name, file, limit in (
+        ("pgbench on ext4", "capture-pgbench-ext4-656k.csv.zst", 100_000),
+        ("RocksDB on ext4", "capture-rocksdb-ext4-905k.csv.zst", 20_000),
+        ("postmark on f2fs", "capture-postmark-f2fs-996k.csv.zst", 100_000),
+    )
 )
 
 FITTED = Workload(
@@ -233,116 +207,3 @@ LINES = (
     Line("page_cache", "LRU of pages", {"mapping.scheme": "page_cache"}),
 )
 STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K, NO_CACHE: "none", FREE: "tlllp-free", EMPTY: "tlllp-empty"}
-
-
-def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
-
-    trace: str
-    family: str
-    """Which of the paper's traces it stands for."""
-    line: str
-    """Key of the scheme with its parameters, e.g. "dftl"."""
-    start: str | None
-    """None here and below: it cannot matter to the run."""
-    spare: str | None
-    cache: str | None
-    """Of the map of the pages that the trace touches."""
-    arrivals: str | None
-    seed: int
-    hit_ratio: float
-    repeated: float
-    """Of look-ups, those of pages that the trace looked up before: the hit ratio of a cache that
-    begins empty, never evicts and loads nothing ahead."""
-    mean_us: float
-    stdev_us: float
-    utilization: float
-    queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
-    cleaning_time: float
-    """Of the mean response time, what was told as cleaning."""
-    data_reads: float
-    """Pages of the host's data per page access; so are the following."""
-    data_programs: float
-    map_reads: float
-    """Translation pages read for the host."""
-    map_programs: float
-    data_copies: float
-    """Pages of data that cleaning moved."""
-    map_copies: float
-    """Translation pages that cleaning moved, or wrote because data had moved."""
-    prefetch_used: float | None
-    """Of the entries loaded ahead, the share that was asked for."""
-    node_share: float | None
-    """Of the bytes that the cache holds at the end, those of nodes of mapping pages; of TLLLP with
-    a cache that is empty at first."""
-
-
-def reduce(experiment: Experiment, run: Run, result: Result) -> Point:
-    """The numbers of a run that figures and claims are about."""
-    work, mapping, latency = result.workload, result.mapping, result.latency
-    accesses = max(work.read_pages + work.write_pages, 1)
-    reads, programs = result.flash.reads, result.flash.programs
-    mean = latency.all.mean_us or 0.0
-    return Point(
-        trace=run.workload,
-        family=experiment.workload(run.workload).family,
-        line=run.line,
-        start=run.at("start"),
-        spare=run.at("spare"),
-        cache=run.at("cache"),
-        arrivals=run.at("arrivals"),
-        seed=run.seed,
-        hit_ratio=mapping.hit_ratio or 0.0,
-        repeated=1 - work.footprint_pages / accesses,
-        mean_us=mean,
-        stdev_us=latency.all.stdev_us or 0.0,
-        utilization=result.throughput.utilization or 0.0,
-        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
-        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
-        data_reads=reads.host / accesses,
-        data_programs=programs.host / accesses,
-        map_reads=reads.map / accesses,
-        map_programs=programs.map / accesses,
-        data_copies=programs.gc / accesses,
-        map_copies=programs.gc_map / accesses,
-        prefetch_used=_used(mapping.prefetched, mapping.prefetch_used),
-        node_share=_node_share(result) if run.line == STANDS_FOR[EMPTY] else None,
-    )
-
-
-def _used(prefetched: int | None, used: int | None) -> float | None:
-    return used / prefetched if prefetched and used is not None else None
-
-
-def _node_share(result: Result) -> float:
-    """Each miss loads an entry beside those ahead, and what has left is counted: the rest is in
-    the cache, of which the bytes are known, nodes and entries together."""
-    mapping = result.mapping
-    assert mapping.prefetched is not None, "the engine's own policies tell all that they count"
-    assert mapping.evictions is not None, "as above"
-    assert mapping.cache_bytes, "as above, and the last entry that is looked up stays"
-    entries = mapping.misses + mapping.prefetched - mapping.evictions
-    held: int = result.config["tlllp"]["bytes_per_entry"] * entries
-    return 1 - held / mapping.cache_bytes
-
-
-BUSY = 0.95
-"""A utilization from which response times are those of a backlog, if requests wait."""
-WAITING = 0.01
-"""Of the mean response time, the least wait that is one."""
-
-
-def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them: their response times then grow with
-    the length of the trace, and are of no scheme."""
-    return point.utilization >= BUSY and point.queue_share >= WAITING
-
-
-BACKLOG = Filter("with a backlog", backlogged)

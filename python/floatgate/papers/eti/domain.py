@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Run, Settings, Workload
-from floatgate.papers.kit.judging import Filter
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Settings, Workload
 
 from .lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
 
 DEVICE = "eti16"
 BLOCKS = 32_768
@@ -323,90 +318,3 @@ def _model(scale: int) -> Callable[[Settings], Settings]:
 def _on(blocks: int) -> Callable[[Settings], Settings]:
     """A drive of so many blocks, and all else at the paper's size."""
     return lambda asked: {"flash.blocks": str(blocks), **asked}
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run, reduced to what figures and claims are about. Shares are 0 to 1."""
-
-    trace: str
-    kind: str
-    """Stand-in, excerpt, excerpt in a loop, captured or synthetic."""
-    line: str
-    skew: str | None
-    """None here and below: it cannot matter to the run."""
-    cold: str | None
-    drift: str | None
-    copies: str | None
-    unit: str | None
-    mbf: str | None
-    mhf: str | None
-    seed: int
-    write_amplification: float
-    hot_share: float | None
-    """Of the pages that the host wrote, those in another stream than the coldest."""
-    hot_writes: float
-    """Of the trace's page writes, those to pages that are hot as Table 1 has it."""
-    ends: int | None
-    """The most different ends of the trace's writes in an ageing period; None if generated."""
-    victim_valid: float | None
-    """Of the pages of a cleaned unit, those that had to be moved."""
-    memory_bytes: int
-    extents_mean: float | None
-    """Over the write commands."""
-    extents_most: int | None
-    extents_table: float | None
-    """The mean as a share of those that there can be."""
-    length: float
-    """Mean pages of a write."""
-    volumes: float
-    """Pages written in the measured part, in volumes of the drive."""
-
-
-@dataclass(frozen=True)
-class Traced:
-    """What is measured on a workload itself, with no drive and no scheme."""
-
-    hot_writes: float
-    ends: int | None = None
-    """As in a point."""
-
-
-def reduce(experiment: Experiment, run: Run, result: Result, traced: Mapping[str, Traced]) -> Point:
-    """The numbers of a run that figures and claims are about. `traced`: by workload."""
-    placement, work = result.placement, result.workload
-    pages = [stream.host_pages for stream in placement.streams]
-    mean = placement.extents_mean
-    return Point(
-        trace=run.workload,
-        kind=experiment.workload(run.workload).family,
-        line=run.line,
-        skew=run.at("skew"),
-        cold=run.at("cold"),
-        drift=run.at("drift"),
-        copies=run.at("copies"),
-        unit=run.at("unit"),
-        mbf=run.at("mbf"),
-        mhf=run.at("mhf"),
-        seed=run.seed,
-        write_amplification=result.page_write_amplification or 1.0,
-        hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,
-        hot_writes=traced[run.workload].hot_writes,
-        ends=traced[run.workload].ends,
-        victim_valid=result.cleaning.victim_valid_mean,
-        memory_bytes=placement.memory_bytes,
-        extents_mean=mean,
-        extents_most=placement.extents_most,
-        extents_table=mean / result.setting("eti.extents") if mean else None,
-        length=work.write_pages / max(work.writes, 1),
-        volumes=work.write_pages / result.drive.logical_pages,
-    )
-
-
-def lacks_hot_data(point: Point) -> bool:
-    """Whether a smaller share of the writes goes to hot pages than in any trace of Table 1. It is
-    measured on the trace, with no drive and no scheme."""
-    return point.hot_writes < LEAST_HOT
-
-
-HOT_ENOUGH = Filter("with less hot data than any trace of Table 1", lacks_hot_data)

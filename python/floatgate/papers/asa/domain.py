@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.experiment import (
-    Axis,
-    ByFootprint,
-    Choice,
-    Experiment,
-    Line,
-    Run,
-    Workload,
-)
-from floatgate.papers.kit.judging import Filter
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Line, Workload
 from floatgate.papers.kit.trace_files import Source
-
-if TYPE_CHECKING:
-    from floatgate.result import Result
 
 DEVICE = "asa14"
 PAGE = 2048
@@ -46,13 +33,11 @@ class Excerpt:
     windows: int = 0
     """Into how many windows a round is cut, which each repetition has in another order."""
     slow: frozenset[str] = frozenset()
-    quick: bool = True
-    """Whether a quick reproduction has it."""
 
-    def workload(self, bench: Bench, file: Path) -> Workload:
-        """Played until it has written its drive `VOLUMES` times."""
+    def workload(self, bench: Bench, file: Path, volumes: int) -> Workload:
+        """Played until it has written its drive so often."""
         once = Played(str(file), dense=True)
-        rounds = max(2, round(VOLUMES * bench.span_bytes(once) / bench.written_bytes(once)))
+        rounds = max(2, round(volumes * bench.span_bytes(once) / bench.written_bytes(once)))
         played = replace(once, repeat=rounds, windows=self.windows)
         source, random = self.source, self.windows > 0
         return Workload(source.name, source.family, played, slow=self.slow, random=random)
@@ -78,10 +63,10 @@ _READS, _BUSY = "msr-sample-rw20-80-10k.trace.zst", "msr-sample-most-thpt-10k.tr
 
 EXCERPTS = (
     Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K), WINDOWS),
-    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K), quick=False),
-    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K), WINDOWS, quick=False),
+    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False)),
+    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False), WINDOWS),
     Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
-    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY), WINDOWS, quick=False),
+    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False), WINDOWS),
     # Its drive is three times as large as those of 10,000 requests.
     Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
 )
@@ -123,13 +108,13 @@ SPREADS = {
 }
 
 
-def synthetic(full: bool) -> Iterator[Workload]:
+def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator[Workload]:
     """The three loads as each choice of their axis has them."""
     for key, spread in SPREADS.items():
-        span = spread.times * SPAN
+        span = spread.times * least
         slow = frozenset() if key == "writes" else frozenset({key})
         for load, (r, f) in spread.skews.items() if full or key != "by the letter" else ():
-            writes = VOLUMES * span // PAGE
+            writes = volumes * span // PAGE
             spec = (
                 f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
                 f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
@@ -138,7 +123,7 @@ def synthetic(full: bool) -> Iterator[Workload]:
             yield Workload(spread.name(load), load, played, slow=slow, random=True)
             if (load, key) == (SYNTH9, "writes"):
                 # A range of a tenth for each volume: none of it was hot before.
-                moving = replace(played, moves=VOLUMES - 1)
+                moving = replace(played, moves=volumes - 1)
                 yield Workload(MOVING, MOVING, moving, random=True)
 
 
@@ -288,143 +273,3 @@ STANDS_FOR = {
     WITH_AGES: "asa-entries",
     AGES_FREE: "asa-free",
 }
-
-
-def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
-
-
-@dataclass(frozen=True)
-class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
-
-    trace: str
-    family: str
-    """Which of the paper's workloads it stands for."""
-    line: str
-    """Key of the FTL with its parameters, e.g. "asa-bytes"."""
-    spare: str | None
-    """None here and below: it cannot matter to the run."""
-    cache: str | None
-    """Of DFTL's map."""
-    start: str | None
-    arrivals: str | None
-    seed: int
-    data_reads: int
-    """Pages of data read by cleaning."""
-    data_copies: int
-    """Pages of data that cleaning moved."""
-    map_reads: int
-    """Translation pages read by cleaning."""
-    map_copies: int
-    """Translation pages that cleaning moved, or wrote because data had moved."""
-    erases: int
-    mean_us: float
-    write_amplification: float
-    """Without the map."""
-    hit_ratio: float
-    emergency: float
-    """Of the cleans, those in which free units were so few that CAT was not asked."""
-    utilization: float
-    queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
-    cleaning_time: float
-    """Of the mean response time, what was told as cleaning."""
-    sampling: float
-    """Of the time in which the flash was at work, reads of the map for samples."""
-    sample_reads: float
-    """The same reads, by their number, over all others of the flash."""
-    cache_bytes: int
-    """Memory of the map's cache."""
-    policy_bytes: int
-    """Memory of the placement: samples and criteria, and ages that are not in the map."""
-    volumes: float
-    """Pages written by the host, in volumes of the drive."""
-    write_bytes: float | None
-    """Of a write, on average; None of a generator."""
-    overwrites: float | None
-    """How often a round of an excerpt writes a page that it writes; None of a generator."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """What an excerpt writes in a round."""
-
-    write_bytes: float
-    """Of a write, on average."""
-    overwrites: float
-    """Writes of a page of 4 KiB that it writes at all, on average."""
-
-
-def reduce(experiment: Experiment, run: Run, result: Result, rounds: Mapping[str, Round]) -> Point:
-    """The numbers of a run that figures and claims are about."""
-    flash, cleans, latency = result.flash, result.cleaning, result.latency
-    mean, known = latency.all.mean_us or 0.0, rounds.get(run.workload)
-    return Point(
-        trace=run.workload,
-        family=experiment.workload(run.workload).family,
-        line=run.line,
-        spare=run.at("spare"),
-        cache=run.at("cache"),
-        start=run.at("start"),
-        arrivals=run.at("arrivals"),
-        seed=run.seed,
-        data_reads=flash.reads.gc,
-        data_copies=flash.programs.gc,
-        map_reads=flash.reads.gc_map,
-        map_copies=flash.programs.gc_map,
-        erases=flash.erases.total,
-        mean_us=mean,
-        write_amplification=result.data_write_amplification or 1.0,
-        hit_ratio=result.mapping.hit_ratio or 0.0,
-        emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
-        utilization=result.throughput.utilization or 0.0,
-        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
-        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
-        sampling=_sampling(result),
-        sample_reads=_sample_reads(result),
-        cache_bytes=result.mapping.cache_bytes or 0,
-        policy_bytes=result.placement.memory_bytes,
-        volumes=result.workload.volumes_written,
-        write_bytes=known.write_bytes if known else None,
-        overwrites=known.overwrites if known else None,
-    )
-
-
-def _sampling(result: Result) -> float:
-    """All reads take as long, and there is one die."""
-    busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
-    [reading] = result.dies.read
-    return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
-
-
-def _sample_reads(result: Result) -> float:
-    """Where nothing else is read, all that there are."""
-    samples = result.placement.sample_reads
-    others = result.flash.reads.total - samples
-    return samples / others if others else float(samples > 0)
-
-
-BUSY, WAITING = 0.95, 0.01
-"""A drive has a backlog if it is used so much of the time while requests wait so much of theirs:
-response times then grow with the length of the trace, and are of no FTL."""
-
-OVERWRITTEN = 2.0
-"""Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
-for each page that it writes. With fewer, most ages are those of our repetition."""
-
-
-def is_left_out(point: Point) -> bool:
-    """Whether a run says nothing of the paper's workloads."""
-    backlog = point.utilization >= BUSY and point.queue_share >= WAITING
-    once = point.overwrites is not None and point.overwrites < OVERWRITTEN
-    # In a loop, whole units can become invalid before they are cleaned.
-    idle = point.line == "dftl" and point.data_copies == 0
-    return backlog or once or idle
-
-
-LEFT_OUT = Filter(
-    "with a backlog, of an excerpt that overwrites nearly nothing, or where DFTL copies nothing",
-    is_left_out,
-)

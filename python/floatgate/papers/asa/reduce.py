@@ -1,0 +1,149 @@
+"""ASA-FTL's runs reduced to numbers, and which runs say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.claims import Filter
+from floatgate.papers.kit.experiment import Experiment, Run, Workload
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+
+    trace: str
+    family: str
+    """Which of the paper's workloads it stands for."""
+    line: str
+    """Key of the FTL with its parameters, e.g. "asa-bytes"."""
+    spare: str | None
+    """None here and below: it cannot matter to the run."""
+    cache: str | None
+    """Of DFTL's map."""
+    start: str | None
+    arrivals: str | None
+    seed: int
+    data_reads: int
+    """Pages of data read by cleaning."""
+    data_copies: int
+    """Pages of data that cleaning moved."""
+    map_reads: int
+    """Translation pages read by cleaning."""
+    map_copies: int
+    """Translation pages that cleaning moved, or wrote because data had moved."""
+    erases: int
+    mean_us: float
+    write_amplification: float
+    """Without the map."""
+    hit_ratio: float
+    emergency: float
+    """Of the cleans, those in which free units were so few that CAT was not asked."""
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
+    sampling: float
+    """Of the time in which the flash was at work, reads of the map for samples."""
+    sample_reads: float
+    """The same reads, by their number, over all others of the flash."""
+    cache_bytes: int
+    """Memory of the map's cache."""
+    policy_bytes: int
+    """Memory of the placement: samples and criteria, and ages that are not in the map."""
+    volumes: float
+    """Pages written by the host, in volumes of the drive."""
+    write_bytes: float | None
+    """Of a write, on average; None of a generator."""
+    overwrites: float | None
+    """How often a round of an excerpt writes a page that it writes; None of a generator."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """What an excerpt writes in a round."""
+
+    write_bytes: float
+    """Of a write, on average."""
+    overwrites: float
+    """Writes of a page of 4 KiB that it writes at all, on average."""
+
+
+def round_of(bench: Bench, work: Workload) -> Round | None:
+    """What an excerpt writes in a round; None of a generator."""
+    if not work.played.dense:
+        return None
+    return Round(bench.write_bytes(work.played), bench.overwrites(work.played))
+
+
+def reduce(experiment: Experiment, run: Run, result: Result, known: Round | None) -> Point:
+    """The numbers of a run that figures and claims are about."""
+    flash, cleans, latency = result.flash, result.cleaning, result.latency
+    mean = latency.all.mean_us or 0.0
+    return Point(
+        **run.named("spare", "cache", "start", "arrivals"),
+        family=experiment.workload(run.workload).family,
+        data_reads=flash.reads.gc,
+        data_copies=flash.programs.gc,
+        map_reads=flash.reads.gc_map,
+        map_copies=flash.programs.gc_map,
+        erases=flash.erases.total,
+        mean_us=mean,
+        write_amplification=result.data_write_amplification or 1.0,
+        hit_ratio=result.mapping.hit_ratio or 0.0,
+        emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
+        utilization=result.throughput.utilization or 0.0,
+        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        sampling=_sampling(result),
+        sample_reads=_sample_reads(result),
+        cache_bytes=result.mapping.cache_bytes or 0,
+        policy_bytes=result.placement.memory_bytes,
+        volumes=result.workload.volumes_written,
+        write_bytes=known.write_bytes if known else None,
+        overwrites=known.overwrites if known else None,
+    )
+
+
+def _sampling(result: Result) -> float:
+    """All reads take as long, and there is one die."""
+    busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
+    [reading] = result.dies.read
+    return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
+
+
+def _sample_reads(result: Result) -> float:
+    """Where nothing else is read, all that there are."""
+    samples = result.placement.sample_reads
+    others = result.flash.reads.total - samples
+    return samples / others if others else float(samples > 0)
+
+
+BUSY, WAITING = 0.95, 0.01
+"""A drive has a backlog if it is used so much of the time while requests wait so much of theirs:
+response times then grow with the length of the trace, and are of no FTL."""
+
+OVERWRITTEN = 2.0
+"""Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
+for each page that it writes. With fewer, most ages are those of our repetition."""
+
+
+def is_left_out(point: Point) -> bool:
+    """Whether a run says nothing of the paper's workloads."""
+    backlog = point.utilization >= BUSY and point.queue_share >= WAITING
+    once = point.overwrites is not None and point.overwrites < OVERWRITTEN
+    # In a loop, whole units can become invalid before they are cleaned.
+    idle = point.line == "dftl" and point.data_copies == 0
+    return backlog or once or idle
+
+
+LEFT_OUT = Filter(
+    "with a backlog, few overwrites, or no copies with DFTL",
+    is_left_out,
+)

@@ -1,0 +1,214 @@
+"""Claims: a statement of a paper, where it comes from, and what decides whether it is true."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from .exhibits import Row
+from .experiment import Experiment, Place, Run
+from .verdicts import AS_CLAIMED, LESS, MORE, STRADDLES, Region
+
+Point = TypeVar("Point")
+"""A run, reduced to the numbers that claims and figures are about."""
+
+UNCHECKED = "not checked"
+OURS = (
+    "Ours: the least to the largest of our numbers over the points that count. At each point it is "
+    "the number of the workload or line that is farthest from what is claimed, whose name stands "
+    "before it where the claim compares several."
+)
+"""How to read our numbers beside those of the paper."""
+
+STATED, INFERRED, OWN = "stated", "inferred", "ours"
+BASES = (STATED, INFERRED, OWN)
+
+
+class Origin(NamedTuple):
+    """Where a claim comes from."""
+
+    where: str
+    paper: str
+    """What the paper states, in short."""
+    basis: str
+    """Stated: the paper says so. Inferred: it follows from what the paper says. Ours: a question
+    that the paper does not ask."""
+    quote: str
+    """The words of the paper."""
+
+
+def stated(where: str, paper: str, quote: str) -> Origin:
+    return Origin(where, paper, STATED, quote)
+
+
+def inferred(where: str, paper: str, quote: str = "") -> Origin:
+    return Origin(where, paper, INFERRED, quote)
+
+
+def own(where: str, paper: str) -> Origin:
+    return Origin(where, paper, OWN, "")
+
+
+@dataclass(frozen=True)
+class At(Generic[Point]):
+    """What was measured at a point of a domain, with one seed."""
+
+    experiment: Experiment
+    points: Mapping[Run, Point]
+    place: Place
+    seed: int
+
+    def __call__(self, workload: str, line: str) -> Point:
+        """One of the paper's lines on one of its workloads. Raises KeyError if it was not run."""
+        return self.points[self.experiment.run_of(self.place, workload, line, self.seed)]
+
+
+Values = dict[str, float]
+"""What a claim compares, by name: each value has to be in the claim's region."""
+Measure = Callable[[At[Point]], Values]
+
+
+@dataclass(frozen=True)
+class Premise(Generic[Point]):
+    """What a claim takes for granted. A point where the whole interval of the premise is not in its
+    region is left out of the claim's verdict."""
+
+    text: str
+    """What is left out: "without a gain on Financial1"."""
+    measure: Measure[Point]
+    """Of the lines and workloads of the claim."""
+    region: Region
+
+
+@dataclass(frozen=True)
+class Filter(Generic[Point]):
+    """Runs that say nothing, chosen before any was made and applied to all claims alike."""
+
+    text: str
+    """What is left out: "points with a backlog"."""
+    rejects: Callable[[Point], bool]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a paper."""
+
+    key: str
+    text: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Claim(Statement, Generic[Point]):
+    """A statement with a domain: the points at which it is tested, and the region that it names."""
+
+    axes: tuple[str, ...]
+    """Of the experiment: what the statement leaves open."""
+    workloads: tuple[str, ...]
+    lines: tuple[str, ...]
+    """Those of the paper that the claim compares."""
+    measure: Measure[Point]
+    region: Region
+    said: Callable[[float], str]
+    """How a value is written."""
+    full_axes: frozenset[str] = frozenset()
+    """Of the axes, those that a quick reproduction leaves at their defaults."""
+    premise: Premise[Point] | None = None
+    of_each: Callable[[str], str] | None = None
+    """What a value is a case of, by its name: of each the best case is enough ("in some cases")."""
+    cases: int = 1
+    """The number of cases that the best is picked from: it widens all intervals."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Points of a domain by what our numbers are at them."""
+
+    as_claimed: int = 0
+    more: int = 0
+    less: int = 0
+    open: int = 0
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], case: str = "case") -> Counts:
+        """Counts rows of a domain; `case` names the column."""
+        cases = Counter(row[case] for row in rows if not row["rejected"])
+        left_out = sum(bool(row["rejected"]) for row in rows)
+        return cls(cases[AS_CLAIMED], cases[MORE], cases[LESS], cases[STRADDLES], left_out)
+
+    @property
+    def points(self) -> int:
+        """Points that count."""
+        return self.as_claimed + self.more + self.less + self.open
+
+    def __str__(self) -> str:
+        """ "27 of 210 as claimed, 160 more, 20 less, 3 open"."""
+        parts = [f"{self.as_claimed} of {self.points} as claimed"] if self.points else []
+        parts += [
+            f"{number} {name}"
+            for number, name in (
+                *((self.more, MORE), (self.less, LESS), (self.open, STRADDLES)),
+                (self.left_out, "left out"),
+            )
+            if number
+        ]
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What we measured of a statement. Without rows, no run says anything about it."""
+
+    ours: str = "not measured"
+    why: str = ""
+    """Why the statement is not checked; of one that is, what is left out."""
+    number: float | None = None
+    """Our number where every axis is at its default."""
+    rows: Sequence[Row] = ()
+    """The points of the claim's domain, each with its estimate and case."""
+
+    @property
+    def counts(self) -> Counts:
+        return Counts.of(self.rows)
+
+    @property
+    def at_once(self) -> Counts:
+        """With intervals so wide that those of all points hold at once at 95 %."""
+        return Counts.of(self.rows, "case_at_once")
+
+    @property
+    def is_checked(self) -> bool:
+        return self.counts.points > 0
+
+    @property
+    def verdict(self) -> str:
+        if self.is_checked:
+            return str(self.counts)
+        return f"{UNCHECKED}, {self.counts}" if self.rows else UNCHECKED
+
+
+Judged = tuple[Claim[Point], Measured]
+AnyClaim = tuple[Statement, Measured]
+
+
+def unchecked(key: str, text: str, origin: Origin, why: str) -> AnyClaim:
+    """A statement that no run says anything about."""
+    return Statement(key, text, origin), Measured(why=why)
+
+
+def change(value: float) -> str:
+    """A relative change in percent, with its sign."""
+    return signed(value, "{:+.1%}")
+
+
+def in_points(value: float, digits: int = 1) -> str:
+    """A difference of shares (0 to 1) in points, with its sign."""
+    return signed(100 * value, f"{{:+.{digits}f}} points")
+
+
+def signed(value: Any, form: str) -> str:
+    """A number with a minus that is as wide as a plus."""
+    return form.format(value).replace("-", "\N{MINUS SIGN}")

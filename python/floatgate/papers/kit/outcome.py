@@ -1,0 +1,85 @@
+"""Outcome: all that a reproduction measured, judged and drew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .claims import AnyClaim, Measured
+from .exhibits import Column, Exhibit, Row
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """All that a reproduction found."""
+
+    name: str
+    title: str
+    citation: str
+    mode: str
+    labels: Mapping[str, str]
+    """Names of the lines by their key."""
+    exhibits: list[Exhibit]
+    claims: Sequence[AnyClaim]
+    points: list[Any]
+    """A dataclass per run, with `trace` and `line` among its fields."""
+    results: list[Result]
+    """The run behind each point."""
+    columns: Sequence[Column]
+    """Those of the table of all runs, of the fields of a point."""
+    shown: str
+    """The line of which a run per trace is shown with its whole config."""
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def document(self) -> Row:
+        """The outcome as JSON: claims, the data of the exhibits, and the runs with their config."""
+        claims = [
+            {
+                "id": claim.key,
+                "claim": claim.text,
+                **claim.origin._asdict(),
+                "ours": measured.ours,
+                "number": measured.number,
+                "verdict": measured.verdict,
+                "why": measured.why,
+                **(_counted(measured) if measured.rows else {}),
+            }
+            for claim, measured in self.claims
+        ]
+        runs = [
+            vars(point) | _provenance(result)
+            for point, result in zip(self.points, self.results, strict=True)
+        ]
+        return {
+            "paper": {"name": self.name, "title": self.title, "citation": self.citation},
+            "mode": self.mode,
+            "claims": claims,
+            "figures": {exhibit.key: exhibit.rows for exhibit in self.exhibits},
+            "warnings": self.warnings,
+            "notes": self.notes,
+            "runs": runs,
+        }
+
+
+def _counted(measured: Measured) -> Row:
+    """The verdict in numbers, and the points that it counts."""
+    return {
+        "points": vars(measured.counts),
+        "points_at_once": vars(measured.at_once),
+        "domain": list(measured.rows),
+    }
+
+
+def _provenance(result: Result) -> Row:
+    return {
+        "workload": vars(result.workload),
+        "seed": result.seed,
+        "floatgate": result.floatgate,
+        "engine": result.engine.version,
+        "config": result.config,
+    }

@@ -1,0 +1,188 @@
+"""Reproduction of a paper: runs its experiment, judges its claims, and collects what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic
+
+from .batch import Bench
+from .claims import AnyClaim, Claim, Filter, Judged, Point
+from .exhibits import Column, Exhibit
+from .experiment import Experiment, Place, Run, Workload, seeds_of
+from .judging import judge, runs_of
+from .outcome import Outcome
+from .trace_files import Source, find_traces, missing_warning
+from .verdict_tables import axes_table, by_confidence, by_factor, map_of, shares
+
+if TYPE_CHECKING:
+    from floatgate.api import Progress
+    from floatgate.papers import Listed
+    from floatgate.result import Result
+
+    from .cache import Cache
+
+
+@dataclass(frozen=True)
+class Lab:
+    """Traces, drive and options of one reproduction."""
+
+    full: bool
+    files: Mapping[Source, Path]
+    """The traces that were found, each with its file."""
+    bench: Bench
+
+    def wanted(self, sources: Iterable[Source]) -> list[tuple[Source, Path]]:
+        """Those of the sources that this reproduction plays, with their files."""
+        return [(s, self.files[s]) for s in sources if s in self.files and (self.full or s.quick)]
+
+
+@dataclass(frozen=True)
+class Findings(Generic[Point]):
+    """Runs of one experiment, reduced to points, and its claims with verdicts."""
+
+    lab: Lab
+    experiment: Experiment
+    points: Mapping[Run, Point]
+    results: Mapping[Run, Result]
+    judged: Sequence[Judged[Point]]
+    filter: Filter[Point]
+
+    @property
+    def every(self) -> list[Point]:
+        return list(self.points.values())
+
+    def of(self, *keys: str) -> list[Judged[Point]]:
+        """The claims with these keys that were asked, in the order of the keys."""
+        by_key = {claim.key: (claim, found) for claim, found in self.judged}
+        return [by_key[key] for key in keys if key in by_key]
+
+
+@dataclass(frozen=True)
+class More:
+    """What a paper adds to its main experiment: exhibits, and claims judged in other ways."""
+
+    exhibits: Sequence[Exhibit] = ()
+    """An exhibit with the key of one that every paper has replaces it."""
+    judged: Sequence[AnyClaim] = ()
+    """In front of the claims that nothing is measured for."""
+    points: Sequence[Any] = ()
+    results: Sequence[Result] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+def _nothing(_: Any) -> More:
+    return More()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper(Generic[Point]):
+    """A paper as data. Its title and its citation are in the table of papers."""
+
+    experiment: Experiment | Callable[[Lab], Experiment]
+    claims: Sequence[Claim[Point]] | Callable[[Experiment, bool], Sequence[Claim[Point]]]
+    reduce: Callable[[Experiment, Run, Result, Any], Point]
+    """Reduces a run to a dataclass with `trace` and `line` among its fields; last, the run's
+    workload as `facts` describes it."""
+    filter: Filter[Point]
+    columns: Sequence[Column]
+    """Columns of the table of all runs, of the fields of a point."""
+    example: str
+    """The line of which the page shows one run per trace with its whole config."""
+    device: str
+    notes: str = ""
+    """Limits and conditions, a line each."""
+    sources: Sequence[Source] = ()
+    facts: Callable[[Bench, Workload], Any] = lambda *_: None
+    """Measures a workload itself, with no drive."""
+    shown: Callable[[Experiment, bool], Iterable[Run]] = lambda *_: ()
+    """Runs that figures need, whether claims need them or not."""
+    more: Callable[[Findings[Point]], More] = _nothing
+    unchecked: Sequence[AnyClaim] = ()
+    """Statements that no run says anything about."""
+
+
+def reproduce(
+    paper: Paper[Any],
+    listed: Listed,
+    full: bool,
+    traces: Path | None,
+    progress: Progress | None,
+    kept: Cache | None = None,
+) -> Outcome:
+    """Runs the paper's experiment; `full` asks every point of each claim's domain, with more seeds.
+
+    `traces` is the directory of its traces, if given; `kept` has the results of earlier runs and
+    gets those of new ones. Raises ConfigError if the directory does not exist.
+    """
+    files, missing = find_traces(paper.sources, traces)
+    lab = Lab(full, dict(files), Bench(paper.device, progress, kept))
+    found = _investigated(paper, lab)
+    more = paper.more(found)
+    judged = [*found.judged, *more.judged]
+    with_domain = [(c, m) for c, m in judged if isinstance(c, Claim)]
+    standard = [
+        shares(judged),
+        axes_table(found.experiment, [claim for claim, _ in found.judged]),
+        by_factor(found.experiment, found.judged, found.points, full, paper.filter),
+        by_confidence(with_domain),
+    ]
+    maps = [map_of(found.experiment, c, m) for c, m in found.judged if len(m.rows) > 1]
+    exhibits = {exhibit.key: exhibit for exhibit in (*standard, *more.exhibits, *maps)}
+    return Outcome(
+        name=listed.name,
+        title=listed.title,
+        citation=listed.citation,
+        mode="full" if full else "quick",
+        labels={line.key: line.label for line in found.experiment.lines} | {**more.labels},
+        exhibits=[exhibit for exhibit in exhibits.values() if exhibit.rows],
+        claims=[*judged, *paper.unchecked],
+        points=[*found.every, *more.points],
+        results=[*found.results.values(), *more.results],
+        columns=paper.columns,
+        shown=paper.example,
+        warnings=[*missing_warning([s for s in missing if full or s.quick]), *more.warnings],
+        notes=[*more.notes, *paper.notes.splitlines()],
+    )
+
+
+def _investigated(paper: Paper[Point], lab: Lab) -> Findings[Point]:
+    given = paper.experiment
+    experiment = given if isinstance(given, Experiment) else given(lab)
+    asked = paper.claims
+    claims = asked(experiment, lab.full) if callable(asked) else asked
+    return investigate(paper, lab, experiment, claims, paper.shown(experiment, lab.full))
+
+
+def investigate(
+    paper: Paper[Point],
+    lab: Lab,
+    experiment: Experiment,
+    claims: Sequence[Claim[Point]],
+    shown: Iterable[Run] = (),
+) -> Findings[Point]:
+    """Runs what the claims need, and `shown`; reduces it, and judges the claims."""
+    results = experiment.simulate(lab.bench, [*runs_of(experiment, claims, lab.full), *shown])
+    facts = {work.name: paper.facts(lab.bench, work) for work in experiment.workloads}
+    points = {
+        run: paper.reduce(experiment, run, result, facts[run.workload])
+        for run, result in results.items()
+    }
+    judged = [(claim, judge(experiment, claim, points, lab.full, paper.filter)) for claim in claims]
+    return Findings(lab, experiment, points, results, judged, paper.filter)
+
+
+def runs_at(
+    experiment: Experiment,
+    workloads: Iterable[Workload],
+    places: Sequence[Place],
+    lines: Sequence[str],
+    full: bool,
+) -> Iterable[Run]:
+    """Runs of our lines on our workloads at these points, with every seed."""
+    for work, place, line, seed in product(workloads, places, lines, seeds_of(full)):
+        yield experiment.run(work, experiment.line(line), place, seed)

@@ -1,0 +1,116 @@
+"""TLLLP's runs reduced to numbers, and which runs say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from floatgate.papers.kit.claims import Filter
+from floatgate.papers.kit.experiment import Experiment, Run
+
+from .domain import EMPTY, STANDS_FOR
+
+if TYPE_CHECKING:
+    from floatgate.result import Result
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+
+    trace: str
+    family: str
+    """Which of the paper's traces it stands for."""
+    line: str
+    """Key of the scheme with its parameters, e.g. "dftl"."""
+    start: str | None
+    """None here and below: it cannot matter to the run."""
+    spare: str | None
+    cache: str | None
+    """Of the map of the pages that the trace touches."""
+    arrivals: str | None
+    seed: int
+    hit_ratio: float
+    repeated: float
+    """Of look-ups, those of pages that the trace looked up before: the hit ratio of a cache that
+    begins empty, never evicts and loads nothing ahead."""
+    mean_us: float
+    stdev_us: float
+    utilization: float
+    queue_share: float
+    """Of the mean response time, what was waiting for room in the command queue."""
+    cleaning_time: float
+    """Of the mean response time, what was told as cleaning."""
+    data_reads: float
+    """Pages of the host's data per page access; so are the following."""
+    data_programs: float
+    map_reads: float
+    """Translation pages read for the host."""
+    map_programs: float
+    data_copies: float
+    """Pages of data that cleaning moved."""
+    map_copies: float
+    """Translation pages that cleaning moved, or wrote because data had moved."""
+    prefetch_used: float | None
+    """Of the entries loaded ahead, the share that was asked for."""
+    node_share: float | None
+    """Of the bytes that the cache holds at the end, those of nodes of mapping pages; of TLLLP with
+    a cache that is empty at first."""
+
+
+def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
+    """The numbers of a run that figures and claims are about."""
+    work, mapping, latency = result.workload, result.mapping, result.latency
+    accesses = max(work.read_pages + work.write_pages, 1)
+    reads, programs = result.flash.reads, result.flash.programs
+    mean = latency.all.mean_us or 0.0
+    return Point(
+        **run.named("start", "spare", "cache", "arrivals"),
+        family=experiment.workload(run.workload).family,
+        hit_ratio=mapping.hit_ratio or 0.0,
+        repeated=1 - work.footprint_pages / accesses,
+        mean_us=mean,
+        stdev_us=latency.all.stdev_us or 0.0,
+        utilization=result.throughput.utilization or 0.0,
+        queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
+        cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
+        data_reads=reads.host / accesses,
+        data_programs=programs.host / accesses,
+        map_reads=reads.map / accesses,
+        map_programs=programs.map / accesses,
+        data_copies=programs.gc / accesses,
+        map_copies=programs.gc_map / accesses,
+        prefetch_used=_used(mapping.prefetched, mapping.prefetch_used),
+        node_share=node_share(result) if run.line == STANDS_FOR[EMPTY] else None,
+    )
+
+
+def _used(prefetched: int | None, used: int | None) -> float | None:
+    return used / prefetched if prefetched and used is not None else None
+
+
+def node_share(result: Result) -> float:
+    """Each miss loads an entry beside those ahead, and what has left is counted: the rest is in
+    the cache, of which the bytes are known, nodes and entries together."""
+    mapping = result.mapping
+    assert mapping.prefetched is not None, "the engine's own policies tell all that they count"
+    assert mapping.evictions is not None, "as above"
+    assert mapping.cache_bytes, "as above, and the last entry that is looked up stays"
+    entries = mapping.misses + mapping.prefetched - mapping.evictions
+    held: int = result.config["tlllp"]["bytes_per_entry"] * entries
+    return 1 - held / mapping.cache_bytes
+
+
+BUSY = 0.95
+"""A utilization from which response times are those of a backlog, if requests wait."""
+WAITING = 0.01
+"""Of the mean response time, the least wait that is one."""
+
+
+def backlogged(point: Point) -> bool:
+    """Whether requests come faster than the drive serves them: their response times then grow with
+    the length of the trace, and are of no scheme."""
+    return point.utilization >= BUSY and point.queue_share >= WAITING
+
+
+BACKLOG = Filter("with a backlog", backlogged)

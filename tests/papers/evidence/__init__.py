@@ -1,0 +1,110 @@
+"""Evidence made by hand for the claims of every paper, with the case that each claim then has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.claims import AnyClaim, Claim, Filter, Measured
+from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.judging import judge, judge_all, runs_of
+from floatgate.papers.kit.reproduce import Findings, Lab
+from floatgate.papers.kit.verdicts import AS_CLAIMED
+
+Numbers = Mapping[Any, Mapping[str, Any]]
+"""By the line on a workload, numbers of a run."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A claim, its case at a point, why it has to be that, and how the evidence differs from what
+    is stated: numbers, and by how much they scatter."""
+
+    claim: str
+    case: str
+    because: str
+    numbers: Numbers = field(default_factory=dict)
+    scatter: Numbers = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A paper's experiment, and runs of it in which everything is as the paper states."""
+
+    claims: Sequence[Claim[Any]]
+    experiment: Experiment
+    filter: Filter[Any]
+    point: Callable[[Run], Any]
+    """A run as stated."""
+    where: Callable[[Run], Sequence[Any]]
+    """By which keys numbers of cases are a run's, the last one first."""
+    cases: Sequence[Case]
+    rejected: Mapping[str, Any]
+    """Numbers of a run that the filter rejects."""
+    scattering: Experiment | None = None
+    """The experiment if every run differs from seed to seed, where that is another."""
+    kept: tuple[str, ...] = ()
+    """Axes that a case is tested on; of others it has the default."""
+    never: frozenset[str] = frozenset()
+    """Claims that take a trace that nobody has."""
+    unchecked: Sequence[AnyClaim] = ()
+    optional: frozenset[str] = frozenset()
+    """Workloads that a claim can do without."""
+    swept: frozenset[str] = frozenset()
+    """Axes of tables next to the verdicts."""
+    change: Callable[[Any, Mapping[str, Any]], Any] = lambda point, numbers: replace(
+        point, **numbers
+    )
+    spread: Callable[[Any, str, Any, int], Any] = lambda point, name, width, seed: (
+        getattr(point, name) + width * (seed - 2)
+    )
+
+    def __getitem__(self, key: str) -> Claim[Any]:
+        return next(claim for claim in self.claims if claim.key == key)
+
+    def judged(self, claim: Claim[Any], points: Mapping[Run, Any], full: bool = False) -> Measured:
+        return judge(self.experiment, claim, points, full, self.filter)
+
+    def stated(self, claim: Claim[Any], full: bool = False) -> dict[Run, Any]:
+        """Evidence with which the claim is as claimed."""
+        held = [c for c in self.cases if (c.claim, c.case) == (claim.key, AS_CLAIMED)][-1]
+        return {run: self._varied(run, held) for run in runs_of(self.experiment, [claim], full)}
+
+    def findings(
+        self, points: Mapping[Run, Any], claims: Sequence[Claim[Any]] = (), full: bool = False
+    ) -> Findings[Any]:
+        """What a reproduction of the paper has with these points."""
+        judged = judge_all(self.experiment, claims, points, full, self.filter)
+        lab = Lab(full, {}, Bench(self.experiment.device, None))
+        return Findings(lab, self.experiment, points, {}, judged, self.filter)
+
+    def at_one_point(self, case: Case) -> Measured:
+        """The claim with the evidence of a case."""
+        experiment = self.scattering or self.experiment
+        claim = replace(self[case.claim], axes=self.kept)
+        points = {run: self._varied(run, case) for run in runs_of(experiment, [claim], False)}
+        return judge(experiment, claim, points, False, self.filter)
+
+    def _varied(self, run: Run, case: Case) -> Any:
+        point = self.point(run)
+        for key in reversed(self.where(run)):
+            point = self.change(point, case.numbers.get(key, {}))
+        for key in self.where(run):
+            for name, width in case.scatter.get(key, {}).items():
+                point = self.change(point, {name: self.spread(point, name, width, run.seed)})
+        return point
+
+
+def met_at(found: Measured, axis: str) -> set[str]:
+    """The choices on an axis with which a claim is met, and with no other choice."""
+    counted = [row for row in found.rows if not row["rejected"]]
+    met = {row[axis] for row in counted if row["case"] == AS_CLAIMED}
+    assert met.isdisjoint(row[axis] for row in counted if row["case"] != AS_CLAIMED)
+    return met
+
+
+def is_met(found: Measured) -> bool:
+    """Whether a claim is as claimed at every point that counts, of which there is one or more."""
+    return 0 < found.counts.points == found.counts.as_claimed

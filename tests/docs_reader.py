@@ -42,7 +42,7 @@ NOT_RUN = {
     " Kubernetes start; test_study.py runs parts",
     r"floatgate paper \w+ --full": "takes 92 minutes for all (docs/papers/README.md)",
     r"floatgate paper all --out papers": "takes minutes; each page has its paper, and"
-    " test_paper_site.py the site",
+    " papers/test_paper_site.py the site",
 }
 """Commands that no test runs, as patterns with the reason."""
 

@@ -46,9 +46,9 @@ from floatgate.papers.eti.domain import (
 )
 from floatgate.papers.eti.figures import COLUMNS
 from floatgate.papers.eti.hot import HOT_CLAIMS, LONG_TRACES
+from floatgate.papers.eti.measures import ETI
 from floatgate.papers.eti.paper import PAPER, more, played_on
 from floatgate.papers.eti.reduce import HOT_ENOUGH, Traced, hot_writes, lacks_hot_data, reduce
-from floatgate.papers.eti.values import ETI
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.claims import in_points
 from floatgate.papers.kit.exhibits import Row

@@ -120,6 +120,9 @@ def test_a_map_is_drawn_over_the_axes_that_explain_most() -> None:
         for reading in ("one", "other")
     }
     assert len(figure_of(table).drawings) == 1
+    half = [row | {"score": 0.5 if row["start"] == "aged" else row["score"]} for row in table.rows]
+    cells = {(c["x"], c["y"]): (c["met"], c["text"]) for c in cells_of(replace(table, rows=half))}
+    assert cells["large", "one"] == (0.75, "1 of 2"), "what is open is drawn as a half"
 
 
 def test_all_that_a_claim_compares_has_to_be_so() -> None:

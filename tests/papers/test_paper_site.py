@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 from floatgate.cli import app
 from floatgate.papers.kit.claims import OURS, Counts, Measured, Statement, inferred
-from floatgate.papers.kit.latex import escape, latex
 from floatgate.papers.kit.summary import (
     CANNOT,
     EVERYWHERE,
@@ -29,6 +28,7 @@ from floatgate.papers.kit.summary import (
     summary_of,
 )
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
+from floatgate.report.latex import escape, latex
 from floatgate.report.tables import Cell, Table
 
 __all__ = ["site", "two_papers"]

@@ -22,6 +22,7 @@ from floatgate.papers.kit.claims import (
 )
 from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
 
+from . import measures
 from .domain import (
     AGES_FREE,
     ASA,
@@ -37,26 +38,6 @@ from .domain import (
     SYNTH9,
     TPCC,
     WITH_AGES,
-)
-from .measures import (
-    PAPER_GC,
-    PAPER_RESPONSE,
-    Effect,
-    adapts,
-    ages_kept,
-    at_once,
-    counted,
-    few_samples,
-    gc_writes,
-    larger_requests,
-    much_smaller,
-    no_difference,
-    ranking,
-    response,
-    response_change,
-    sampling,
-    saved,
-    writes_change,
 )
 from .reduce import Point
 
@@ -84,7 +65,7 @@ TIMED = (*READ, "arrivals")
 
 
 LESS, GAIN = Region(high=-EFFECT), Region(low=EFFECT)
-MINUS_33, MINUS_9 = signed(PAPER_GC, "{:.0%}"), signed(PAPER_RESPONSE, "{:.0%}")
+MINUS_33, MINUS_9 = signed(measures.PAPER_GC, "{:.0%}"), signed(measures.PAPER_RESPONSE, "{:.0%}")
 
 REDUCES = (
     "the ASA-FTL significantly reduces the garbage collection overhead (GC page read/write) by 33% "
@@ -136,7 +117,7 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
             stated(where, f"up to {MINUS_33}", UP_TO),
             copies,
             name,
-            counted(gc_writes, name),
+            measures.counted(measures.gc_writes, name),
             LESS,
         ),
         _on(
@@ -145,7 +126,7 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
             stated(where, MINUS_9, UP_TO),
             times,
             name,
-            response(name),
+            measures.response(name),
             LESS,
         ),
         _on(
@@ -154,8 +135,8 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
             stated(FIGURE_2, MINUS_33, REDUCES),
             copies,
             name,
-            counted(gc_writes, name),
-            Region.about(PAPER_GC),
+            measures.counted(measures.gc_writes, name),
+            Region.about(measures.PAPER_GC),
         ),
         _on(
             f"response-{key}",
@@ -163,8 +144,8 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
             stated(FIGURE_2, MINUS_9, REDUCES),
             times,
             name,
-            response(name),
-            Region.about(PAPER_RESPONSE),
+            measures.response(name),
+            Region.about(measures.PAPER_RESPONSE),
         ),
         _on(
             f"at-once-{key}",
@@ -173,23 +154,23 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
             inferred(FIGURE_2, f"{MINUS_33} and {MINUS_9}", REDUCES),
             times,
             name,
-            at_once(name),
+            measures.at_once(name),
             Region(1 / TOLERANCE, TOLERANCE, 1.0, ABOVE),
             lambda value: signed(value, "{:+.2f}"),
         ),
     )
 
 
-def _gain(of: Effect, name: str) -> Premise[Point]:
+def _gain(of: measures.Effect, name: str) -> Premise[Point]:
     """Where a workload gains nothing, there is nothing to hold another gain against."""
     return Premise(f"without a sure gain on {name}", lambda at: {"": -of(at, name)}, GAIN)
 
 
 def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Claim[Point]]:
     """Of both numbers, where each can be asked."""
-    numbers: tuple[tuple[str, str, tuple[str, ...], Effect], ...] = (
-        ("gc", "GC page writes", COUNTED, writes_change),
-        ("response", "mean response time", timed, response_change),
+    numbers: tuple[tuple[str, str, tuple[str, ...], measures.Effect], ...] = (
+        ("gc", "GC page writes", COUNTED, measures.writes_change),
+        ("response", "mean response time", timed, measures.response_change),
     )
     return [
         Claim(
@@ -200,7 +181,7 @@ def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Cl
             (*swept, "financial1", *axes),
             (FINANCIAL1, name),
             BOTH,
-            much_smaller(of, name),
+            measures.much_smaller(of, name),
             Region(low=0.0),
             in_points,
             premise=_gain(of, FINANCIAL1),
@@ -217,7 +198,7 @@ def _larger(key: str, name: str, *axes: str) -> Claim[Point]:
         axes,
         (FINANCIAL1, name),
         (DFTL,),
-        larger_requests(name),
+        measures.larger_requests(name),
         GAIN,
         change,
     )
@@ -232,7 +213,7 @@ def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> Claim[Point]:
         axes,
         (name,),
         (DFTL, KNOWN),
-        saved(name),
+        measures.saved(name),
         Region(high=NEAR),
         "{:.1%}".format,
     )
@@ -273,7 +254,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         (*COUNTED, "synth"),
         (SYNTH9, SYNTH7, SYNTH5),
         BOTH,
-        ranking,
+        measures.ranking,
         GAIN,
         in_points,
     ),
@@ -288,7 +269,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         ),
         (*COUNTED, "synth"),
         SYNTH5,
-        no_difference,
+        measures.no_difference,
         Region(-SAME, SAME),
     ),
     _near_optimal(CAMBRIDGE, "cambridge", (*DRIVE, "copies", "cambridge")),
@@ -301,10 +282,10 @@ CLAIMS: tuple[Claim[Point], ...] = (
         COUNTED,
         (SYNTH9, MOVING),
         BOTH,
-        adapts,
+        measures.adapts,
         Region(low=0.0),
         in_points,
-        premise=_gain(writes_change, SYNTH9),
+        premise=_gain(measures.writes_change, SYNTH9),
     ),
     _overhead(
         "samples",
@@ -317,7 +298,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         ),
         DRIVE,
         (FEW, MANY),
-        few_samples,
+        measures.few_samples,
         SAME,
     ),
     _overhead(
@@ -326,7 +307,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
         DRIVE,
         (WITH_AGES, AGES_FREE),
-        ages_kept,
+        measures.ages_kept,
         MINIMAL,
     ),
     _overhead(
@@ -336,7 +317,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
         READ,
         (ASA,),
-        sampling,
+        measures.sampling,
         MINIMAL,
     ),
 )

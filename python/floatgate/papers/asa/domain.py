@@ -109,7 +109,6 @@ SPREADS = {
 
 
 def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator[Workload]:
-    """The three loads as each choice of their axis has them."""
     for key, spread in SPREADS.items():
         span = spread.times * least
         slow = frozenset() if key == "writes" else frozenset({key})
@@ -128,7 +127,6 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
 
 
 def _cache(share: float) -> ByFootprint:
-    """Room for a share of DFTL's map of the pages that a workload touches."""
     return lambda pages: {"mapping.cache": f"{max(1, int(share * pages)) * ENTRY}B"}
 
 

@@ -7,14 +7,11 @@ Time is in pages that the host has written, from 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-import polars as pl
-
-from floatgate import api
 from floatgate.papers.kit.exhibits import Column, Numbers
+from floatgate.papers.kit.recorded import Request, play
 from floatgate.result import Result
-from floatgate.traces.model import WRITE
 
 from .domain import DEVICE, PAGE
 
@@ -114,22 +111,13 @@ def criteria_example() -> Numbers:
     )
 
 
-def _play(pages: Sequence[int], changed: Mapping[str, str]) -> Result:
+def _play(pages: Sequence[int], changed: dict[str, str]) -> Result:
     """These pages written one after the other on an empty drive. Criteria are those of the ages
     after `EVICTED` writes, unless it is changed."""
-    frame = pl.DataFrame(
-        {
-            "at_ns": pl.Series([0] * len(pages), dtype=pl.UInt64),
-            "op": pl.Series([WRITE] * len(pages), dtype=pl.UInt8),
-            "offset": pl.Series([PAGE * page for page in pages], dtype=pl.UInt64),
-            "length": pl.Series([PAGE] * len(pages), dtype=pl.UInt64),
-        }
-    )
-    set = {
-        "start.fill": "none",
+    settings = {
         "queue.arrivals": "closed",
         "asa.sample_source": "random_lpn",
         "asa.update_period": str(EVICTED),
-        **changed,
     }
-    return api.run(frame, device=DEVICE, set=set, addresses="span")
+    writes = [Request(page, write=True) for page in pages]
+    return play(writes, PAGE, DEVICE, settings | changed)

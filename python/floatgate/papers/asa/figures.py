@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from floatgate.hot_data import Hotness
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Lines, Numbers, Row
+from floatgate.papers.kit.numbers import mean_row, points_at
 from floatgate.report.values import count, fixed, measured, percent, ratio
 
 from .domain import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9
@@ -33,7 +33,6 @@ STATED = {"gc-reads": PAPER_GC, "gc-writes": PAPER_GC, "response": PAPER_RESPONS
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    """All figures that there are runs for."""
     found: list[Exhibit] = [
         _ratios(points, f"figure-2-{n}", key) for n, key in enumerate(RATIOS, 1)
     ]
@@ -44,9 +43,7 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    """The points at the defaults, but for what is named."""
-    wanted = DEFAULTS | place
-    return [p for p in points if all(getattr(p, axis) == key for axis, key in wanted.items())]
+    return points_at(points, DEFAULTS | place)
 
 
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
@@ -57,12 +54,7 @@ def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], R
     for (trace, line, seed), number in known.items():
         if base := known.get((trace, "dftl", seed)):
             values.setdefault((trace, line), []).append(number / base)
-    return {key: _mean(found) for key, found in values.items()}
-
-
-def _mean(values: Sequence[float]) -> Row:
-    mean, half = mean_and_half_width(values)
-    return {"value": mean, "half": half}
+    return {key: mean_row(found) for key, found in values.items()}
 
 
 def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
@@ -86,13 +78,11 @@ def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
             for (trace, line), row in found.items()
             if line in SHOWN
         ],
-        metric="value",
         style=".3f",
         labels={line: LABELS[line] for line in SHOWN},
         panel=None,
         row="trace",
         rules={None: rules},
-        spread="half",
     )
 
 
@@ -136,7 +126,6 @@ def _both_changes(points: Sequence[Point]) -> Dots:
 
 
 def _by_line(points: Sequence[Point], spare: str) -> Numbers:
-    """GC page writes against DFTL: a row per line, a column per workload."""
     found = against_dftl(place_of(points, spare=spare), gc_writes)
     traces = list(dict.fromkeys(trace for trace, _ in found))
     rows = [
@@ -169,13 +158,11 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
             "the dots: 95% intervals."
         ),
         rows=rows,
-        metric="value",
         style=".3f",
         labels={line: LABELS[line] for line in ("dftl", *READINGS)},
         x="share",
         x_title="Entries of DFTL's cache, of its map",
         x_text=lambda value: {share: text for text, share in CACHES.items()}.get(value, ""),
-        spread="half",
         rules=[("the paper, Financial1 and synth9/10", 1 + PAPER_GC)],
     )
 
@@ -225,7 +212,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
             if point.line in ("dftl", *SHOWN):
                 by_run.setdefault((point.trace, point.line), []).append(point)
         for (trace, line), runs in by_run.items():
-            cells = {name: _mean([getattr(p, name) for p in runs]) for name in TRAFFIC}
+            cells = {name: mean_row([getattr(p, name) for p in runs]) for name in TRAFFIC}
             rows.append({"trace": trace, "spare": spare, "line": LABELS[line], **cells})
     return Numbers(
         key="traffic",
@@ -289,7 +276,6 @@ SHARES = (0.01, 0.1, 0.2)
 
 
 def skew(found: Mapping[str, Hotness]) -> Numbers:
-    """Of each workload, played once."""
     rows: list[Row] = []
     for name, hotness in found.items():
         tops = {top.pages_share: top.writes_share for top in hotness.skew.top}
@@ -323,7 +309,6 @@ def skew(found: Mapping[str, Hotness]) -> Numbers:
 
 
 def _spread(text: Callable[[Any], str]) -> Callable[[Row], str]:
-    """A mean with half its interval, where there is one."""
 
     def said(cell: Row) -> str:
         half = f" ± {text(cell['half'])}" if cell["half"] else ""

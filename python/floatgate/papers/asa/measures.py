@@ -30,12 +30,10 @@ no number, and what is more than half of something is not called much smaller.""
 
 
 def gc_writes(point: Point, map_too: bool = True) -> int:
-    """Pages that cleaning programs."""
     return point.data_copies + (point.map_copies if map_too else 0)
 
 
 def gc_reads(point: Point, map_too: bool = True) -> int:
-    """Pages that cleaning reads."""
     return point.data_reads + (point.map_reads if map_too else 0)
 
 
@@ -57,7 +55,6 @@ def counted_change(of: Counted, at: At[Point], name: str, line: str = ASA) -> fl
 
 
 def response_change(at: At[Point], name: str) -> float:
-    """Change of the mean response time."""
     return relative(at(name, ASA).mean_us, at(name, DFTL).mean_us)
 
 
@@ -104,7 +101,6 @@ def ranking(at: At[Point]) -> Values:
 
 
 def no_difference(at: At[Point]) -> Values:
-    """All four numbers of Figure 2."""
     ours, theirs = at(SYNTH5, ASA), at(SYNTH5, DFTL)
     return {
         "GC page reads": counted_change(gc_reads, at, SYNTH5),

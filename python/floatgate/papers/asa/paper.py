@@ -13,19 +13,8 @@ from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.verdict_tables import by_choice
 
+from . import domain
 from .claims import CLAIMS, READS, UNCHECKED
-from .domain import (
-    AXES,
-    DEVICE,
-    EXCERPTS,
-    FINANCIAL1,
-    LINES,
-    STANDS_FOR,
-    SYNTH9,
-    TENTHS,
-    VOLUMES,
-    synthetic,
-)
 from .examples import worked_examples
 from .figures import COLUMNS, METHODS, SHOWN, figures, skew
 from .reduce import LEFT_OUT, Point, reduce, round_of
@@ -37,8 +26,8 @@ The drive holds the pages of 4 KiB that the excerpt touches and no others, or it
 space that cleaning lives on. No number on them is one of the whole trace.
 Left out of all verdicts alike: runs with a backlog (used 95% of the time, with 1% of the response \
 spent waiting for the queue), and excerpts that write a page less than twice in a round, of which \
-most ages would be those of our repetition: TPCC, and Cambridge at its most throughput. What comes \
-out with them stands beside.
+most ages would be those of our repetition: TPCC, and Cambridge at its most throughput. Maps show \
+these points.
 "Much smaller than on Financial1" is asked where Financial1 gains more than half a per cent, with \
 its whole interval: elsewhere nothing can be smaller, and the claim cannot be checked. This, and \
 the question whether both numbers are lower at all, were added after the first results.
@@ -51,11 +40,9 @@ cached; the preset samples cached pages, which is a row of the table of other re
 "Ages in the map" compares ASA-FTL with as many entries to DFTL's map with ages that take no room: \
 what twice as many translation pages cost. Both sample, so that sampling is a claim of its own: \
 what it reads is counted, what k-means computes is not.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds; none \
-where nothing is random) is where the claim says; where a part is, the point is ambiguous. A \
-stated number is met within a factor of 1.5, an order by half a per cent. "No difference" is 1%, \
-"much smaller" half, "adapts" at least half, with the hot tenth elsewhere in each volume, \
-"close to optimal" 10%, "minimal" 5%: the paper gives no number for any.
+An order counts from half a per cent. "No difference" is 1%, "much smaller" half, "adapts" at \
+least half, with the hot tenth elsewhere in each volume, "close to optimal" 10%, "minimal" 5%: the \
+paper gives no number for any.
 DFTL and ASA-FTL clean with CAT. The paper cites Desnoyers (2012) for it; CAT is of Chiang and \
 Chang (1999), its reference 2. Where free units are short the cheapest is cleaned instead: how \
 often is in the table of what cleaning does.
@@ -64,25 +51,24 @@ often is in the table of what cleaning does.
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+    return Experiment(domain.DEVICE, domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
 
 
-def excerpts_of(lab: Lab, volumes: int = VOLUMES) -> list[Workload]:
+def excerpts_of(lab: Lab, volumes: int = domain.VOLUMES) -> list[Workload]:
     """The traces that are here, each played until it has written its drive so often."""
-    known = {excerpt.source: excerpt for excerpt in EXCERPTS}
+    known = {excerpt.source: excerpt for excerpt in domain.EXCERPTS}
     wanted = lab.wanted(known)
     return [known[source].workload(lab.bench, file, volumes) for source, file in wanted]
 
 
 def _experiment(lab: Lab) -> Experiment:
-    return experiment_of([*excerpts_of(lab), *synthetic(lab.full)])
+    return experiment_of([*excerpts_of(lab), *domain.synthetic(lab.full)])
 
 
 def _is_plain(work: Workload) -> bool:
     """Whether a workload is none of the others in another order, on another span, or with reads:
     an excerpt, or a load of writes alone."""
-    return work.name in TENTHS or work.played.windows > 0
+    return work.name in domain.TENTHS or work.played.windows > 0
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
@@ -91,7 +77,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     middle = experiment.places((), True)
     swept = [place for axis in ("spare", "cache") for place in experiment.places((axis,), True)]
     for work in experiment.workloads:
-        central = full or (work.family in (FINANCIAL1, SYNTH9) and not work.slow)
+        central = full or (work.family in (domain.FINANCIAL1, domain.SYNTH9) and not work.slow)
         lines = ("dftl", *SHOWN)
         yield from runs_at(experiment, [work], swept if central else middle, lines, full)
         yield from runs_at(experiment, [work], middle, METHODS if central else (), full)
@@ -126,8 +112,8 @@ def _more(found: Findings[Point]) -> More:
 
 
 PAPER = Paper(
-    device=DEVICE,
-    sources=[excerpt.source for excerpt in EXCERPTS],
+    device=domain.DEVICE,
+    sources=[excerpt.source for excerpt in domain.EXCERPTS],
     experiment=_experiment,
     claims=CLAIMS,
     facts=round_of,

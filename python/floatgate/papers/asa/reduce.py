@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Bench
-from floatgate.papers.kit.claims import Filter
+from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 
 if TYPE_CHECKING:
@@ -83,7 +83,6 @@ def round_of(bench: Bench, work: Workload) -> Round | None:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, known: Round | None) -> Point:
-    """The numbers of a run that figures and claims are about."""
     flash, cleans, latency = result.flash, result.cleaning, result.latency
     mean = latency.all.mean_us or 0.0
     return Point(
@@ -125,10 +124,6 @@ def _sample_reads(result: Result) -> float:
     return samples / others if others else float(samples > 0)
 
 
-BUSY, WAITING = 0.95, 0.01
-"""A drive has a backlog if it is used so much of the time while requests wait so much of theirs:
-response times then grow with the length of the trace, and are of no FTL."""
-
 OVERWRITTEN = 2.0
 """Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
 for each page that it writes. With fewer, most ages are those of our repetition."""
@@ -136,7 +131,7 @@ for each page that it writes. With fewer, most ages are those of our repetition.
 
 def is_left_out(point: Point) -> bool:
     """Whether a run says nothing of the paper's workloads."""
-    backlog = point.utilization >= BUSY and point.queue_share >= WAITING
+    backlog = is_backlogged(point.utilization, point.queue_share)
     once = point.overwrites is not None and point.overwrites < OVERWRITTEN
     # In a loop, whole units can become invalid before they are cleaned.
     idle = point.line == "dftl" and point.data_copies == 0

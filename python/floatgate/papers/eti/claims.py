@@ -27,48 +27,10 @@ from floatgate.papers.kit.claims import (
 )
 from floatgate.papers.kit.verdicts import Region
 
+from . import measures
 from .domain import HDP, MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SHORT, SRC2_0, SRC2_0_WHOLE, SW1
 from .lines import LARGER, MBF, MHF, SENSITIVE
 from .reduce import Point
-from .values import (
-    ALMOST_ALL,
-    ANY_MBF,
-    ANY_MHF,
-    AT_MOST,
-    EFFECT,
-    ETI,
-    FEW,
-    FILLS,
-    FULL,
-    IN_FOUR,
-    IN_TWO,
-    LOWER,
-    NEGLIGIBLE,
-    NO_WORSE,
-    ON_SRC2_0,
-    OPEN,
-    PAIRS,
-    RIVALS,
-    VARIANTS,
-    against,
-    apart,
-    by_parameter,
-    changed,
-    fuller,
-    gains,
-    gains_more,
-    in_use,
-    is_modest,
-    is_negligible,
-    lower_share,
-    most_reduced,
-    on_one,
-    over_half,
-    rival_of,
-    share,
-    share_of_cases,
-    wastes_more,
-)
 
 REDUCES = (
     "reduces write amplification of traces such as src2.0 up to 21.3%, performing no worse than "
@@ -102,11 +64,11 @@ def _of_src2_0(rival: str, reading: str, origin: Origin) -> Claim[Point]:
         f"src2_0-{rival.lower()}",
         f"ETI lowers write amplification by up to 21.3% on src2_0, against {rival}",
         origin,
-        (*OPEN, "hashes", "copies", "unit", reading),
+        (*measures.OPEN, "hashes", "copies", "unit", reading),
         (SRC2_0,),
-        (ETI, rival),
-        on_one(SRC2_0, rival),
-        Region.about(ON_SRC2_0),
+        (measures.ETI, rival),
+        measures.on_one(SRC2_0, rival),
+        Region.about(measures.ON_SRC2_0),
         change,
     )
 
@@ -121,10 +83,14 @@ def _both(
         key=f"{claim.key}-real",
         text=f"{claim.text}: real traces",
         origin=claim.origin._replace(basis=INFERRED),
-        axes=("trace", "rounds", *(axis for axis in claim.axes if axis not in (*OPEN, "row"))),
+        axes=(
+            "trace",
+            "rounds",
+            *(axis for axis in claim.axes if axis not in (*measures.OPEN, "row")),
+        ),
         workloads=(REAL,),
         measure=of((REAL,)),
-        premise=gains((REAL,)) if claim.premise else None,
+        premise=measures.gains((REAL,)) if claim.premise else None,
     )
 
 
@@ -138,10 +104,10 @@ def _of_several(
         key=f"{claim.key}-real",
         text=f"{claim.text}: real traces",
         origin=claim.origin._replace(basis=INFERRED),
-        axes=tuple(axis for axis in claim.axes if axis not in OPEN),
+        axes=tuple(axis for axis in claim.axes if axis not in measures.OPEN),
         workloads=tuple(traces),
         measure=of(traces),
-        premise=gains(traces) if claim.premise else None,
+        premise=measures.gains(traces) if claim.premise else None,
     )
 
 
@@ -151,18 +117,18 @@ def _nothing(_: At[Point]) -> Values:
 
 def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
     most = stated("Figure 4, section 5", "\N{MINUS SIGN}21.3%", REDUCES)
-    mbf = _of_src2_0(ANY_MBF, "mbf", most)
-    mhf = _of_src2_0(ANY_MHF, "mhf", most._replace(basis=INFERRED))
+    mbf = _of_src2_0(measures.ANY_MBF, "mbf", most)
+    mhf = _of_src2_0(measures.ANY_MHF, "mhf", most._replace(basis=INFERRED))
     yield from (mbf, mhf)
     # A run at this size takes as long as twenty others: all but the skew is at its default.
-    for claim, rival in ((mbf, ANY_MBF), (mhf, ANY_MHF)):
+    for claim, rival in ((mbf, measures.ANY_MBF), (mhf, measures.ANY_MHF)):
         yield replace(
             claim,
             key=f"{claim.key}-full-size",
             text=f"{claim.text}: a model of the paper's size",
             axes=("skew",),
             workloads=(SRC2_0_WHOLE,),
-            measure=on_one(SRC2_0_WHOLE, rival),
+            measure=measures.on_one(SRC2_0_WHOLE, rival),
         )
     yield replace(
         mbf,
@@ -170,21 +136,23 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         origin=mhf.origin,
         text="The same on src2_0 against both MBF and MHF, where the hot data move",
         axes=("drift",),
-        lines=(ETI, *RIVALS),
-        measure=lambda at: {rival: changed(at, SRC2_0, rival) for rival in RIVALS},
+        lines=(measures.ETI, *measures.RIVALS),
+        measure=lambda at: {
+            rival: measures.changed(at, SRC2_0, rival) for rival in measures.RIVALS
+        },
     )
     headline = Claim(
         "headline",
         "It is lower by as much as 20% than with both MBF and MHF, on the trace where it is most",
         stated("abstract, section 6", "\N{MINUS SIGN}20%", BY_20),
-        (*OPEN, "hashes"),
+        (*measures.OPEN, "hashes"),
         ROWS,
-        (ETI, *RIVALS),
-        most_reduced(ROWS),
-        Region.about(AT_MOST),
+        (measures.ETI, *measures.RIVALS),
+        measures.most_reduced(ROWS),
+        Region.about(measures.AT_MOST),
         change,
     )
-    yield from _of_several(headline, traces, most_reduced)
+    yield from _of_several(headline, traces, measures.most_reduced)
 
 
 def _cases() -> Iterator[Claim[Point]]:
@@ -192,12 +160,12 @@ def _cases() -> Iterator[Claim[Point]]:
         "almost-all",
         "In almost all cases it is lower with ETI: in nine of ten pairs of trace and rival",
         stated("abstract", "almost all", ALMOST),
-        OPEN,
+        measures.OPEN,
         ROWS,
-        (ETI, *VARIANTS),
-        lower_share,
-        Region(low=ALMOST_ALL),
-        share,
+        (measures.ETI, *measures.VARIANTS),
+        measures.lower_share,
+        Region(low=measures.ALMOST_ALL),
+        measures.share,
     )
     yield almost
     yield replace(
@@ -207,9 +175,9 @@ def _cases() -> Iterator[Claim[Point]]:
         origin=almost.origin._replace(basis=INFERRED),
         axes=("trace", "rounds", "hashes"),
         workloads=(REAL,),
-        lines=(ETI, *RIVALS),
-        measure=against((REAL,), RIVALS),
-        region=LOWER,
+        lines=(measures.ETI, *measures.RIVALS),
+        measure=measures.against((REAL,), measures.RIVALS),
+        region=measures.LOWER,
         said=change,
     )
 
@@ -219,29 +187,29 @@ def _never_worse() -> Iterator[Claim[Point]]:
         "mhf",
         "ETI is never worse than MHF",
         stated("section 5", "never", REDUCES),
-        OPEN,
+        measures.OPEN,
         ROWS,
-        (ETI, *MHF),
-        against(ROWS, MHF),
-        NO_WORSE,
+        (measures.ETI, *MHF),
+        measures.against(ROWS, MHF),
+        measures.NO_WORSE,
         change,
     )
-    yield from _both(mhf, ROWS, lambda traces: against(traces, MHF))
+    yield from _both(mhf, ROWS, lambda traces: measures.against(traces, MHF))
     mbf = replace(
         mhf,
         key="mbf",
         text=f"It is not worse than MBF, on any trace but {HDP}",
         origin=stated("section 5", "not worse", REDUCES),
-        lines=(ETI, *MBF),
+        lines=(measures.ETI, *MBF),
     )
-    yield from _both(mbf, ROWS, lambda traces: against(traces, MBF))
+    yield from _both(mbf, ROWS, lambda traces: measures.against(traces, MBF))
     yield Claim(
         "mbf-hdp",
         f"On {HDP} it is 4% worse than MBF",
         stated("section 5", "+4%", REDUCES),
         ("hashes",),
         (HDP,),
-        (ETI, ANY_MBF),
+        (measures.ETI, measures.ANY_MBF),
         _nothing,
         Region.about(0.04),
         change,
@@ -254,35 +222,39 @@ def _filters(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         "Two or four times larger Bloom filters gain half of what ETI gains at most, or lose 1% at "
         "most",
         stated("Figure 5, section 5", "less", LARGER_FILTERS),
-        (*OPEN, "row"),
+        (*measures.OPEN, "row"),
         (MSR_ROW,),
-        (ETI, MBF[0], *LARGER),
-        over_half((MSR_ROW,)),
+        (measures.ETI, MBF[0], *LARGER),
+        measures.over_half((MSR_ROW,)),
         Region(high=0.0),
         in_points,
-        premise=gains((MSR_ROW,)),
+        premise=measures.gains((MSR_ROW,)),
     )
-    yield from _both(larger, (MSR_ROW,), over_half)
+    yield from _both(larger, (MSR_ROW,), measures.over_half)
     modest = replace(
         larger,
         key="larger-modest",
         text="In four of six cases they gain, modestly: half a per cent to half of ETI's gain",
         origin=stated("Figure 5, section 5", "four of six", LARGER_FILTERS),
-        axes=OPEN,
+        axes=measures.OPEN,
         workloads=MSR,
-        region=Region.about(IN_FOUR),
-        said=share,
-        premise=gains(MSR),
+        region=Region.about(measures.IN_FOUR),
+        said=measures.share,
+        premise=measures.gains(MSR),
     )
-    yield from _of_several(modest, traces, lambda some: share_of_cases(some, is_modest))
+    yield from _of_several(
+        modest, traces, lambda some: measures.share_of_cases(some, measures.is_modest)
+    )
     negligible = replace(
         modest,
         key="larger-cost",
         text="In two of six cases they gain nothing, or lose 1% at most",
         origin=stated("Figure 5, section 5", "two of six", LARGER_FILTERS),
-        region=Region.about(IN_TWO),
+        region=Region.about(measures.IN_TWO),
     )
-    yield from _of_several(negligible, traces, lambda some: share_of_cases(some, is_negligible))
+    yield from _of_several(
+        negligible, traces, lambda some: measures.share_of_cases(some, measures.is_negligible)
+    )
 
 
 def _robustness() -> Iterator[Claim[Point]]:
@@ -295,14 +267,14 @@ def _robustness() -> Iterator[Claim[Point]]:
             "Setting \N{GREEK SMALL LETTER ALPHA} to 90% and 80% and changing "
             "\N{GREEK SMALL LETTER BETA} from 4 to 3 and 2 show negligible",
         ),
-        OPEN,
+        measures.OPEN,
         ROWS,
-        (ETI, *SENSITIVE),
-        by_parameter(ROWS),
-        Region(-NEGLIGIBLE, NEGLIGIBLE),
+        (measures.ETI, *SENSITIVE),
+        measures.by_parameter(ROWS),
+        Region(-measures.NEGLIGIBLE, measures.NEGLIGIBLE),
         change,
     )
-    yield from _both(sensitivity, ROWS, by_parameter)
+    yield from _both(sensitivity, ROWS, measures.by_parameter)
     hashes = Claim(
         "hashes",
         "In some cases MBF and MHF are sensitive to the hash functions: variants are 2% apart",
@@ -311,16 +283,16 @@ def _robustness() -> Iterator[Claim[Point]]:
             "sensitive",
             "In some cases MHF and MBF seemed sensitive to the particular hash functions used",
         ),
-        OPEN,
+        measures.OPEN,
         MSR,
-        VARIANTS,
-        apart(MSR),
-        Region(low=NEGLIGIBLE),
+        measures.VARIANTS,
+        measures.apart(MSR),
+        Region(low=measures.NEGLIGIBLE),
         change,
-        of_each=rival_of,
+        of_each=measures.rival_of,
     )
-    for claim in _both(hashes, MSR, apart):
-        yield replace(claim, cases=PAIRS * len(claim.workloads))
+    for claim in _both(hashes, MSR, measures.apart):
+        yield replace(claim, cases=measures.PAIRS * len(claim.workloads))
 
 
 def _tables() -> Iterator[Claim[Point]]:
@@ -330,10 +302,10 @@ def _tables() -> Iterator[Claim[Point]]:
         stated("Figure 6, section 5", "a few hundred", SMALL_TABLES),
         ("cold",),
         (SW1,),
-        (ETI,),
-        in_use((SW1,)),
-        Region(high=FEW),
-        share,
+        (measures.ETI,),
+        measures.in_use((SW1,)),
+        Region(high=measures.FEW),
+        measures.share,
     )
     yield few
     yield replace(
@@ -341,10 +313,10 @@ def _tables() -> Iterator[Claim[Point]]:
         key="extents-msr",
         text="MSR traces make use of the full table: three quarters of it on average",
         origin=stated("Figure 6, section 5", "full", FULL_TABLES),
-        axes=OPEN,
+        axes=measures.OPEN,
         workloads=MSR,
-        measure=in_use(MSR),
-        region=Region(low=FULL),
+        measure=measures.in_use(MSR),
+        region=Region(low=measures.FULL),
     )
     yield replace(
         few,
@@ -353,19 +325,19 @@ def _tables() -> Iterator[Claim[Point]]:
         origin=inferred("Figure 6, section 5", "full", FULL_TABLES),
         axes=(),
         workloads=(MSR_WINDOW,),
-        measure=in_use((MSR_WINDOW,)),
-        region=Region(low=FULL),
-        premise=FILLS,
+        measure=measures.in_use((MSR_WINDOW,)),
+        region=Region(low=measures.FULL),
+        premise=measures.FILLS,
     )
     yield replace(
         few,
         key="extents-apart",
         text="MSR traces use more extents than long writes: three times SW1's share",
         origin=inferred("Figure 6, section 5", "full, hundreds", FULL_TABLES),
-        axes=OPEN,
+        axes=measures.OPEN,
         workloads=ROWS,
-        measure=fuller,
-        region=Region(low=FULL / FEW),
+        measure=measures.fuller,
+        region=Region(low=measures.FULL / measures.FEW),
         said="{:.2f} times".format,
     )
 
@@ -375,11 +347,11 @@ def _orders() -> Iterator[Claim[Point]]:
         "waste",
         "MSR traces have the highest write amplification: each has more than SW1",
         stated("Figure 6, section 5", "highest", FULL_TABLES),
-        OPEN,
+        measures.OPEN,
         ROWS,
-        (ETI,),
-        wastes_more,
-        Region(low=EFFECT),
+        (measures.ETI,),
+        measures.wastes_more,
+        Region(low=measures.EFFECT),
         change,
     )
     yield waste
@@ -388,9 +360,9 @@ def _orders() -> Iterator[Claim[Point]]:
         key="gain-order",
         text="ETI gains more on MSR traces than on SW1, against MBF and MHF",
         origin=stated("Figure 6, section 5", "more", FULL_TABLES),
-        axes=(*OPEN, "hashes"),
-        lines=(ETI, *RIVALS),
-        measure=gains_more,
+        axes=(*measures.OPEN, "hashes"),
+        lines=(measures.ETI, *measures.RIVALS),
+        measure=measures.gains_more,
         said=in_points,
     )
 
@@ -421,7 +393,6 @@ MEMORY = Statement(
 
 
 def memory_of(points: Sequence[Point]) -> AnyClaim:
-    """ETI's memory, at the paper's size."""
     own = next(p.memory_bytes for p in points if (p.trace, p.line) == ("uniform", "eti"))
     why = "by construction: 2,048 extents at 4.5 bytes, a layout of ours; no run could differ"
     return MEMORY, Measured(f"{own:,} bytes", why, float(own))

@@ -214,14 +214,12 @@ OF_STAND_INS = frozenset({"skew", "cold", "drift"})
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
     traces = (trace.name for trace in REAL_TRACES)
     known = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
     return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **known})
 
 
 def pages_of(blocks: int) -> int:
-    """Logical pages of a drive."""
     return int((1 - SPARE) * blocks * PAGES_PER_BLOCK)
 
 
@@ -277,7 +275,6 @@ def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
 
 
 def in_a_loop(trace: RealTrace, work: Workload) -> Workload:
-    """A short trace with every round as it was recorded."""
     return replace(work, name=trace.looped, family=LOOPED, played=replace(work.played, windows=0))
 
 

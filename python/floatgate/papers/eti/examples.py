@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from floatgate import _core, configs, jobs, sources
 from floatgate.papers.kit.batch import PAGE
 from floatgate.papers.kit.exhibits import Column, Numbers
+from floatgate.papers.kit.recorded import Request, frame_of
 from floatgate.run_options import RunOptions
-from floatgate.traces.model import WRITE
 
 from .domain import DEVICE
 
@@ -118,10 +116,8 @@ def played(
     for writes, set in asked:
         if (settings := str(set)) not in drives:
             [drives[settings]] = configs.resolve_all(DEVICE, DRIVE | dict(set), {})
-        rows = [(0, WRITE, 0, start * PAGE, pages * PAGE) for start, pages in writes]
-        columns = {"at_ns": pl.UInt64, "op": pl.UInt8, "device": pl.UInt32}
-        schema = columns | {"offset": pl.UInt64, "length": pl.UInt64}
-        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        requests = [Request(start, pages, write=True) for start, pages in writes]
+        frame = frame_of(requests, PAGE)
         workload = _core.Workload.recorded("ETI's example", frame, 1, 1.0)
         load = sources.Load(workload, PAGES * PAGE, [], 0)
         planned.append(jobs.Job("ETI's example", drives[settings], load, RunOptions()))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from floatgate.models import alpha_from_spare_factor, fifo_mixed, greedy, oracle_greedy_same_pool
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row
+from floatgate.papers.kit.numbers import mean_row
 from floatgate.report.values import count, fixed, percent, ratio, size
 
 from .domain import (
@@ -22,10 +23,10 @@ from .domain import (
     SYNTHETIC,
 )
 from .lines import EVERY, FACTORS, FIGURE_4, LABELS, LARGER, MBF, MHF, READINGS, SENSITIVE
-from .points import PLACE, Values, by_seed, changed, mean_of, of_one_size, place_of, with_interval
+from .measures import AT_MOST, ENDS, FULL, ON_SRC2_0
+from .points import PLACE, Values, by_seed, changed, of_one_size, place_of, with_interval
 from .reduce import Point
 from .sizes import by_size, full_size
-from .values import AT_MOST, ENDS, FULL, ON_SRC2_0
 
 GROUPS = (
     {line: "ETI" for line in ("eti", *SENSITIVE, *READINGS)}
@@ -37,7 +38,6 @@ ELSEWHERE = ("the paper, at most on any trace", AT_MOST)
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    """All of the runs that there are."""
     found = [
         *figure_4(points),
         by_skew(points),
@@ -56,10 +56,9 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def figure_4(points: Sequence[Point]) -> list[Exhibit]:
-    """Write amplification by scheme, as bars and as a table."""
     values = by_seed(of_one_size(place_of(points)))
     rows = [
-        {"trace": trace, "line": line, **mean_of(seeds.values())}
+        {"trace": trace, "line": line, **mean_row(seeds.values())}
         for (trace, line), seeds in values.items()
         if line in (*FIGURE_4, *READINGS)
     ]
@@ -79,12 +78,10 @@ def figure_4(points: Sequence[Point]) -> list[Exhibit]:
             f"change puts ETI, {change(ON_SRC2_0)} on src2_0 from either rival, elsewhere "
             f"{change(AT_MOST)} from the lower one; rivals as here, with the first pair of CRCs.",
             rows=[row for row in rows if row["line"] in FIGURE_4],
-            metric="value",
             style=".3f",
             labels={line: LABELS[line] for line in FIGURE_4},
             groups={line: GROUPS.get(line, "other") for line in FIGURE_4},
             rules={trace: _at_most(values, trace) for trace in traces},
-            spread="half",
         ),
         Numbers(
             key="write-amplification",
@@ -99,7 +96,7 @@ def figure_4(points: Sequence[Point]) -> list[Exhibit]:
 def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
     """Where ETI would be on a trace if it changed by the most that the paper prints."""
     waste = {
-        rival: mean_of(values[trace, line].values())["value"]
+        rival: mean_row(values[trace, line].values())["value"]
         for rival, line in (("MBF", MBF[0]), ("MHF", MHF[0]))
         if (trace, line) in values
     }
@@ -111,7 +108,6 @@ def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
 
 
 def by_skew(points: Sequence[Point]) -> Bars:
-    """What ETI changes against each rival, over the skew of the hot data."""
     rows: list[Row] = []
     for skew in dict.fromkeys(point.skew for point in points if point.skew is not None):
         known = place_of(points, skew=skew)
@@ -130,17 +126,14 @@ def by_skew(points: Sequence[Point]) -> Bars:
         f"95% intervals. Dashed: what the paper has at most, {change(ON_SRC2_0)} of src2_0 and "
         f"{change(AT_MOST)} of any trace.",
         rows=sorted(rows, key=lambda row: (row["trace"], row["skew"])),
-        metric="value",
         style="+.1%",
         labels={line: f"against {LABELS[line]}" for line in (*MBF, *MHF, "single")},
         row="skew",
-        spread="half",
         rules={t: (STATED if t in (SRC2_0, SRC2_0_WHOLE) else ELSEWHERE,) for t in traces},
     )
 
 
 def against_each(points: Sequence[Point]) -> Numbers:
-    """What ETI changes against each rival, in per cent."""
     values = by_seed(of_one_size(place_of(points)))
     rivals = [rival for rival in ("single", *MBF, *MHF, "direct") if _has(values, rival)]
     traces = dict.fromkeys(trace for trace, line in values if line == "eti")
@@ -202,18 +195,15 @@ def figure_5(points: Sequence[Point]) -> Bars:
         caption=f"Against MBF with the bits of Table 2. {PLACE} Dashed: what the paper has of "
         "ETI at most, of src2_0; of larger filters it prints no number.",
         rows=rows,
-        metric="value",
         style="+.1%",
         labels=dict(zip(lines, [*names, "ETI"], strict=True)),
         panel=None,
         row="trace",
         rules={None: (STATED,)},
-        spread="half",
     )
 
 
 def figure_6(points: Sequence[Point]) -> Bars:
-    """Extents in use."""
     chosen = [point for point in of_one_size(place_of(points)) if point.line == "eti"]
     most = [p for p in chosen if p.extents_mean]
     shares = {
@@ -228,7 +218,7 @@ def figure_6(points: Sequence[Point]) -> Bars:
         },
     }
     rows = [
-        {"trace": trace, "line": line, **mean_of(seeds.values())}
+        {"trace": trace, "line": line, **mean_row(seeds.values())}
         for line, values in shares.items()
         for (trace, _), seeds in values.items()
     ]
@@ -239,12 +229,10 @@ def figure_6(points: Sequence[Point]) -> Bars:
         caption="Of the extents that there can be (2,048 and, in a model, 64), over the write "
         f"commands. {PLACE}{_not_filled(chosen)}{_not_apart(chosen)}",
         rows=rows,
-        metric="value",
         style=".1%",
         labels={"mean": "mean", "most": "most"},
         panel=None,
         row="trace",
-        spread="half",
     )
 
 
@@ -262,7 +250,7 @@ def _not_filled(points: Iterable[Point]) -> str:
 def _not_apart(points: Iterable[Point]) -> str:
     """What has to be known of stand-ins that fill the table whatever they stand for."""
     own = [p.extents_table or 0.0 for p in points if p.trace == SW1]
-    if not own or mean_of(own)["value"] < FULL:
+    if not own or mean_row(own)["value"] < FULL:
         return ""
     return f" The stand-in of {SW1} fills the table as those of MSR do: it tells nothing apart."
 
@@ -284,7 +272,6 @@ def memory(points: Sequence[Point]) -> Numbers:
 
 
 def sensitivity(points: Sequence[Point]) -> Numbers:
-    """Change of the write amplification by ETI's parameters."""
     values = by_seed(of_one_size(place_of(points)))
     traces = dict.fromkeys(trace for trace, line in values if line in SENSITIVE)
     rows: list[Row] = [
@@ -313,14 +300,12 @@ def closed_forms(points: Sequence[Point]) -> Bars:
         caption="ETI, MBF and MHF as in the paper. Greedy cleaning of many blocks in a steady "
         "state; hot/cold loads come near to it slowly. Whiskers: 95% intervals.",
         rows=[
-            {"trace": trace, "line": line, **mean_of(seeds.values())}
+            {"trace": trace, "line": line, **mean_row(seeds.values())}
             for (trace, line), seeds in values.items()
         ],
-        metric="value",
         style=".3f",
         labels=LABELS,
         rules={trace: _rules(mix) for trace, mix in CHECKS.items()},
-        spread="half",
     )
 
 
@@ -338,13 +323,12 @@ def _rules(mix: tuple[float, float] | None) -> list[tuple[str, float]]:
 
 
 def every_placement(points: Sequence[Point]) -> Numbers:
-    """Write amplification of every placement with two victim policies."""
     values = by_seed(of_one_size(place_of(points)))
     traces = dict.fromkeys(trace for trace, line in values if line.endswith("-cb"))
     rows: list[Row] = [
         {"line": LABELS[line]}
         | {
-            trace: with_interval(mean_of(values[trace, line].values()), "")
+            trace: with_interval(mean_row(values[trace, line].values()), "")
             for trace in traces
             if (trace, line) in values
         }

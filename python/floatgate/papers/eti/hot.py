@@ -238,7 +238,6 @@ def hot_experiment(traces: Sequence[Workload]) -> Experiment:
 
 
 def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
-    """The hotness of each trace."""
     (place,) = experiment.places((), full=True)
     (line,) = experiment.lines
     return {
@@ -252,7 +251,6 @@ Named = Mapping[str, "Hotness"]
 
 
 def table_1(found: Named) -> Numbers:
-    """The paper's rows and ours."""
     fields = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
     paper = {row.name: row for row in TABLE_1}
     rows: list[Row] = []
@@ -294,7 +292,6 @@ def _tenths(value: float) -> str:
 
 
 def merged(found: Named) -> list[Exhibit]:
-    """Figures 1 and 2."""
     rows = [
         {
             "trace": name,

@@ -19,30 +19,8 @@ from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdict_tables import axes_table, by_choice, map_of
 
+from . import domain
 from .claims import claims_on, memory_of
-from .domain import (
-    CHECK_LINES,
-    CHECKS,
-    DEVICE,
-    EXCERPT,
-    LOOPED,
-    PERFECT,
-    REAL_TRACES,
-    ROUND_WINDOWS,
-    SCALE,
-    SHORT,
-    SRC2_0,
-    STAND_IN,
-    SYNTHETIC,
-    TABLE_1,
-    RealTrace,
-    check,
-    experiment_of,
-    in_a_loop,
-    real,
-    sized,
-    stand_in,
-)
 from .examples import worked_example
 from .figures import COLUMNS, figures
 from .hot import (
@@ -64,29 +42,29 @@ NOTES = f"""\
 The paper's traces are not available: proj_0, src1_2, src2_0, usr_0 (MSR Cambridge) and SW1 are \
 stand-ins made from their rows of Table 1, those of the other partner traces are not known. A \
 stand-in shares with its trace what its row says and no more; what the row leaves open is swept.
-Stand-ins are played in models at 1/{SCALE}: a drive of 1,024 blocks, and 1/{SCALE} of the pages \
-of a row, of ETI's extents, of the bits and counters of MBF and MHF, and of all periods. Writes \
-are as long and blocks as large as in the paper. Table 1 and Figures 1 and 2 are not scaled.
+Stand-ins are played in models at 1/{domain.SCALE}: a drive of 1,024 blocks, and 1/{domain.SCALE} \
+of the pages of a row, of ETI's extents, of the bits and counters of MBF and MHF, and of all \
+periods. Writes are as long and blocks as large as in the paper. Table 1 and Figures 1 and 2 are \
+not scaled.
 The drive is full before: every page once in order, then twice the volume in uniform random \
 writes, during which the classifiers run; measured are two volumes of the trace.
 Real traces are not the paper's. That of pgbench was captured for this project and is played \
 whole, once, on a drive that it spans. The others are short and played over and over, on drives \
-that they span, until they have written two volumes. Every round has its {ROUND_WINDOWS} windows \
-in another order; with --full some are played in a loop, too. Loops had been judged before.
+that they span, until they have written two volumes. Every round has its {domain.ROUND_WINDOWS} \
+windows in another order; with --full some are played in a loop, too. Loops had been judged \
+before.
 Which two CRCs the paper hashes with is not known, so the three variants are ours.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
-the claim says; where a part is, the point is open. A stated number is met within a factor of \
-1.5, an order by half a per cent.
+An order counts from half a per cent.
 Left out of all verdicts on write amplification alike: traces of which a smaller share of the \
-writes goes to hot pages than of any of Table 1 (4.1%), as section 3.2 counts them. What comes out \
-with them stands beside. A claim with a premise is not asked where that is not sure.
+writes goes to hot pages than of any of Table 1 (4.1%), as section 3.2 counts them. Maps show \
+these points. A claim with a premise is not asked where that is not sure.
 """
 """Limits and conditions, a line each."""
 
 
 def _sources() -> list[Source]:
     """A source for each file, which several traces may be of."""
-    traces = (*LONG_TRACES, *WINDOWS, *REAL_TRACES)
+    traces = (*LONG_TRACES, *WINDOWS, *domain.REAL_TRACES)
     quick = {trace.spec for trace in traces if trace.quick}
     files = {trace.spec: trace.kind for trace in traces}
     return [Source(spec, kind, spec, quick=spec in quick) for spec, kind in files.items()]
@@ -98,52 +76,57 @@ def _files(lab: Lab) -> dict[str, Path]:
 
 def _experiment(lab: Lab) -> Experiment:
     files, full = _files(lab), lab.full
-    wanted = [t for t in REAL_TRACES if t.spec in files and (full or t.quick)]
+    wanted = [t for t in domain.REAL_TRACES if t.spec in files and (full or t.quick)]
     played = [played_on(lab.bench, trace, files[trace.spec]) for trace in wanted]
-    return experiment_of([*_made(full), *played, *(_loops(wanted, played) if full else ())])
+    return domain.experiment_of([*_made(full), *played, *(_loops(wanted, played) if full else ())])
 
 
 def _made(full: bool) -> list[Workload]:
-    """Everything that is generated."""
-    src2_0 = next(row for row in TABLE_1 if row.name == SRC2_0)
+    src2_0 = next(row for row in domain.TABLE_1 if row.name == domain.SRC2_0)
     return [
-        *map(stand_in, TABLE_1),
-        *(sized(src2_0) if full else ()),
-        *(check(name, 12 if full else 2) for name in CHECKS),
+        *map(domain.stand_in, domain.TABLE_1),
+        *(domain.sized(src2_0) if full else ()),
+        *(domain.check(name, 12 if full else 2) for name in domain.CHECKS),
     ]
 
 
-def played_on(bench: Bench, trace: RealTrace, file: Path) -> Workload:
+def played_on(bench: Bench, trace: domain.RealTrace, file: Path) -> Workload:
     """A real trace on a drive that it spans."""
     played = Played(str(file), trace.requests)
     pages = -(-bench.span_bytes(played) // 4096)
-    return real(trace, str(file), pages, bench.written_bytes(played))
+    return domain.real(trace, str(file), pages, bench.written_bytes(played))
 
 
-def _loops(traces: Sequence[RealTrace], played: Sequence[Workload]) -> list[Workload]:
+def _loops(traces: Sequence[domain.RealTrace], played: Sequence[Workload]) -> list[Workload]:
     """Those of a quick reproduction in a loop, as they were judged before."""
-    return [in_a_loop(t, work) for t, work in zip(traces, played, strict=True) if t.quick]
+    return [domain.in_a_loop(t, work) for t, work in zip(traces, played, strict=True) if t.quick]
 
 
 def _claims(experiment: Experiment, _: bool) -> Sequence[Claim[Point]]:
     """What is asked of several real traces together is asked of the short ones that are here."""
-    return claims_on([w.name for w in experiment.workloads if w.family == EXCERPT] or SHORT)
+    return claims_on(
+        [w.name for w in experiment.workloads if w.family == domain.EXCERPT] or domain.SHORT
+    )
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Figure 4's schemes, and with --full all others, on every workload."""
     places = experiment.places((), full=True)
     few = ["single", "oracle"]
-    large = {trace.name for trace in REAL_TRACES if not trace.quick}
+    large = {trace.name for trace in domain.REAL_TRACES if not trace.quick}
     for work in experiment.workloads:
         lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS, *EVERY] if full else few
-        if work.family == SYNTHETIC:
-            lines = list(dict.fromkeys([*CHECK_LINES[: None if full else 2], PERFECT[work.name]]))
-        elif work.family == STAND_IN and ", " in work.name:
+        if work.family == domain.SYNTHETIC:
+            lines = list(
+                dict.fromkeys(
+                    [*domain.CHECK_LINES[: None if full else 2], domain.PERFECT[work.name]]
+                )
+            )
+        elif work.family == domain.STAND_IN and ", " in work.name:
             lines = ["single", "eti", MBF[0], MHF[0]]
         elif work.name in large:
             lines = few
-        if work.family != LOOPED:
+        if work.family != domain.LOOPED:
             yield from runs_at(experiment, [work], places, lines, full)
 
 
@@ -168,7 +151,7 @@ def more(found: Findings[Point], looked_gbs: int = GBS) -> More:
 
 
 PAPER = Paper(
-    device=DEVICE,
+    device=domain.DEVICE,
     sources=_sources(),
     experiment=_experiment,
     claims=_claims,

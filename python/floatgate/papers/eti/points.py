@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Row
+from floatgate.papers.kit.numbers import mean_row, points_at
 
 from .domain import LOOPED, STAND_IN, SYNTHETIC
 from .reduce import Point
@@ -24,22 +24,14 @@ PLACE = "Stand-ins: skew 0.6, cold data scattered. Whiskers: 95% intervals."
 
 
 def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    """The points of traces at the defaults, but for what is named; synthetic loads have none, and
-    loops are no default."""
-    wanted = DEFAULTS | place
-    return [
-        point
-        for point in points
-        if point.kind not in (SYNTHETIC, LOOPED)
-        and all(getattr(point, axis) in (None, choice) for axis, choice in wanted.items())
-    ]
+    traces = [point for point in points if point.kind not in (SYNTHETIC, LOOPED)]
+    return points_at(traces, DEFAULTS | place)
 
 
 Values = Mapping[tuple[str, str], Mapping[int, float]]
 
 
 def by_seed(points: Iterable[Point], metric: str = "write_amplification") -> Values:
-    """A metric by trace and line, and seed."""
     found: dict[tuple[str, str], dict[int, float]] = {}
     for point in points:
         value = getattr(point, metric)
@@ -48,16 +40,11 @@ def by_seed(points: Iterable[Point], metric: str = "write_amplification") -> Val
     return found
 
 
-def mean_of(values: Iterable[float]) -> Row:
-    mean, half = mean_and_half_width(list(values))
-    return {"value": mean, "half": half}
-
-
 def changed(values: Values, trace: str, base: str, line: str) -> Row | None:
     """The relative change from a line to another, over the seeds that both have."""
     before, after = values.get((trace, base), {}), values.get((trace, line), {})
     seeds = before.keys() & after.keys()
-    return mean_of(after[seed] / before[seed] - 1 for seed in sorted(seeds)) if seeds else None
+    return mean_row(after[seed] / before[seed] - 1 for seed in sorted(seeds)) if seeds else None
 
 
 def with_interval(row: Row | None, said: str) -> str | None:

@@ -83,7 +83,6 @@ def hot_writes(hotness: Hotness) -> float:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, traced: Traced) -> Point:
-    """The numbers of a run that figures and claims are about."""
     placement, work = result.placement, result.workload
     pages = [stream.host_pages for stream in placement.streams]
     mean = placement.extents_mean

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
+from floatgate.papers.kit.numbers import mean_row
 from floatgate.report.values import percent
 
 from .domain import SIZE_NAMES, SIZES_SHOWN, SRC2_0, SRC2_0_WHOLE, STAND_IN
 from .lines import LABELS, MBF, MHF
-from .points import PLACE, Values, by_seed, changed, mean_of, place_of, with_interval
+from .measures import ON_SRC2_0
+from .points import PLACE, Values, by_seed, changed, place_of, with_interval
 from .reduce import Point
-from .values import ON_SRC2_0
 
 RIVALS = (MBF[0], MHF[0])
 SIZED = (SRC2_0, *(f"{SRC2_0}, {SIZE_NAMES[scale]}" for scale in SIZES_SHOWN[1:]))
 
 
 def by_size(points: Sequence[Point]) -> Numbers:
-    """Every size, at one skew."""
     known = [p for p in place_of(points) if p.kind == STAND_IN]
     values, hot = by_seed(known), by_seed(known, "hot_share")
     rows: list[Row] = [
         {"size": f"{trace}, 1/{SIZES_SHOWN[0]}" if trace == SRC2_0 else trace}
         | _waste(values, trace, "single")
         | _waste(values, trace, "eti")
-        | {"hot": percent(mean_of(hot[trace, "eti"].values())["value"])}
+        | {"hot": percent(mean_row(hot[trace, "eti"].values())["value"])}
         | _against(values, trace)
         for trace in SIZED
         if (trace, "eti") in values
@@ -76,13 +76,11 @@ def full_size(points: Sequence[Point]) -> Numbers:
 
 
 def _waste(values: Values, trace: str, line: str) -> Row:
-    """The write amplification, if that was run."""
     seeds = values.get((trace, line))
-    return {line: with_interval(mean_of(seeds.values()), "")} if seeds else {}
+    return {line: with_interval(mean_row(seeds.values()), "")} if seeds else {}
 
 
 def _against(values: Values, trace: str) -> Row:
-    """What ETI changes against each rival."""
     return {
         f"to {rival}": with_interval(changed(values, trace, rival, "eti"), "change")
         for rival in RIVALS

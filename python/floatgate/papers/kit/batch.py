@@ -86,7 +86,6 @@ class Bench:
         return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
 
     def hotness(self, spec: str) -> Hotness:
-        """`floatgate.hotness` of a file or a generator."""
         source = self._open(Played(spec))
         load = replace(source, how=replace(source.how, addresses="span"), loads={}).load(None)
 
@@ -116,13 +115,11 @@ class Bench:
         return load.span_bytes or load.workload.span_bytes
 
     def written_bytes(self, played: Played) -> int:
-        """Bytes of a trace's writes."""
         trace = self._open(played).held
         assert trace is not None, "a generator says itself how much it writes"
         return int(trace.frame.filter(op=WRITE)["length"].sum())
 
     def write_bytes(self, played: Played) -> float:
-        """Bytes of a trace's write, on average."""
         trace = self._open(played).held
         assert trace is not None, "a generator says itself how much it writes"
         return self.written_bytes(played) / trace.frame.filter(op=WRITE).height

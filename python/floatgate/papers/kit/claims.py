@@ -20,7 +20,24 @@ OURS = (
     "the number of the workload or line that is farthest from what is claimed, whose name stands "
     "before it where the claim compares several."
 )
-"""How to read our numbers beside those of the paper."""
+"""How to read our numbers next to those of the paper."""
+JUDGED = (
+    "A point is as claimed if the whole 95% interval of our number (Student's t over seeds; none "
+    "where nothing is random) is where the claim says, more or less if none of it is, and open if "
+    "a part is. A stated number is met within a factor of 1.5."
+)
+"""How to read verdicts."""
+
+BUSY, WAITING = 0.95, 0.01
+"""Use of a drive, and the share of the mean response time that is waiting, from which on it has a
+backlog."""
+
+
+def is_backlogged(utilization: float, queue_share: float) -> bool:
+    """Whether requests come faster than the drive serves them: their response times then grow with
+    the length of the trace, and are of no scheme."""
+    return utilization >= BUSY and queue_share >= WAITING
+
 
 STATED, INFERRED, OWN = "stated", "inferred", "ours"
 BASES = (STATED, INFERRED, OWN)
@@ -195,7 +212,6 @@ AnyClaim = tuple[Statement, Measured]
 
 
 def unchecked(key: str, text: str, origin: Origin, why: str) -> AnyClaim:
-    """A statement that no run says anything about."""
     return Statement(key, text, origin), Measured(why=why)
 
 

@@ -83,8 +83,8 @@ def _add_shares(figure: Figure, chart: Shares) -> None:
 
 
 def cells_of(chart: HeatMap) -> list[Row]:
-    """The cells over the sides of a map, each with the share of its points at which a claim is met
-    and their number; a cell whose points are all left out is missing."""
+    """The cells over the sides of a map, each with the share of its points at which a claim is met,
+    an open one as a half, and their number; a cell whose points are all left out is missing."""
     keys = [key for key, *_ in chart.sides]
     cells: dict[tuple[str, ...], list[float]] = {}
     for row in chart.rows:
@@ -94,7 +94,7 @@ def cells_of(chart: HeatMap) -> list[Row]:
         {
             **dict(zip(("x", "y"), (*sides, ""), strict=False)),
             "met": sum(scores) / len(scores),
-            "text": f"{sum(scores):g} of {len(scores)}",
+            "text": f"{sum(score == 1 for score in scores)} of {len(scores)}",
         }
         for sides, scores in cells.items()
     ]
@@ -121,7 +121,6 @@ def _add_cells(figure: Figure, chart: HeatMap) -> None:
 
 
 def _panels(chart: Chart) -> list[tuple[Any, list[Row]]]:
-    """The rows of each plot."""
     if chart.panel is None:
         return [(None, chart.rows)]
     names = dict.fromkeys(row[chart.panel] for row in chart.rows)
@@ -237,7 +236,6 @@ def _data(rows: Sequence[Row]) -> alt.InlineData:
 
 
 def _scale(values: Sequence[float]) -> alt.Scale:
-    """From the least value to the largest, 0 included."""
     return alt.Scale(domain=[min([0, *values]), max([0, *values])], nice=False)
 
 

@@ -61,8 +61,10 @@ class Shares(Numbers):
 class Chart(Exhibit):
     """Plots of one number. In a row, `line` has what tells the lines, or bars, apart."""
 
-    metric: str
+    metric: str = "value"
     """The column that is drawn."""
+    spread: str = "half"
+    """The column with half of a value's interval, which is drawn over it, if a row has one."""
     style: str
     """How its numbers are written, a d3 format."""
     labels: Mapping[str, str]
@@ -81,8 +83,6 @@ class Lines(Chart):
     x_text: Callable[[float], str]
     top: float | None = None
     """Where the vertical axis ends; else at the largest value."""
-    spread: str = ""
-    """The column with half of a value's interval, which is drawn over its dot."""
     rules: Sequence[tuple[str, float]] = ()
     """Values to hold the lines against, each with its name."""
 
@@ -102,8 +102,6 @@ class Dots(Chart):
     """Of a dot, in square pixels."""
     x_spread: str = ""
     """The column with half of the interval of `x`, which is drawn through the dot."""
-    spread: str = ""
-    """The same for the metric."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,5 +115,3 @@ class Bars(Chart):
     """What the bars measure; else the title."""
     rules: Mapping[str | None, Sequence[tuple[str, float]]] = field(default_factory=dict)
     """Values to hold the bars of a plot against, by its panel, each with its name."""
-    spread: str = ""
-    """The column with half of a value's interval, which is drawn over the bar's end."""

@@ -29,7 +29,6 @@ FULL_SEEDS = 5
 
 
 def seeds_of(full: bool) -> range:
-    """Seeds of everything that is random."""
     return range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
 
 
@@ -177,7 +176,6 @@ class Experiment:
         return found if full else [p for p in found if _is_corner(sizes, p) or _is_middle(sizes, p)]
 
     def _goes(self, place: Place, swept: set[str]) -> bool:
-        """Whether each choice is there beside the others."""
         chosen = (axis.choice(place[axis.key]) for axis in self.axes if axis.key in swept)
         fixed = {key for choice in chosen for key in choice.beside}
         return all(place[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
@@ -213,7 +211,6 @@ class Experiment:
         return self.workload(run.workload).random or any(chosen)
 
     def has(self, place: Place, workloads: Iterable[str]) -> bool:
-        """Whether there is a workload for each of these of the paper's."""
         known = {work.name for work in self.workloads}
         return all(self._meant(place, name) in known for name in workloads)
 
@@ -234,7 +231,6 @@ class Experiment:
         return dict(fit(found)) if fit else found
 
     def played(self, run: Run) -> Played:
-        """What is played in a run."""
         played = self.workload(run.workload).played
         chosen = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
         keys = [f"{key}={value}" for one in chosen for key, value in one.items()]

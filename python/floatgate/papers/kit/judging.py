@@ -41,7 +41,6 @@ def judge_all(
     full: bool,
     reject: Filter[Point],
 ) -> list[Judged[Point]]:
-    """The claims, each with what was measured of it."""
     return [(claim, judge(experiment, claim, points, full, reject)) for claim in claims]
 
 
@@ -169,7 +168,6 @@ def _unmet(premise: Premise[Point] | None, ats: Sequence[At[Point]], random: boo
 
 
 def _estimates(values: Sequence[Values], random: bool) -> dict[str, Estimate]:
-    """Estimates by name, from values for each seed."""
     return {name: Estimate.of([each[name] for each in values], random) for name in values[0]}
 
 
@@ -191,7 +189,6 @@ def _best(
 
 
 def _ours(claim: Claim[Any], rows: Sequence[Row]) -> str:
-    """The least and the largest of our numbers."""
     least, most = (pick(rows, key=lambda row: row["ours"]) for pick in (min, max))
     if len(rows) == 1:
         return interval(claim, least)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from floatgate.intervals import mean_and_half_width
 
-from .claims import Judged
+from .claims import Judged, Point
 from .exhibits import Column, Numbers, Row
 from .experiment import Axis, Experiment
 from .verdicts import AS_CLAIMED, STRADDLES
@@ -18,6 +18,32 @@ def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
     return said(mean) if not half else f"{said(mean)} ± {said(half).lstrip('+')}"
+
+
+def mean_row(values: Iterable[float]) -> Row:
+    """A mean over seeds, and half its 95 % interval, None where there is one value."""
+    mean, half = mean_and_half_width(list(values))
+    return {"value": mean, "half": half}
+
+
+def points_at(points: Iterable[Point], place: Mapping[str, str | None]) -> list[Point]:
+    """The points with these choices. An axis that cannot matter to a run has each of its choices,
+    and None leaves an axis open."""
+    return [
+        point
+        for point in points
+        if all(
+            choice is None or getattr(point, axis, None) in (None, choice)
+            for axis, choice in place.items()
+        )
+    ]
+
+
+def by_trace_and_line(points: Iterable[Any], metric: str) -> dict[tuple[str, str], list[float]]:
+    values: dict[tuple[str, str], list[float]] = {}
+    for point in points:
+        values.setdefault((point.trace, point.line), []).append(getattr(point, metric))
+    return values
 
 
 def met_at_once(

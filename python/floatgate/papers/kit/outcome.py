@@ -67,7 +67,6 @@ class Outcome:
 
 
 def _counted(measured: Measured) -> Row:
-    """The verdict in numbers, and the points that it counts."""
     return {
         "points": vars(measured.counts),
         "points_at_once": vars(measured.at_once),

@@ -13,13 +13,13 @@ from altair.utils.schemapi import debug_mode
 from floatgate.report import tables
 from floatgate.report.figure import Figure
 from floatgate.report.files import write_table, write_whole
+from floatgate.report.latex import latex
 from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Table
 
 from .claims import OURS
 from .drawing import figure_of, number_table
 from .exhibits import Numbers
-from .latex import latex
 from .outcome import Outcome
 from .summary import claims_table, findings
 
@@ -51,7 +51,6 @@ def _lines(value: Any) -> str:
 
 
 def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
-    """What is a table, by its name."""
     yield "claims", claims_table(findings(outcome))
     for exhibit in outcome.exhibits:
         if isinstance(exhibit, Numbers) and exhibit.rows:

@@ -25,10 +25,7 @@ class Request:
     at_ns: int = 0
 
 
-def play(
-    requests: Sequence[Request], page_bytes: int, device: str, set: Mapping[str, str]
-) -> Result:
-    """The requests on a drive that nothing was written to, each page where it says."""
+def frame_of(requests: Sequence[Request], page_bytes: int) -> pl.DataFrame:
     rows = [
         (
             request.at_ns,
@@ -39,5 +36,12 @@ def play(
         )
         for request in requests
     ]
-    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def play(
+    requests: Sequence[Request], page_bytes: int, device: str, set: Mapping[str, str]
+) -> Result:
+    """The requests on a drive that nothing was written to, each page where it says."""
+    frame = frame_of(requests, page_bytes)
     return api.run(frame, device=device, set={"start.fill": "none", **set}, addresses="span")

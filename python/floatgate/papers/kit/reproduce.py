@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from .batch import Bench
-from .claims import AnyClaim, Claim, Filter, Judged, Point
+from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
 from .exhibits import Column, Exhibit
 from .experiment import Experiment, Place, Run, Workload, seeds_of
 from .judging import judge, runs_of
@@ -72,7 +72,6 @@ class More:
     results: Sequence[Result] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     warnings: Sequence[str] = ()
-    notes: Sequence[str] = ()
 
 
 def _nothing(_: Any) -> More:
@@ -146,7 +145,7 @@ def reproduce(
         columns=paper.columns,
         shown=paper.example,
         warnings=[*missing_warning([s for s in missing if full or s.quick]), *more.warnings],
-        notes=[*more.notes, *paper.notes.splitlines()],
+        notes=[JUDGED, *paper.notes.splitlines()],
     )
 
 

@@ -95,7 +95,6 @@ def summary_of(outcome: Outcome) -> Summary:
 
 
 def findings(outcome: Outcome) -> list[Finding]:
-    """The claims, in their order."""
     return [
         Finding(
             kind=kind_of(measured.counts),
@@ -128,7 +127,6 @@ def kind_of(counts: Counts) -> str:
 
 
 def claims_table(claims: Sequence[Finding]) -> Table:
-    """The claims next to our numbers, with verdicts."""
     rows = [
         [
             Cell(f"{claim.claim} ({claim.where})"),

@@ -53,17 +53,14 @@ Gain = Callable[[At[Point], str, int], float]
 
 
 def hit_gain(at: At[Point], name: str, mib: int) -> float:
-    """Difference of the hit ratios."""
     return at(name, sized(NCQ, mib)).hit_ratio - at(name, sized(LRU, mib)).hit_ratio
 
 
 def bandwidth_gain(at: At[Point], name: str, mib: int) -> float:
-    """Relative change of the write bandwidth."""
     return at(name, sized(NCQ, mib)).write_mb_s / at(name, sized(LRU, mib)).write_mb_s - 1
 
 
 def iops_gain(at: At[Point], name: str, mib: int) -> float:
-    """Relative change of the commands a second."""
     return at(name, sized(NCQ, mib)).iops / at(name, sized(LRU, mib)).iops - 1
 
 
@@ -73,7 +70,6 @@ def sizes(at: At[Point]) -> list[int]:
 
 
 def most(gain: Gain, at: At[Point], name: str) -> float:
-    """The largest gain of all sizes."""
     return max(gain(at, name, mib) for mib in sizes(at))
 
 
@@ -148,7 +144,6 @@ def _small_buffer(at: At[Point]) -> Values:
 
 
 def points(gain: float) -> str:
-    """A difference of shares, in points, with its sign."""
     return signed(100 * gain, "{:+.2f} points")
 
 
@@ -203,7 +198,6 @@ def _claim(
 
 
 def _stated() -> list[Claim[Point]]:
-    """The six numbers."""
     claims = []
     for name, number in PAPER["hit_ratio"].items():
         claims.append(

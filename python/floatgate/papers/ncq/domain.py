@@ -188,7 +188,6 @@ STANDS_FOR = {
 
 
 def experiment_of(size: Size) -> Experiment:
-    """All that can be run, with so many commands."""
     commands = {FIRST: size.first, SECOND: size.second}
     workloads = tuple(
         Workload(

@@ -33,7 +33,6 @@ def finer(experiment: Experiment) -> Experiment:
 
 
 def all_speeds(experiment: Experiment) -> Axis:
-    """The axis of speeds with the finer ones in their places."""
     choices = [Choice(f"{ways} ways") for ways in sorted((*WAYS, *FINER))]
     return replace(experiment.axis("speed"), choices=tuple(choices))
 

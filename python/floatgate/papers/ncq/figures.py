@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.exhibits import Exhibit, Lines, Row
+from floatgate.papers.kit.numbers import mean_row, points_at
 
 from .claims import PAPER
 from .domain import AXES, CLAIMED, DEPTH, MIB, READINGS, RECORDS, SCHEMES, SMALLEST
@@ -30,7 +30,6 @@ Series = Mapping[tuple[str, str, int], list[float]]
 
 
 def figures(found: Sequence[Point]) -> list[Exhibit]:
-    """All that there are runs for."""
     main = place_of(found)
     return [
         *(_figure(key, *figure, main) for key, figure in METRICS.items()),
@@ -41,13 +40,10 @@ def figures(found: Sequence[Point]) -> list[Exhibit]:
 
 
 def place_of(found: Iterable[Point], **place: str) -> list[Point]:
-    """The points at the defaults, but for what is named."""
-    wanted = DEFAULTS | place
-    return [p for p in found if all(getattr(p, axis) == choice for axis, choice in wanted.items())]
+    return points_at(found, DEFAULTS | place)
 
 
 def values(found: Iterable[Point], metric: str) -> Series:
-    """A number of the runs at a place."""
     series: dict[tuple[str, str, int], list[float]] = {}
     for p in found:
         series.setdefault((p.trace, p.line, p.buffer_mib), []).append(getattr(p, metric))
@@ -67,15 +63,10 @@ def gains(found: Sequence[Point], metric: str) -> Series:
     return series
 
 
-def mean_of(known: Sequence[float]) -> Row:
-    mean, half = mean_and_half_width(known)
-    return {"value": mean, "half": half}
-
-
 def _rows(series: Series, lines: Iterable[str]) -> list[Row]:
     known = set(lines)
     return [
-        {"trace": trace, "line": line, "buffer_mib": mib, **mean_of(seeds)}
+        {"trace": trace, "line": line, "buffer_mib": mib, **mean_row(seeds)}
         for (trace, line, mib), seeds in series.items()
         if line in known
     ]
@@ -89,13 +80,11 @@ def _over_sizes(
         title=title,
         caption=f"{caption} {INTERVALS}",
         rows=rows,
-        metric="value",
         style=style,
         labels=labels,
         x="buffer_mib",
         x_title="Buffer, MiB",
         x_text=lambda mib: f"{mib:.0f}",
-        spread="half",
     )
 
 
@@ -170,7 +159,7 @@ def _over_spans(found: Sequence[Point]) -> Lines:
             drawn["most"] = max(sized, key=lambda seeds: sum(seeds) / len(seeds), default=None)
             for line, seeds in drawn.items():
                 if seeds is not None:
-                    rows.append({"trace": name, "line": line, "span_mib": mib, **mean_of(seeds)})
+                    rows.append({"trace": name, "line": line, "span_mib": mib, **mean_row(seeds)})
             rows.append({"trace": name, "line": "law", "span_mib": mib, "value": law(name, mib)})
     for name, stated in PAPER["hit_ratio"].items():
         rows.append({"trace": name, "line": "paper", "span_mib": None, "value": stated})
@@ -180,11 +169,9 @@ def _over_spans(found: Sequence[Point]) -> Lines:
         caption="A difference of hit ratios. The paper states no span. The law: the share of "
         f"commands for whose record another one is in a full queue. {INTERVALS}",
         rows=sorted(rows, key=lambda row: list(RECORDS).index(row["trace"])),
-        metric="value",
         style=".2%",
         labels=labels,
         x="span_mib",
         x_title="Span, MiB",
         x_text=lambda mib: f"{mib:.0f}",
-        spread="half",
     )

@@ -35,17 +35,16 @@ One command is served at a time. Those behind it in the queue are known, what wa
 not. Where the queue is full, times are those of a backlog, and only rates are shown.
 All records are of one size, so that bandwidth and IOPS change alike. The paper's gains do not.
 FAB, BPLRU and CLC look at how much of a block is buffered. In the figures it is always all of it, \
-and all places are equally likely: whichever blocks they keep, they find buffer / span, as LRU does.
+and all places are equally likely: whichever blocks they keep, they find buffer / span, as LRU \
+does.
 The bound is Belady's on blocks. It is a bound where all parts of commands are whole blocks and \
 nothing is read or trimmed, as in the figures; elsewhere it is not run.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
-the claim says; where a part is, the point is open. A stated number is met within a factor of \
-1.5, an order by half a per cent or half a point. "Up to" is the largest gain of all sizes, taken \
-seed by seed.
+An order counts from half a per cent or half a point. "Up to" is the largest gain of all sizes, \
+taken seed by seed.
 Left out of all verdicts alike: points at which the drive keeps up with LRU and 1 MiB (at work \
-less than 95% of the time), as no buffer can then change its bandwidth. What comes out with them \
-stands beside. A claim that a gain falls is not asked where there is too little of it to fall: \
-this was said after results were seen.
+less than 95% of the time), as no buffer can then change its bandwidth. Maps show these points. A \
+claim that a gain falls is not asked where there is too little of it to fall: this was said after \
+results were seen.
 With --full, the table of numbers that are met at once has two more speeds on one span, between \
 those that claims are asked with.
 """

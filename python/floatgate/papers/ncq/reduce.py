@@ -44,7 +44,6 @@ class Point:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
-    """The numbers of a run that figures and claims are about. Every run writes."""
     hits, through = result.buffer.hit_ratio, result.throughput
     assert hits is not None and through.write_mb_s is not None and through.iops is not None
     mean_us, queue_us = result.latency.all.mean_us or 0.0, result.latency.blame_us.queue or 0.0

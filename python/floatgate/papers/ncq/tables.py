@@ -20,7 +20,6 @@ from .reduce import IDLE, Point
 
 
 def tables(found: Sequence[Point]) -> list[Exhibit]:
-    """All that there are runs for, but for what needs verdicts."""
     return [*_departures(found), _speeds(found), _merges(found)]
 
 
@@ -93,7 +92,6 @@ def _by_size(
 def _row(
     name: str, line: str, label: str, series: Series, said: Callable[[float], str]
 ) -> list[Row]:
-    """The row of a line on a workload, if it was run."""
     known = {str(mib): series[name, line, mib] for mib in SIZES if (name, line, mib) in series}
     cells = {mib: spread(seeds, said) for mib, seeds in known.items()}
     return [{"trace": name, "setup": label, **cells}] if cells else []
@@ -151,7 +149,6 @@ def _speeds(found: Sequence[Point]) -> Numbers:
 
 
 def _merges(found: Sequence[Point]) -> Numbers:
-    """What BAST and FAST have to merge."""
     rows: list[Row] = []
     for name, alignment, ftl, line in product(
         RECORDS, ("records", "pages"), ("as assumed", "FAST"), ("lru", "ncq")

@@ -61,7 +61,6 @@ SPAN = frozenset({"span"})
 
 
 def _gain(workload: str, base: str, line: str) -> Callable[[At[Point]], float]:
-    """The throughput of a line, as a multiple of another's."""
     return lambda at: at(workload, line).iops / at(workload, base).iops
 
 
@@ -70,7 +69,6 @@ def _alone(of: Callable[[At[Point]], float]) -> Measure[Point]:
 
 
 def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Measure[Point]:
-    """The relative gain in throughput."""
     return _alone(lambda at: _gain(workload, base, line)(at) - 1)
 
 
@@ -101,7 +99,6 @@ def _cleaning(at: At[Point]) -> float:
 
 
 def times(value: float) -> str:
-    """A factor."""
     return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
 
 

@@ -112,7 +112,6 @@ NONE_LEFT_OUT: Filter[Crashes] = Filter("without a loss of power", lambda found:
 def explore(
     runs: Sequence[Run], full: bool, progress: Progress | None = None, kept: Cache | None = None
 ) -> dict[Run, Crashes]:
-    """Cuts the power of each run."""
     found = {}
     for run in runs:
         how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
@@ -156,7 +155,6 @@ def bounded(found: Measured, points: Sequence[Crashes]) -> Measured:
 
 
 def table(points: Sequence[Crashes]) -> Numbers:
-    """What was explored, a row per run."""
     return Numbers(
         key="losses",
         title="Losses of power",

@@ -118,13 +118,11 @@ def generated(bursts: int) -> list[Workload]:
 
 
 def captured(source: Source, file: Path) -> Workload:
-    """A capture, from its first tenth on."""
     played = Played(str(file), LIMIT, SKIPPED[source.name])
     return Workload(source.name, source.family, played, SCALED)
 
 
 def _share(share: float) -> ByFootprint:
-    """A share of the map of the pages that a capture touches."""
 
     def settings(pages: int) -> dict[str, str]:
         cache = max(PROTOTYPE * MAP_PAGE, int(share * ENTRY * pages))
@@ -369,5 +367,4 @@ STANDS_FOR = {
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
     return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)

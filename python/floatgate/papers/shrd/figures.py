@@ -29,7 +29,6 @@ from .tables import (
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    """All figures that there are runs for."""
     gains = _gain_pairs(points)
     by_seed = over_seeds(
         [(p, value) for p, value in gains if p.line != "ideal"], **GAIN, seed=lambda p: p.seed
@@ -114,7 +113,6 @@ def _gain_rows(pairs: Sequence[tuple[Point, float]]) -> list[Row]:
 
 
 def _gains(rows: list[Row]) -> Lines:
-    """The gain over span, log and window, with the slides' factor."""
     return Lines(
         key="gain",
         title="Random writes, times DFTL",
@@ -123,13 +121,11 @@ def _gains(rows: list[Row]) -> Lines:
             "a log, remapped when idle. Whiskers: 95% intervals."
         ),
         rows=rows,
-        metric="value",
         style=".1f",
         labels={row["line"]: row["line"] for row in rows},
         x="span_gib",
         x_title="Span",
         x_text=lambda gib: _marked(f"{gib:.0f} GiB", SPAN),
-        spread="half",
         rules=(("the slides", STATED),),
     )
 
@@ -154,13 +150,11 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
             "a log of 64 MiB, as all here. Whiskers: 95% intervals."
         ),
         rows=[row for row in rows if row["trace"] in several],
-        metric="value",
         style=style,
         labels=SERIES,
         x="cache",
         x_title="Map cache",
         x_text=size,
-        spread="half",
     )
 
 
@@ -182,12 +176,10 @@ def _latencies(points: Sequence[Point]) -> Bars:
         axis="µs",
         caption="At equal rates of arrival, half of 4 KiB reads, over 4 GiB. Whiskers: 95%.",
         rows=rows,
-        metric="value",
         style=",.0f",
         labels=SERIES,
         panel="panel",
         row="trace",
-        spread="half",
     )
 
 
@@ -213,13 +205,11 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
             + "."
         ),
         rows=rows,
-        metric="value",
         style=".2f",
         labels={key: label for key, label in SERIES.items() if key != "dftl"},
         panel="controller",
         row="trace",
         rules={p.controller: [("DFTL", 1.0)] for p in runs},
-        spread="half",
     )
 
 
@@ -239,13 +229,11 @@ def _over_log(points: Sequence[Point]) -> Lines:
         title="Requests a second by size of the log",
         caption="Random writes with a cache of 128 KiB. Whiskers: 95% intervals.",
         rows=[row for row in rows if row["trace"] in several],
-        metric="value",
         style=",.0f",
         labels=SERIES,
         x="log",
         x_title="Log",
         x_text=lambda mib: _marked(f"{mib:.0f} MiB", LOG),
-        spread="half",
     )
 
 
@@ -262,11 +250,9 @@ def _over_threshold(points: Sequence[Point]) -> Lines:
         title="Requests a second by threshold",
         caption="The captures, with a cache of 1/8 of their map and the prototype's controller.",
         rows=rows,
-        metric="value",
         style=",.0f",
         labels=SERIES,
         x="threshold",
         x_title="Threshold",
         x_text="{:.0f} KiB".format,
-        spread="half",
     )

@@ -13,32 +13,8 @@ from floatgate.papers.kit.experiment import Experiment, Place, Run, seeds_of
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper
 from floatgate.papers.kit.verdict_tables import by_choice, map_of
 
-from . import crash
+from . import crash, domain
 from .claims import CLAIMS, UNCHECKED
-from .domain import (
-    BURSTS,
-    CAPTURED,
-    DEVICE,
-    DFTL,
-    FULL,
-    IDLE,
-    LIMIT,
-    MIXED,
-    NARROW,
-    POSTMARK,
-    QUICK,
-    RANDOM,
-    READS,
-    SEQUENTIAL,
-    SHRD,
-    SOURCES,
-    STANDS_FOR,
-    STREAM,
-    WHOLE,
-    captured,
-    experiment_of,
-    generated,
-)
 from .figures import figures
 from .pattern import pattern, worked_example
 from .reduce import BACKLOG, Point, reduce
@@ -47,51 +23,65 @@ from .tables import COLUMNS
 NOTES = """\
 The prototype is a modified SATA drive; its geometry and map pages are those of its authors' \
 public sources, its flash times are ours (preset shrd17). Its two cores wait for each map page; \
-beside it stands a drive in which only the dies are waited for.
+next to it is a drive in which only the dies are waited for.
 Either host has 32 commands in the drive, as SATA has it. SHRD's holds 128 requests and packs \
 those that wait. All runs but the bursts and those at a rate are closed loops.
 The captures are recorded for this project: pgbench and RocksDB on ext4; postmark, and fio with \
-fsync, on f2fs. The first tenth of each is left out: files and tables are made there. Their \
-times are those of a device as fast as memory, so they are played in closed loops. Their cache is \
-a share of the map of the pages that they touch.
+fsync, on f2fs. The first tenth of each is left out: files and tables are made there. Their times \
+are those of a device as fast as memory, so they are played in closed loops. Their cache is a \
+share of the map of the pages that they touch.
 The two of ext4 are different loads of one file system, so nothing is averaged over them.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds; none \
-where nothing is random) is where the claim says; where a part is, the point is open. A \
-stated number is met within a factor of 1.5, an order by half a per cent.
+An order counts from half a per cent.
 Left out of all verdicts alike: points at which a drive serves less than 95% of the requests that \
-arrive. What comes out with them stands beside. No closed loop has arrivals to fall behind.
+arrive. Maps show these points. No closed loop has arrivals to fall behind.
 """
 """Limits and conditions, a line each."""
 
 
 def _experiment(lab: Lab) -> Experiment:
-    captures = [captured(source, file) for source, file in lab.wanted(SOURCES)]
-    return experiment_of([*generated(FULL if lab.full else QUICK), *captures])
+    captures = [domain.captured(source, file) for source, file in lab.wanted(domain.SOURCES)]
+    return domain.experiment_of(
+        [*domain.generated(domain.FULL if lab.full else domain.QUICK), *captures]
+    )
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """DFTL and SHRD on every workload, the bound on random writes, in full on all; and SHRD over
     logs and thresholds."""
     windows = experiment.places(("controller", "window"), full)
-    for name in (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED):
-        lines = (DFTL, SHRD, *((WHOLE,) if full or name == RANDOM else ()))
+    for name in (
+        domain.RANDOM,
+        domain.READS,
+        domain.MIXED,
+        domain.SEQUENTIAL,
+        domain.STREAM,
+        *domain.CAPTURED,
+    ):
+        lines = (
+            domain.DFTL,
+            domain.SHRD,
+            *((domain.WHOLE,) if full or name == domain.RANDOM else ()),
+        )
         yield from _runs(experiment, name, lines, windows, full)
-    swept = {RANDOM: "log", **dict.fromkeys(CAPTURED if full else (POSTMARK,), "threshold")}
+    swept = {
+        domain.RANDOM: "log",
+        **dict.fromkeys(domain.CAPTURED if full else (domain.POSTMARK,), "threshold"),
+    }
     known = experiment.axis("window").side(full)
     for name, axis in swept.items():
         places = [p for p in experiment.places((axis, "window"), True) if p["window"] in known]
-        yield from _runs(experiment, name, (SHRD,), places, full)
+        yield from _runs(experiment, name, (domain.SHRD,), places, full)
     yield from _narrow(experiment, full)
 
 
 def _narrow(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Over spans at which no claim is asked: it is looked for where the gain is 30."""
-    lines = {RANDOM: (DFTL, SHRD), BURSTS: (DFTL, IDLE)}
+    lines = {domain.RANDOM: (domain.DFTL, domain.SHRD), domain.BURSTS: (domain.DFTL, domain.IDLE)}
     for place in experiment.places(("controller", "log", "window"), full):
-        for (name, each), span, seed in product(lines.items(), NARROW, seeds_of(full)):
+        for (name, each), span, seed in product(lines.items(), domain.NARROW, seeds_of(full)):
             work = experiment.workload(f"{name}, {span}")
             for line in each:
-                yield experiment.run(work, experiment.line(STANDS_FOR[line]), place, seed)
+                yield experiment.run(work, experiment.line(domain.STANDS_FOR[line]), place, seed)
 
 
 def _runs(
@@ -105,14 +95,14 @@ def _runs(
 def _more(found: Findings[Point]) -> More:
     bench, experiment = found.lab.bench, found.experiment
     losses, recovery = crash.judged(found.lab.full, bench.progress, bench.kept)
-    captures = [work for work in experiment.workloads if work.name == POSTMARK]
+    captures = [work for work in experiment.workloads if work.name == domain.POSTMARK]
     return More(
         judged=[recovery],
         exhibits=[
             worked_example(),
             *figures(found.every),
             *(by_choice(experiment, a, found.judged) for a in ("load", "controller", "window")),
-            *(one for w in captures for one in pattern(bench, w.name, w.played, LIMIT)),
+            *(one for w in captures for one in pattern(bench, w.name, w.played, domain.LIMIT)),
             losses,
             map_of(crash.EXPERIMENT, *recovery),
         ],
@@ -120,8 +110,8 @@ def _more(found: Findings[Point]) -> More:
 
 
 PAPER = Paper(
-    device=DEVICE,
-    sources=SOURCES,
+    device=domain.DEVICE,
+    sources=domain.SOURCES,
     experiment=_experiment,
     claims=CLAIMS,
     reduce=reduce,

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import polars as pl
-
 from floatgate import _core, configs
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers
-from floatgate.traces.model import READ, WRITE
+from floatgate.papers.kit.recorded import Request, frame_of
 
 from .domain import DEVICE, MAP_PAGE, PAGE
 
@@ -89,16 +87,13 @@ ALONE = {"host.log": "1MiB", "shrd.exclude_below": "0B", "shrd.remap_threshold":
 def worked_example() -> Numbers:
     """The slides' four writes on the engine's host layer, and the remap that follows."""
     pages = [page for page, _ in SLIDES]
-    rows = [(0, WRITE, 0, page * PAGE, PAGE) for page in pages]
     # A request that writes nothing: the remap comes before it.
-    rows.append((0, READ, 0, 0, PAGE))
-    columns = {"at_ns": pl.UInt64, "op": pl.UInt8, "device": pl.UInt32}
-    schema = columns | {"offset": pl.UInt64, "length": pl.UInt64}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    requests = [*(Request(page, write=True) for page in pages), Request(0)]
+    frame = frame_of(requests, PAGE)
     workload = _core.Workload.recorded("the slides' example", frame, 1, 1.0)
     config = configs.resolve(DEVICE, ALONE)
     span = SLIDES[0][1] * PAGE
-    found = json.loads(_core.access_pattern(config, workload, span_bytes=span, limit=len(rows)))
+    found = json.loads(_core.access_pattern(config, workload, span_bytes=span, limit=len(requests)))
     logged, remapped = found["with"][: len(pages)], found["with"][len(pages) :]
     return Numbers(
         key="example",

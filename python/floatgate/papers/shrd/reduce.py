@@ -76,7 +76,6 @@ class Point:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
-    """The numbers of a run that figures and claims are about."""
     work = result.workload
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written, latency = max(work.write_pages, 1), result.latency

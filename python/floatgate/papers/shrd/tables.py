@@ -9,6 +9,7 @@ from typing import Any
 
 from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
+from floatgate.papers.kit.numbers import mean_row, points_at
 from floatgate.report.values import fixed, measured, percent, size
 
 from .domain import AXES, BURSTS, LINES, NARROW, RANDOM, SPANS
@@ -30,17 +31,7 @@ PLAIN = ("dftl", "shrd", "ideal")
 
 
 def place_of(points: Iterable[Point], **place: str | None) -> list[Point]:
-    """The points at the defaults, but for what is named, or with None left open; where it cannot
-    matter, they are."""
-    wanted = {"span": DEFAULTS["span"]} | DEFAULTS | place
-    return [
-        point
-        for point in points
-        if all(
-            choice is None or getattr(point, axis, None) in (None, choice)
-            for axis, choice in wanted.items()
-        )
-    ]
+    return points_at(points, {"span": DEFAULTS["span"]} | DEFAULTS | place)
 
 
 def series(point: Point) -> str:
@@ -59,11 +50,9 @@ def over_seeds(pairs: Pairs, **keys: Key) -> list[Row]:
     for point, value in pairs:
         if value is not None:
             groups.setdefault(tuple(key(point) for key in keys.values()), []).append(value)
-    rows = []
-    for group, values in groups.items():
-        mean, half = mean_and_half_width(values)
-        rows.append({**dict(zip(keys, group, strict=True)), "value": mean, "half": half})
-    return rows
+    return [
+        dict(zip(keys, group, strict=True)) | mean_row(values) for group, values in groups.items()
+    ]
 
 
 def chosen_of(points: Iterable[Point], lines: Sequence[str], *families: str) -> list[Point]:
@@ -71,7 +60,6 @@ def chosen_of(points: Iterable[Point], lines: Sequence[str], *families: str) -> 
 
 
 def spread(mean: float | None, half: float | None, digits: int) -> str | None:
-    """A mean with half its interval, where it has one."""
     if mean is None:
         return None
     return fixed(mean, digits) + (f" ± {fixed(half, digits)}" if half else "")
@@ -203,7 +191,6 @@ def windows(points: Sequence[Point]) -> Numbers:
 
 
 def order(points: Sequence[Point]) -> Numbers:
-    """What the order of the windows is worth in throughput."""
     rows = [row for row in _ablation(points, lambda p: p.iops, 0).values() if row["unsorted"]]
     return Numbers(
         key="order",
@@ -225,7 +212,6 @@ COUNTED = {"commands": 3, "packed": 1, "loads": 4, "write_backs": 4, "copies": 3
 
 
 def commands(points: Sequence[Point]) -> Numbers:
-    """What each workload asks of the drive, and of its map."""
     lines = {"dftl", "shrd", "ideal"}
     chosen = place_of(points, controller=None, window=None)
     runs = [p for p in chosen if p.line in lines and p.family != BURSTS]
@@ -261,7 +247,6 @@ def commands(points: Sequence[Point]) -> Numbers:
 
 
 def aged(points: Sequence[Point]) -> Numbers:
-    """What cleaning costs on a drive that was written over."""
     lines = ("dftl-counted", "shrd-counted")
     runs = place_of(chosen_of(points, lines, RANDOM), window=None, spare=None)
     found = over_seeds(

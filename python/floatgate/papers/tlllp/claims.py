@@ -61,27 +61,22 @@ def here(at: At[Point], *without: str) -> list[str]:
 
 
 def _each(of: Of) -> Measure[Point]:
-    """A value for each of the workloads."""
     return lambda at: {name: of(at, name) for name in here(at)}
 
 
 def _mean(of: Of, *without: str) -> Measure[Point]:
-    """The mean over the workloads, but for some."""
     return lambda at: {"": fmean(of(at, name) for name in here(at, *without))}
 
 
 def hit_gain(at: At[Point], name: str) -> float:
-    """Difference of the hit ratios, TLLLP's less DFTL's."""
     return at(name, TLLLP).hit_ratio - at(name, DFTL).hit_ratio
 
 
 def mean_change(at: At[Point], name: str) -> float:
-    """Relative change of the mean response time, from DFTL to TLLLP."""
     return at(name, TLLLP).mean_us / at(name, DFTL).mean_us - 1
 
 
 def deviation_change(at: At[Point], name: str) -> float:
-    """The same of the standard deviation."""
     return at(name, TLLLP).stdev_us / at(name, DFTL).stdev_us - 1
 
 
@@ -202,7 +197,6 @@ def _claim(
     said: Callable[[float], str],
     premise: Premise[Point] | None = None,
 ) -> Claim[Point]:
-    """A claim on all of the paper's workloads."""
     return Claim(key, text, origin, axes, ALL, lines, measure, region, said, premise=premise)
 
 

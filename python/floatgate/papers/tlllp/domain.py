@@ -79,7 +79,6 @@ lie is not. Skew and span are ours, so that claims are asked with it and without
 
 
 def _cache(share: float) -> ByFootprint:
-    """A share of the map of the pages that a workload touches."""
     return lambda pages: {"mapping.cache": f"{max(LEAST_CACHE, int(share * ENTRY * pages))}B"}
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Row
+from floatgate.papers.kit.numbers import by_trace_and_line, mean_row, points_at
 from floatgate.report.values import measured, percent
 
 from .domain import CACHES, LINES
@@ -38,7 +38,6 @@ STATED: Mapping[str, Sequence[tuple[str, float]]] = {
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    """All figures that there are runs for."""
     found = [*_over_caches(points, MAIN, ""), *_over_caches(points, OTHERS, "-others")]
     for start in ("fresh", "aged"):
         found += _by_workload(points, start)
@@ -47,35 +46,14 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    """The points at the defaults, but for what is named; where it cannot matter, they are."""
-    wanted = DEFAULTS | place
-    return [
-        point
-        for point in points
-        if all(getattr(point, axis) in (None, choice) for axis, choice in wanted.items())
-    ]
+    return points_at(points, DEFAULTS | place)
 
 
 def means(points: Iterable[Point], metric: str) -> dict[tuple[str, str], Row]:
-    """By trace and line: the mean over seeds, and half its interval where anything is random."""
-    return {key: _mean(found) for key, found in values(points, metric).items()}
-
-
-def values(points: Iterable[Point], metric: str) -> dict[tuple[str, str], list[float]]:
-    """By trace and line, a value per seed."""
-    found: dict[tuple[str, str], list[float]] = {}
-    for point in points:
-        found.setdefault((point.trace, point.line), []).append(getattr(point, metric))
-    return found
-
-
-def _mean(values: Sequence[float]) -> Row:
-    mean, half = mean_and_half_width(values)
-    return {"value": mean, "half": half}
+    return {key: mean_row(seeds) for key, seeds in by_trace_and_line(points, metric).items()}
 
 
 def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> list[Exhibit]:
-    """Figures 2, 3 and 4 on a fresh drive, one request at a time."""
     known = {point.line for point in points}
     if not known & set(lines) - {"none", "dftl", "tlllp"}:
         return []
@@ -106,14 +84,12 @@ def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> 
             x_title="Map cache, of the map of the pages that are touched",
             x_text=lambda value: {share: text for text, share in CACHES.items()}.get(value, ""),
             top=1.0 if style.endswith("%") else None,
-            spread="half",
         )
         found.append(chart)
     return found
 
 
 def _by_workload(points: Sequence[Point], start: str) -> list[Exhibit]:
-    """Figures 3 and 4 as the paper has them: bars by workload."""
     found: list[Exhibit] = []
     for key, title, _, style in METRICS[1:]:
         rows = [
@@ -129,12 +105,10 @@ def _by_workload(points: Sequence[Point], start: str) -> list[Exhibit]:
             title=f"{title}, {start} drive",
             caption="By workload, in µs; 15% spare space, a cache of 1/8. Whiskers: 95% intervals.",
             rows=rows,
-            metric="value",
             style=style,
             labels={line: LABELS[line] for line in BARS},
             panel="arrivals",
             row="trace",
-            spread="half",
         )
         found.append(chart)
     return found
@@ -160,7 +134,9 @@ def _reductions(points: Sequence[Point], metric: str, title: str) -> Exhibit:
                     and (trace, "tlllp", p.seed) in by_seed
                 ]
                 if saved:
-                    rows.append({"start": start, "trace": trace, "line": baseline, **_mean(saved)})
+                    rows.append(
+                        {"start": start, "trace": trace, "line": baseline, **mean_row(saved)}
+                    )
     return Bars(
         key=f"saved-{metric.removesuffix('_us')}",
         title=f"Saved by TLLLP: {title}",
@@ -169,12 +145,10 @@ def _reductions(points: Sequence[Point], metric: str, title: str) -> Exhibit:
             "the paper prints. Whiskers: 95% intervals."
         ),
         rows=rows,
-        metric="value",
         style=",.1%",
         labels=BASELINES,
         panel="start",
         row="trace",
-        spread="half",
         rules=dict.fromkeys(("fresh", "aged"), STATED[metric]),
     )
 

@@ -12,34 +12,26 @@ from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 
+from . import domain
 from .claims import CLAIMS
-from .domain import (
-    AXES,
-    CAPTURED,
-    CAPTURES,
-    DEVICE,
-    EXCERPTS,
-    FINANCIAL1,
-    FITTED,
-    LINES,
-    MSR,
-    STANDS_FOR,
-    WEBSEARCH,
-)
 from .examples import figure_1, table_1
 from .figures import BARS, COLUMNS, OTHERS, figures
 from .reduce import BACKLOG, Point, backlogged, reduce
 from .tables import bursts, tables
 
 STAND_INS = (
-    Workload("stand-in: zipf writes", FINANCIAL1, Played("zipf:span=64MiB,theta=0.99,writes=20k")),
+    Workload(
+        "stand-in: zipf writes", domain.FINANCIAL1, Played("zipf:span=64MiB,theta=0.99,writes=20k")
+    ),
     Workload(
         "stand-in: random reads",
-        WEBSEARCH,
+        domain.WEBSEARCH,
         Played("iometer:span=256MiB,size=8KiB,reads=1,requests=10k"),
     ),
     Workload(
-        "stand-in: sequential writes", MSR, Played("sequential:span=64MiB,writes=4k,size=16KiB")
+        "stand-in: sequential writes",
+        domain.MSR,
+        Played("sequential:span=64MiB,writes=4k,size=16KiB"),
     ),
 )
 """Of nothing but the kind of requests: no claim is judged on them."""
@@ -54,17 +46,15 @@ DFTL has 8 bytes an entry; TLLLP 8 an entry and 8 a mapping page with cached ent
 Each excerpt is played once. The two of Financial1 overlap in time, and one has all its devices on \
 top of each other; the windows of MSR are of volumes that are not named. No two of a family are \
 averaged. WebSearch writes 16 pages: start and spare space cannot matter to it.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds; none \
-where nothing is random) is where the claim says; where a part is, the point is open. A \
-stated number is met within a factor of 1.5, an order by half a per cent or half a point.
+An order counts from half a per cent or half a point.
 One request at a time, a response is a request's service: no other is waited for.
 An excerpt begins cold: a look-up that is the first of its page can hardly hit. Whether MSR has \
 very many hits is not asked of an excerpt that cannot have them, nor whether WebSearch has few of \
-one that can have no more; such points are left out. This, the stand-in in \
-verdicts, the verdicts by wait, and the claim on all four numbers were added after results were \
-seen; so were those on hits of WebSearch and on the map of Financial1.
+one that can have no more; such points are left out. This, the stand-in in verdicts, the verdicts \
+by wait, and the claim on all four numbers were added after results were seen; so were those on \
+hits of WebSearch and on the map of Financial1.
 Left out of all verdicts alike: points at which a drive has a backlog, used 95% of the time with \
-1% of the response spent waiting for the queue. What comes out with them stands beside.
+1% of the response spent waiting for the queue. Maps show these points.
 """
 """Limits and conditions, a line each."""
 
@@ -75,15 +65,14 @@ NO_TRACES = (
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run with the traces that there are."""
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+    return Experiment(domain.DEVICE, domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
 
 
 def _experiment(lab: Lab) -> Experiment:
-    excerpts = {excerpt.source: excerpt for excerpt in (*EXCERPTS, *CAPTURES)}
+    excerpts = {excerpt.source: excerpt for excerpt in (*domain.EXCERPTS, *domain.CAPTURES)}
     workloads = [excerpts[source].workload(file) for source, file in lab.wanted(excerpts)]
-    has_traces = any(work.family != CAPTURED for work in workloads)
-    return experiment_of([*workloads, *([FITTED] if has_traces else STAND_INS)])
+    has_traces = any(work.family != domain.CAPTURED for work in workloads)
+    return experiment_of([*workloads, *([domain.FITTED] if has_traces else STAND_INS)])
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
@@ -93,7 +82,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     caches = experiment.places(("cache",), full=True)
     yield from runs_at(experiment, experiment.workloads, caches, lines, full)
     for work in experiment.workloads:
-        if work.family != CAPTURED:
+        if work.family != domain.CAPTURED:
             places = experiment.places(("start", "arrivals"), full=True)
             shown = [p for p in places if full or work.random or p["start"] == "fresh"]
             yield from runs_at(experiment, [work], shown, BARS, full)
@@ -101,7 +90,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 def _more(found: Findings[Point]) -> More:
     points = found.every
-    stand_ins = [] if FITTED in found.experiment.workloads else [NO_TRACES]
+    stand_ins = [] if domain.FITTED in found.experiment.workloads else [NO_TRACES]
     return More(
         exhibits=[*figures(points), *tables(found), figure_1(), table_1()],
         warnings=[*stand_ins, *saturated(points), *bursts(points)],
@@ -122,8 +111,8 @@ def saturated(points: Sequence[Point]) -> list[str]:
 
 
 PAPER = Paper(
-    device=DEVICE,
-    sources=[excerpt.source for excerpt in (*EXCERPTS, *CAPTURES)],
+    device=domain.DEVICE,
+    sources=[excerpt.source for excerpt in (*domain.EXCERPTS, *domain.CAPTURES)],
     experiment=_experiment,
     claims=CLAIMS,
     reduce=reduce,

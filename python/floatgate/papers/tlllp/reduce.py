@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floatgate.papers.kit.claims import Filter
+from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run
 
 from .domain import EMPTY, STANDS_FOR
@@ -59,7 +59,6 @@ class Point:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
-    """The numbers of a run that figures and claims are about."""
     work, mapping, latency = result.workload, result.mapping, result.latency
     accesses = max(work.read_pages + work.write_pages, 1)
     reads, programs = result.flash.reads, result.flash.programs
@@ -101,16 +100,8 @@ def node_share(result: Result) -> float:
     return 1 - held / mapping.cache_bytes
 
 
-BUSY = 0.95
-"""A utilization from which response times are those of a backlog, if requests wait."""
-WAITING = 0.01
-"""Of the mean response time, the least wait that is one."""
-
-
 def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them: their response times then grow with
-    the length of the trace, and are of no scheme."""
-    return point.utilization >= BUSY and point.queue_share >= WAITING
+    return is_backlogged(point.utilization, point.queue_share)
 
 
 BACKLOG = Filter("with a backlog", backlogged)

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from floatgate.papers.kit.claims import Claim, Counts
+from floatgate.papers.kit.claims import WAITING, Claim, Counts
 from floatgate.papers.kit.exhibits import Column, Exhibit, Numbers, Row
 from floatgate.papers.kit.experiment import seeds_of
 from floatgate.papers.kit.judging import places_of
-from floatgate.papers.kit.numbers import met_at_once, met_in_pairs, spread
+from floatgate.papers.kit.numbers import by_trace_and_line, met_at_once, met_in_pairs, spread
 from floatgate.papers.kit.reproduce import Findings
 from floatgate.papers.kit.verdict_tables import by_choice
 
 from .claims import NUMBERS
 from .domain import CACHES
-from .figures import BARS, LABELS, place_of, values
-from .reduce import WAITING, Point, backlogged
+from .figures import BARS, LABELS, place_of
+from .reduce import Point, backlogged
 
 MOSTLY = 0.5
 """Of the mean response time, the wait from which most of it is one."""
 
 
 def tables(found: Findings[Point]) -> list[Exhibit]:
-    """All that there are runs for."""
     axes, points = found.experiment, found.every
     together: list[Exhibit] = []
     for whole in found.of("all-four"):
@@ -109,10 +108,12 @@ def _cold(points: Sequence[Point]) -> Numbers:
     """What a cache that begins empty can have, beside DFTL's hits."""
     rows: list[Row] = []
     by_cache = {
-        cache: values((p for p in place_of(points, cache=cache) if p.line == "dftl"), "hit_ratio")
+        cache: by_trace_and_line(
+            (p for p in place_of(points, cache=cache) if p.line == "dftl"), "hit_ratio"
+        )
         for cache in CACHES
     }
-    most = values((p for p in place_of(points) if p.line == "dftl"), "repeated")
+    most = by_trace_and_line((p for p in place_of(points) if p.line == "dftl"), "repeated")
     for (trace, line), bound in most.items():
         cells = {
             cache: spread(known[trace, line], "{:.1%}".format)
@@ -150,7 +151,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
     rows: list[Row] = []
     for start in ("fresh", "aged"):
         chosen = place_of(points, start=start)
-        columns = {name: values(chosen, name) for name in TRAFFIC}
+        columns = {name: by_trace_and_line(chosen, name) for name in TRAFFIC}
         for trace, line in columns["map_reads"]:
             if line in BARS:
                 cells = {

@@ -74,7 +74,6 @@ class Question:
 
 
 def relative(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
-    """The relative change of a number from one line to another."""
     return lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
 
 
@@ -83,7 +82,6 @@ def difference(of: Number, line: str, over: str) -> Callable[[At[Point], str], V
 
 
 def against_placements(line: str) -> Callable[[At[Point], str], Values]:
-    """Write amplification against each of the two placements."""
     return lambda at, work: {
         name: wa(at(work, line)) / wa(at(work, key)) - 1
         for name, key in (("ETI", ETI), ("ASA", ASA))

@@ -243,7 +243,6 @@ WHY_THESE = {
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    """What can be run. Lines and workloads go by their own names: there is no paper's."""
     names = [line.key for line in LINES] + [work.name for work in workloads]
     drive = Axis("drive", "the drive", (Choice("aged", DRIVE, random=True),), "the same for all")
     families = dict.fromkeys(work.family for work in workloads)

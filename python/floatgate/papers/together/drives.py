@@ -88,7 +88,6 @@ def _drive(spare: float) -> dict[str, str]:
 
 
 def span_pages(spare: float) -> int:
-    """Pages of the host on a drive with this spare factor."""
     return round(UNITS * UNIT_PAGES * (1 - spare))
 
 
@@ -193,7 +192,6 @@ Found = Mapping[tuple[str, str], Sequence[float]]
 
 
 def by_seed(steadies: Mapping[Run, float]) -> dict[tuple[str, str], list[float]]:
-    """The numbers of runs, in the order of their seeds."""
     found: dict[tuple[str, str], list[float]] = {}
     for run, value in sorted(steadies.items(), key=lambda item: item[0].seed):
         found.setdefault((run.workload, run.line), []).append(value)
@@ -332,7 +330,6 @@ def by_chance(found: Found, truth: Measurements) -> tuple[int, float, int]:
 
 
 def judged(found: Found, truth: Measurements | None) -> list[AnyClaim]:
-    """What was asked of the measured drives, with verdicts."""
     one = "One policy explains two runs of a drive, uniform and Zipf, and the rates of four others"
     single = "No separation explains the two runs of that drive, with some victim"
     alone = [line for line in LABELS if line.partition("/")[0] == "single"]

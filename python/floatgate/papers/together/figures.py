@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.claims import Judged, change, in_points
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row
+from floatgate.papers.kit.numbers import points_at, spread
 from floatgate.papers.kit.verdicts import (
     AS_CLAIMED,
     LESS,
@@ -35,7 +36,6 @@ FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
 
 
 def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
-    """All that there are runs for."""
     middle = at_defaults(points)
     rows = weigh(summary(middle), middle)
     found: list[Exhibit] = [_everything(rows), _front(rows)]
@@ -48,10 +48,7 @@ def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
 def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
     """The points in the middle, but for what is named. Where a choice does not matter to a line,
     it is the same everywhere."""
-    wanted = DEFAULTS | place
-    return [
-        p for p in points if all(getattr(p, axis) in (None, key) for axis, key in wanted.items())
-    ]
+    return points_at(points, DEFAULTS | place)
 
 
 def summary(points: Iterable[Point]) -> list[Row]:
@@ -165,7 +162,6 @@ def _with_half(row: Row, name: str) -> str | None:
 
 
 def _front(rows: Sequence[Row]) -> Numbers:
-    """Which lines nothing beats, by workload."""
     traces = list(dict.fromkeys(row["trace"] for row in rows))
     known = {(row["trace"], row["line"]): row[FRONT] for row in rows if row[FRONT]}
     table = []
@@ -203,7 +199,6 @@ KINDS = {
 
 
 def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
-    """Every line by its memory, those on the front told from the others."""
     return Dots(
         key=f"memory-{metric.replace('_', '-')}",
         title=title,
@@ -228,7 +223,6 @@ def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
         x="memory",
         x_title="Memory, KiB",
         size=40,
-        spread="half",
     )
 
 
@@ -236,7 +230,6 @@ PLACED = (BASE, ASA, ETI)
 
 
 def _by_spare(points: Sequence[Point]) -> Bars:
-    """Write amplification of the placements over the spare space."""
     rows = [
         {"line": row["line"], "at": f"{row['trace']}, {spare}", **_named(row)}
         for spare in SPARES
@@ -248,12 +241,10 @@ def _by_spare(points: Sequence[Point]) -> Bars:
         title="Write amplification by spare space",
         caption="Means over seeds; whiskers are 95% intervals.",
         rows=sorted(rows, key=lambda row: str(row["at"]).rpartition(",")[0]),
-        metric="value",
         style=".2f",
         labels={line: LABELS[line] for line in PLACED},
         panel=None,
         row="at",
-        spread="half",
     )
 
 
@@ -271,12 +262,12 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
     table: list[Row] = []
     for trace, pairs in rows.items():
         row: Row = {"trace": trace}
-        row["misses"] = _estimate([1 - base.map_hits for _, base in pairs], percent)
-        row["hits"] = _estimate([our.map_hits - base.map_hits for our, base in pairs], in_points)
+        row["misses"] = spread([1 - base.map_hits for _, base in pairs], percent)
+        row["hits"] = spread([our.map_hits - base.map_hits for our, base in pairs], in_points)
         for name in ("read_mean_us", "write_amplification"):
             both = [(getattr(our, name), getattr(base, name)) for our, base in pairs]
             if all(None not in one for one in both):
-                row[name] = _estimate([a / b - 1 for a, b in both], change)
+                row[name] = spread([a / b - 1 for a, b in both], change)
         table.append(row)
     return Numbers(
         key="prefetch",
@@ -293,12 +284,6 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
     )
 
 
-def _estimate(values: Sequence[float], text: Callable[[float], str]) -> str:
-    mean, half = mean_and_half_width(values)
-    assert mean is not None, "there is a run"
-    return text(mean) + (f" ± {text(half).lstrip('+')}" if half else "")
-
-
 def _interactions(points: Sequence[Point]) -> Numbers:
     """Of each pair, by workload: its write amplification over the product of its parts'."""
     known = {(p.trace, p.line, p.seed): p.write_amplification for p in points}
@@ -312,7 +297,7 @@ def _interactions(points: Sequence[Point]) -> Numbers:
             if len(whole) == len(four):
                 values.setdefault(trace, []).append(interaction(*whole))
         if values:
-            cells = {trace: _estimate(found, change) for trace, found in values.items()}
+            cells = {trace: spread(found, change) for trace, found in values.items()}
             table.append({"pair": pair.label, **cells})
     traces = dict.fromkeys(trace for row in table for trace in row if trace != "pair")
     return Numbers(

@@ -18,19 +18,8 @@ from floatgate.papers.kit.judging import judge_all
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.verdict_tables import by_choice
 
-from . import drives
+from . import domain, drives
 from .claims import claims_of, worst_of_all
-from .domain import (
-    BASE,
-    BY_WORKLOAD,
-    DEVICE,
-    LINES,
-    PAIRS,
-    RECORDED,
-    SYNTHETIC,
-    SYNTHETICS,
-    experiment_of,
-)
 from .figures import COLUMNS, figures, first_volume
 from .reduce import BACKLOG, Point, reduce
 from .traces import TRACES, Excerpt, excerpts
@@ -46,20 +35,18 @@ The drive is the preset tlc-enterprise with 2 of its 32 dies and 64 MiB for the 
 order and once over at random. Every line has the same flash; what a line keeps on flash, its map \
 or its log, it takes from the spare space.
 The map cache has 16 KiB, the buffer 1 MiB, SHRD's log 1 MiB, or as large a share of a larger \
-drive. A baseline has the whole map in \
-memory, one stream, greedy cleaning, no buffer.
+drive. A baseline has the whole map in memory, one stream, greedy cleaning, no buffer.
 A trace is its first 10,000 requests, on the pages that it touches, in windows in another order \
 each round; the rest of the drive is cold. With --full two that write their pages twice only as a \
 whole are played whole, on a drive of their size.
 Of 16 traces most are left out, each for a reason that the table of traces has.
-A claim holds at a point if the whole 95% interval of our number (Student's t over seeds) is where \
-the claim says; where a part is, the point is open. Each question is asked on each \
-workload; a table has what the verdict would be if the worst of them decided for all.
+Each question is asked on each workload; a table has what the verdict would be if the worst of \
+them decided for all.
 The first volume that a workload writes is counted, a transient; a table has the verdicts without.
 """
 """Limits and conditions, a line each."""
 
-SLOW = f"sum-{RECORDED}"
+SLOW = f"sum-{domain.RECORDED}"
 """Takes all pairs on all traces, which a quick run does without."""
 
 NO_DRIVES = (
@@ -74,7 +61,7 @@ def _excerpts(lab: Lab) -> list[Excerpt]:
 
 def _experiment(lab: Lab) -> Experiment:
     recorded = [one.workload(lab.bench) for one in _excerpts(lab) if one.is_played(lab.full)]
-    return experiment_of([*(one.workload for one in SYNTHETICS), *recorded])
+    return domain.experiment_of([*(one.workload for one in domain.SYNTHETICS), *recorded])
 
 
 def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:
@@ -87,11 +74,10 @@ def _families(experiment: Experiment) -> list[str]:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Every line on every workload in the middle."""
-    middle, pairs = experiment.places((), True), {pair.key for pair in PAIRS}
+    middle, pairs = experiment.places((), True), {pair.key for pair in domain.PAIRS}
     for work in experiment.workloads:
-        every = full or work.family == SYNTHETIC
-        lines = [line.key for line in LINES if every or line.key not in pairs]
+        every = full or work.family == domain.SYNTHETIC
+        lines = [line.key for line in domain.LINES if every or line.key not in pairs]
         yield from runs_at(experiment, [work], middle, lines, full)
 
 
@@ -120,7 +106,10 @@ def _more(found: Findings[Point]) -> More:
         labels=drives.LABELS,
         warnings=[] if truth else [NO_DRIVES],
         exhibits=[
-            *(by_choice(experiment, BY_WORKLOAD[one], judged) for one in _families(experiment)),
+            *(
+                by_choice(experiment, domain.BY_WORKLOAD[family], judged)
+                for family in _families(experiment)
+            ),
             worst_of_all(judged),
             *figures(found.every, _excerpts(lab)),
             first_volume(judged, without_first),
@@ -130,13 +119,12 @@ def _more(found: Findings[Point]) -> More:
 
 
 def _measured(lab: Lab) -> dict[Run, Result]:
-    """The runs that are compared with measured drives."""
     bench = Bench(drives.DEVICE, lab.bench.progress, lab.bench.kept)
     return drives.EXPERIMENT.simulate(bench, drives.runs(lab.full))
 
 
 PAPER = Paper(
-    device=DEVICE,
+    device=domain.DEVICE,
     sources=TRACES,
     experiment=_experiment,
     claims=_claims,
@@ -145,6 +133,6 @@ PAPER = Paper(
     shown=_shown,
     more=_more,
     columns=COLUMNS,
-    example=BASE,
+    example=domain.BASE,
     notes=NOTES,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floatgate.papers.kit.claims import Filter
+from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run, Settings
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def amplified(timeline: pl.DataFrame, begin: float) -> float:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
-    """The numbers of a run that tables and claims are about."""
     latency, reads, programs = result.latency, result.flash.reads, result.flash.programs
     accesses = max(result.workload.read_pages + result.workload.write_pages, 1)
     mean = latency.all.mean_us or 0.0
@@ -97,15 +96,11 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     )
 
 
-BUSY, WAITING = 0.95, 0.01
-"""As for the papers: used so much of the time while requests wait so much of theirs. With a full
-queue a drive has to be busy, and nothing is said of its times."""
-
-
 def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them."""
+    """Whether requests come faster than the drive serves them. With a full queue a drive has to be
+    busy, and nothing is said of its times."""
     offered = point.arrivals == "own times"
-    return offered and point.utilization >= BUSY and point.queue_share >= WAITING
+    return offered and is_backlogged(point.utilization, point.queue_share)
 
 
 BACKLOG = Filter("with a backlog", backlogged)

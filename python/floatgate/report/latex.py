@@ -7,7 +7,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from floatgate.report.tables import Table
+from .tables import Table
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

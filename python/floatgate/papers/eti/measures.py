@@ -56,7 +56,6 @@ def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:
 
 
 def against(traces: Sequence[str], rivals: Sequence[str]) -> Measure[Point]:
-    """The change on each trace against each rival."""
     return lambda at: {
         ", ".join(filter(None, (called(trace), LABELS.get(rival, rival)))): changed(
             at, trace, rival
@@ -140,7 +139,6 @@ def is_negligible(filters: float, _: float) -> bool:
 
 
 def by_parameter(traces: Sequence[str]) -> Measure[Point]:
-    """The change from ETI's parameters to others."""
     return lambda at: {
         ", ".join(filter(None, (called(trace), LABELS[line]))): changed(at, trace, ETI, line)
         for trace in traces

@@ -102,7 +102,7 @@ fn main() {
     let mut rows = vec![];
     for name in names(PLACEMENTS) {
         if AnyPlacement::needs_future(name) {
-            println!("{name} is left out: it wants to be told what is written next");
+            println!("{name} is left out: it needs the future writes");
             continue;
         }
         let placement = AnyPlacement::new(name, &config()).expect("a row of the table");

@@ -181,7 +181,7 @@ crate::state!(blank OwnerSlot(_));
 
 impl State for Owner {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        let mut slot = OwnerSlot::of(*self);
+        let mut slot = OwnerSlot::from_owner(*self);
         slot.carry(by);
         *self = slot.get().unwrap_or(Self::BLANK);
     }
@@ -198,7 +198,7 @@ impl OwnerSlot {
 
     /// Packs an owner.
     #[inline(always)]
-    pub const fn of(owner: Owner) -> Self {
+    pub const fn from_owner(owner: Owner) -> Self {
         match owner {
             Owner::Data(Lpn(stored)) => Self(stored.get()),
             Owner::Translation(Tpn(stored)) => Self(stored.get() | Self::TRANSLATION),
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(OwnerSlot::NONE.get(), None);
         for number in [0, 1, 77, PAGE_MAX] {
             for owner in [Owner::Data(Lpn::new(number)), Owner::Translation(Tpn::new(number))] {
-                assert_eq!(OwnerSlot::of(owner).get(), Some(owner));
+                assert_eq!(OwnerSlot::from_owner(owner).get(), Some(owner));
             }
         }
     }

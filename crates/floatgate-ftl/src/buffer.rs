@@ -22,16 +22,16 @@ mod blocks;
 mod bplru;
 mod by_size;
 mod clc;
+mod external;
 mod fab;
 mod flush;
-mod guest;
 mod lru;
 mod ncq_lru;
 mod page_lru;
 mod recency;
 
+pub use external::ExternalBuffer;
 pub use flush::{Flush, Group};
-pub use guest::GuestBuffer;
 pub use ncq_lru::Pin;
 
 use alloc::boxed::Box;
@@ -247,8 +247,8 @@ pub struct Buffer {
 
 impl Buffer {
     /// Creates an empty buffer with an external policy.
-    pub fn guest(policy: Box<dyn GuestBuffer>, config: &BufferConfig) -> Self {
-        Self::with(Box::new(guest::Guest::new(policy, config)), config)
+    pub fn external(policy: Box<dyn ExternalBuffer>, config: &BufferConfig) -> Self {
+        Self::with(Box::new(external::ExternalEviction::new(policy, config)), config)
     }
 
     fn with(order: Box<dyn EvictionPolicy>, config: &BufferConfig) -> Self {

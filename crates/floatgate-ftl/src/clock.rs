@@ -15,7 +15,7 @@ use core::ops::Range;
 /// Component of a request's latency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Part {
+pub enum Component {
     /// Waiting for a slot of the command queue, and sending and acknowledging commands.
     Queue,
     /// Reading and writing translation pages, for this request or for another one.
@@ -39,17 +39,17 @@ pub enum Part {
 }
 
 /// Number of components.
-pub const PARTS: usize = 10;
+pub const COMPONENTS: usize = 10;
 
-impl Part {
+impl Component {
     /// The name of each component, in the order of [`Blame`].
-    pub const NAMES: [&'static str; PARTS] =
+    pub const NAMES: [&'static str; COMPONENTS] =
         ["queue", "map", "gc", "bus", "die", "merge", "buffer", "remap", "controller", "link"];
 }
 
-/// Nanoseconds by component ([`Part`]).
+/// Nanoseconds by component ([`Component`]).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Blame(pub [u64; PARTS]);
+pub struct Blame(pub [u64; COMPONENTS]);
 
 impl Blame {
     /// Returns the sum of all components: the latency that they explain.
@@ -59,8 +59,8 @@ impl Blame {
 
     /// Adds time to one component.
     #[inline(always)]
-    pub fn add(&mut self, part: Part, ns: u64) {
-        self.0[part as usize] = self.0[part as usize].wrapping_add(ns);
+    pub fn add(&mut self, component: Component, ns: u64) {
+        self.0[component as usize] = self.0[component as usize].wrapping_add(ns);
     }
 
     /// Adds another account to this one. Sums wrap: a sum of differences may pass below zero in
@@ -95,7 +95,7 @@ pub struct Chain {
     /// Distinguishes the node from a later node in the same slot.
     pub(crate) serial: u64,
     /// Whether the clock reports the components of this chain's time.
-    pub(crate) is_told: bool,
+    pub(crate) is_attributed: bool,
     /// Whether a host read waits for this chain.
     pub(crate) is_read: bool,
     /// The core of the controller that the chain holds, or [`NO_CORE`].
@@ -105,7 +105,7 @@ pub struct Chain {
 impl Chain {
     /// A chain that begins now. No host read waits for it.
     pub const START: Self =
-        Self { node: NONE, serial: 0, is_told: true, is_read: false, core: NO_CORE };
+        Self { node: NONE, serial: 0, is_attributed: true, is_read: false, core: NO_CORE };
 
     /// Returns a chain that begins now. `is_read` states whether a host read waits for it.
     #[inline(always)]
@@ -117,7 +117,7 @@ impl Chain {
     /// whole, or nothing waits for it, so the clock does not report the components of its time.
     #[inline(always)]
     pub const fn work(self) -> Self {
-        Self { is_told: false, is_read: false, ..self }
+        Self { is_attributed: false, is_read: false, ..self }
     }
 
     /// Returns the node that the chain ends with, and the node's serial number; `None` if the chain
@@ -242,10 +242,10 @@ pub trait Clock {
     }
 
     /// Freezes the clock: from now on operations take no time. No work may be outstanding.
-    fn stand_still(&mut self) {}
+    fn freeze(&mut self) {}
 
     /// Ends the freeze: operations take time again.
-    fn go_on(&mut self) {}
+    fn thaw(&mut self) {}
 
     /// Returns the time up to which the clock has played, in nanoseconds.
     fn now(&self) -> u64;
@@ -259,11 +259,11 @@ pub trait Clock {
     /// Joins `more` to a chain that ends with a node of [`Clock::join`].
     fn join_more(&mut self, joined: Chain, more: Chain) -> Chain;
 
-    /// Makes `chain` wait until `work` has ended, too. The wait counts as component `part`.
-    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part);
+    /// Makes `chain` wait until `work` has ended, too. The wait counts as component `component`.
+    fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component);
 
-    /// Extends the chain by a delay of `ns`, which counts as component `part`.
-    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part);
+    /// Extends the chain by a delay of `ns`, which counts as component `component`.
+    fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component);
 
     /// Makes a server serve the chain: the chain continues after `pass_ns`, and the server takes
     /// the next chain after `hold_ns`.
@@ -386,10 +386,10 @@ impl Clock for NoClock {
     }
 
     #[inline(always)]
-    fn wait(&mut self, _: &mut Chain, _: Chain, _: Part) {}
+    fn wait(&mut self, _: &mut Chain, _: Chain, _: Component) {}
 
     #[inline(always)]
-    fn delay(&mut self, _: &mut Chain, _: u64, _: Part) {}
+    fn delay(&mut self, _: &mut Chain, _: u64, _: Component) {}
 
     #[inline(always)]
     fn serve(&mut self, _: &mut Chain, _: Server, _: u64, _: u64) {}

@@ -194,12 +194,12 @@ pub struct MapStats {
     /// Prefetched entries that were dropped before an access used them.
     pub prefetch_unused: u64,
     /// Counters that the mapping does not keep: they read 0.
-    pub untold: MapUntold,
+    pub unreported: MapUnreported,
 }
 
 /// Which counters a mapping does not keep. The built-in mappings keep all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct MapUntold {
+pub struct MapUnreported {
     /// [`MapStats::evictions`].
     pub evictions: bool,
     /// [`MapStats::dirty_evictions`].

@@ -61,10 +61,10 @@ pub trait Device: Send {
     /// Freezes the clock: from now on no operation takes time. The drive does the same work in the
     /// same order, except where a decision depends on which requests are complete. No request may
     /// be in progress.
-    fn stand_still(&mut self) {}
+    fn freeze(&mut self) {}
 
     /// Lets the clock run again.
-    fn go_on(&mut self) {}
+    fn thaw(&mut self) {}
 
     /// Returns the state that changes while the drive is filled, or `None` if the drive cannot save
     /// all of it. The counters must be zero.

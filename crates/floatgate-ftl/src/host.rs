@@ -9,7 +9,7 @@ mod ring;
 mod shrd;
 
 pub use crate::counters::ShrdCounts;
-pub use shrd::{Batch, Piece, Remapping, Shrd, ShrdConfig, ShrdParameters, Twrite};
+pub use shrd::{Piece, RemapBatch, Remapping, Shrd, ShrdConfig, ShrdParameters, Twrite};
 
 /// Sends requests as they come.
 struct Plain;

@@ -28,7 +28,7 @@ pub use tlllp::{FetchMode, NodeVictim};
 use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
-pub use crate::counters::{MapStats, MapUntold};
+pub use crate::counters::{MapStats, MapUnreported};
 use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
@@ -270,7 +270,7 @@ macro_rules! mappings {
             dftl Dftl(DftlConfig),
                 "Single entries cached on demand; a dirty victim is written back.",
                 "Gupta, Kim and Urgaonkar, ASPLOS 2009";
-            asa Asa(AsaConfig), "DFTL with the age of each page beside its entry, twice the size.",
+            asa Asa(AsaConfig), "DFTL with the age of each page next to its entry, twice the size.",
                 "Xie and Chen, CCGrid 2014";
             page_cache PageCache(PageCacheConfig), "Whole map pages, evicted in LRU order.",
                 "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
@@ -349,7 +349,7 @@ macro_rules! name_rows {
             /// Makes the mapping of this name; none for an unknown name.
             pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
                 Some(match name {
-                    $(stringify!($name) => Self::of($Type::new(config)),)*
+                    $(stringify!($name) => Self::boxed($Type::new(config)),)*
                     _ => return None,
                 })
             }

@@ -40,8 +40,8 @@ use alloc::vec::Vec;
 
 use crate::addr::{Owner, Ppn, Tag, Unit};
 pub use crate::clock::{
-    Around, Blame, Chain, Clock, Ended, Fork, NoClock, PARTS, Part, Recorded, Recording, Served,
-    Server, Share, Span, Task, Use,
+    Around, Blame, COMPONENTS, Chain, Clock, Component, Ended, Fork, NoClock, Recorded, Recording,
+    Served, Server, Share, Span, Task, Use,
 };
 use crate::counters::{CAUSES, Counters};
 pub use crate::counters::{DieUse, FlashCounts, Health, Occupation};
@@ -110,13 +110,13 @@ impl Cause {
 
     /// Returns the component that operations of this cause, and waits for them, count as.
     #[inline(always)]
-    const fn part(self) -> Part {
+    const fn component(self) -> Component {
         match self {
-            Self::Host | Self::Pad | Self::Parity => Part::Die,
-            Self::Map | Self::Journal => Part::Map,
-            Self::Gc | Self::GcMap | Self::Wear | Self::Retire | Self::Fold => Part::Gc,
-            Self::Merge => Part::Merge,
-            Self::Remap => Part::Remap,
+            Self::Host | Self::Pad | Self::Parity => Component::Die,
+            Self::Map | Self::Journal => Component::Map,
+            Self::Gc | Self::GcMap | Self::Wear | Self::Retire | Self::Fold => Component::Gc,
+            Self::Merge => Component::Merge,
+            Self::Remap => Component::Remap,
         }
     }
 }
@@ -133,7 +133,7 @@ pub struct Move {
     /// Serial number of the program.
     pub serial: u64,
     /// Whether the source is in the flash page of the previous move, and is read with it.
-    pub beside: bool,
+    pub joins_read: bool,
 }
 
 /// Pages to be moved, in order. An iterator, so that a medium that only counts needs no list of
@@ -144,7 +144,7 @@ impl<I: ExactSizeIterator<Item = Move> + Clone> Moves for I {}
 
 /// Where a page is read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum ReadSource {
     /// The cells.
     Cells,
     /// The register of a plane: the command has just read another page of this flash page into it.
@@ -175,7 +175,7 @@ pub trait Nand {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Self::Error>;

@@ -3,8 +3,8 @@
 //! [`parameters!`](macro@crate::parameters) turns one declaration into three things: the struct
 //! that the policy receives, its `Default`, and its table of [`Parameter`]s. A reader of configs
 //! takes schema, errors and documentation from that table, and passes the values back by name
-//! ([`Source`]). This crate knows no file format. [`choice!`](crate::choice) declares an enum whose
-//! variants have names.
+//! ([`ValueSource`]). This crate knows no file format. [`choice!`](crate::choice) declares an enum
+//! whose variants have names.
 //!
 //! ```
 //! use floatgate_ftl::parameters::{Parameters, Range, Value};
@@ -120,7 +120,7 @@ pub struct Parameter {
 }
 
 /// Returns a value by the name of its parameter; `None` selects the default.
-pub type Source<'a> = dyn Fn(&str) -> Option<Value> + 'a;
+pub type ValueSource<'a> = dyn Fn(&str) -> Option<Value> + 'a;
 
 /// Returns a value by the names of its policy and its parameter.
 pub type Sections<'a> = dyn Fn(&str, &str) -> Option<Value> + 'a;
@@ -135,7 +135,7 @@ pub trait Parameters: Default {
     ///
     /// # Panics
     /// A value is of the wrong kind or does not fit its field's type.
-    fn read(source: &Source) -> Self;
+    fn read(source: &ValueSource) -> Self;
 }
 
 impl Parameters for () {
@@ -143,7 +143,7 @@ impl Parameters for () {
         Vec::new()
     }
 
-    fn read(_: &Source) -> Self {}
+    fn read(_: &ValueSource) -> Self {}
 }
 
 /// Type of a parameter.
@@ -155,7 +155,7 @@ pub trait Quantity: Copy {
     fn value(self) -> Option<Value>;
 
     /// Converts from a value; `None` if its kind is wrong or it does not fit.
-    fn of(value: Value) -> Option<Self>;
+    fn from_value(value: Value) -> Option<Self>;
 }
 
 impl Quantity for bool {
@@ -167,7 +167,7 @@ impl Quantity for bool {
         Some(Value::Flag(self))
     }
 
-    fn of(value: Value) -> Option<Self> {
+    fn from_value(value: Value) -> Option<Self> {
         if let Value::Flag(flag) = value { Some(flag) } else { None }
     }
 }
@@ -184,7 +184,7 @@ macro_rules! bounded {
                 Some(Value::$Kind(self.into()))
             }
 
-            fn of(value: Value) -> Option<Self> {
+            fn from_value(value: Value) -> Option<Self> {
                 if let Value::$Kind(value) = value { value.try_into().ok() } else { None }
             }
         }
@@ -208,8 +208,8 @@ impl<T: Quantity> Quantity for Option<T> {
         self.and_then(T::value)
     }
 
-    fn of(value: Value) -> Option<Self> {
-        T::of(value).map(Some)
+    fn from_value(value: Value) -> Option<Self> {
+        T::from_value(value).map(Some)
     }
 }
 

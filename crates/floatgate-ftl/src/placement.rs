@@ -8,8 +8,9 @@ mod crc;
 mod dac;
 mod direct;
 mod eti;
-mod guest;
+mod external;
 mod host;
+mod inputs;
 mod kmeans;
 mod length;
 mod lru_lists;
@@ -20,17 +21,16 @@ mod oracle;
 mod perfect;
 mod sepbit;
 mod single;
-mod told;
 mod wdac;
 
 pub use asa::AsaClock;
 pub use crc::Hashes;
 pub use eti::{DecayUnit, Extent, MergeValue};
-pub use guest::{Guest, GuestPlacement};
+pub use external::{ExternalPlacement, ExternalScheme};
 pub use host::Isolation;
+pub use inputs::{HostWrite, Reclaimed, Relocation, SampleSource, Samples};
 pub use mbf::Insert;
 pub use sepbit::History;
-pub use told::{HostWrite, Reclaimed, Relocation, SampleSource, Samples};
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -191,7 +191,7 @@ macro_rules! placements {
         #[derive(Debug)]
         enum Scheme {
             $($Type($Type),)*
-            Guest(Guest),
+            External(ExternalScheme),
         }
 
         /// Any placement of the table, without a virtual call per page, or an external policy.
@@ -211,26 +211,26 @@ macro_rules! placements {
             pub fn sorts_moved(&self) -> bool {
                 match &self.scheme {
                     $(Scheme::$Type(_) => $Type::SORTS_MOVED,)*
-                    Scheme::Guest(guest) => guest.sorts_moved(),
+                    Scheme::External(external) => external.sorts_moved(),
                 }
             }
 
             /// Wraps an external policy that sorts the pages of a drive into `streams` streams, at
             /// least 1.
-            pub fn guest(
-                policy: Box<dyn GuestPlacement>,
+            pub fn external(
+                policy: Box<dyn ExternalPlacement>,
                 streams: u8,
                 geometry: &Geometry,
             ) -> Self {
                 assert!(streams > 0, "a placement has a stream");
-                let guest = Guest::new(policy, geometry.logical_pages());
-                Self { scheme: Scheme::Guest(guest), streams }
+                let external = ExternalScheme::new(policy, geometry.logical_pages());
+                Self { scheme: Scheme::External(external), streams }
             }
 
             /// Returns the external policy, if the placement is one.
-            pub fn as_guest(&mut self) -> Option<&mut Guest> {
+            pub fn as_external(&mut self) -> Option<&mut ExternalScheme> {
                 match &mut self.scheme {
-                    Scheme::Guest(guest) => Some(guest),
+                    Scheme::External(external) => Some(external),
                     _ => None,
                 }
             }
@@ -266,7 +266,7 @@ macro_rules! placements {
             fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.labelled(lpns, handle),)*
-                    Scheme::Guest(placement) => placement.labelled(lpns, handle),
+                    Scheme::External(placement) => placement.labelled(lpns, handle),
                 }
             }
 
@@ -274,7 +274,7 @@ macro_rules! placements {
             fn command(&mut self, first: Lpn, pages: u32) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.command(first, pages),)*
-                    Scheme::Guest(placement) => placement.command(first, pages),
+                    Scheme::External(placement) => placement.command(first, pages),
                 }
             }
 
@@ -282,7 +282,7 @@ macro_rules! placements {
             fn stream(&mut self, write: HostWrite) -> u8 {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.stream(write),)*
-                    Scheme::Guest(placement) => placement.stream(write),
+                    Scheme::External(placement) => placement.stream(write),
                 }
             }
 
@@ -290,7 +290,7 @@ macro_rules! placements {
             fn moved(&mut self, relocation: Relocation) -> u8 {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.moved(relocation),)*
-                    Scheme::Guest(placement) => placement.moved(relocation),
+                    Scheme::External(placement) => placement.moved(relocation),
                 }
             }
 
@@ -298,7 +298,7 @@ macro_rules! placements {
             fn classify(&self, relocation: Relocation) -> u8 {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.classify(relocation),)*
-                    Scheme::Guest(placement) => placement.classify(relocation),
+                    Scheme::External(placement) => placement.classify(relocation),
                 }
             }
 
@@ -306,7 +306,7 @@ macro_rules! placements {
             fn trimmed(&mut self, lpn: Lpn) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.trimmed(lpn),)*
-                    Scheme::Guest(placement) => placement.trimmed(lpn),
+                    Scheme::External(placement) => placement.trimmed(lpn),
                 }
             }
 
@@ -314,7 +314,7 @@ macro_rules! placements {
             fn reclaimed(&mut self, unit: Reclaimed) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.reclaimed(unit),)*
-                    Scheme::Guest(placement) => placement.reclaimed(unit),
+                    Scheme::External(placement) => placement.reclaimed(unit),
                 }
             }
 
@@ -322,63 +322,63 @@ macro_rules! placements {
             fn wants_samples(&mut self) -> Option<Samples> {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.wants_samples(),)*
-                    Scheme::Guest(placement) => placement.wants_samples(),
+                    Scheme::External(placement) => placement.wants_samples(),
                 }
             }
 
             fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
-                    Scheme::Guest(placement) => placement.sampled(pages, clock, now_ns),
+                    Scheme::External(placement) => placement.sampled(pages, clock, now_ns),
                 }
             }
 
             fn set_future(&mut self, future: NextUses) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.set_future(future),)*
-                    Scheme::Guest(placement) => placement.set_future(future),
+                    Scheme::External(placement) => placement.set_future(future),
                 }
             }
 
             fn memory_bytes(&self) -> u64 {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.memory_bytes(),)*
-                    Scheme::Guest(placement) => placement.memory_bytes(),
+                    Scheme::External(placement) => placement.memory_bytes(),
                 }
             }
 
             fn extents(&self) -> Option<ExtentCounts> {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.extents(),)*
-                    Scheme::Guest(placement) => placement.extents(),
+                    Scheme::External(placement) => placement.extents(),
                 }
             }
 
             fn unknown_handles(&self) -> u64 {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.unknown_handles(),)*
-                    Scheme::Guest(placement) => placement.unknown_handles(),
+                    Scheme::External(placement) => placement.unknown_handles(),
                 }
             }
 
             fn reset_counters(&mut self) {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.reset_counters(),)*
-                    Scheme::Guest(placement) => placement.reset_counters(),
+                    Scheme::External(placement) => placement.reset_counters(),
                 }
             }
 
             fn state(&mut self) -> Option<&mut dyn State> {
                 match &mut self.scheme {
                     $(Scheme::$Type(placement) => placement.state(),)*
-                    Scheme::Guest(placement) => placement.state(),
+                    Scheme::External(placement) => placement.state(),
                 }
             }
 
             fn check(&self) {
                 match &self.scheme {
                     $(Scheme::$Type(placement) => placement.check(),)*
-                    Scheme::Guest(placement) => placement.check(),
+                    Scheme::External(placement) => placement.check(),
                 }
             }
         }

@@ -6,7 +6,7 @@
 
 mod arbiter;
 
-pub use arbiter::{Arbiter, Choice, Dispatch, Turn};
+pub use arbiter::{Arbiter, Dispatch, DriveStep, NextCommand};
 
 use alloc::collections::VecDeque;
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_at_once_waits_from_the_start() {
+    fn requests_that_arrive_at_once_wait_from_the_start() {
         let queue = Queue::new(1, Arrivals::Immediate);
         assert_eq!((queue.admission(900, 70, 0), queue.arrival(900, 0)), (Some(70), 0));
     }

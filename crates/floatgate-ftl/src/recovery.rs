@@ -64,7 +64,7 @@ pub struct FoundUnit {
 
 /// Newest version of every logical page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct ScanResult {
     /// Stamp of the last page.
     pub stamp: Stamp,
     /// Physical page by logical page; `None` for pages of the log.
@@ -77,7 +77,7 @@ pub struct Found {
     pub mount: Mount,
 }
 
-impl Found {
+impl ScanResult {
     /// Erases the units without a valid page and drops them. `table` has the positions of the valid
     /// pages.
     ///
@@ -117,7 +117,7 @@ pub fn scan<N: Tagged>(
     geometry: &Geometry,
     log_pages: u32,
     mut checkpoint: Option<Checkpoint>,
-) -> Found {
+) -> ScanResult {
     let log = geometry.logical_pages() - log_pages;
     let mut scan = Scan::new(nand, log, geometry);
     match &mut checkpoint {
@@ -155,7 +155,7 @@ pub fn scan<N: Tagged>(
         }
     }
     let Scan { table, stamp, mount, .. } = scan;
-    Found { stamp, table, units, erases, mount }
+    ScanResult { stamp, table, units, erases, mount }
 }
 
 /// A unit, and whether all its readable pages are newer than the checkpoint.

@@ -11,7 +11,7 @@ use core::ops::Range;
 use crate::addr::{Lpn, Owner, Ppn, Stamp, Tag};
 use crate::geometry::Geometry;
 use crate::journal::{CheckpointTrigger, Journal, Layout, Snapshot};
-use crate::nand::{Cause, Chain, Clock, Nand, Source};
+use crate::nand::{Cause, Chain, Clock, Nand, ReadSource};
 use crate::prefetch::prefetch;
 use crate::saved::{Carrier, State, carry};
 use crate::unit_table::{FreeOrder, UnitTable};
@@ -29,19 +29,19 @@ pub struct Store<N> {
     pub(crate) stamp: Stamp,
     pub(crate) journal: Option<Journal>,
     /// Page that the current command has read last.
-    beside: Option<Ppn>,
+    last_read: Option<Ppn>,
 }
 
 impl<N: Nand> State for Store<N> {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        let Self { nand, geometry: _, table, remapping, units, stamp, journal, beside } = self;
+        let Self { nand, geometry: _, table, remapping, units, stamp, journal, last_read } = self;
         carry(nand.state(), by);
         table.carry(by);
         remapping.carry(by);
         units.carry(by);
         stamp.carry(by);
         journal.iter_mut().for_each(|journal| journal.carry(by));
-        beside.carry(by);
+        last_read.carry(by);
     }
 }
 
@@ -63,7 +63,7 @@ impl<N: Nand> Store<N> {
             units: UnitTable::new(geometry, free_order, streams),
             stamp: Stamp::default(),
             journal: journal.map(|every| Journal::new(Layout::new(geometry), every)),
-            beside: None,
+            last_read: None,
         }
     }
 
@@ -88,7 +88,7 @@ impl<N: Nand> Store<N> {
     /// Begins a command: its first read cannot use the page register of an earlier command.
     #[inline(always)]
     pub(crate) fn begin_command(&mut self) {
-        self.beside = None;
+        self.last_read = None;
     }
 
     /// Reads a host page from the controller's memory or from flash.
@@ -99,12 +99,12 @@ impl<N: Nand> Store<N> {
         in_memory: bool,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let source = match self.beside {
-            _ if in_memory => Source::Memory,
-            Some(before) if self.geometry.is_read_with(before, from) => Source::Register,
-            _ => Source::Cells,
+        let source = match self.last_read {
+            _ if in_memory => ReadSource::Memory,
+            Some(before) if self.geometry.is_read_with(before, from) => ReadSource::Register,
+            _ => ReadSource::Cells,
         };
-        self.beside = if in_memory { None } else { Some(from) };
+        self.last_read = if in_memory { None } else { Some(from) };
         self.nand.read(from, Owner::Data(lpn), source, Cause::Host, chain)
     }
 

@@ -9,7 +9,7 @@ use crate::common::workload::{ANYTHING, Mix, Workload};
 use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, BufferCounts, Counters};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{PARTS, Part, Shadow};
+use floatgate_ftl::nand::{COMPONENTS, Component, Shadow};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::request::Op;
 
@@ -23,16 +23,16 @@ fn run(
     shape: Shape,
     rig: BufferRig,
     (seed, requests, check_every): (u64, usize, usize),
-) -> (Counters, [u64; PARTS]) {
+) -> (Counters, [u64; COMPONENTS]) {
     let data = Shadow::new(shape.logical_pages);
     let Layered { mut drive, log, geometry, full_units } = Layered::new(layer, shape, rig, data);
-    let mut laws = Laws::of(geometry, log, full_units);
+    let mut laws = Laws::with(geometry, log, full_units);
     let mut workload = Workload::new(seed, FLUSHING, shape.logical_pages, shape.page_bytes);
     let mut requests = workload.batch(requests);
     let all = Workload::pages(Op::Read, 0, shape.logical_pages.into(), shape.page_bytes.into());
     requests.push(all);
     rig.next_uses(shape, &requests, &mut *drive);
-    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; PARTS]);
+    let (mut done, ahead, mut blame) = (vec![], drive.sees_ahead(), [0; COMPONENTS]);
     for (number, request) in requests.iter().enumerate() {
         let end = requests.len().min(number + 1 + ahead);
         drive.run_ahead(&requests[number..end], 1, &mut done);
@@ -51,13 +51,13 @@ fn run(
     assert_eq!(done.len(), requests.len());
     for completion in &done {
         laws.hold_completion(completion);
-        blame.iter_mut().zip(completion.blame.0).for_each(|(sum, part)| *sum += part);
+        blame.iter_mut().zip(completion.blame.0).for_each(|(sum, ns)| *sum += ns);
     }
     (laws.hold(&*drive), blame)
 }
 
 #[test]
-fn every_buffer_over_every_layer_reads_what_was_written() {
+fn every_buffer_over_every_layer_reads_the_written_data() {
     for (seed, scheme) in names(BUFFERS).enumerate() {
         for layer in LAYERS {
             for (_, shape) in GEOMETRIES {
@@ -70,7 +70,7 @@ fn every_buffer_over_every_layer_reads_what_was_written() {
                     let back = acknowledge == Acknowledge::WriteBack;
                     assert_eq!(flushed > 0, back, "{counters:?}");
                     assert_eq!(padded > 0, back && scheme == "bplru", "{scheme} {layer}");
-                    assert!(blame[Part::Buffer as usize] > 0, "{scheme} {layer}");
+                    assert!(blame[Component::Buffer as usize] > 0, "{scheme} {layer}");
                     let merged = counters.merges.full > 0;
                     assert_eq!(merged, layer == "bast" || layer == "fast", "{counters:?}");
                 }

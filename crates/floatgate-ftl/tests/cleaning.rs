@@ -64,7 +64,7 @@ fn every(ways: &[Way], victims: &[&'static str], requests: usize, check_every: u
 }
 
 #[test]
-fn every_placement_reads_what_was_written() {
+fn every_placement_reads_the_written_data() {
     let seen = every(WAYS, &["greedy", "cost_benefit", "random", "fifo"], 500, 16);
     assert!(seen.cleans > 10_000 && seen.copies > 10_000 && seen.map_cleans > 1000, "{seen:?}");
 }

@@ -116,12 +116,12 @@ fn all_agree(layer: Layers, seeds: Range<u64>) -> BTreeMap<&'static str, u64> {
 
 /// Events that happen with any layers.
 const ANY: [&str; 10] = [
-    "a program in the register beside working cells",
+    "a program in the register during work of the cells",
     "a read that waits for the register",
-    "cells that work beside a read in the register",
+    "work of the cells with a read in the register",
     "core held over the flash",
-    "goes on",
-    "goes on before urgent reads",
+    "continues",
+    "continues before urgent reads",
     "interrupted",
     "interrupted again",
     "pages read to complete a write",
@@ -155,7 +155,7 @@ fn drives_with_a_map_of_pages_take_the_time_that_is_specified() {
 #[test]
 fn drives_that_program_rows_take_the_time_that_is_specified() {
     let of_layers = [
-        "a page beside another",
+        "a page read with another",
         "a page in memory",
         "a wait for memory",
         "foreground cleaning",

@@ -11,7 +11,8 @@ use brute::{Brute, Seen};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Mode, Modes, ProgramUnit, Shape};
 use floatgate_ftl::nand::{
-    Cause, Chain, Clock, Counted, Ended, Fork, Move, Nand, Part, Server, Share, Source, Task, Timed,
+    Cause, Chain, Clock, Component, Counted, Ended, Fork, Move, Nand, ReadSource, Server, Share,
+    Task, Timed,
 };
 use floatgate_ftl::rng::Rng;
 use random::{any, comparable, schedule, timing};
@@ -46,12 +47,12 @@ fn shape(rng: &mut Rng) -> Shape {
 /// Returns the same flash with dies that program rows. A flash page has one or more map units, or a
 /// map unit is larger than a flash page.
 fn rows(rng: &mut Rng, of: Shape) -> Shape {
-    let (levels, beside) = (1 + rng.below(3) as u32, any(rng, &[1, 1, 2]));
+    let (levels, width) = (1 + rng.below(3) as u32, any(rng, &[1, 1, 2]));
     let flash_pages = levels * of.planes;
-    let pages = any(rng, &[flash_pages * beside, flash_pages, of.planes, 2]);
+    let pages = any(rng, &[flash_pages * width, flash_pages, of.planes, 2]);
     let stripe = any(rng, &[None, Some(2), Some(3)]);
     let unit = ProgramUnit { pages, levels, is_protected: false, stripe };
-    let (pages_per_block, superblock) = (levels * beside * of.pages_per_block, of.superblock);
+    let (pages_per_block, superblock) = (levels * width * of.pages_per_block, of.superblock);
     Shape { pages_per_block, superblock, program_unit: Some(unit), ..of }
 }
 
@@ -106,7 +107,7 @@ impl Front<'_> {
 
     fn free_page(&mut self, unit: usize) -> Option<Ppn> {
         let page = self.programmed[unit];
-        (page < self.modes.of(Unit(unit as u32)).unit_capacity()).then(|| {
+        (page < self.modes.geometry_of(Unit(unit as u32)).unit_capacity()).then(|| {
             self.programmed[unit] += 1;
             self.page(unit, page)
         })
@@ -140,8 +141,8 @@ impl Front<'_> {
         for from in from {
             let Some(to) = self.free_page(unit) else { break };
             let last: Option<&Move> = moves.last();
-            let beside = last.is_some_and(|last| self.geometry.is_read_with(last.from, from));
-            moves.push(Move { from, to, owner: OWNER, serial: 0, beside });
+            let joins_read = last.is_some_and(|last| self.geometry.is_read_with(last.from, from));
+            moves.push(Move { from, to, owner: OWNER, serial: 0, joins_read });
         }
         let Ok(()) = drive.copy(moves.into_iter(), cause, chain);
     }
@@ -163,7 +164,7 @@ impl Front<'_> {
 
     /// Fills the open rows and stripes to their ends.
     fn fill_up(&mut self, drive: &mut impl Medium, unit: usize, chain: &mut Chain) {
-        let in_mode = *self.modes.of(Unit(unit as u32));
+        let in_mode = *self.modes.geometry_of(Unit(unit as u32));
         while !self.programmed[unit].is_multiple_of(in_mode.row_pages()) {
             let from = self.page(unit, self.programmed[unit]);
             let pages = in_mode.left_in_program_unit(from);
@@ -210,8 +211,9 @@ impl Front<'_> {
             self.watch(drive, work);
         }
         if self.below(3) > 0 {
-            let part = any(&mut self.rng, &[Part::Gc, Part::Merge, Part::Buffer]);
-            drive.clock_mut().wait(chain, work, part);
+            let component =
+                any(&mut self.rng, &[Component::Gc, Component::Merge, Component::Buffer]);
+            drive.clock_mut().wait(chain, work, component);
         }
     }
 
@@ -227,15 +229,15 @@ impl Front<'_> {
         drive.clock_mut().read_share(is_part.then_some(Share { sectors, of }));
         let (cause, mut fork) = (self.cause(), Fork::new(*chain));
         let mut end = fork.branch();
-        let Ok(()) = drive.read(from, OWNER, Source::Cells, cause, &mut end);
+        let Ok(()) = drive.read(from, OWNER, ReadSource::Cells, cause, &mut end);
         fork.join(end, drive.clock_mut());
         drive.clock_mut().read_share(None);
-        let beside = Ppn::new(from.get() ^ 1);
-        let (unit, page) = self.geometry.place(beside);
+        let next = Ppn::new(from.get() ^ 1);
+        let (unit, page) = self.geometry.place(next);
         let is_there = self.programmed.get(unit.index()).is_some_and(|&pages| page < pages);
-        if is_there && self.geometry.is_read_with(from, beside) {
+        if is_there && self.geometry.is_read_with(from, next) {
             let mut end = fork.branch();
-            let Ok(()) = drive.read(beside, OWNER, Source::Register, cause, &mut end);
+            let Ok(()) = drive.read(next, OWNER, ReadSource::Register, cause, &mut end);
             fork.join(end, drive.clock_mut());
         }
         *chain = fork.end();
@@ -259,8 +261,8 @@ impl Front<'_> {
                 }
                 9 => {
                     let ns = self.below(10);
-                    let part = any(&mut self.rng, &[Part::Queue, Part::Buffer]);
-                    drive.clock_mut().delay(chain, ns, part);
+                    let component = any(&mut self.rng, &[Component::Queue, Component::Buffer]);
+                    drive.clock_mut().delay(chain, ns, component);
                 }
                 10 if self.may_wait() => drive.clock_mut().wait_for_programs(chain),
                 10 => {}

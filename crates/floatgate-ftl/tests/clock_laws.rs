@@ -3,7 +3,7 @@
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
-    Cause, Chain, Clock, Counted, Ended, Nand, Order, Schedule, Source, Suspend, Timed, Timing,
+    Cause, Chain, Clock, Counted, Ended, Nand, Order, ReadSource, Schedule, Suspend, Timed, Timing,
 };
 use floatgate_ftl::rng::Rng;
 
@@ -42,7 +42,7 @@ impl Rig {
 
     fn read(&mut self, die: u32, chain: &mut Chain) {
         let from = self.geometry.page(self.unit(die, 0), 0);
-        self.drive.read(from, OWNER, Source::Cells, Cause::Host, chain).unwrap();
+        self.drive.read(from, OWNER, ReadSource::Cells, Cause::Host, chain).unwrap();
     }
 
     fn program(&mut self, die: u32, page: u32, chain: &mut Chain) {

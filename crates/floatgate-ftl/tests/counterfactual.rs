@@ -6,7 +6,7 @@
 use crate::common::{Rig, SERIAL};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Counted, Part, Schedule, Stripe, Timed, Timing};
+use floatgate_ftl::nand::{Cause, Component, Counted, Schedule, Stripe, Timed, Timing};
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
@@ -67,7 +67,7 @@ fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
     drive.run(&writes(pages), &mut done);
     let mean = |sum: u64| sum as f64 / done.len() as f64;
     let latency = mean(done.iter().map(|done| done.done_ns - done.arrival_ns).sum());
-    let gc = mean(done.iter().map(|done| done.blame.0[Part::Gc as usize]).sum());
+    let gc = mean(done.iter().map(|done| done.blame.0[Component::Gc as usize]).sum());
     (latency, gc, drive.counters())
 }
 
@@ -86,18 +86,18 @@ fn hold(shape: Shape, depth: usize, tolerance: f64) {
     assert!(counters.cleans.foreground > 100 && blamed > 0.2 * latency, "{blamed} of {latency}");
     assert_eq!(none, 0.0, "what takes no time is waited for by nobody");
     let fell = latency - without;
-    assert!((blamed / fell - 1.0).abs() < tolerance, "depth {depth}: {fell}, told {blamed}");
+    assert!((blamed / fell - 1.0).abs() < tolerance, "depth {depth}: {fell}, blamed {blamed}");
 }
 
 #[test]
-fn on_one_die_latencies_fall_by_what_cleaning_was_blamed_for() {
+fn on_one_die_latencies_fall_by_the_blame_of_cleaning() {
     for depth in [1, 8, 32] {
         hold(drive(ONE, 256), depth, 0.01);
     }
 }
 
 #[test]
-fn on_many_dies_latencies_fall_by_what_cleaning_was_blamed_for() {
+fn on_many_dies_latencies_fall_by_the_blame_of_cleaning() {
     for depth in [32, 128] {
         hold(drive(MANY, 64), depth, 0.05);
     }

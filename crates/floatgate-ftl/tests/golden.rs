@@ -12,7 +12,7 @@ use floatgate_ftl::buffer::BUFFERS;
 use floatgate_ftl::device::{Acknowledge, Device};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::nand::{Cause, Part, Shadow};
+use floatgate_ftl::nand::{Cause, Component, Shadow};
 use floatgate_ftl::page_ftl::StreamCounts;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
@@ -81,9 +81,9 @@ fn counters(title: &str, drive: &mut dyn Device) -> String {
     }
     let time = all.occupation;
     row("end_busy_busiest_ns", &[time.end_ns, time.busy_ns, time.busiest_ns]);
-    for (index, part) in Part::NAMES.iter().enumerate() {
+    for (index, component) in Component::NAMES.iter().enumerate() {
         let sum = done.iter().map(|completion| completion.blame.0[index]).sum();
-        row(&format!("blame_{part}_ns"), &[sum]);
+        row(&format!("blame_{component}_ns"), &[sum]);
     }
     text
 }

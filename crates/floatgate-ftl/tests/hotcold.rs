@@ -93,13 +93,13 @@ fn check(rows: &[Row], block: u32, spare: f64, units: u32) {
 
 // With fewer units the small hot pools fluctuate so much that amplification is 2 % off.
 #[test]
-fn separated_streams_come_to_what_others_found() {
+fn separated_streams_match_published_results() {
     let apart: Vec<_> = ROWS.into_iter().filter(|row| row.2 == Apart).collect();
     check(&apart, 64, 0.10, 2000);
 }
 
 #[test]
-fn mixed_streams_come_to_what_others_found() {
+fn mixed_streams_match_published_results() {
     let mixed: Vec<_> = ROWS.into_iter().filter(|row| row.2 != Apart).collect();
     check(&mixed, 64, 0.10, 2000);
 }
@@ -121,7 +121,7 @@ fn copies_to_the_cold_stream_are_between_separation_and_none() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn large_drives_come_to_what_others_found() {
+fn large_drives_match_published_results() {
     check(&ROWS, 64, 0.10, 4000);
     check(&ROWS_128, 128, 0.07, 4000);
 }

@@ -277,7 +277,7 @@ fn a_cache_of_everything_costs_nothing() {
 }
 
 #[test]
-fn a_trim_costs_what_its_entries_do() {
+fn a_trim_costs_the_lookups_of_its_entries() {
     let mut pair = Pair::new(dftl(4, Replacement::Lru));
     (0..8).for_each(|lpn| drop(pair.step(Op::Write, lpn)));
     let mut trim = |lpn| {

@@ -11,7 +11,7 @@ use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::log_block::{
     BastConfig, FastConfig, LOG_BLOCKS, MergeWhenFull, OutOfOrder, logs_min,
 };
-use floatgate_ftl::nand::{Cause, Part};
+use floatgate_ftl::nand::{Cause, Component};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
@@ -160,14 +160,14 @@ fn a_write_waits_for_the_merge_that_it_needs() {
     let (copy, erase, program) = (25 + 10 + 1 + 200 + 10 + 1, 1501, 211);
     assert_eq!(last.done_ns - last.arrival_ns, 4 * copy + 2 * erase + program);
     let blame = last.blame.0;
-    assert_eq!(blame[Part::Merge as usize], 4 * copy + 2 * erase);
-    assert_eq!(blame[Part::Gc as usize], 0);
+    assert_eq!(blame[Component::Merge as usize], 4 * copy + 2 * erase);
+    assert_eq!(blame[Component::Gc as usize], 0);
 }
 
 /// Runs random requests. The drive checks itself after every `check_every` requests.
 fn run(rig: &LogRig, seed: u64, mix: Mix, requests: usize, check_every: usize) -> Counters {
     let (mut drive, log) = rig.build();
-    let mut laws = Laws::of(rig.geometry(), log, false);
+    let mut laws = Laws::with(rig.geometry(), log, false);
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
     let mut workload = Workload::new(seed, mix, pages, page_bytes);
     let mut done = vec![];
@@ -195,7 +195,7 @@ fn rigs(logs: u32) -> Vec<LogRig> {
 }
 
 #[test]
-fn every_option_reads_what_was_written() {
+fn every_option_reads_the_written_data() {
     for logs in [1, 3, 7, 40] {
         for (seed, rig) in rigs(logs).iter().enumerate() {
             let counters = run(rig, seed as u64, ANYTHING, 1200, 16);
@@ -295,7 +295,7 @@ proptest! {
     #![proptest_config(property())]
 
     #[test]
-    fn any_small_drive_reads_what_was_written(rig in any_rig(), seed: u64, pages_max in 1u64..30) {
+    fn any_small_drive_reads_the_written_data(rig in any_rig(), seed: u64, pages_max in 1u64..30) {
         run(&rig, seed, Mix { pages_max, ..ANYTHING }, 400, 8);
     }
 }

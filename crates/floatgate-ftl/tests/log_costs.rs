@@ -83,7 +83,7 @@ fn bast_cost(blocks: u32, pages: u32, logs: u32) -> [f64; 3] {
 }
 
 #[test]
-fn random_overwrites_cost_bast_what_the_form_says() {
+fn random_overwrites_cost_bast_as_in_the_formula() {
     for (blocks, pages, logs) in [(256, 16, 16), (64, 32, 32), (128, 64, 8), (512, 4, 1)] {
         let measured = per_write(&random(&rig("bast", blocks, pages, logs), 4));
         let expected = bast_cost(blocks, pages, logs);
@@ -136,7 +136,7 @@ fn fast_cost(blocks: u32, pages: u32, logs: u32) -> [f64; 2] {
 }
 
 #[test]
-fn random_overwrites_cost_fast_what_the_form_says() {
+fn random_overwrites_cost_fast_as_in_the_formula() {
     for (blocks, pages, logs) in [(512, 16, 9), (1024, 32, 5), (2048, 8, 33)] {
         let counters = random(&rig("fast", blocks, pages, logs), 6);
         let [shared, copies] = fast_cost(blocks, pages, logs);
@@ -170,7 +170,7 @@ fn overwriting_in_order_costs_switch_merges_only() {
 }
 
 #[test]
-fn a_hot_block_is_where_fast_thrashes_and_can_be_kept_from_it() {
+fn fast_thrashes_on_a_hot_block_unless_configured() {
     // All writes go to one block. By the paper each write that is out of order merges the block.
     let cost = |out_of_order| {
         let mut rig = rig("fast", 16, 16, 4);

@@ -203,7 +203,7 @@ fn options(name: &str, config: BufferConfig) -> Vec<BufferConfig> {
 }
 
 #[test]
-fn every_buffer_does_what_its_description_says() {
+fn every_buffer_matches_its_description() {
     for name in names(BUFFERS) {
         // Blocks of more pages than a word has bits, and drives that end within a block.
         for (seed, (pages, per_block, capacity)) in

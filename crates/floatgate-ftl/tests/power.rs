@@ -44,7 +44,7 @@ impl Host {
     }
 
     /// Accepts the versions read last as the current versions.
-    fn goes_on(&self) {
+    fn assert_usable(&self) {
         let mut books = self.0.lock().unwrap();
         books.latest = books.read.clone();
     }
@@ -130,7 +130,7 @@ fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Reques
         drive.run_ahead(&all[number..end], 1, &mut vec![]);
         if number == cut {
             lost = allowed.hold(&host.read());
-            host.goes_on();
+            host.assert_usable();
         }
         allowed.acknowledged(all[number].op, &host.latest(), rig.acknowledge);
     }
@@ -140,7 +140,7 @@ fn cut_after(cut: usize, layer: &'static str, rig: BufferRig, requests: &[Reques
 }
 
 #[test]
-fn only_what_was_not_flushed_is_lost_wherever_the_power_fails() {
+fn a_power_failure_loses_only_unflushed_data() {
     let mix = Mix { flushes: 3, trims: 2, ..ANYTHING };
     for scheme in names(BUFFERS) {
         for layer in LAYERS {

@@ -8,8 +8,8 @@ use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::AnyMapping;
 use floatgate_ftl::nand::{
-    Around, Blame, Controller, Counted, Order, Part, Recorded, Recording, Schedule, Span, Stripe,
-    Suspend, Timed, Use,
+    Around, Blame, Component, Controller, Counted, Order, Recorded, Recording, Schedule, Span,
+    Stripe, Suspend, Timed, Use,
 };
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -111,14 +111,14 @@ fn hold_totals(recorded: &Recorded, counters: &Counters) {
         let mut sum = Blame::default();
         for span in lane(recorded, counters.dies.len() + at) {
             assert_eq!(span.doing, Use::Transfer);
-            sum.add(span.part, span.to_ns - span.from_ns);
+            sum.add(span.component, span.to_ns - span.from_ns);
         }
         assert_eq!(sum, used, "channel {at}");
     }
     for pair in recorded.spans.windows(2).filter(|pair| pair[0].lane == pair[1].lane) {
         let (one, next) = (pair[0], pair[1]);
         assert!(one.from_ns < one.to_ns && one.to_ns <= next.from_ns, "{one:?} {next:?}");
-        let is_same = (one.doing, one.part) == (next.doing, next.part);
+        let is_same = (one.doing, one.component) == (next.doing, next.component);
         assert!(!is_same || one.to_ns < next.from_ns, "{one:?} and {next:?} are one");
     }
 }
@@ -143,9 +143,9 @@ fn hold_request(
     found: &(Recorded, Option<Request>),
     counts: impl Fn(&Completion) -> bool,
 ) {
-    let told = run.requests.iter().zip(&run.done);
+    let pairs = run.requests.iter().zip(&run.done);
     let measured =
-        told.filter(|(request, done)| matches!(request.op, Op::Read | Op::Write) && counts(done));
+        pairs.filter(|(request, done)| matches!(request.op, Op::Read | Op::Write) && counts(done));
     let longest = measured.map(|(_, done)| latency(done)).max();
     let served = found.0.served;
     assert_eq!(served.map(|served| served.latency_ns()), longest);
@@ -164,7 +164,7 @@ fn hold(case: Case) {
     let whole = case.run(Some(WHOLE));
     assert_eq!((&plain.done, &plain.counters), (&whole.done, &whole.counters), "{case:?}");
     let (all, _) = whole.recorded.unwrap();
-    let cleans = |span: &Span| (span.doing, span.part) == (Use::Erase, Part::Gc);
+    let cleans = |span: &Span| (span.doing, span.component) == (Use::Erase, Component::Gc);
     assert!(case.packs || all.spans.iter().any(cleans), "nothing was cleaned");
     hold_totals(&all, &plain.counters);
     for window_ns in [200, 5_000, 80_000] {

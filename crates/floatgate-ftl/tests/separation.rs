@@ -111,7 +111,7 @@ fn nothing_beats_the_oracle() {
 }
 
 #[test]
-fn what_is_known_to_work_works() {
+fn known_separations_work() {
     let measure = |placement| {
         let rig = SMALL.rig(placement, "ideal", "cost_benefit");
         amplification(&rig, HOT_COLD, [10, 10])

@@ -35,7 +35,7 @@ fn rigs(entries: u64) -> Vec<Rig> {
 const CACHES: [u64; 3] = [1, 16, 1 << 20];
 
 #[test]
-fn every_row_reads_what_was_written() {
+fn every_row_reads_the_written_data() {
     for entries in CACHES {
         for (seed, rig) in rigs(entries).iter().enumerate() {
             let seen = run(rig, seed as u64, ANYTHING, 1500, 16);
@@ -113,7 +113,7 @@ fn a_victim_needs_no_more_units_than_are_free() {
 
 /// Tests every mapping and shape behind SHRD. The logs have any fill, and wrap.
 #[test]
-fn every_row_reads_what_was_written_behind_shrd() {
+fn every_row_reads_the_written_data_behind_shrd() {
     for (seed, rig) in rigs(16).iter().enumerate().filter(|(at, _)| at % 3 == 0) {
         let tunes: [fn(&mut ShrdConfig, &mut Dispatching); 4] = [
             |_, _| {},
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(property())]
 
     #[test]
-    fn any_small_drive_reads_what_was_written(rig in any_rig(), seed: u64, writes in 1u64..30) {
+    fn any_small_drive_reads_the_written_data(rig in any_rig(), seed: u64, writes in 1u64..30) {
         let mix = Mix { writes, ..ANYTHING };
         run(&rig, seed, mix, 400, 8);
     }

@@ -16,7 +16,7 @@ use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{
-    Cause, Chain, Checked, Counted, Moves, Nand, NoClock, Shadow, Source, Stamped, Tagged,
+    Cause, Chain, Checked, Counted, Moves, Nand, NoClock, ReadSource, Shadow, Stamped, Tagged,
 };
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
@@ -26,13 +26,13 @@ use std::convert::Infallible;
 type Outcome = Result<(), Infallible>;
 
 /// By logical page of the user: the sequence number of the version that recovery would find.
-type Found = Vec<Option<u64>>;
+type Versions = Vec<Option<u64>>;
 
 /// Observations since the last look: after every operation the versions that recovery finds, and
 /// the sequence numbers of the host's writes, by page.
 #[derive(Debug, Default)]
 struct Seen {
-    found: Vec<Found>,
+    found: Vec<Versions>,
     written: Vec<(Lpn, u64)>,
 }
 
@@ -76,7 +76,7 @@ impl Nand for Watched {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Outcome {

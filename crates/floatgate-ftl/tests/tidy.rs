@@ -320,7 +320,7 @@ fn wrong_imports(sources: Vec<(String, File)>, layers: Layers) -> Vec<String> {
 }
 
 #[test]
-fn modules_import_what_is_below_them() {
+fn modules_import_lower_layers() {
     report(&wrong_imports(sources(), LAYERS));
     report(&wrong_imports(sources_of("floatgate-lab"), LAB_LAYERS));
 }
@@ -396,7 +396,7 @@ fn words_that_are_not_written() {
 }
 
 #[test]
-fn every_file_says_what_it_is() {
+fn every_file_has_a_header() {
     let silent = sources().into_iter().filter(|(_, file)| !file.text.starts_with("//! "));
     let violations: Vec<_> =
         silent.map(|(_, file)| format!("{}:1: no `//!` header", file.name)).collect();

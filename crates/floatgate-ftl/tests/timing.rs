@@ -11,7 +11,7 @@ use crate::common::{Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::device::{Acknowledge, Device};
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
-use floatgate_ftl::nand::Part;
+use floatgate_ftl::nand::Component;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::request::Op;
@@ -51,7 +51,11 @@ fn add_up((drive, log): (&mut dyn Device, &Log), arrivals: Arrivals, seed: u64) 
         let expected = (arrival, begin + latency);
         assert_eq!((completion.arrival_ns, completion.done_ns), expected, "{request:?}");
         assert_eq!(completion.blame.total(), begin + latency - arrival);
-        assert_eq!(completion.blame.0[Part::Queue as usize], begin - arrival, "alone in the drive");
+        assert_eq!(
+            completion.blame.0[Component::Queue as usize],
+            begin - arrival,
+            "alone in the drive"
+        );
         (free, busy) = (begin + latency, busy + latency);
     }
     let occupation = drive.counters().occupation;
@@ -123,7 +127,7 @@ fn the_queue_admits_when_a_place_is_free() {
             let place = if number < depth { 0 } else { ends[number - depth] };
             let admitted = request.at_ns.max(last).max(place);
             assert_eq!(completion.arrival_ns, request.at_ns);
-            let queued = completion.blame.0[Part::Queue as usize];
+            let queued = completion.blame.0[Component::Queue as usize];
             if request.op == Op::Flush {
                 let drained = ends.last().copied().unwrap_or(0).max(admitted);
                 assert_eq!(completion.done_ns, drained, "a flush waits for all before it");

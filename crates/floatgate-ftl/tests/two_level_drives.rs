@@ -47,7 +47,7 @@ fn every_rig(mut each: impl FnMut(&Rig, MapConfig)) {
 }
 
 #[test]
-fn tlllp_reads_what_was_written() {
+fn tlllp_reads_the_written_data() {
     every_rig(|rig, map| {
         let modes = [FetchMode::Run, FetchMode::Prev, FetchMode::None];
         for bits in 0..24 {
@@ -64,7 +64,7 @@ fn tlllp_reads_what_was_written() {
 }
 
 #[test]
-fn tpftl_reads_what_was_written() {
+fn tpftl_reads_the_written_data() {
     every_rig(|rig, map| {
         for bits in 0..16 {
             let tpftl = TpftlConfig {

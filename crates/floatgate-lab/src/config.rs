@@ -40,7 +40,7 @@ pub use faults::Faults;
 pub use hosts::Host;
 pub use lanes::{Lanes, Moment};
 pub use parameters::Policies;
-pub(crate) use policies::is_guest;
+pub(crate) use policies::is_external;
 pub use policies::policies;
 pub use presets::{Preset, presets};
 pub use schema::schema;
@@ -65,7 +65,7 @@ impl ConfigError {
 
     /// Makes the error for a key whose policy name is in no table.
     pub(crate) fn unknown_policy(key: &str, name: &str) -> Self {
-        let what = match is_guest(name) {
+        let what = match is_external(name) {
             true => ": a policy in Python, which only a run that is given it can have",
             false => " is not known",
         };
@@ -225,8 +225,8 @@ impl Config {
             ("placement.scheme", placement, AnyPlacement::needs_future(placement)),
             ("buffer.scheme", buffer, WriteBuffer::needs_future(buffer)),
         ];
-        let told = policies.into_iter().filter(|policy| policy.2);
-        told.map(|(key, name, _)| (key, name.as_str()))
+        let informed = policies.into_iter().filter(|policy| policy.2);
+        informed.map(|(key, name, _)| (key, name.as_str()))
     }
 
     /// Checks that policies with knowledge of the future see requests in the order in which the
@@ -236,7 +236,7 @@ impl Config {
             let given = format!("\"{name}\"");
             let another = |why: &str| format!("another {why}: it looks ahead in the host's order");
             let is_before_all = key == "buffer.scheme" || !self.buffer.exists();
-            let why = another("beside a write buffer");
+            let why = another("with a write buffer");
             expect(is_before_all, key, &given, why)?;
             let why = another("with queue.queues above 1");
             expect(self.queue.queues == 1, key, &given, why)?;

@@ -35,7 +35,7 @@ const TOGETHER: usize = 8;
 /// Requests that a recovered drive serves again.
 const GO_ON: usize = 40;
 /// Every n-th recovered drive serves requests again.
-const GO_ON_EVERY: u64 = 16;
+const USE_AGAIN_EVERY: u64 = 16;
 /// Watch that counts moments and copies the flash at none.
 const COUNT: Watch = Watch::Only(u64::MAX);
 
@@ -53,7 +53,7 @@ pub enum Moments {
 impl Moments {
     /// Returns the watch for a workload with `moments` moments, and the number of moments that it
     /// selects.
-    fn of(self, moments: u64) -> Result<(Watch, u64), ConfigError> {
+    fn watch(self, moments: u64) -> Result<(Watch, u64), ConfigError> {
         let every = match self {
             Self::Every(every) => every,
             Self::AtMost(most) => moments.div_ceil(most.max(1)).max(1),
@@ -106,7 +106,7 @@ pub fn explore(
     let plan = Plan::new(&config, options.span_bytes)?;
     let subject = Subject { config: &config, plan: &plan, options };
     let moments = subject.count(workload.fork().as_mut(), control)?;
-    let (watch, firsts) = options.moments.of(moments)?;
+    let (watch, firsts) = options.moments.watch(moments)?;
     let every = if let Watch::Every(every) = watch { Some(every) } else { None };
     // With more recoveries than allowed cuts, fewer recoveries are cut.
     let again = options.again.max(firsts.div_ceil(options.again_most));
@@ -293,8 +293,8 @@ impl Explorer<'_> {
             self.cut_again((moment, copy), moments.div_ceil(self.share), ledger, control)?;
         }
         let found = self.read(drive.as_mut(), ledger, (moment, None));
-        if number.is_multiple_of(GO_ON_EVERY) {
-            self.go_on(drive, found);
+        if number.is_multiple_of(USE_AGAIN_EVERY) {
+            self.use_again(drive, found);
         }
         control.advance(1)
     }
@@ -346,7 +346,7 @@ impl Explorer<'_> {
     }
 
     /// Sends the last requests to the recovered drive again.
-    fn go_on(&mut self, mut drive: Box<dyn Cuttable>, found: Vec<Option<u64>>) {
+    fn use_again(&mut self, mut drive: Box<dyn Cuttable>, found: Vec<Option<u64>>) {
         drive.ledger().found(found);
         drive.device().run(&self.recent, &mut Vec::new());
         drive.device().check();

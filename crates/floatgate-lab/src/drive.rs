@@ -13,9 +13,9 @@ use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 
 use crate::config::{self, Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
+pub use external::ExternalPolicies;
+use external::Guided;
 use flash::{Medium, verified};
-pub use guests::Guests;
-use guests::Guided;
 use host_side::HostSide;
 pub use host_side::shrd_config;
 use page_mapped::{free_order, page_config, streams_of};
@@ -23,8 +23,8 @@ use sizing::Size;
 
 mod buffer;
 pub mod cut;
+mod external;
 mod flash;
-mod guests;
 mod host_side;
 #[cfg(unix)]
 pub mod live;
@@ -77,7 +77,7 @@ impl Plan {
     /// A drive that is too small for the workload, or too large for its addresses.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
         let scheme = &config.mapping.scheme;
-        let on_flash = on_flash(scheme) || config::is_guest(scheme);
+        let on_flash = on_flash(scheme) || config::is_external(scheme);
         let demands = config.map_demands()?;
         let given = config.shape(&demands);
         let geometry = Geometry::new(given)?;
@@ -92,8 +92,8 @@ impl Plan {
         // filled ones.
         let pinned = log_pages.div_ceil(geometry.pages_per_unit());
         let held = if log_pages > 0 { pinned + 2 } else { 0 };
-        let beside = logs.unwrap_or(frontiers.into()) + held;
-        let size = Size::decide(config, span_bytes, beside, on_flash.then_some(geometry))?;
+        let extra_units = logs.unwrap_or(frontiers.into()) + held;
+        let size = Size::decide(config, span_bytes, extra_units, on_flash.then_some(geometry))?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
             None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
@@ -271,10 +271,10 @@ pub fn build_guided(
     plan: &Plan,
     seed: u64,
     verify: bool,
-    mut guests: Box<dyn Guests>,
+    mut policies: Box<dyn ExternalPolicies>,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    let device = build_with(config, plan, seed, verify, guests.as_mut())?;
-    Ok(Box::new(Guided { device, guests, begun: 0 }))
+    let device = build_with(config, plan, seed, verify, policies.as_mut())?;
+    Ok(Box::new(Guided { device, policies, begun: 0 }))
 }
 
 fn build_with(
@@ -282,11 +282,13 @@ fn build_with(
     plan: &Plan,
     seed: u64,
     verify: bool,
-    guests: &mut dyn Guests,
+    policies: &mut dyn ExternalPolicies,
 ) -> Result<Box<dyn Device>, ConfigError> {
     match config.timing {
-        config::Timing::Scheduled => build_on::<Timed<Counted>>(config, plan, seed, verify, guests),
-        config::Timing::None => build_on::<Counted>(config, plan, seed, verify, guests),
+        config::Timing::Scheduled => {
+            build_on::<Timed<Counted>>(config, plan, seed, verify, policies)
+        }
+        config::Timing::None => build_on::<Counted>(config, plan, seed, verify, policies),
     }
 }
 
@@ -295,10 +297,10 @@ fn build_on<N: Medium>(
     plan: &Plan,
     seed: u64,
     verify: bool,
-    guests: &mut dyn Guests,
+    policies: &mut dyn ExternalPolicies,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    let mapping = guests.mapping(&config.map_config(plan.geometry));
-    let drive = Simulated::<N> { config, plan, seed, guests, medium: PhantomData };
+    let mapping = policies.mapping(&config.map_config(plan.geometry));
+    let drive = Simulated::<N> { config, plan, seed, policies, medium: PhantomData };
     if verify || plan.faults.is_some() {
         let drive = VerifiedDrive { drive, verify };
         return match mapping {
@@ -320,7 +322,7 @@ struct Simulated<'a, N> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
-    guests: &'a mut dyn Guests,
+    policies: &'a mut dyn ExternalPolicies,
     medium: PhantomData<N>,
 }
 
@@ -331,21 +333,21 @@ impl<N: Medium> Make for Simulated<'_, N> {
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, seed, guests, .. } = self;
-        let page = page_config::<M>(config, plan, seed, false, guests)?;
+        let Self { config, plan, seed, policies, .. } = self;
+        let page = page_config::<M>(config, plan, seed, false, policies)?;
         let Ok(ftl) =
             PageFtl::with_log(N::erased(plan, plan.medium), mapping, page, plan.log_pages);
-        Ok(HostSide::with(config, plan, guests)?.before_host(ftl, ()))
+        Ok(HostSide::with(config, plan, policies)?.before_host(ftl, ()))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, guests, .. } = self;
+        let Self { config, plan, policies, .. } = self;
         let flash = N::erased(plan, plan.medium);
         let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));
-        Ok(HostSide::with(config, plan, guests)?.before(ftl, ()))
+        Ok(HostSide::with(config, plan, policies)?.before(ftl, ()))
     }
 }
 
@@ -363,21 +365,21 @@ impl<N: Medium> Make for VerifiedDrive<'_, N> {
         self,
         mapping: M,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, guests, .. }, verify } = self;
-        let page = page_config::<M>(config, plan, seed, verify, guests)?;
+        let Self { drive: Simulated { config, plan, seed, policies, .. }, verify } = self;
+        let page = page_config::<M>(config, plan, seed, verify, policies)?;
         let nand = verified::<N>(plan, seed, false);
         let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        Ok(HostSide::with(config, plan, guests)?.before_host(ftl, Shadow::new(plan.user_pages())))
+        Ok(HostSide::with(config, plan, policies)?.before_host(ftl, Shadow::new(plan.user_pages())))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(
         self,
         scheme: L,
     ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, guests, .. }, .. } = self;
+        let Self { drive: Simulated { config, plan, seed, policies, .. }, .. } = self;
         let nand = verified::<N>(plan, seed, true);
         let Ok(ftl) = LogFtl::new(nand, scheme, log_ftl::engine(config, plan));
         let data = Shadow::new(plan.geometry.logical_pages());
-        Ok(HostSide::with(config, plan, guests)?.before(ftl, data))
+        Ok(HostSide::with(config, plan, policies)?.before(ftl, data))
     }
 }

@@ -5,7 +5,7 @@ mod distributions;
 use std::collections::VecDeque;
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::{Cause, PARTS};
+use floatgate_ftl::nand::{COMPONENTS, Cause};
 use floatgate_ftl::request::{Completion, Op, Request};
 use hdrhistogram::Histogram;
 use schemars::JsonSchema;
@@ -117,8 +117,8 @@ impl Latencies {
         let tail = (991..=999).map(|p| (p, 1000));
         let fine = (9991..=9999).map(|p| (p, 10_000));
         let finest = (99_991..=99_999).map(|p| (p, 100_000));
-        let told_apart = |&(part, whole): &(u64, u64)| whole <= self.count * (whole - part);
-        body.chain(tail).chain(fine.chain(finest).filter(told_apart))
+        let is_resolved = |&(part, whole): &(u64, u64)| whole <= self.count * (whole - part);
+        body.chain(tail).chain(fine.chain(finest).filter(is_resolved))
     }
 
     fn deviation(&self) -> Option<f64> {
@@ -196,7 +196,7 @@ pub struct Metrics {
     /// Latencies of writes.
     pub write: Latencies,
     /// Sum of each latency component over the requests of `all`.
-    pub blame_ns: [u128; PARTS],
+    pub blame_ns: [u128; COMPONENTS],
     /// Latencies by operation and component at full resolution, if the config asks for them.
     pub distributions: Option<Box<Distributions>>,
     /// First arrival and last completion, in nanoseconds of the device's clock.
@@ -299,8 +299,8 @@ impl Metrics {
         if let Some(distributions) = &mut self.distributions {
             distributions.record(request.op, &completion.blame);
         }
-        for (sum, part) in self.blame_ns.iter_mut().zip(completion.blame.0) {
-            *sum += u128::from(part);
+        for (sum, ns) in self.blame_ns.iter_mut().zip(completion.blame.0) {
+            *sum += u128::from(ns);
         }
     }
 

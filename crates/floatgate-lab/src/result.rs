@@ -167,7 +167,7 @@ impl RunResult {
     /// Collects the numbers, and asserts the conservation laws on them. The notes are those on the
     /// workload. There are no warnings yet: a later step derives them from the result.
     pub fn new(subject: &Subject<'_>, metrics: &Metrics, seed: u64, wall_seconds: f64) -> Self {
-        let readings = Readings::of(subject.device);
+        let readings = Readings::read(subject.device);
         let (counters, plan) = (&readings.counters, subject.plan);
         assert_conserved(counters, &readings.wear, plan);
         let (flash, host_pages) = (FlashResult::new(counters), counters.host.write_pages);

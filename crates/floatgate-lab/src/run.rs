@@ -3,31 +3,31 @@
 #[cfg(unix)]
 mod aged;
 mod control;
-mod kept;
 mod lookahead;
 mod measure;
 mod start;
+mod start_cache;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::future::FutureKnowledge;
 use floatgate_ftl::queue::Arrivals;
 
 use crate::config::{Config, Resolution};
-use crate::drive::{Guests, Plan, build, build_guided};
+use crate::drive::{ExternalPolicies, Plan, build, build_guided};
 use crate::metrics::Metrics;
 use crate::result::{Facts, RunResult, StartResult, Subject};
-use crate::warnings::{Of, notes, warnings};
+use crate::warnings::{DriveKind, notes, warnings};
 use crate::workload::Workload;
 
 #[cfg(unix)]
 pub use aged::{AgedError, New, aged, create_aged};
 pub use control::{Control, RunError};
-pub use kept::StartCache;
 use lookahead::future_knowledge;
 pub(crate) use measure::Measured;
 use measure::measure;
 pub(crate) use start::reach;
 pub(crate) use start::start;
+pub use start_cache::StartCache;
 
 /// Requests passed to the drive at once: enough to look ahead.
 const BATCH: usize = 1024;
@@ -68,7 +68,7 @@ pub fn run(
 /// The same as [`run`].
 pub fn run_with(
     config: &Config,
-    guests: Option<Box<dyn Guests>>,
+    policies: Option<Box<dyn ExternalPolicies>>,
     workload: &mut dyn Workload,
     facts: Facts,
     options: Options<'_>,
@@ -82,9 +82,9 @@ pub fn run_with(
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
     let known = future_knowledge(config, &plan, workload, control)?;
-    let mut device = match guests {
+    let mut device = match policies {
         None => build(config, &plan, options.seed, options.verify)?,
-        Some(guests) => build_guided(config, &plan, options.seed, options.verify, guests)?,
+        Some(policies) => build_guided(config, &plan, options.seed, options.verify, policies)?,
     };
     let (start, note) = prepare(config, &plan, device.as_mut(), known, &options, control)?;
     let (measured, wall_seconds) =
@@ -93,8 +93,8 @@ pub fn run_with(
     let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
-    result.warnings = warnings(&result, Of::Run);
-    result.notes.extend(notes(&result, Of::Run));
+    result.warnings = warnings(&result, DriveKind::Run);
+    result.notes.extend(notes(&result, DriveKind::Run));
     result.notes.extend(note);
     Ok(result)
 }

@@ -52,7 +52,7 @@ pub type Stream = u16;
 
 /// Options of a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct How {
+pub struct ChangeOptions {
     /// Placement handle of the data.
     pub stream: Stream,
     /// Whether the change is durable when the call returns (FUA).
@@ -78,19 +78,25 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// See [`ServeError`].
-    fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError>;
+    fn write(&self, offset: u64, bytes: &[u8], options: ChangeOptions) -> Result<(), ServeError>;
 
     /// Trims the pages that lie entirely within these bytes.
     ///
     /// # Errors
     /// See [`ServeError`].
-    fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError>;
+    fn trim(&self, offset: u64, length: u64, options: ChangeOptions) -> Result<(), ServeError>;
 
     /// Makes these bytes read as zeros. `may_trim` allows the drive to trim pages for this.
     ///
     /// # Errors
     /// See [`ServeError`].
-    fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError>;
+    fn zero(
+        &self,
+        offset: u64,
+        length: u64,
+        may_trim: bool,
+        options: ChangeOptions,
+    ) -> Result<(), ServeError>;
 
     /// Makes all acknowledged data durable before it returns.
     ///
@@ -148,9 +154,9 @@ impl fmt::Display for ServeError {
 
 impl std::error::Error for ServeError {}
 
-/// Place of a drive's image.
+/// Location of a drive's image.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum ImageLocation {
     /// A file.
     File(PathBuf),
     /// Memory: a new drive that lasts until the process ends.
@@ -176,7 +182,7 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl ImageLocation {
     /// Opens or creates the drive. Returns its file, the drive, and its start state.
     fn open(
         self,
@@ -205,7 +211,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The drive.
-    pub place: Place,
+    pub location: ImageLocation,
     /// Name of the drive in results.
     pub name: String,
     /// Whether the drive has a clock.
@@ -308,8 +314,8 @@ impl Served {
     /// # Errors
     /// As [`Served::new`].
     pub fn watched(setup: Setup, control: &Control) -> Result<Arc<Self>, SetupError> {
-        let Setup { place, name, time, transport, record, also } = setup;
-        let (image, opened, start) = place.open(time, control)?;
+        let Setup { location, name, time, transport, record, also } = setup;
+        let (image, opened, start) = location.open(time, control)?;
         let Opened { drive, description, plan } = &opened;
         let (bytes, page_bytes) = (drive.bytes(), plan.geometry.shape().page_bytes);
         let packs = description.config.host.keeps_log();

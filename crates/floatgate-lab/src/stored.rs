@@ -92,11 +92,11 @@ mod copying;
 mod error;
 mod format;
 mod image;
+mod image_store;
 mod inspect;
 mod life;
 mod limits;
 mod opening;
-mod place;
 mod point;
 mod reading;
 mod rows;
@@ -112,10 +112,10 @@ mod watching;
 pub use error::{ImageError, Problem};
 pub use format::Content;
 pub use image::Plug;
+pub use image_store::ImageStore;
 pub use inspect::{PageRecord, PageState};
 pub use life::Life;
 pub use limits::{PAGE_BYTES_MAX, TEXT_BYTES_MAX};
-pub use place::Place;
 pub use reading::Located;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,9 +126,9 @@ use std::mem;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::{Geometry, Mode, Modes};
-use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, ReadSource};
 
-use format::{Found, Header, Layout, RECORD_BYTES, Record};
+use format::{Header, Layout, PageContent, RECORD_BYTES, Record};
 use image::Image;
 use point::{Erase, SyncPoint};
 use reading::Failing;
@@ -245,7 +245,7 @@ impl Stored {
     }
 
     /// Notes that a page was programmed.
-    fn advance(&mut self, to: Ppn, page: &Found) {
+    fn advance(&mut self, to: Ppn, page: &PageContent) {
         self.tally.add(page);
         let (unit, page) = self.header.medium.place(to);
         self.programmed[unit.index()] = page + 1;
@@ -267,7 +267,7 @@ impl Stored {
         };
         let (length, checksum) = (data.len() as u32, crc32fast::hash(data));
         let record = Record { tag, mode: self.mode_of(to), content, length, checksum };
-        let done = self.put(to, &[Found::Programmed(record)], data);
+        let done = self.put(to, &[PageContent::Programmed(record)], data);
         self.register = register;
         done
     }
@@ -275,32 +275,32 @@ impl Stored {
     fn try_pad(&mut self, from: Ppn, pages: u32) -> Option<()> {
         self.begin_changes()?;
         let serial = self.next_point.saturating_sub(1);
-        let padding = Found::Padding { serial, mode: self.mode_of(from) };
+        let padding = PageContent::Padding { serial, mode: self.mode_of(from) };
         self.put(from, &vec![padding; pages as usize], &[])
     }
 
     /// Returns the contents of the records of `pages` pages from `first` on.
-    fn records(&self, first: u32, pages: u32) -> Option<Vec<Found>> {
+    fn records(&self, first: u32, pages: u32) -> Option<Vec<PageContent>> {
         let range = self.layout.records(first, pages);
         let mut bytes = vec![0; pages as usize * RECORD_BYTES];
         self.image.read(range.start, &mut bytes)?;
         let found =
             (first..).zip(bytes.as_chunks().0).map(|(ppn, record)| match self.waiting(ppn) {
                 Some((found, _)) => *found,
-                None if self.torn.contains(&ppn) => Found::Torn,
+                None if self.torn.contains(&ppn) => PageContent::Torn,
                 None => Record::decode(record, ppn, &self.header.medium),
             });
         Some(found.collect())
     }
 
-    fn record(&self, ppn: Ppn) -> Option<Found> {
+    fn record(&self, ppn: Ppn) -> Option<PageContent> {
         self.records(ppn.get(), 1)?.pop()
     }
 
     /// Reads a page into the register, or only locates it. Returns whether the page was there.
     fn try_read(&mut self, from: Ppn, owner: Owner) -> Option<bool> {
         let record = match self.record(from)? {
-            Found::Programmed(record) if record.belongs_to(owner) => record,
+            PageContent::Programmed(record) if record.belongs_to(owner) => record,
             _ => return Some(false),
         };
         self.located = self.locate(from, &record);
@@ -328,7 +328,7 @@ impl Stored {
         let pages = self.header.medium.pages_per_unit();
         let first = unit.0 * pages;
         let erased = self.records(first, pages)?;
-        let newest = erased.iter().filter_map(Found::serial).max();
+        let newest = erased.iter().filter_map(PageContent::serial).max();
         let erase = Some(Erase { unit, serial: newest.map_or(0, |serial| serial + 1) });
         let [_, before] = self.point.erasing;
         let (erasing, synced) = ([before, erase], self.forget(unit, &erased));
@@ -366,7 +366,7 @@ impl Nand for Stored {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {

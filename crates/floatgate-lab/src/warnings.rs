@@ -2,7 +2,7 @@
 //!
 //! A warning states that a number is misleading, and what to change. A note states how a number
 //! came about. Both are computed from the result alone and from the kind of drive that it describes
-//! ([`Of`]).
+//! ([`DriveKind`]).
 
 use crate::config::Fill;
 use crate::drive::UNITS_FEW;
@@ -24,7 +24,7 @@ const BACKLOG: f64 = 0.5;
 
 /// Kind of drive that a result describes. The advice in a warning depends on it.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Of {
+pub enum DriveKind {
     /// Drive of a simulation run.
     Run,
     /// Simulated drive next to a live one. It serves the requests of the live drive's clients.
@@ -82,7 +82,7 @@ const LIVE: Remedies = Remedies {
     unwritten: "write to them before",
 };
 
-impl Of {
+impl DriveKind {
     fn remedies(self) -> &'static Remedies {
         match self {
             Self::Run => &RUN,
@@ -93,11 +93,11 @@ impl Of {
 }
 
 /// Returns the warnings about the numbers of a result.
-pub fn warnings(result: &RunResult, of: Of) -> Vec<String> {
+pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
     let mut warnings = Vec::new();
-    let (drive, remedies) = (&result.drive, of.remedies());
+    let (drive, remedies) = (&result.drive, kind.remedies());
     let logs = result.config.logs_least().is_some();
-    warnings.extend(amplification(result, of));
+    warnings.extend(amplification(result, kind));
     if result.start.settled == Some(false) {
         warnings.push(format!(
             "the start state did not settle within start.volumes_max = {} volumes",
@@ -128,7 +128,7 @@ pub fn warnings(result: &RunResult, of: Of) -> Vec<String> {
         ));
     }
     warnings.extend(handles(result, remedies));
-    if of == Of::Run {
+    if kind == DriveKind::Run {
         warnings.extend(window(result));
     }
     warnings.extend(reads_of_nothing(result, remedies));
@@ -195,18 +195,18 @@ fn window(result: &RunResult) -> Option<String> {
 }
 
 /// Warns if write amplification differs from that of a drive in long use.
-fn amplification(result: &RunResult, of: Of) -> Option<String> {
+fn amplification(result: &RunResult, kind: DriveKind) -> Option<String> {
     if result.workload.write_pages == 0 {
         return None;
     }
     if result.flash.programs.total() == 0 {
         return Some(all_in_buffer(result));
     }
-    let remedies = of.remedies();
-    let (fresh, is) = match of {
-        Of::Run | Of::Shadow => (fresh(result), "is that of an empty drive"),
+    let remedies = kind.remedies();
+    let (fresh, is) = match kind {
+        DriveKind::Run | DriveKind::Shadow => (fresh(result), "is that of an empty drive"),
         // A live drive may have been cleaned before its counters were reset.
-        Of::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
+        DriveKind::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
     };
     if result.flash.erases.total() == 0 {
         let logs = result.config.logs_least().is_some();
@@ -332,12 +332,12 @@ fn unsteady(timeline: &Timeline) -> Option<[f64; 4]> {
 }
 
 /// Describes the wait for a place in the queue, if it is most of the latency.
-fn backlog(result: &RunResult, of: Of) -> Option<String> {
-    let remedy = match of {
-        Of::Run => "use --time-scale, or queue.arrivals = \"closed\"",
-        Of::Shadow => "use queue.arrivals = \"closed\" for it",
+fn backlog(result: &RunResult, kind: DriveKind) -> Option<String> {
+    let remedy = match kind {
+        DriveKind::Run => "use --time-scale, or queue.arrivals = \"closed\"",
+        DriveKind::Shadow => "use queue.arrivals = \"closed\" for it",
         // The clients of a live drive wait for it.
-        Of::Live { .. } => return None,
+        DriveKind::Live { .. } => return None,
     };
     let latency = &result.latency;
     let (queue, mean) = (latency.blame_us.queue?, latency.all.mean_us?);
@@ -351,9 +351,9 @@ fn backlog(result: &RunResult, of: Of) -> Option<String> {
 }
 
 /// Returns notes on how the numbers of a result came about.
-pub fn notes(result: &RunResult, of: Of) -> Vec<String> {
+pub fn notes(result: &RunResult, kind: DriveKind) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(backlog(result, of));
+    notes.extend(backlog(result, kind));
     if let Some(true) = result.start.settled {
         notes.push(format!(
             "the start state settled after {} volumes of random page writes",

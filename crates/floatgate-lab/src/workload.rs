@@ -28,7 +28,7 @@ use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
 pub use columns::append_requests;
-pub use feed::{Feed, Seat, Turns};
+pub use feed::{Feed, RunSlots, Seat};
 pub use keys::KeyRow;
 pub use recorded::Recorded;
 pub use streamed::{Extent, Reader, Rows, Streamed};
@@ -121,7 +121,7 @@ pub trait Workload {
 }
 
 /// Addresses of requests: the part of a generator that differs between generators.
-trait Source: Clone + Sized {
+trait AddressSource: Clone + Sized {
     /// Keys that this source has in addition to the keys of every generator.
     const KEYS: &'static [&'static [KeyRow]];
 
@@ -186,7 +186,7 @@ macro_rules! generators {
         /// All generators.
         pub const GENERATORS: &[GeneratorRow] = &[$(GeneratorRow {
             name: $name, doc: $doc, example: $example, source: $source,
-            keys: <$Type as Source>::KEYS,
+            keys: <$Type as AddressSource>::KEYS,
         }),*];
 
         fn by_name(

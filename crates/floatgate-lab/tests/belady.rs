@@ -55,7 +55,7 @@ fn no_mapping_that_loads_one_entry_has_more_hits() {
 }
 
 #[test]
-fn with_room_for_all_it_misses_what_is_new() {
+fn with_room_for_all_it_misses_only_new_entries() {
     let sets = |scheme| [("mapping.scheme", scheme), ("mapping.cache", "1MiB")];
     for (fill, misses) in [("none", true), ("sequential", false)] {
         let mut workload = generator(WORKLOADS[0], 1).expect("a generator");
@@ -68,7 +68,7 @@ fn with_room_for_all_it_misses_what_is_new() {
 }
 
 #[test]
-fn a_recording_with_trims_is_foretold_too() {
+fn a_recording_with_trims_gives_a_future_too() {
     let mut requests = Vec::new();
     let spec = "zipf:span=1MiB,requests=5k,size=1KiB,reads=0.4,trim=0.1,flush=0.02,\
                 aligned=false,interarrival=100us";

@@ -117,8 +117,8 @@ fn a_write_back_buffer_answers_at_the_speed_of_memory() {
 }
 
 #[test]
-fn an_oracle_of_writes_is_refused_beside_a_buffer() {
+fn an_oracle_of_writes_is_refused_with_a_buffer() {
     let sets = [("placement.scheme", "oracle"), ("buffer.scheme", "lru")];
-    let error = config(&sets).expect_err("it would be told of other writes").to_string();
+    let error = config(&sets).expect_err("the future would list other writes").to_string();
     assert!(error.starts_with("placement.scheme = \"oracle\": expected another"), "{error}");
 }

@@ -102,15 +102,15 @@ fn wrong_settings_are_named() {
 /// A bound needs the requests in the order in which the host sends them, so settings that reorder
 /// requests are refused.
 #[test]
-fn what_is_foretold_must_happen_as_it_was_foretold() {
-    for (key, value, beside, why) in [
-        ("mapping.scheme", "belady", ("buffer.scheme", "lru"), "beside a write buffer"),
-        ("placement.scheme", "oracle", ("buffer.scheme", "lru"), "beside a write buffer"),
+fn a_policy_with_foresight_must_see_the_stated_future() {
+    for (key, value, other, why) in [
+        ("mapping.scheme", "belady", ("buffer.scheme", "lru"), "with a write buffer"),
+        ("placement.scheme", "oracle", ("buffer.scheme", "lru"), "with a write buffer"),
         ("mapping.scheme", "belady", ("queue.queues", "2"), "with queue.queues above 1"),
         ("placement.scheme", "oracle", ("queue.queues", "2"), "with queue.queues above 1"),
         ("buffer.scheme", "belady", ("queue.queues", "2"), "with queue.queues above 1"),
     ] {
-        let error = Config::load(None, None, &sets(&[(key, value), beside])).unwrap_err();
+        let error = Config::load(None, None, &sets(&[(key, value), other])).unwrap_err();
         let expected = format!("{key} = \"{value}\": expected another {why}");
         assert!(error.to_string().starts_with(&expected), "{error}");
     }
@@ -191,7 +191,7 @@ fn settings_are_toml_or_text() {
 }
 
 #[test]
-fn the_upper_way_to_give_spare_space_counts() {
+fn the_upper_layer_decides_the_spare_space() {
     let over = sets(&[("capacity.over_provisioning", "0.28")]);
     let config = Config::load(Some("classic"), None, &over).unwrap();
     assert_eq!(config.capacity.spare_factor, None);
@@ -232,7 +232,7 @@ fn the_low_water_mark_leaves_room_for_the_frontiers() {
 }
 
 #[test]
-fn presets_load_and_print_what_they_are() {
+fn presets_load_and_print_their_values() {
     for preset in presets() {
         let config = Config::load(Some(preset.name), None, &[]).unwrap();
         config.check().unwrap();
@@ -403,7 +403,7 @@ fn a_transfer_is_not_over_before_its_last_byte() {
 }
 
 #[test]
-fn what_units_print_they_read() {
+fn units_read_their_own_output() {
     let mut rng = Rng::new(5);
     for _ in 0..20_000 {
         let odd = rng.bits() >> rng.below(64);

@@ -234,7 +234,7 @@ fn the_start_state_is_durable() {
 
 /// The ledger allows exactly the durable version of a page, and any version since.
 #[test]
-fn the_ledger_demands_what_is_durable_and_no_more() {
+fn the_ledger_demands_only_durable_data() {
     let (a, b, c) = (Lpn::new(0), Lpn::new(1), Lpn::new(2));
     let mut ledger = Ledger::new(3);
     let of = |ledger: &Ledger| [0, 1, 2].map(|page| ledger.possible(page).to_vec());

@@ -176,7 +176,7 @@ fn a_worn_drive_is_read_only_and_all_its_data_are_there() {
 }
 
 #[test]
-fn what_fails_is_moved_and_counted() {
+fn pages_of_failed_units_are_moved_and_counted() {
     let broken = config(&[("faults.program", "0.001"), ("faults.spare_units", "1000")]);
     let text = "uniform:span=128KiB,size=1KiB,requests=20000";
     let (faults, document) = play(&broken, text, 5);
@@ -196,14 +196,14 @@ fn what_fails_is_moved_and_counted() {
 }
 
 #[test]
-fn without_faults_nothing_is_said_of_them() {
+fn without_faults_the_result_has_no_fault_counts() {
     let (faults, _) = play(&config(&[]), OPERATIONS, 1);
     let zero = |value: &Value| value.as_u64() == Some(0) || value == &Value::Bool(false);
     assert!(faults.as_object().is_some_and(|all| all.values().all(zero)), "{faults}");
 }
 
 #[test]
-fn what_faults_cannot_stand_beside_is_said() {
+fn faults_refuse_options_that_they_exclude() {
     for (key, value, expected) in [
         ("buffer.scheme", "belady", "buffer.scheme = \"belady\": expected another"),
         ("mapping.scheme", "belady", "mapping.scheme = \"belady\": expected another"),

@@ -6,7 +6,7 @@ use std::thread;
 
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::workload::{
-    Broken, Extent, Feed, Reader, Recorded, Rows, Streamed, Summary, Turns, Workload, generator,
+    Broken, Extent, Feed, Reader, Recorded, Rows, RunSlots, Streamed, Summary, Workload, generator,
 };
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn alone() -> Vec<Request> {
 fn every_seat_gets_every_request() {
     let expected = alone();
     for turns in [None, Some(1), Some(2)] {
-        let turns = turns.map(|count| Arc::new(Turns::new(count)));
+        let turns = turns.map(|count| Arc::new(RunSlots::new(count)));
         let (_, seats) = Feed::new(generator(SPEC, 7).unwrap(), 5, turns.clone());
         thread::scope(|scope| {
             for (number, mut seat) in seats.into_iter().enumerate() {
@@ -84,7 +84,7 @@ impl Workload for Counted {
 }
 
 #[test]
-fn nobody_is_far_ahead_and_who_leaves_holds_nobody_up() {
+fn no_run_is_far_ahead_and_a_leaving_run_blocks_no_other() {
     let read = Arc::new(AtomicUsize::new(0));
     let counted = Counted(generator(SPEC, 7).unwrap(), Arc::clone(&read));
     let (_, seats) = Feed::new(Box::new(counted), 3, None);
@@ -103,7 +103,7 @@ fn nobody_is_far_ahead_and_who_leaves_holds_nobody_up() {
 }
 
 #[test]
-fn a_stop_ends_who_waits() {
+fn a_stop_ends_waiting_runs() {
     let (feed, seats) = Feed::new(generator(SPEC, 7).unwrap(), 2, None);
     let [mut first, idle] = <[_; 2]>::try_from(seats).ok().unwrap();
     thread::scope(|scope| {
@@ -162,7 +162,7 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 
 proptest! {
     #[test]
-    fn a_stream_is_what_it_would_be_in_memory(
+    fn a_stream_equals_the_recording_in_memory(
         requests in requests(), chunk in 1..20_usize, size in 1..30_usize,
         repeat in 1..4_u64, scale in prop_oneof![Just(1.0), Just(0.3), Just(2.5)],
         given in 0..60_usize,

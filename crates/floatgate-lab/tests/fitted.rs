@@ -63,7 +63,7 @@ fn every_sequence_is_like_any_other() {
 /// classes grow by the same factor; the hot pages and the length stay. A sequence cannot have both
 /// 10^9 bytes and the row's number of writes.
 #[test]
-fn a_gb_of_a_billion_bytes_has_what_it_has_more_writes() {
+fn a_gb_of_a_billion_bytes_has_the_same_pages_and_more_writes() {
     for (name, expected) in TABLE {
         let more = 1e9 / 4096.0 / (expected[2] + expected[3]);
         let found = row(&measure(&spec(name, expected, 4.8), 1_000_000_000).document());
@@ -184,7 +184,7 @@ fn cold_requests_follow_one_another() {
 
 /// The runs of a stream are written again in their order.
 #[test]
-fn what_follows_is_written_again_as_it_was() {
+fn a_following_run_is_rewritten_unchanged() {
     let text = "fitted:hot_pages=10,cold_pages=10k,hot_writes=50,cold_writes=20k,length=2,\
                 cold_stream=64,writes=20k";
     let requests = writes(text);
@@ -213,7 +213,7 @@ fn reads_and_trims_do_not_change_the_row() {
 }
 
 #[test]
-fn it_says_what_it_stands_for() {
+fn it_states_the_trace_that_it_imitates() {
     let of = |text: &str| generator(text, 1).unwrap().stands_for();
     let own = "hot_pages=1k,cold_pages=10k,hot_writes=8k,cold_writes=15k,length=2";
     assert_eq!(of("fitted:row=SW1,writes=1").as_deref(), Some("SW1"));

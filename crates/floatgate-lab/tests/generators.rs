@@ -98,7 +98,7 @@ fn the_size_of_a_batch_does_not_matter() {
 }
 
 #[test]
-fn requests_are_what_the_text_says() {
+fn requests_match_the_text() {
     for spec in specs() {
         let requests = make(&spec, 3);
         let count = |op| requests.iter().filter(|r| r.op == op).count();

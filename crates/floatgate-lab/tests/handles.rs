@@ -81,7 +81,7 @@ fn a_noisy_neighbour_in_the_same_handle_spoils_it() {
 }
 
 #[test]
-fn what_cleaning_moves_is_in_a_stream_of_its_own_or_with_its_handle() {
+fn moved_pages_have_a_separate_stream_or_keep_their_handle() {
     let keys = "tenants=4,random=4,ratio=1";
     let gc = |result: &RunResult| -> Vec<u64> {
         result.placement.streams.iter().map(|stream| stream.gc_pages).collect()

@@ -88,7 +88,7 @@ fn the_timeline_has_the_merges() {
 }
 
 #[test]
-fn warnings_speak_of_what_the_drive_does() {
+fn warnings_fit_the_kind_of_drive() {
     let warnings =
         |spec, scheme| result(spec, &[("ftl.scheme", scheme)]).unwrap()["warnings"].to_string();
     let few = "uniform:span=256KiB,requests=4k,size=512,seed=2";
@@ -107,7 +107,7 @@ fn a_page_mapped_drive_merges_nothing() {
 }
 
 #[test]
-fn the_log_blocks_asked_for_are_there_or_it_is_said() {
+fn the_drive_has_the_requested_log_blocks_or_warns() {
     // 2,048 pages fill 128 units. 7 % more units are in service, and the other log blocks are
     // added.
     let asked = [("ftl.scheme", "bast"), ("bast.log_blocks", "20")];
@@ -124,7 +124,7 @@ fn the_log_blocks_asked_for_are_there_or_it_is_said() {
 }
 
 #[test]
-fn what_would_have_no_effect_is_refused() {
+fn options_without_effect_are_refused() {
     for (key, value, expected) in [
         ("mapping.scheme", "dftl", "mapping.scheme = \"dftl\": expected \"ideal\""),
         ("placement.scheme", "eti", "placement.scheme = \"eti\": expected \"single\""),

@@ -42,7 +42,7 @@ fn recording() -> Recorded {
 }
 
 #[test]
-fn told_the_writes_the_oracle_programs_fewest_pages() {
+fn with_future_writes_the_oracle_programs_fewest_pages() {
     for victim in ["greedy", "cost_benefit"] {
         for fill in ["none", "sequential", "random"] {
             let with = |placement: &str| {

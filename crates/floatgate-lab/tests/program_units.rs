@@ -75,10 +75,7 @@ fn programs_are_rows_and_padding_is_for_flushes() {
             assert!(number(&result, "/cleaning/foreground") > 20, "it was cleaned");
             let (senses, reads) =
                 (number(&result, "/flash/senses"), number(&result, "/flash/reads/gc"));
-            assert!(
-                senses < reads,
-                "pages beside each other are read at once: {senses} of {reads}"
-            );
+            assert!(senses < reads, "neighbouring pages are read at once: {senses} of {reads}");
         }
     }
 }
@@ -159,7 +156,7 @@ fn a_unit_may_be_larger_than_a_flash_page() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_program_units_are_refused() {
     let refused = |sets: &[(&str, &str)], text: &str| {
         let error = try_run("uniform:span=8MiB,requests=1", sets, false).expect_err(text);
         assert!(error.contains(text), "{error}");

@@ -38,12 +38,12 @@ fn simulate(text: &str, pairs: &[(&str, &str)]) -> Value {
 }
 
 #[test]
-fn what_shrd_stands_beside_is_said() {
+fn shrd_refuses_options_that_it_excludes() {
     for (key, value, expected) in [
         ("buffer.scheme", "lru", "buffer.scheme = \"lru\": expected \"none\""),
         ("queue.dispatch", "serial", "queue.dispatch = \"serial\": expected \"parallel\""),
         ("queue.queues", "2", "queue.queues = 2: expected 1"),
-        ("placement.scheme", "oracle", "expected another beside host.scheme = \"shrd\""),
+        ("placement.scheme", "oracle", "expected another with host.scheme = \"shrd\""),
         ("host.log", "64KiB", "host.log = \"64KiB\": expected at least twice shrd.contiguous"),
         ("page_cache.entries", "1500", "expected a multiple of the 1024 entries"),
         (
@@ -75,7 +75,7 @@ fn the_spare_covers_the_log() {
 }
 
 #[test]
-fn a_result_says_what_the_host_did() {
+fn a_result_counts_host_commands() {
     let text = "uniform:span=64MiB,size=4KiB,requests=30k,reads=0.2,flush=0.01,trim=0.005";
     let result = simulate(text, &[("mapping.cache", "32KiB")]);
     let host = &result["host"];
@@ -126,7 +126,7 @@ fn a_write_of_few_requests_waits_for_more() {
 }
 
 #[test]
-fn commands_cost_what_the_config_says() {
+fn commands_cost_the_configured_times() {
     let mean = |pairs: &[(&str, &str)]| {
         let text = "uniform:span=64MiB,size=4KiB,writes=5k";
         simulate(text, pairs)["throughput"]["iops"].as_f64().unwrap()
@@ -141,7 +141,7 @@ fn commands_cost_what_the_config_says() {
 
 /// A placement's clock does not advance with the first write of a page to the log.
 #[test]
-fn every_placement_that_knows_no_future_stands_behind_shrd() {
+fn every_placement_without_foresight_works_behind_shrd() {
     for placement in names(PLACEMENTS).filter(|&name| name != "oracle") {
         let sets = [("placement.scheme", placement)];
         let result = simulate("uniform:span=16MiB,writes=20000,size=4KiB", &sets);

@@ -22,7 +22,7 @@ use std::time::Duration;
 use floatgate_lab::drive::live::LiveError;
 use floatgate_lab::run::Control;
 use floatgate_lab::serve::{
-    Backend, Client, How, Listener, ServeError, Served, Setup, Stream, listen,
+    Backend, ChangeOptions, Client, Listener, ServeError, Served, Setup, Stream, listen,
 };
 use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
@@ -73,8 +73,8 @@ struct Connection {
 }
 
 impl Connection {
-    fn how(&self, flags: Flags) -> How {
-        How { stream: self.handle, durable: flags.contains(Flags::FUA) }
+    fn options(&self, flags: Flags) -> ChangeOptions {
+        ChangeOptions { stream: self.handle, durable: flags.contains(Flags::FUA) }
     }
 }
 
@@ -304,7 +304,7 @@ impl Server for Connection {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64, flags: Flags) -> Result<()> {
-        self.drive.write(offset, bytes, self.how(flags)).map_err(refused)
+        self.drive.write(offset, bytes, self.options(flags)).map_err(refused)
     }
 
     fn flush(&self) -> Result<()> {
@@ -312,15 +312,15 @@ impl Server for Connection {
     }
 
     fn trim(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
-        self.drive.trim(offset, count.into(), self.how(flags)).map_err(refused)
+        self.drive.trim(offset, count.into(), self.options(flags)).map_err(refused)
     }
 
     fn zero(&self, count: u32, offset: u64, flags: Flags) -> Result<()> {
         let may_trim = flags.contains(Flags::MAY_TRIM);
-        self.drive.zero(offset, count.into(), may_trim, self.how(flags)).map_err(refused)
+        self.drive.zero(offset, count.into(), may_trim, self.options(flags)).map_err(refused)
     }
 
-    fn extents(&self, count: u32, offset: u64, _: Flags, told: &mut ExtentHandle) -> Result<()> {
+    fn extents(&self, count: u32, offset: u64, _: Flags, extents: &mut ExtentHandle) -> Result<()> {
         for (offset, length, is_hole) in
             self.drive.extents(offset, count.into()).map_err(refused)?
         {
@@ -328,7 +328,7 @@ impl Server for Connection {
                 true => ExtentType::HoleZero,
                 false => ExtentType::Allocated,
             };
-            told.add(offset, length, kind)?;
+            extents.add(offset, length, kind)?;
         }
         Ok(())
     }

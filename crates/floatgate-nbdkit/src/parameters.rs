@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
-use floatgate_lab::serve::{Place, Setup};
+use floatgate_lab::serve::{ImageLocation, Setup};
 
 /// Help text of the plugin, for nbdkit's `--help`.
 pub const HELP: &str = "\
@@ -108,19 +108,19 @@ impl Parameters {
     /// A config that cannot be read.
     pub fn setup(self) -> Result<Setup, String> {
         let seed = self.seed.unwrap_or(1);
-        let place = match (self.image, self.memory, self.config) {
+        let location = match (self.image, self.memory, self.config) {
             (image, Some(bytes), Some(config)) => {
                 let config = Box::new(read(&config)?);
                 match self.aged {
-                    true => Place::Aged { image, config, bytes, seed },
-                    false => Place::Memory { config, bytes, seed },
+                    true => ImageLocation::Aged { image, config, bytes, seed },
+                    false => ImageLocation::Memory { config, bytes, seed },
                 }
             }
-            (image, ..) => Place::File(image.unwrap_or_default()),
+            (image, ..) => ImageLocation::File(image.unwrap_or_default()),
         };
         let also = self.also.into_iter().map(|(name, file)| Ok((name, read(&file)?)));
         Ok(Setup {
-            place,
+            location,
             name: self.name.unwrap_or_else(|| "live".to_owned()),
             time: self.time,
             transport: self.transport,

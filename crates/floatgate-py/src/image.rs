@@ -107,8 +107,8 @@ pub fn image_dump(
     };
     let mut failure = None;
     let dumped = image::dump(&path, selection, |rows| {
-        let told = text(&json!(rows)).and_then(|rows| tell.call1((rows,)));
-        failure = told.err();
+        let result = text(&json!(rows)).and_then(|rows| tell.call1((rows,)));
+        failure = result.err();
         failure.is_none()
     });
     failure.map_or(Ok(()), Err)?;

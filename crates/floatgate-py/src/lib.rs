@@ -4,7 +4,7 @@
 
 mod crash;
 mod curve;
-mod guests;
+mod external;
 mod hotness;
 mod huge_pages;
 #[cfg(unix)]
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use floatgate_lab::config::{self, Config};
-use floatgate_lab::drive::{Guests, Plan};
+use floatgate_lab::drive::{ExternalPolicies, Plan};
 use floatgate_lab::result::{self, Facts, SpaceResult};
 use floatgate_lab::run::{self, Options, RunError as LabError, StartCache};
 use floatgate_lab::workload::{Feed, GENERATORS, Workload as Requests};
@@ -25,7 +25,7 @@ use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-use guests::{BufferShape, DriveShape, HostWrite, MapAccess, MapShape, PyGuests, Reclaimed};
+use external::{BufferShape, DriveShape, HostWrite, MapAccess, MapShape, PyPolicies, Reclaimed};
 use workload::{PyTurns, Reading, Workload};
 
 #[global_allocator]
@@ -177,15 +177,15 @@ fn simulate(
     let seat = reading.map(Reading::seat).transpose()?;
     let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
-    let policies = guests.map(|guests| PyGuests::new(guests, &control)).transpose()?;
+    let policies = guests.map(|guests| PyPolicies::new(guests, &control)).transpose()?;
     let requests = workload.start().map_err(config_error)?;
     let facts = Facts { device, skipped, notes, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let start_cache =
         start_cache.as_ref().map(|(directory, build)| StartCache { directory, build });
     let options = Options { span_bytes, seed, verify, start_cache };
-    let border = policies.as_ref().map(PyGuests::border);
-    let policies = policies.map(|policies| Box::new(policies) as Box<dyn Guests>);
+    let border = policies.as_ref().map(PyPolicies::border);
+    let policies = policies.map(|policies| Box::new(policies) as Box<dyn ExternalPolicies>);
     let run = |requests: &mut dyn Requests| {
         run::run_with(&config, policies, requests, facts, options, &control)
     };
@@ -198,9 +198,9 @@ fn simulate(
     };
     let result = match (border, guests) {
         (Some(border), Some(guests)) => {
-            let told = guests.getattr("failure")?.unbind();
-            let result = py.detach(|| guests::guarded(&border, play));
-            if let Some(fault) = border.fault(py, &told) {
+            let describe = guests.getattr("failure")?.unbind();
+            let result = py.detach(|| external::guarded(&border, play));
+            if let Some(fault) = border.fault(py, &describe) {
                 return Err(fault);
             }
             result

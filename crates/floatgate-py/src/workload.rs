@@ -10,7 +10,7 @@ use floatgate_lab::Request;
 use floatgate_lab::config;
 use floatgate_lab::result::Facts;
 use floatgate_lab::workload::{
-    Broken, Extent, Feed, Reader, Recorded, Rows, Seat, Streamed, Turns, Workload as Requests,
+    Broken, Extent, Feed, Reader, Recorded, Rows, RunSlots, Seat, Streamed, Workload as Requests,
     append_requests, generator,
 };
 use pyo3::prelude::*;
@@ -19,7 +19,7 @@ use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
 use crate::{ConfigError, RunError, config_error, run_error};
 
 #[derive(Clone)]
-enum Source {
+enum WorkloadSource {
     Generator { spec: String, seed: u64 },
     Recorded(Box<Recorded>),
     Streamed(Box<Streamed>),
@@ -28,7 +28,7 @@ enum Source {
 /// Requests that can be run any number of times, on any number of threads.
 #[pyclass(frozen)]
 pub struct Workload {
-    source: Source,
+    source: WorkloadSource,
     requests: u64,
     span_bytes: u64,
     /// Name: a generator's text as the user wrote it, with the trace that it imitates, or a
@@ -37,7 +37,7 @@ pub struct Workload {
 }
 
 impl Workload {
-    fn new(source: Source, workload: &dyn Requests, name: String) -> Self {
+    fn new(source: WorkloadSource, workload: &dyn Requests, name: String) -> Self {
         let summary = workload.summary();
         Self { source, requests: summary.requests, span_bytes: summary.span_bytes, name }
     }
@@ -45,9 +45,9 @@ impl Workload {
     /// Returns the requests, from the start.
     pub fn start(&self) -> Result<Box<dyn Requests + Send>, config::ConfigError> {
         match &self.source {
-            Source::Generator { spec, seed } => generator(spec, *seed),
-            Source::Recorded(recorded) => Ok(recorded.clone()),
-            Source::Streamed(streamed) => Ok(streamed.clone()),
+            WorkloadSource::Generator { spec, seed } => generator(spec, *seed),
+            WorkloadSource::Recorded(recorded) => Ok(recorded.clone()),
+            WorkloadSource::Streamed(streamed) => Ok(streamed.clone()),
         }
     }
 
@@ -66,7 +66,7 @@ impl Workload {
             Some(trace) => format!("{spec} (stand-in for {trace})"),
             None => spec.to_owned(),
         };
-        let source = Source::Generator { spec: spec.to_owned(), seed };
+        let source = WorkloadSource::Generator { spec: spec.to_owned(), seed };
         Ok(Self::new(source, workload.as_ref(), name))
     }
 
@@ -85,7 +85,7 @@ impl Workload {
             append(&mut requests, &batch)?;
             recorded.push(&requests).map_err(config_error)?;
         }
-        let source = Source::Recorded(Box::new(recorded.clone()));
+        let source = WorkloadSource::Recorded(Box::new(recorded.clone()));
         Ok(Self::new(source, &recorded, name.to_owned()))
     }
 
@@ -103,7 +103,7 @@ impl Workload {
         let extent = Extent { name: name.to_owned(), requests, span_bytes, last_ns };
         let streamed = Streamed::new(Arc::new(Frames(open)), extent, repeat, time_scale);
         let streamed = streamed.map_err(config_error)?;
-        let source = Source::Streamed(Box::new(streamed.clone()));
+        let source = WorkloadSource::Streamed(Box::new(streamed.clone()));
         Ok(Self::new(source, &streamed, name.to_owned()))
     }
 
@@ -131,13 +131,13 @@ impl Workload {
     /// Whether all requests are in memory. Otherwise they are read or generated during a run.
     #[getter]
     pub fn is_held(&self) -> bool {
-        matches!(self.source, Source::Recorded(_))
+        matches!(self.source, WorkloadSource::Recorded(_))
     }
 
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         let digest = match &self.source {
-            Source::Streamed(streamed) => py.detach(|| streamed.digest()),
+            WorkloadSource::Streamed(streamed) => py.detach(|| streamed.digest()),
             _ => Ok(self.start().map_err(config_error)?.summary().digest),
         };
         Ok(format!("{:016x}", digest.map_err(|broken| run_error(broken.into()))?))
@@ -154,13 +154,13 @@ impl Workload {
 
 /// Limit on the number of runs that work at a time.
 #[pyclass(frozen, name = "Turns")]
-pub struct PyTurns(pub Arc<Turns>);
+pub struct PyTurns(pub Arc<RunSlots>);
 
 #[pymethods]
 impl PyTurns {
     #[new]
     fn new(count: usize) -> Self {
-        Self(Arc::new(Turns::new(count)))
+        Self(Arc::new(RunSlots::new(count)))
     }
 }
 

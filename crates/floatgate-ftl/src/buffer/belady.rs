@@ -116,11 +116,11 @@ impl EvictionPolicy for Belady {
     }
 
     fn check(&self, table: &BlockTable) {
-        let told = self.now < self.next.len() as u64;
+        let is_known = self.now < self.next.len() as u64;
         for (block, slot) in table.iter() {
             let (at, of) = self.uses[slot as usize];
             assert_eq!(of, block);
-            assert!(!told || at >= self.now, "a use that was known is past");
+            assert!(!is_known || at >= self.now, "a use that was known is past");
         }
         assert_eq!(self.uses.iter().filter(|&&at| at != NOT_IN).count(), table.len());
     }

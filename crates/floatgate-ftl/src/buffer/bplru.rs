@@ -50,8 +50,8 @@ impl EvictionPolicy for Bplru {
     fn put(&mut self, written: &Written) {
         let in_order = &mut self.in_order[written.slot as usize];
         let expected = if written.is_new { 0 } else { *in_order };
-        let goes_on = written.pages.start == 0 || written.pages.start == expected;
-        *in_order = if goes_on { written.pages.end } else { 0 };
+        let continues = written.pages.start == 0 || written.pages.start == expected;
+        *in_order = if continues { written.pages.end } else { 0 };
         if self.config.compensation && *in_order == written.whole {
             self.recency.put_last(written.slot);
         } else {

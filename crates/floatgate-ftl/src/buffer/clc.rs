@@ -10,7 +10,7 @@
 //! The paper's text was not at hand: the default alpha, 0.1, and the rules come from quotations of
 //! it (docs/algorithms.md, 7.7). Decided here: alpha is a share of the blocks that could leave,
 //! rounded down, and is applied at each write and at each eviction. A block that loses a page by a
-//! trim becomes the newest of its new size, unless it is spared. Costs two list moves per part of a
+//! trim becomes the newest of its new size, unless it is recent. Costs two list moves per part of a
 //! command. Each eviction looks at one word per 64 pages of a block at most.
 
 use alloc::vec;
@@ -34,11 +34,11 @@ crate::parameters! {
 /// Policy that evicts the largest block outside the most recently used share.
 pub(super) struct Clc {
     alpha_permille: u64,
-    spared: Recency,
+    recent: Recency,
     others: BySize,
     /// Buffered pages by slot.
     pages: Vec<u32>,
-    /// Candidates in `spared` and `others` together.
+    /// Candidates in `recent` and `others` together.
     len: u64,
 }
 
@@ -48,17 +48,17 @@ impl Clc {
         assert!(alpha_permille <= 1000);
         Self {
             alpha_permille: alpha_permille.into(),
-            spared: Recency::new(config.slots()),
+            recent: Recency::new(config.slots()),
             others: BySize::new(config.slots(), config.block_pages),
             pages: vec![0; config.slots()],
             len: 0,
         }
     }
 
-    /// Moves the least recently used spared blocks to the others until the share is met.
+    /// Moves the least recently used recent blocks to the others until the share is met.
     fn rebalance(&mut self) {
-        while u64::from(self.spared.len()) > self.len * self.alpha_permille / 1000
-            && let Some(slot) = self.spared.take_oldest()
+        while u64::from(self.recent.len()) > self.len * self.alpha_permille / 1000
+            && let Some(slot) = self.recent.take_oldest()
         {
             self.others.put(slot, self.pages[slot as usize]);
         }
@@ -68,7 +68,7 @@ impl Clc {
 impl EvictionPolicy for Clc {
     fn put(&mut self, written: &Written) {
         self.pages[written.slot as usize] = written.buffered;
-        self.spared.put(written.slot);
+        self.recent.put(written.slot);
         self.len += 1;
         self.rebalance();
     }
@@ -78,20 +78,20 @@ impl EvictionPolicy for Clc {
         if self.others.contains(slot) {
             self.others.take(slot);
         } else {
-            self.spared.take(slot);
+            self.recent.take(slot);
         }
     }
 
     fn victim(&mut self) -> Option<u32> {
         self.rebalance();
-        let slot = self.others.take_largest().or_else(|| self.spared.take_oldest())?;
+        let slot = self.others.take_largest().or_else(|| self.recent.take_oldest())?;
         self.len -= 1;
         Some(slot)
     }
 
     fn read(&mut self, slot: u32) {
         self.take(slot);
-        self.spared.put(slot);
+        self.recent.put(slot);
         self.len += 1;
         self.rebalance();
     }
@@ -105,12 +105,12 @@ impl EvictionPolicy for Clc {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.spared.memory_bytes() + self.others.memory_bytes() + 4 * self.pages.len() as u64
+        self.recent.memory_bytes() + self.others.memory_bytes() + 4 * self.pages.len() as u64
     }
 
     fn check(&self, table: &BlockTable) {
         self.others.check();
-        let all = || self.spared.iter().chain(self.others.iter());
+        let all = || self.recent.iter().chain(self.others.iter());
         assert_eq!(all().count() as u64, self.len);
         assert_eq!(all().count(), table.len());
         assert!(all().all(|slot| self.pages[slot as usize] == table.buffered(slot)));

@@ -14,10 +14,10 @@ struct Case {
 
 impl Case {
     fn new(name: &str, capacity_pages: u32) -> Self {
-        Self::of(name, BufferConfig::new(50, 4, capacity_pages))
+        Self::with(name, BufferConfig::new(50, 4, capacity_pages))
     }
 
-    fn of(name: &str, config: BufferConfig) -> Self {
+    fn with(name: &str, config: BufferConfig) -> Self {
         Self { buffer: Buffer::new(name, &config).expect(name), flush: Flush::default() }
     }
 
@@ -80,7 +80,7 @@ fn figure_2_moves_blocks_1_to_3() {
         ncq_lru: NcqLruConfig { pin: Pin::MoveOnly },
         ..BufferConfig::new(512, 64, 64)
     };
-    let mut case = Case::of("ncq_lru", config);
+    let mut case = Case::with("ncq_lru", config);
     case.fill(&[63, 64, 130, 192, 256]);
     queue(&mut case, 100, 100);
     assert_eq!(case.order(), [0, 4, 1, 2, 3]);
@@ -171,12 +171,12 @@ fn if_all_are_pinned_the_oldest_leaves() {
 }
 
 #[test]
-fn pins_on_arrival_are_of_what_is_there() {
+fn pins_on_arrival_cover_buffered_blocks() {
     let config = BufferConfig {
         ncq_lru: NcqLruConfig { pin: Pin::OnArrivalOnly },
         ..BufferConfig::new(50, 4, 4)
     };
-    let mut case = Case::of("ncq_lru", config);
+    let mut case = Case::with("ncq_lru", config);
     case.fill(&[0, 4, 8]);
     queue(&mut case, 12, 1); // This write brings block 3 in.
     queue(&mut case, 12, 1); // Queued while block 3 is not buffered: it pins nothing.
@@ -235,7 +235,7 @@ fn bplru_lets_sequential_blocks_leave_and_pads_them() {
 #[test]
 fn bplru_without_its_options_is_lru_of_writes() {
     let bplru = BplruConfig { padding: false, compensation: false };
-    let mut case = Case::of("bplru", BufferConfig { bplru, ..BufferConfig::new(50, 4, 8) });
+    let mut case = Case::with("bplru", BufferConfig { bplru, ..BufferConfig::new(50, 4, 8) });
     case.fill(&[0]);
     assert_eq!(case.write(4, 4), (0, vec![]));
     case.fill(&[8]);
@@ -244,9 +244,9 @@ fn bplru_without_its_options_is_lru_of_writes() {
 }
 
 #[test]
-fn clc_spares_the_recent() {
+fn clc_protects_recent_blocks() {
     let config = BufferConfig { clc: ClcConfig { alpha: 0.5 }, ..BufferConfig::new(50, 4, 8) };
-    let mut case = Case::of("clc", config);
+    let mut case = Case::with("clc", config);
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
     // Five blocks, so 3 and 4 are spared. Of the other blocks, block 1 has the most pages.
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
@@ -262,7 +262,7 @@ fn clc_spares_the_recent() {
 }
 
 #[test]
-fn the_bound_knows_what_comes() {
+fn the_bound_knows_the_future() {
     let mut case = Case::new("belady", 8);
     let blocks = [0, 1, 2, 0, 3, 1, 2, 0];
     let mut telling = crate::future::NextUseBuilder::new(13);

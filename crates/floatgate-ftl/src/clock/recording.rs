@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Blame, Part};
+use super::{Blame, Component};
 
 /// How a die spends its time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,9 +40,9 @@ pub struct Span {
     pub lane: u32,
     /// Use of the time; a channel only transfers.
     pub doing: Use,
-    /// The cause of the operation, as a component. For the host: [`Part::Die`] on a die,
-    /// [`Part::Bus`] on a channel.
-    pub part: Part,
+    /// The cause of the operation, as a component. For the host: [`Component::Die`] on a die,
+    /// [`Component::Bus`] on a channel.
+    pub component: Component,
     /// Begin, in nanoseconds.
     pub from_ns: u64,
     /// End, in nanoseconds.
@@ -51,9 +51,9 @@ pub struct Span {
 
 impl Span {
     /// Returns whether `next` continues this span: same lane, use and component, without a gap.
-    pub(crate) fn goes_on(&self, next: &Self) -> bool {
-        (self.lane, self.doing, self.part, self.to_ns)
-            == (next.lane, next.doing, next.part, next.from_ns)
+    pub(crate) fn continues(&self, next: &Self) -> bool {
+        (self.lane, self.doing, self.component, self.to_ns)
+            == (next.lane, next.doing, next.component, next.from_ns)
     }
 
     /// Returns the section of the span that lies in a window, if there is one.

@@ -17,7 +17,7 @@ use crate::buffer::{Buffer, Flush, parts};
 use crate::ftl::Ftl;
 use crate::future::NextUses;
 use crate::mapping::AccessKind;
-use crate::nand::{Chain, Clock, Fork, Nand, Part};
+use crate::nand::{Chain, Clock, Component, Fork, Nand};
 
 crate::choice! {
     /// Time at which a write is acknowledged.
@@ -110,7 +110,7 @@ where
                 if cache.buffer.read(lpn) {
                     cache.counts.read_hits += 1;
                     self.data.recall(lpn);
-                    self.clock().delay(&mut chain, cache.ram_page_ns, Part::Buffer);
+                    self.clock().delay(&mut chain, cache.ram_page_ns, Component::Buffer);
                 } else {
                     cache.counts.read_misses += 1;
                     self.read_page(extent, lpn, lpn, &mut chain);
@@ -172,7 +172,7 @@ where
         cache.flush = flush;
         part.lpns().for_each(|lpn| self.data.accept(Lpn::new(lpn)));
         let copied = u64::from(part.pages) * cache.ram_page_ns;
-        self.clock().delay(chain, copied, Part::Buffer);
+        self.clock().delay(chain, copied, Component::Buffer);
         if cache.acknowledge == Acknowledge::WriteThrough {
             *chain = self.program(part, *chain);
         }
@@ -224,7 +224,7 @@ where
                 let programmed = self.program(run, fork.branch());
                 fork.join(programmed, self.clock());
             }
-            self.clock().wait(chain, fork.end(), Part::Buffer);
+            self.clock().wait(chain, fork.end(), Component::Buffer);
         } else {
             cache.counts.released += flush.pages() as u64;
             let pages = flush.groups().flat_map(|group| group.pages);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_touched_of_a_page_is_moved_in_whole_sectors() {
+    fn touched_bytes_are_moved_in_whole_sectors() {
         for (offset, length, expected) in [
             (0, 16_384, (4, 4)),
             (0, 512, (1, 1)),

@@ -5,7 +5,7 @@
 //! not wait for each other; instead, each command also occupies its slot for the time of an
 //! interrupt. At most one command gets through per `command + interrupt` time.
 
-use crate::nand::{Chain, Clock, Part, Server, Task};
+use crate::nand::{Chain, Clock, Component, Server, Task};
 
 /// Command handling, one command at a time, and the host link. Costs nothing by default.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +36,7 @@ impl HostLink {
         if hold > 0 {
             clock.serve(chain, Server::Commands, self.command_ns, hold);
         }
-        clock.delay(chain, self.latency_ns, Part::Link);
+        clock.delay(chain, self.latency_ns, Component::Link);
         clock.begin_task(chain, Task::Command);
     }
 
@@ -58,7 +58,7 @@ impl HostLink {
     /// Acknowledges a command.
     #[inline(always)]
     pub(super) fn acknowledge(&self, chain: &mut Chain, clock: &mut impl Clock) {
-        clock.delay(chain, self.latency_ns, Part::Link);
-        clock.delay(chain, self.interrupt_ns, Part::Queue);
+        clock.delay(chain, self.latency_ns, Component::Link);
+        clock.delay(chain, self.interrupt_ns, Component::Queue);
     }
 }

@@ -6,7 +6,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::nand::{Blame, Chain, Clock, Ended, Fork, Part};
+use crate::nand::{Blame, Chain, Clock, Component, Ended, Fork};
 use crate::request::{Completion, Request};
 
 /// A host request in the drive.
@@ -22,7 +22,7 @@ struct Entry {
     end: Chain,
     /// Completion time and blame, once the request is complete.
     completion: Option<Completion>,
-    is_told: bool,
+    is_reported: bool,
 }
 
 /// Requests in the order in which the host sent them.
@@ -34,7 +34,7 @@ pub(super) struct Outstanding {
     /// Number of incomplete requests.
     running: usize,
     /// Number of complete requests that were not reported.
-    untold: usize,
+    unreported: usize,
 }
 
 impl Outstanding {
@@ -64,9 +64,9 @@ impl Outstanding {
             self.entries.push_back(None);
         }
         debug_assert!(self.entries[at].is_none(), "a request is begun once");
-        let (request, completion, is_told) = (*request, None, false);
+        let (request, completion, is_reported) = (*request, None, false);
         self.entries[at] =
-            Some(Entry { request, arrival, before, queue, end, completion, is_told });
+            Some(Entry { request, arrival, before, queue, end, completion, is_reported });
         self.running += 1;
     }
 
@@ -90,7 +90,7 @@ impl Outstanding {
         let completion = Completion { arrival_ns, done_ns, blame };
         entry.completion = Some(completion);
         self.running -= 1;
-        self.untold += 1;
+        self.unreported += 1;
         (entry.request, entry.queue, completion)
     }
 
@@ -105,29 +105,29 @@ impl Outstanding {
 
     /// Appends the completions of the first requests, up to the first incomplete one.
     #[inline(always)]
-    pub(super) fn tell(&mut self, done: &mut Vec<Completion>) {
+    pub(super) fn report(&mut self, done: &mut Vec<Completion>) {
         while let Some(&Some(Entry { completion: Some(completion), .. })) = self.entries.front() {
             self.entries.pop_front();
             self.base += 1;
-            self.untold -= 1;
+            self.unreported -= 1;
             done.push(completion);
         }
     }
 
     /// Appends all completions that were not reported, with their request numbers.
-    pub(super) fn tell_ended(&mut self, ended: &mut Vec<(u64, Completion)>) {
-        if self.untold == 0 {
+    pub(super) fn report_ended(&mut self, ended: &mut Vec<(u64, Completion)>) {
+        if self.unreported == 0 {
             return;
         }
         for (number, entry) in (self.base..).zip(&mut self.entries) {
-            let Some(entry) = entry.as_mut().filter(|entry| !entry.is_told) else { continue };
+            let Some(entry) = entry.as_mut().filter(|entry| !entry.is_reported) else { continue };
             if let Some(completion) = entry.completion {
-                entry.is_told = true;
+                entry.is_reported = true;
                 ended.push((number, completion));
             }
         }
-        self.untold = 0;
-        while let Some(&Some(Entry { is_told: true, .. })) = self.entries.front() {
+        self.unreported = 0;
+        while let Some(&Some(Entry { is_reported: true, .. })) = self.entries.front() {
             self.entries.pop_front();
             self.base += 1;
         }
@@ -144,6 +144,6 @@ impl Outstanding {
 #[inline(always)]
 pub(super) fn queued(arrival: u64, now: u64) -> Blame {
     let mut blame = Blame::default();
-    blame.add(Part::Queue, now - arrival);
+    blame.add(Component::Queue, now - arrival);
     blame
 }

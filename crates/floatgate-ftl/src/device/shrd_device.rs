@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::convert::Infallible;
 
 use ticket::Ticket;
-use turn::Turn;
+use turn::DispatchTimes;
 
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
@@ -161,7 +161,7 @@ where
 
     /// Waits until the next request, of workload time `at_ns`, can be dispatched. Remaps first if
     /// the log is low.
-    fn turn(&mut self, at_ns: u64) -> Turn {
+    fn turn(&mut self, at_ns: u64) -> DispatchTimes {
         loop {
             let now = self.now();
             match self.drive.queue().admission(at_ns, now, 0) {
@@ -180,7 +180,7 @@ where
         while self.remapping && self.dispatching.block_during_remap {
             self.play(u64::MAX);
         }
-        Turn { ready, begin: self.now() }
+        DispatchTimes { ready, begin: self.now() }
     }
 
     /// Waits until a command or a remap has ended, or until `until`. An idle host layer remaps the
@@ -210,7 +210,7 @@ where
     }
 
     /// Packs the first requests into the open twrite and writes it. Returns whether any fitted.
-    fn pack(&mut self, rest: &[Request], mut turn: Turn) -> bool {
+    fn pack(&mut self, rest: &[Request], mut turn: DispatchTimes) -> bool {
         let (few, mut retries) = self.dispatching.low_packing;
         self.packed.clear();
         for request in rest {
@@ -227,7 +227,7 @@ where
             if is_early {
                 retries -= 1;
                 self.play_to(admitted);
-                turn = Turn { ready: admitted, begin: admitted };
+                turn = DispatchTimes { ready: admitted, begin: admitted };
             }
             self.packed.push(self.drive.queue().arrival(request.at_ns, packed));
         }
@@ -245,7 +245,7 @@ where
         }
     }
 
-    fn write_log(&mut self, requests: &[Request], turn: Turn) {
+    fn write_log(&mut self, requests: &[Request], turn: DispatchTimes) {
         self.begin_requests(requests);
         let mut start = Chain::START;
         // The host sends the header first, and then the data.
@@ -381,7 +381,7 @@ where
         if requests.is_empty() {
             self.drive.rest();
         }
-        self.drive.outstanding().tell(done);
+        self.drive.outstanding().report(done);
     }
 
     fn sees_ahead(&self) -> usize {
@@ -404,12 +404,12 @@ where
         self.drive.write_back();
     }
 
-    fn stand_still(&mut self) {
-        self.drive.stand_still();
+    fn freeze(&mut self) {
+        self.drive.freeze();
     }
 
-    fn go_on(&mut self) {
-        self.drive.go_on();
+    fn thaw(&mut self) {
+        self.drive.thaw();
     }
 
     fn set_future(&mut self, known: FutureKnowledge) {

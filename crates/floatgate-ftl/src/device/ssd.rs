@@ -13,8 +13,8 @@ use crate::addr::Lpn;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::Geometry;
-use crate::nand::{Chain, Clock, Ended, Nand, Part, Recorded, Recording, Served, Server};
-use crate::queue::{Arbiter, Choice, Queue};
+use crate::nand::{Chain, Clock, Component, Ended, Nand, Recorded, Recording, Served, Server};
+use crate::queue::{Arbiter, DriveStep, Queue};
 use crate::request::{Completion, Op, Request};
 use crate::saved::State;
 use crate::unit_table::UnitTable;
@@ -171,9 +171,9 @@ where
             let now = self.io.now();
             let Some(arbiter) = &mut self.arbiter else { return };
             match arbiter.next(requests, count, now) {
-                Choice::Done => return arbiter.pass(count),
-                Choice::Wait(until) => self.wait(until),
-                Choice::Begin(turn) => {
+                DriveStep::Done => return arbiter.pass(count),
+                DriveStep::Wait(until) => self.wait(until),
+                DriveStep::Begin(turn) => {
                     for at in 0..arbiter.entered().len() {
                         let Some(arbiter) = &self.arbiter else { return };
                         let entered = arbiter.entered()[at];
@@ -320,7 +320,7 @@ where
     /// Delays a chain until all requests that were begun earlier have ended.
     pub(super) fn wait_for_all(&mut self, chain: &mut Chain) {
         let all = self.outstanding.all(self.io.clock());
-        self.io.clock().wait(chain, all, Part::Queue);
+        self.io.clock().wait(chain, all, Component::Queue);
     }
 
     fn drain(&mut self, chain: &mut Chain) {
@@ -343,7 +343,7 @@ where
         if requests.is_empty() {
             self.finish();
         }
-        self.outstanding.tell(done);
+        self.outstanding.report(done);
     }
 
     fn report(&self, counters: &mut Counters) {
@@ -388,12 +388,12 @@ where
         self.rest();
     }
 
-    fn stand_still(&mut self) {
-        self.io.clock().stand_still();
+    fn freeze(&mut self) {
+        self.io.clock().freeze();
     }
 
-    fn go_on(&mut self) {
-        self.io.clock().go_on();
+    fn thaw(&mut self) {
+        self.io.clock().thaw();
     }
 
     /// Only without a write buffer. The queues are empty when the counters are zero.

@@ -90,7 +90,7 @@ impl Modes {
 
     /// Returns the geometry in which a unit is programmed.
     #[inline(always)]
-    pub fn of(&self, unit: Unit) -> &Geometry {
+    pub fn geometry_of(&self, unit: Unit) -> &Geometry {
         match self.mode(unit) {
             Mode::Native => &self.native,
             Mode::Slc => &self.slc,

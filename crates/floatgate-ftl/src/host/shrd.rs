@@ -163,7 +163,7 @@ pub struct Remapping {
 
 /// Window of the log to remap.
 #[derive(Clone, Debug)]
-pub struct Batch<'a> {
+pub struct RemapBatch<'a> {
     /// Pages in ascending order of their original addresses, or of their log pages with
     /// `sort_remaps` off.
     pub entries: &'a [Remapping],
@@ -176,7 +176,7 @@ pub struct Batch<'a> {
     pub per_command: usize,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> RemapBatch<'a> {
     /// Yields the entries of each command.
     pub fn commands(&self) -> impl Iterator<Item = &'a [Remapping]> {
         let only_drop = (self.entries.is_empty() && self.drop_rest).then_some(&[][..]);
@@ -401,7 +401,7 @@ impl Shrd {
 
     /// Takes the oldest window out of the log for a remap. Returns `None` if no window needs a
     /// command to the drive.
-    pub fn remap(&mut self) -> Option<Batch<'_>> {
+    pub fn remap(&mut self) -> Option<RemapBatch<'_>> {
         loop {
             if self.ring.used() == 0 {
                 return None;
@@ -422,7 +422,7 @@ impl Shrd {
                 .extend(self.window.iter().map(|&(to, slot)| Remapping { from: from(slot), to }));
             let per_command = self.config.remap_entries as usize;
             let window = base + slots.start..base + slots.end;
-            let batch = Batch { entries: &self.batch, window, drop_rest, per_command };
+            let batch = RemapBatch { entries: &self.batch, window, drop_rest, per_command };
             let commands = batch.commands().count() as u64;
             self.counts.commands += commands;
             self.counts.remaps += commands;

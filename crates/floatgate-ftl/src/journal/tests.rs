@@ -234,7 +234,7 @@ fn a_checkpoint_is_written_as_it_is_described() {
 }
 
 #[test]
-fn what_is_on_flash_is_found() {
+fn journal_pages_on_flash_are_found() {
     let mut nand = flash();
     assert_eq!(found(&nand), None);
     put_checkpoint(&mut nand, 1, 3, (8, 20));
@@ -242,7 +242,7 @@ fn what_is_on_flash_is_found() {
 }
 
 #[test]
-fn what_fills_up_a_page_is_no_part_of_a_checkpoint() {
+fn filler_is_not_part_of_a_checkpoint() {
     let mut nand = flash();
     for (index, mut bytes) in checkpoint_pages(3, (8, 20)).into_iter().enumerate() {
         bytes.resize(64, 0xA5);

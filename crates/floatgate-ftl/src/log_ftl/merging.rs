@@ -6,7 +6,7 @@ use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
 use crate::journal::CheckpointTrigger;
 use crate::log_block::LogBlocks;
-use crate::nand::{Cause, Chain, Clock, Move, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Component, Move, Nand};
 
 impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     /// Runs a merge, which the host write waits for.
@@ -19,7 +19,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     ) -> Result<(), N::Error> {
         let mut branch = chain.work();
         work(self, &mut branch)?;
-        self.store.clock().wait(chain, branch, Part::Merge);
+        self.store.clock().wait(chain, branch, Component::Merge);
         Ok(())
     }
 
@@ -114,7 +114,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
                 if let Some(from) = self.store.table[lpn.index()] {
                     let (to, owner) = (self.store.geometry.page(to, offset), Owner::Data(lpn));
                     let serial = self.store.stamp.copy();
-                    moves.push(Move { from, to, owner, serial, beside: false });
+                    moves.push(Move { from, to, owner, serial, joins_read: false });
                 }
             }
             self.move_row(&moves, work)?;

@@ -22,7 +22,7 @@ use crate::geometry::Mode;
 use crate::journal::{Checkpoint, CheckpointTrigger, Journal, Layout};
 use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Tagged};
-use crate::recovery::{Found, FoundUnit, Mount, owners, scan};
+use crate::recovery::{FoundUnit, Mount, ScanResult, owners, scan};
 use crate::unit_table::InUse;
 
 impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
@@ -82,7 +82,7 @@ impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
     /// For logical blocks without a home, maps each page to the first of its copies.
     fn take_first_copies(
         &mut self,
-        found: &mut Found,
+        found: &mut ScanResult,
         homes: &[Option<Unit>],
         checkpoint: Option<&Checkpoint>,
     ) {

@@ -27,7 +27,7 @@ pub enum AnyMapping {
 
 impl AnyMapping {
     /// Boxes a mapping.
-    pub fn of<M: Mapping + Send + 'static>(mapping: M) -> Self {
+    pub fn boxed<M: Mapping + Send + 'static>(mapping: M) -> Self {
         let mapping = Box::new(mapping);
         if M::ON_FLASH { Self::OnFlash(Boxed(mapping)) } else { Self::InMemory(Boxed(mapping)) }
     }

@@ -79,7 +79,7 @@ pub(super) fn moved(lpns: &[u32]) -> Vec<(Lpn, Ppn)> {
 }
 
 #[test]
-fn what_is_of_one_kind_and_of_one_map_page_goes_together() {
+fn accesses_of_one_kind_and_one_map_page_are_grouped() {
     assert!(fetch(2).goes_with(&fetch(3), 2) && update(2).goes_with(&update(3), 2));
     assert!(rewrite(5).goes_with(&rewrite(3), 3));
     assert!(!fetch(1).goes_with(&fetch(2), 2), "two map pages");

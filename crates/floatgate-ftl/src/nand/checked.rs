@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Move, Moves, Nand, Source, Tagged, Tear};
+use super::{Cause, Chain, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -38,8 +38,8 @@ struct Oob {
 impl Oob {
     const NONE: Self = Self { owner: OwnerSlot::NONE, original: None, sequence: 0, serial: 0 };
 
-    fn of(Tag { owner, original, sequence, serial }: Tag) -> Self {
-        Self { owner: OwnerSlot::of(owner), original, sequence, serial }
+    fn from_tag(Tag { owner, original, sequence, serial }: Tag) -> Self {
+        Self { owner: OwnerSlot::from_owner(owner), original, sequence, serial }
     }
 
     fn tag(self) -> Option<Tag> {
@@ -71,7 +71,7 @@ impl<N> Checked<N> {
 
     /// Replaces the tag of a page, or removes it: for tests of recovery.
     pub fn set_tag(&mut self, ppn: Ppn, tag: Option<Tag>) {
-        self.oob[ppn.index()] = tag.map_or(Oob::NONE, Oob::of);
+        self.oob[ppn.index()] = tag.map_or(Oob::NONE, Oob::from_tag);
     }
 
     /// Removes the layer's payload of a page: for tests of recovery.
@@ -93,13 +93,13 @@ impl<N> Checked<N> {
         let next = &mut self.programmed[unit.index()];
         let in_order = page == *next || (self.gaps && page > *next);
         assert!(in_order, "{unit:?} must be programmed in order: {page} is not {next}");
-        let capacity = self.modes.of(unit).unit_capacity();
+        let capacity = self.modes.geometry_of(unit).unit_capacity();
         assert!(page < capacity, "{unit:?} holds {capacity} pages in its mode, not page {page}");
         for gap in *next..page {
             self.oob[self.geometry.page(unit, gap).index()] = Oob::NONE;
         }
         *next = page + 1;
-        self.oob[to.index()] = tag.map_or(Oob::NONE, Oob::of);
+        self.oob[to.index()] = tag.map_or(Oob::NONE, Oob::from_tag);
         if let Some(note) = self.loaded.take() {
             self.notes.insert(to.get(), note);
         }
@@ -130,7 +130,7 @@ impl<N: Nand> Nand for Checked<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
@@ -222,7 +222,7 @@ impl<N> Tear for Checked<N> {
     fn tear_program(&mut self, to: Ppn) {
         let (unit, page) = self.geometry.place(to);
         let programmed = self.programmed[unit.index()];
-        let in_mode = self.modes.of(unit);
+        let in_mode = self.modes.geometry_of(unit);
         let left_out = match in_mode.program_unit() {
             // Protected memory has power to finish each program that was begun.
             _ if self.geometry.has_program_units() && !self.geometry.loses_pages() => return,
@@ -237,7 +237,7 @@ impl<N> Tear for Checked<N> {
 
     fn lose_memory(&mut self) {
         for unit in (0..self.geometry.units()).map(Unit) {
-            let pages = self.modes.of(unit).program_unit();
+            let pages = self.modes.geometry_of(unit).program_unit();
             let programmed = self.programmed[unit.index()];
             let (kept, full) =
                 (programmed - programmed % pages, programmed.next_multiple_of(pages));
@@ -267,7 +267,7 @@ mod tests {
 
     const ME: Owner = Owner::Data(Lpn::new(5));
     const MOVE: Move =
-        Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0, beside: false };
+        Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0, joins_read: false };
 
     fn tiny() -> Checked<Counted> {
         let shape = Shape {
@@ -311,7 +311,7 @@ mod tests {
         program(&mut nand, 0);
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 2);
-        nand.read(Ppn::new(0), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(0), ME, ReadSource::Cells, Cause::Host, &mut Chain::default()).unwrap();
     }
 
     #[test]
@@ -325,7 +325,9 @@ mod tests {
     #[test]
     #[should_panic(expected = "not programmed")]
     fn a_free_page_is_not_read() {
-        tiny().read(Ppn::new(0), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
+        tiny()
+            .read(Ppn::new(0), ME, ReadSource::Cells, Cause::Host, &mut Chain::default())
+            .unwrap();
     }
 
     #[test]
@@ -334,7 +336,8 @@ mod tests {
         let mut nand = tiny();
         program(&mut nand, 0);
         let other = Owner::Data(Lpn::new(6));
-        nand.read(Ppn::new(0), other, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(0), other, ReadSource::Cells, Cause::Host, &mut Chain::default())
+            .unwrap();
     }
 
     #[test]
@@ -344,7 +347,7 @@ mod tests {
         nand.copy([MOVE].into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
         nand.erase(Unit(0), Cause::Gc, &mut Chain::default()).unwrap();
         program(&mut nand, 0);
-        nand.read(Ppn::new(4), ME, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
+        nand.read(Ppn::new(4), ME, ReadSource::Cells, Cause::Host, &mut Chain::default()).unwrap();
         let counts = nand.counters().flash;
         assert_eq!((counts.programs[0], counts.programs[2], counts.erases[2]), (2, 1, 1));
         assert_eq!((counts.reads[0], counts.reads[2]), (1, 1));

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::convert::Infallible;
 
-use super::{Cause, Chain, FlashCounts, Moves, Nand, NoClock, Source};
+use super::{Cause, Chain, FlashCounts, Moves, Nand, NoClock, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -31,7 +31,7 @@ impl Counted {
     fn count_program_unit(&mut self, last: Ppn, pages: u32) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
         let unit = modes.unit(last);
-        let in_mode = modes.of(unit);
+        let in_mode = modes.geometry_of(unit);
         let is_slc = modes.mode(unit) == Mode::Slc;
         if is_slc {
             counts.slc_programs += u64::from(pages);
@@ -50,7 +50,7 @@ impl Counted {
     fn count_parity(&mut self, last: Ppn) {
         let Self { counts, modes: Some(modes), .. } = self else { return };
         let unit = modes.unit(last);
-        let parity = u64::from(modes.of(unit).program_unit());
+        let parity = u64::from(modes.geometry_of(unit).program_unit());
         counts.program_units += 1;
         counts.programs[Cause::Parity as usize] += parity;
         if modes.mode(unit) == Mode::Slc {
@@ -86,14 +86,14 @@ impl Nand for Counted {
         &mut self,
         _: Ppn,
         _: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         _: &mut Chain,
     ) -> Result<(), Infallible> {
         match source {
-            Source::Cells => self.counts.senses += 1,
-            Source::Register => {}
-            Source::Memory => {
+            ReadSource::Cells => self.counts.senses += 1,
+            ReadSource::Register => {}
+            ReadSource::Memory => {
                 self.counts.memory_reads[cause as usize] += 1;
                 return Ok(());
             }
@@ -123,7 +123,7 @@ impl Nand for Counted {
         self.counts.senses += pages;
         if self.modes.is_some() {
             for step in moves {
-                self.counts.senses -= u64::from(step.beside);
+                self.counts.senses -= u64::from(step.joins_read);
                 self.count_program_unit(step.to, 1);
             }
         }
@@ -146,7 +146,7 @@ impl Nand for Counted {
     }
 
     fn close_stripe(&mut self, last: Ppn) {
-        let stripe = |modes: &Modes| modes.of(modes.unit(last)).stripe_of(last);
+        let stripe = |modes: &Modes| modes.geometry_of(modes.unit(last)).stripe_of(last);
         if self.modes.as_deref().and_then(stripe).is_some_and(|(_, left)| left > 1) {
             self.count_parity(last);
         }

@@ -21,7 +21,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, Health, Move, Moves, Nand, Source};
+use super::{Cause, Chain, Health, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes};
@@ -126,7 +126,7 @@ impl<N> Faulty<N> {
 
     /// Decides whether the program that this page completes fails, and counts the failure.
     fn fails(&mut self, last: Ppn) -> bool {
-        let in_mode = self.modes.of(self.geometry.unit(last));
+        let in_mode = self.modes.geometry_of(self.geometry.unit(last));
         let ends = in_mode.left_in_program_unit(last) == 1;
         let fails = ends && self.may_break() && draw(&mut self.rng, self.faults.program);
         self.health.program_failures += u64::from(fails);
@@ -173,7 +173,7 @@ impl<N: Nand> Faulty<N> {
         let bad = core::mem::replace(&mut self.behind[unit.index()], spare);
         self.inner.set_mode(spare, self.modes.mode(unit));
         self.health.retired += 1;
-        let in_memory = end.saturating_sub(self.modes.of(unit).program_unit());
+        let in_memory = end.saturating_sub(self.modes.geometry_of(unit).program_unit());
         let mut before = None;
         let mut pages = 0..end;
         while let Some(page) = pages.next() {
@@ -182,12 +182,12 @@ impl<N: Nand> Faulty<N> {
                 pages.start += self.leave_out(unit, to, chain)?;
                 continue;
             };
-            let is_beside =
+            let joins_read =
                 before.replace(from).is_some_and(|it| self.geometry.is_read_with(it, from));
             let source = match () {
-                () if page >= in_memory => Source::Memory,
-                () if is_beside => Source::Register,
-                () => Source::Cells,
+                () if page >= in_memory => ReadSource::Memory,
+                () if joins_read => ReadSource::Register,
+                () => ReadSource::Cells,
             };
             self.inner.read(from, tag.owner, source, Cause::Retire, chain)?;
             self.inner.program(to, tag, Cause::Retire, chain)?;
@@ -204,7 +204,7 @@ impl<N: Nand> Faulty<N> {
         if !self.geometry.has_program_units() {
             return Ok(0);
         }
-        let pages = self.modes.of(unit).left_in_program_unit(to);
+        let pages = self.modes.geometry_of(unit).left_in_program_unit(to);
         self.inner.pad(to, pages, chain)?;
         Ok(pages - 1)
     }
@@ -228,14 +228,14 @@ impl<N: Nand> Nand for Faulty<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         self.inner.read(self.at(from), owner, source, cause, chain)?;
         self.failed = match source {
-            Source::Cells | Source::Register => self.decays(from, owner),
-            Source::Memory => self.unreadable.contains(&from),
+            ReadSource::Cells | ReadSource::Register => self.decays(from, owner),
+            ReadSource::Memory => self.unreadable.contains(&from),
         };
         Ok(())
     }
@@ -269,15 +269,15 @@ impl<N: Nand> Nand for Faulty<N> {
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let mut placed = Vec::with_capacity(moves.len());
         for step in moves {
-            let Move { from, to, owner, serial, beside } = step;
+            let Move { from, to, owner, serial, joins_read } = step;
             let sequence = self.tags[from.index()].map_or(0, |tag| tag.sequence);
             let lost = self.decays(from, owner);
             self.note(to, Tag::new(owner, sequence, serial));
             if lost {
                 self.unreadable.insert(to);
             }
-            let beside = beside && !placed.is_empty();
-            placed.push(Move { from: self.at(from), to: self.at(to), beside, ..step });
+            let joins_read = joins_read && !placed.is_empty();
+            placed.push(Move { from: self.at(from), to: self.at(to), joins_read, ..step });
             if self.fails(to) {
                 self.inner.copy(placed.iter().copied(), cause, chain)?;
                 placed.clear();

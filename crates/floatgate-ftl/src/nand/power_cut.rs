@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::iter;
 use core::mem;
 
-use super::{Cause, Chain, Moves, Nand, Source, Tagged};
+use super::{Cause, Chain, Moves, Nand, ReadSource, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Mode;
@@ -158,7 +158,7 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{Cause, Chain, HostData, Move, Moves, Nand, Source, Tagged, Tear};
+use super::{Cause, Chain, HostData, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::Mode;
@@ -56,7 +56,7 @@ impl<N: Nand> Nand for Stamped<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {

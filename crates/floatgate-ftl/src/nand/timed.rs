@@ -21,13 +21,11 @@
 mod account;
 mod alone;
 mod chains;
-mod core;
 mod events;
 mod flash;
 mod graph;
 mod issue;
 mod lanes;
-mod line;
 mod memory;
 mod node;
 mod pool;
@@ -35,19 +33,21 @@ mod program_units;
 mod recorder;
 mod schedule;
 mod scheduler;
+mod state;
 mod suspension;
 mod tagged;
+mod wait_queue;
 
 use alloc::vec::Vec;
 
-use self::core::Core;
 use node::{Kind, Operation};
 use program_units::{OpenProgram, OpenUnit};
 pub use schedule::{Controller, Order, PAGE_TYPES, PageTimes, Schedule, SlcTimes, Stripe, Suspend};
 pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
+use state::SchedulerState;
 
-use super::{Cause, Chain, Clock, Fork, Move, Moves, Nand, Source};
+use super::{Cause, Chain, Clock, Fork, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
 use crate::geometry::{Geometry, Mode, Modes, Shape};
@@ -182,7 +182,7 @@ impl<N> Timed<N> {
         let (plane, row) = self.geometry.plane_and_row(ppn);
         let Plane { die, die_of_unit, number } = self.planes[plane as usize];
         let operation = Operation::new(kind, die, number, self.slot(unit, die_of_unit), row);
-        self.scheduler.issue(operation, unit, cause.part(), chain);
+        self.scheduler.issue(operation, unit, cause.component(), chain);
     }
 
     /// Issues independent operations, which all begin now. The chain continues after the operation
@@ -251,7 +251,7 @@ impl<N> Timed<N> {
         for die in first..=last {
             let mut branch = fork.branch();
             let erase = Operation::new(Kind::Erase, die, 0, self.slot(unit, die - first), u32::MAX);
-            self.scheduler.issue(erase, unit, cause.part(), &mut branch);
+            self.scheduler.issue(erase, unit, cause.component(), &mut branch);
             fork.join(branch, &mut self.scheduler);
         }
         self.scheduler.end_reading(unit);
@@ -260,7 +260,7 @@ impl<N> Timed<N> {
 
     /// Returns the number of operations and delays that are not complete.
     pub fn outstanding(&self) -> usize {
-        self.scheduler.core.graph.outstanding()
+        self.scheduler.state.graph.outstanding()
     }
 }
 
@@ -291,12 +291,12 @@ impl<N: Nand> Nand for Timed<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
-            _ if self.scheduler.stands_still => {}
+            _ if self.scheduler.is_frozen => {}
             true => self.read_from(from, source, cause, chain),
             false => self.issue_page(Kind::Read, from, cause, chain),
         }
@@ -312,7 +312,7 @@ impl<N: Nand> Nand for Timed<N> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         match self.geometry.has_program_units() {
-            _ if self.scheduler.stands_still => {}
+            _ if self.scheduler.is_frozen => {}
             true => self.fill(to, 1, cause, chain),
             false => {
                 self.issue_page(Kind::Program, to, cause, chain);
@@ -333,7 +333,7 @@ impl<N: Nand> Nand for Timed<N> {
 
     #[inline(always)]
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        if self.scheduler.stands_still {
+        if self.scheduler.is_frozen {
             // A frozen clock only counts.
         } else if self.geometry.has_program_units() {
             self.copy_in_units(&moves.clone().collect::<Vec<_>>(), cause, chain);
@@ -414,9 +414,10 @@ impl<N: Nand> Nand for Timed<N> {
     /// Drops outstanding work. A frozen clock stays frozen.
     fn reset_counters(&mut self) {
         self.inner.reset_counters();
-        let Scheduler { core: Core { timing, schedule, .. }, stands_still, .. } = self.scheduler;
+        let Scheduler { state: SchedulerState { timing, schedule, .. }, is_frozen, .. } =
+            self.scheduler;
         self.scheduler = Scheduler::new(&self.geometry, timing, schedule);
-        self.scheduler.stands_still = stands_still;
+        self.scheduler.is_frozen = is_frozen;
         (self.memory_reads, self.senses_saved) = ([0; Cause::ALL.len()], 0);
         self.open_units.clear();
         self.open_stripes.clear();

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 
 use super::PageFtl;
-use super::cleaning::To;
+use super::cleaning::MoveTarget;
 use crate::addr::{Owner, Ppn, Unit};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Nand};
@@ -18,7 +18,7 @@ use crate::unit_table::UnitTable;
 #[derive(Debug)]
 pub(super) struct UnderWay {
     unit: Unit,
-    to: To,
+    to: MoveTarget,
     /// Pages that were valid when the unit was chosen and are not moved yet, last page first.
     left: Vec<(Ppn, Owner)>,
 }
@@ -68,7 +68,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Whether cleaning a unit ahead of need frees any space, and there is room to do it.
-    fn worth(&self, unit: Unit, to: To) -> bool {
+    fn worth(&self, unit: Unit, to: MoveTarget) -> bool {
         self.store.units.valid(unit) < self.store.units.capacity(unit) && self.fits(unit, to)
     }
 
@@ -123,7 +123,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn while_idle(
         &mut self,
         (begin, until): (u64, u64),
-        next: impl Fn(&mut Self) -> Option<(Unit, To)>,
+        next: impl Fn(&mut Self) -> Option<(Unit, MoveTarget)>,
     ) -> Result<u64, N::Error> {
         if begin >= until {
             return Ok(0);

@@ -8,7 +8,7 @@ use crate::addr::{Owner, Ppn, Unit};
 use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Clock, Move, Moves, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Component, Move, Moves, Nand};
 use crate::placement::{Placement, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 use crate::saved::{Blank, Carrier, State};
@@ -19,14 +19,14 @@ const ROUNDS: u32 = 8;
 
 /// Destination of a batch of pages.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum To {
+pub(super) enum MoveTarget {
     /// All pages go to one stream.
     Stream(u8),
     /// The placement chooses a stream for each page: by `classify` if `anew`, else by `moved`.
     Placement { anew: bool },
 }
 
-impl State for To {
+impl State for MoveTarget {
     fn carry(&mut self, by: &mut Carrier<'_>) {
         let (mut stream, mut anew) = match *self {
             Self::Stream(stream) => (Some(stream), false),
@@ -38,7 +38,7 @@ impl State for To {
     }
 }
 
-impl Blank for To {
+impl Blank for MoveTarget {
     const BLANK: Self = Self::Stream(0);
 }
 
@@ -66,7 +66,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.cleaner.counts.foreground += u64::from(!is_folded);
         }
         self.level(&mut work)?;
-        self.store.clock().wait(chain, work, Part::Gc);
+        self.store.clock().wait(chain, work, Component::Gc);
         self.cleaner.active = false;
         Ok(())
     }
@@ -74,13 +74,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Chooses a victim and the destination of its pages. This is the policy's choice, with two
     /// exceptions: there may be too few free units for it, or there have been more rounds than
     /// units, so cleaning might never end. Then it is the cheapest unit for which there is room.
-    pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, To) {
+    pub(super) fn choose(&mut self, stream: u8, rounds: u32) -> (Unit, MoveTarget) {
         let choice = self.pick(stream).expect("a drive with few free units has sealed ones");
         if rounds <= self.store.geometry.units() && self.fits(choice.0, choice.1) {
             return choice;
         }
         self.cleaner.counts.emergency += 1;
-        let home = |unit: Unit| (unit, To::Stream(self.home(unit)));
+        let home = |unit: Unit| (unit, MoveTarget::Stream(self.home(unit)));
         // A unit full of valid pages may be the cheapest, and would be cleaned forever.
         let full = |unit: Unit| self.store.units.valid(unit) == self.store.units.capacity(unit);
         let fitting =
@@ -91,7 +91,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Returns the policy's choice and the destination of its pages. A unit that has to leave the
     /// SLC cache goes first.
-    pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, To)> {
+    pub(super) fn pick(&mut self, stream: u8) -> Option<(Unit, MoveTarget)> {
         if let Some(folded) = self.fold_for_units() {
             return Some(folded);
         }
@@ -105,11 +105,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             None => self.cleaner.victim.pick(&mut self.store.units, Pool::All)?,
         };
         let to = match self.cleaner.config.destination {
-            _ if self.is_map(unit) => To::Stream(self.streams.map()),
-            Destination::Scheme => To::Placement { anew: false },
-            Destination::Reclassify => To::Placement { anew: true },
-            Destination::Same => To::Stream(self.home(unit)),
-            Destination::Cold => To::Stream(0),
+            _ if self.is_map(unit) => MoveTarget::Stream(self.streams.map()),
+            Destination::Scheme => MoveTarget::Placement { anew: false },
+            Destination::Reclassify => MoveTarget::Placement { anew: true },
+            Destination::Same => MoveTarget::Stream(self.home(unit)),
+            Destination::Cold => MoveTarget::Stream(0),
         };
         Some((unit, to))
     }
@@ -125,18 +125,18 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Whether enough units are free to clean a unit.
-    pub(super) fn fits(&self, unit: Unit, to: To) -> bool {
+    pub(super) fn fits(&self, unit: Unit, to: MoveTarget) -> bool {
         self.price(unit, to).0 <= self.store.units.free_units()
     }
 
     /// Returns the most free units and pages that cleaning a unit can take.
-    fn price(&self, unit: Unit, to: To) -> (u32, u32) {
+    fn price(&self, unit: Unit, to: MoveTarget) -> (u32, u32) {
         let valid = self.store.units.valid(unit);
         let geometry = &self.store.geometry;
         let full = |stream| valid > self.streams.room(stream);
         let units = match to {
-            To::Stream(stream) => u32::from(full(stream)),
-            To::Placement { .. } => self.streams.units_at_worst(valid, geometry),
+            MoveTarget::Stream(stream) => u32::from(full(stream)),
+            MoveTarget::Placement { .. } => self.streams.units_at_worst(valid, geometry),
         };
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
@@ -151,7 +151,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn collect(
         &mut self,
         victim: Unit,
-        to: To,
+        to: MoveTarget,
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
@@ -230,18 +230,18 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         &mut self,
         valid: &[(Ppn, Owner)],
         victim: Unit,
-        to: To,
+        to: MoveTarget,
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         self.cleaner.moved.clear();
         let cause = self.cause_in(victim, cause);
         match to {
-            To::Stream(stream) => self.move_to(valid, stream, cause, work)?,
-            To::Placement { anew: false } if !self.placement.sorts_moved() => {
+            MoveTarget::Stream(stream) => self.move_to(valid, stream, cause, work)?,
+            MoveTarget::Placement { anew: false } if !self.placement.sorts_moved() => {
                 self.move_to(valid, self.home(victim), cause, work)?;
             }
-            To::Placement { anew } => {
+            MoveTarget::Placement { anew } => {
                 self.sort(valid, self.home(victim), anew);
                 let sorted = mem::take(&mut self.cleaner.sorted);
                 let mut group = mem::take(&mut self.cleaner.group);
@@ -269,9 +269,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         };
         let relocation = |owner| Relocation { lpn: lpn(owner), stream, clock, now_ns };
         let Some(&(_, first)) = valid.first() else { return };
-        if let Some(guest) = self.placement.as_guest() {
+        if let Some(external) = self.placement.as_external() {
             let lpns = valid.iter().map(|&(_, owner)| lpn(owner));
-            let pages = valid.iter().zip(guest.sort(lpns, relocation(first)));
+            let pages = valid.iter().zip(external.sort(lpns, relocation(first)));
             self.cleaner.sorted.extend(pages.map(|(&(ppn, owner), &to)| (to, ppn, owner)));
         } else {
             for &(ppn, owner) in valid {
@@ -353,7 +353,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 fn moves(row: &[(Ppn, Owner)], to: Ppn, serial: u64, geometry: &Geometry) -> impl Moves {
     row.iter().enumerate().map(move |(at, &(from, owner))| {
         let before = at.checked_sub(1).map(|before| row[before].0);
-        let beside = before.is_some_and(|before| geometry.is_read_with(before, from));
-        Move { from, to: to.after(at as u32), owner, serial: serial + at as u64, beside }
+        let joins_read = before.is_some_and(|before| geometry.is_read_with(before, from));
+        Move { from, to: to.after(at as u32), owner, serial: serial + at as u64, joins_read }
     })
 }

@@ -9,7 +9,7 @@
 use alloc::collections::BTreeSet;
 
 use super::PageFtl;
-use super::cleaning::To;
+use super::cleaning::MoveTarget;
 use crate::addr::Unit;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Nand};
@@ -65,7 +65,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         };
         let wear = self.streams.wear().expect("levelling has a stream");
-        let to = To::Stream(if self.is_map(unit) { self.streams.map() } else { wear });
+        let to = MoveTarget::Stream(if self.is_map(unit) { self.streams.map() } else { wear });
         if self.fits(unit, to) {
             self.collect(unit, to, Cause::Wear, work)?;
             self.cleaner.counts.wear += 1;

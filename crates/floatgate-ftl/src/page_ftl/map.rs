@@ -10,7 +10,7 @@ use crate::addr::{Lpn, Owner, Ppn, Tpn};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::mapping::{MapOp, Mapping};
-use crate::nand::{Cause, Chain, Clock, Fork, Nand, Source, Task};
+use crate::nand::{Cause, Chain, Clock, Fork, Nand, ReadSource, Task};
 use crate::store::Store;
 
 /// The mapping cache, and the translation pages behind it.
@@ -151,8 +151,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let from = self.map.place(tpn);
         let source = match self.streams.holds_in_memory(from, &self.store.geometry) {
-            true => Source::Memory,
-            false => Source::Cells,
+            true => ReadSource::Memory,
+            false => ReadSource::Cells,
         };
         self.store.nand.read(from, Owner::Translation(tpn), source, cause, chain)
     }

@@ -10,12 +10,12 @@
 use alloc::collections::VecDeque;
 
 use super::PageFtl;
-use super::cleaning::To;
+use super::cleaning::MoveTarget;
 use crate::addr::Unit;
 use crate::counters::SlcCounts;
 use crate::geometry::Mode;
 use crate::mapping::Mapping;
-use crate::nand::{Cause, Chain, Clock, Nand, Part};
+use crate::nand::{Cause, Chain, Clock, Component, Nand};
 use crate::unit_table::UnitTable;
 
 /// Configuration of an SLC cache.
@@ -53,7 +53,7 @@ pub(super) struct CacheRoom {
 }
 
 /// Destination of folded pages: the placement sorts them.
-const FOLDED: To = To::Placement { anew: true };
+const FOLDED: MoveTarget = MoveTarget::Placement { anew: true };
 
 /// The SLC cache and its units.
 #[derive(Debug)]
@@ -171,13 +171,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if let Some((unit, to)) = self.oldest_in_cache() {
             self.collect(unit, to, Cause::Gc, &mut work)?;
         }
-        self.store.clock().wait(chain, work, Part::Gc);
+        self.store.clock().wait(chain, work, Component::Gc);
         self.cleaner.active = false;
         Ok(())
     }
 
     /// Returns the next unit to fold, if it is full.
-    fn oldest_in_cache(&self) -> Option<(Unit, To)> {
+    fn oldest_in_cache(&self) -> Option<(Unit, MoveTarget)> {
         let slc = self.slc.as_ref()?;
         let is_full =
             |&&unit: &&Unit| self.store.units.written(unit) == self.store.units.capacity(unit);
@@ -186,7 +186,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Returns the unit to fold when units are short, if the cache has more than its static part.
-    pub(super) fn fold_for_units(&self) -> Option<(Unit, To)> {
+    pub(super) fn fold_for_units(&self) -> Option<(Unit, MoveTarget)> {
         let slc = self.slc.as_ref()?;
         if slc.used() > slc.config.static_units { self.oldest_in_cache() } else { None }
     }

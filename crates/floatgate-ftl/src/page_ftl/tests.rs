@@ -76,7 +76,7 @@ fn objection(damage: impl FnOnce(&mut Drive)) -> String {
 }
 
 #[test]
-fn a_drive_finds_what_is_wrong_with_it() {
+fn a_check_finds_inconsistencies() {
     let swapped = objection(|drive| drive.store.table.swap(3, 4));
     assert!(swapped.contains("the page of Lpn(3)"), "{swapped}");
     let lost = objection(|drive| drive.store.table[31] = None);
@@ -92,7 +92,7 @@ fn a_drive_finds_what_is_wrong_with_it() {
 }
 
 #[test]
-fn a_translation_page_has_what_the_cache_does_not_hold_back() {
+fn a_translation_page_has_the_entries_that_are_not_dirty_in_the_cache() {
     let (geometry, table) = (geometry(), [Some(Ppn::new(7)); 64]);
     let config = MapConfig::new(geometry, 0);
     let objects = |flash: &FlashMap, table: &[Option<Ppn>]| {
@@ -142,7 +142,7 @@ fn wear_counts_from_the_reset_on() {
     let mut drive = drive();
     drive.cleaner.levelling = Some(worn(1));
     drive.reset_counters();
-    let levelling = drive.cleaner.levelling.expect("it goes on");
+    let levelling = drive.cleaner.levelling.expect("levelling is under way");
     assert_eq!((levelling.gap(), levelling.laggard(|_| true)), (1, None));
 }
 
@@ -184,7 +184,7 @@ fn pages_are_one_after_the_other_as_they_were_written() {
 
 /// The first page is overwritten at once, the second one never.
 #[test]
-fn the_future_reaches_who_asks_for_it() {
+fn the_future_reaches_policies_that_need_it() {
     let mut drive = drive();
     let placement = AnyPlacement::new("oracle", &PlacementConfig::new(geometry()));
     drive.placement = placement.expect("a row of the table");
@@ -245,9 +245,9 @@ fn the_map_is_written_back_once() {
 }
 
 /// A mapping that only records whether it received the future.
-struct Told(bool);
+struct FutureReceiver(bool);
 
-impl Mapping for Told {
+impl Mapping for FutureReceiver {
     const ON_FLASH: bool = false;
 
     fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {}
@@ -262,7 +262,7 @@ impl Mapping for Told {
 
 #[test]
 fn the_future_reaches_the_mapping() {
-    let mut drive = format(geometry(), Told(false));
+    let mut drive = format(geometry(), FutureReceiver(false));
     let accesses = Some(NextUseBuilder::new(64).finish());
     drive.set_future(FutureKnowledge { accesses, ..FutureKnowledge::default() });
     assert!(drive.mapping().0);

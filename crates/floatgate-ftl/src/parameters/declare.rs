@@ -43,10 +43,10 @@ macro_rules! parameters {
                 }),+]
             }
 
-            fn read(source: &$crate::parameters::Source) -> Self {
+            fn read(source: &$crate::parameters::ValueSource) -> Self {
                 let mut config = Self::default();
                 $(if let Some(value) = source(stringify!($name)) {
-                    config.$name = $crate::parameters::Quantity::of(value)
+                    config.$name = $crate::parameters::Quantity::from_value(value)
                         .unwrap_or_else(|| panic!("{}: {value:?}", stringify!($name)));
                 })+
                 config
@@ -115,7 +115,7 @@ macro_rules! choice {
                 Some($crate::parameters::Value::Name($crate::parameters::Choice::name(self)))
             }
 
-            fn of(value: $crate::parameters::Value) -> Option<Self> {
+            fn from_value(value: $crate::parameters::Value) -> Option<Self> {
                 match value {
                     $crate::parameters::Value::Name(name) => {
                         <Self as $crate::parameters::Choice>::named(name)

@@ -35,7 +35,7 @@ crate::parameters! {
 const NOT_A_NUMBER: Value = Value::Number(f64::NAN);
 
 #[test]
-fn a_table_says_what_was_declared() {
+fn a_table_lists_the_declared_parameters() {
     let table = Each::table();
     let names: Vec<&str> = table.iter().map(|parameter| parameter.name).collect();
     assert_eq!(names, ["whole", "small", "share", "flag", "colour", "size", "time"]);
@@ -75,7 +75,7 @@ fn ranges_hold_their_ends_if_these_are_in_them() {
 }
 
 #[test]
-fn what_is_not_given_is_the_default() {
+fn a_missing_parameter_has_its_default() {
     assert_eq!(Each::read(&|_| None), Each::default());
     let given = Each::read(&|name| match name {
         "whole" => Some(Value::Integer(9)),
@@ -100,7 +100,7 @@ fn what_is_not_given_is_the_default() {
 
 #[test]
 #[should_panic(expected = "small: Integer(256)")]
-fn what_does_not_fit_is_a_bug() {
+fn a_value_out_of_range_is_a_bug() {
     Each::read(&|name| (name == "small").then_some(Value::Integer(256)));
 }
 

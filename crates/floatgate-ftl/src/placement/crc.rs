@@ -66,7 +66,7 @@ struct Crc {
 }
 
 impl Crc {
-    const fn of(&self, bytes: &[u8]) -> u32 {
+    const fn checksum(&self, bytes: &[u8]) -> u32 {
         let mut register = self.initial;
         let mut at = 0;
         while at < bytes.len() {
@@ -120,7 +120,7 @@ struct PageCrc([[u32; 256]; 4]);
 
 impl PageCrc {
     const fn new(crc: Crc) -> Self {
-        let of_zero = crc.of(&[0; 8]);
+        let of_zero = crc.checksum(&[0; 8]);
         let mut tables = [[0; 256]; 4];
         let mut byte = 0;
         while byte < 4 {
@@ -131,7 +131,7 @@ impl PageCrc {
                 // Only the first table includes the check of zero, because it would cancel itself
                 // out.
                 let zero = if byte == 0 { 0 } else { of_zero };
-                tables[byte][value] = crc.of(&number) ^ zero;
+                tables[byte][value] = crc.checksum(&number) ^ zero;
                 value += 1;
             }
             byte += 1;
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn the_check_values_of_the_catalogues() {
         for (model, _, expected) in ALL {
-            assert_eq!(model.of(b"123456789"), expected);
+            assert_eq!(model.checksum(b"123456789"), expected);
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
         let random = (0..10_000).map(|_| rng.below(1 << 32) as u32);
         for number in [0, 1, 255, 256, PAGE_MAX, u32::MAX].into_iter().chain(random) {
             for (model, tables, _) in ALL {
-                assert_eq!(tables.check(number), model.of(&u64::from(number).to_le_bytes()));
+                assert_eq!(tables.check(number), model.checksum(&u64::from(number).to_le_bytes()));
             }
         }
     }
@@ -182,7 +182,7 @@ mod tests {
         for slots in [1, 2, 1000, 2048, 65_536] {
             for lpn in (0..100_000).step_by(77) {
                 let bytes = u64::from(lpn).to_le_bytes();
-                let [a, b, c, d] = ALL.map(|(model, ..)| model.of(&bytes));
+                let [a, b, c, d] = ALL.map(|(model, ..)| model.checksum(&bytes));
                 let check = |hashes, pair: [u32; 2]| {
                     let expected = pair.map(|check| (check % slots) as usize);
                     assert_eq!(Hasher::new(hashes, slots).slots(Lpn::new(lpn)), expected);
@@ -193,7 +193,7 @@ mod tests {
             }
         }
         // Of 2048 slots: the low 11 bits, and bits 16 to 26.
-        let check = CRC_32_MODEL.of(&77u64.to_le_bytes());
+        let check = CRC_32_MODEL.checksum(&77u64.to_le_bytes());
         let slots = Hasher::new(Hashes::Crc32Halves, 2048).slots(Lpn::new(77));
         assert_eq!(slots, [check & 0x7FF, check >> 16 & 0x7FF].map(|slot| slot as usize));
     }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_what_halving_all_counters_is() {
+    fn lazy_decay_equals_halving_all_counters() {
         for saturating in [false, true] {
             let config = DirectConfig { decay_period: 37, saturating, hot_threshold: 3 };
             let (mut direct, mut model) = (direct(config), [0; 100]);

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cleaning_moves_is_shared_or_stays() {
+    fn moved_pages_share_a_stream_or_stay() {
         for stream in 0..3 {
             assert_eq!(host(Isolation::Initially).moved(relocation(7, stream)), 0);
             assert_eq!(host(Isolation::Persistently).moved(relocation(7, stream)), stream);

@@ -20,7 +20,7 @@ pub(super) struct Fraction {
 }
 
 impl Fraction {
-    fn of(number: u64) -> Self {
+    fn from_integer(number: u64) -> Self {
         Self { over: number.into(), under: 1 }
     }
 
@@ -90,7 +90,7 @@ fn start(sorted: &[u64]) -> Option<[Fraction; 3]> {
     let [low, middle, high] = quantiles(sorted);
     let distinct = low < middle && middle < high;
     let start = if distinct { [low, middle, high] } else { quantiles(&values) };
-    Some(start.map(Fraction::of))
+    Some(start.map(Fraction::from_integer))
 }
 
 #[cfg(test)]
@@ -121,8 +121,8 @@ mod tests {
     fn three_heaps() {
         let mut samples = [1002, 1, 101, 2, 3, 100, 102, 1000, 1001];
         let centroids = centroids(&mut samples).unwrap();
-        assert_eq!(centroids, [2, 101, 1001].map(Fraction::of));
-        assert_eq!(thresholds(&centroids), [fraction(103, 2), Fraction::of(551)]);
+        assert_eq!(centroids, [2, 101, 1001].map(Fraction::from_integer));
+        assert_eq!(thresholds(&centroids), [fraction(103, 2), Fraction::from_integer(551)]);
         assert_eq!(borders(&centroids), [51, 551]);
     }
 
@@ -131,14 +131,17 @@ mod tests {
         for samples in [vec![], vec![5], vec![5, 9], vec![7; 100], vec![1, 2, 1, 2, 2]] {
             assert!(centroids(&mut samples.clone()).is_none(), "{samples:?}");
         }
-        assert_eq!(centroids(&mut [3, 1, 2]).unwrap(), [1, 2, 3].map(Fraction::of));
+        assert_eq!(centroids(&mut [3, 1, 2]).unwrap(), [1, 2, 3].map(Fraction::from_integer));
     }
 
     #[test]
     fn a_tie_belongs_to_the_lower() {
         // From 0, 4 and 100: 2 has the same distance to 0 and to 4.
         let centroids = centroids(&mut [0, 0, 2, 4, 100, 100]).unwrap();
-        assert_eq!(centroids, [fraction(2, 3), Fraction::of(4), Fraction::of(100)]);
+        assert_eq!(
+            centroids,
+            [fraction(2, 3), Fraction::from_integer(4), Fraction::from_integer(100)]
+        );
     }
 
     #[test]
@@ -147,7 +150,7 @@ mod tests {
         samples.extend([6, 1000, 2000]);
         let centroids = centroids(&mut samples).unwrap();
         assert_eq!(centroids[0].floor(), 5);
-        assert_eq!(centroids[1..], [1000, 2000].map(Fraction::of));
+        assert_eq!(centroids[1..], [1000, 2000].map(Fraction::from_integer));
     }
 
     /// Lloyd's rounds, sample by sample, in floating point.

@@ -26,7 +26,7 @@ crate::choice! {
 
 /// A command that the drive begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Turn {
+pub struct NextCommand {
     /// Index of the command among the requests shown to the arbiter.
     pub at: usize,
     /// Number of the command, counted from the first request ever shown.
@@ -39,9 +39,9 @@ pub struct Turn {
 
 /// Next step of the drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Choice {
+pub enum DriveStep {
     /// Begin a command.
-    Begin(Turn),
+    Begin(NextCommand),
     /// Wait until this time, or until a command is complete.
     Wait(u64),
     /// Ask for more requests.
@@ -105,12 +105,12 @@ impl Arbiter {
     /// Returns the next step of the drive at `now`: a command to begin, unless the first `count`
     /// requests have all begun. `requests[0]` is the oldest request that has not been
     /// [passed](Self::pass).
-    pub fn next(&mut self, requests: &[Request], count: usize, now: u64) -> Choice {
+    pub fn next(&mut self, requests: &[Request], count: usize, now: u64) -> DriveStep {
         while self.begun.get(self.begun_ahead).is_some_and(|&begun| begun) {
             self.begun_ahead += 1;
         }
         if self.begun_ahead >= count {
-            return Choice::Done;
+            return DriveStep::Done;
         }
         let visible = requests.len().min(self.begun_ahead + self.window()) as u64;
         while self.seen - self.base < visible {
@@ -118,7 +118,7 @@ impl Arbiter {
         }
         let begin = self.begin(requests, now);
         if begin > now {
-            return Choice::Wait(begin);
+            return DriveStep::Wait(begin);
         }
         self.enter(requests, now);
         let queues = self.queues.len();
@@ -136,7 +136,7 @@ impl Arbiter {
         self.queues[queue].admit();
         self.running += 1;
         self.begun[at] = true;
-        Choice::Begin(Turn { at, number, arrival, queue })
+        DriveStep::Begin(NextCommand { at, number, arrival, queue })
     }
 
     /// Sorts the next request into its queue.

@@ -71,7 +71,7 @@ impl Flash {
         at
     }
 
-    fn scan(&self, checkpoint: Option<&Checkpoint>) -> Found {
+    fn scan(&self, checkpoint: Option<&Checkpoint>) -> ScanResult {
         scan(&self.nand, &self.geometry, SHAPE.logical_pages - LOG, checkpoint.cloned())
     }
 }
@@ -106,7 +106,7 @@ fn trim(first: u32, pages: u32, sequence: u64) -> Trimmed {
 
 #[test]
 fn nothing_is_found_on_erased_flash() {
-    let nothing = Found {
+    let nothing = ScanResult {
         stamp: Stamp::default(),
         table: table(&[]),
         units: vec![],
@@ -144,7 +144,7 @@ fn of_copies_the_one_programmed_last_is_right() {
 }
 
 #[test]
-fn the_newest_numbers_and_the_units_are_told() {
+fn recovery_returns_the_newest_numbers_and_the_units() {
     let mut flash = Flash::new();
     flash.data(4, 1, 30, 9);
     flash.data(4, 2, 10, 12);
@@ -207,7 +207,7 @@ fn without_a_log_every_page_is_the_users() {
 }
 
 #[test]
-fn a_checkpoint_spares_what_was_programmed_before_it() {
+fn a_checkpoint_saves_scanning_earlier_units() {
     let mut flash = Flash::new();
     // The checkpoint wins: page 1 is at its place in the checkpoint, and page 2 was trimmed
     // earlier.
@@ -251,7 +251,7 @@ fn numbers_go_on_behind_those_of_the_journal() {
 }
 
 #[test]
-fn a_checkpoint_of_an_empty_drive_spares_nothing() {
+fn a_checkpoint_of_an_empty_drive_saves_no_scan() {
     let mut flash = Flash::new();
     let one = flash.data(3, 1, 2, 1);
     let mut checkpoint = checkpoint(&[]);
@@ -263,7 +263,7 @@ fn a_checkpoint_of_an_empty_drive_spares_nothing() {
 }
 
 #[test]
-fn what_was_moved_since_the_checkpoint_is_where_it_was_moved_to() {
+fn pages_moved_since_the_checkpoint_are_at_their_new_location() {
     let mut flash = Flash::new();
     // Both were in unit 2, which has been erased. Its first page now has another owner.
     let [one, two] = [Ppn::new(8), Ppn::new(9)];
@@ -295,7 +295,7 @@ fn a_place_that_was_erased_since_the_checkpoint_has_nothing_any_more() {
 }
 
 #[test]
-fn what_was_written_before_a_trim_is_forgotten() {
+fn writes_before_a_trim_are_forgotten() {
     let mut flash = Flash::new();
     let old: Vec<_> = (0..4).map(|lpn| (lpn, flash.data(0, lpn, 20, 90))).collect();
     let before = flash.data(1, 4, 69, 110);
@@ -326,7 +326,7 @@ fn what_was_written_before_a_trim_is_forgotten() {
 }
 
 #[test]
-fn what_was_in_the_log_at_the_checkpoint_is_newer_than_its_place_or_not() {
+fn log_pages_of_the_checkpoint_may_be_newer_than_their_original() {
     let mut flash = Flash::new();
     let three = flash.data(0, 3, 5, 4);
     let four = flash.data(0, 4, 9, 5);

@@ -10,12 +10,12 @@ use crate::nand::Cause;
 
 /// Chunks in memory.
 #[derive(Default)]
-struct Held {
+struct SavedChunks {
     chunks: VecDeque<Vec<u8>>,
     is_loading: bool,
 }
 
-impl Chunks for Held {
+impl Chunks for SavedChunks {
     fn pass(&mut self, chunk: &mut Vec<u8>) {
         match self.is_loading {
             false => self.chunks.push_back(chunk.clone()),
@@ -24,17 +24,17 @@ impl Chunks for Held {
     }
 }
 
-fn saved(state: &mut dyn State) -> Held {
-    let mut held = Held::default();
-    let mut carrier = Carrier::saving(&mut held);
+fn saved(state: &mut dyn State) -> SavedChunks {
+    let mut chunks = SavedChunks::default();
+    let mut carrier = Carrier::saving(&mut chunks);
     state.carry(&mut carrier);
     assert!(carrier.finish());
-    assert!(held.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
-    Held { is_loading: true, ..held }
+    assert!(chunks.chunks.iter().all(|chunk| (1..=CHUNK).contains(&chunk.len())));
+    SavedChunks { is_loading: true, ..chunks }
 }
 
 /// Loads a state. Returns whether the state took exactly the saved bytes.
-fn load(state: &mut dyn State, from: &mut Held) -> bool {
+fn load(state: &mut dyn State, from: &mut SavedChunks) -> bool {
     let mut carrier = Carrier::loading(from);
     state.carry(&mut carrier);
     carrier.finish()
@@ -62,23 +62,23 @@ fn all() -> impl Strategy<Value = All> {
 
 proptest! {
     #[test]
-    fn what_is_loaded_is_what_was_saved(mut state in all(), mut other in all()) {
-        let mut held = saved(&mut state);
-        prop_assert!(load(&mut other, &mut held));
+    fn loaded_state_equals_saved_state(mut state in all(), mut other in all()) {
+        let mut chunks = saved(&mut state);
+        prop_assert!(load(&mut other, &mut chunks));
         prop_assert_eq!(state, other);
     }
 
     #[test]
-    fn too_few_or_too_many_bytes_are_told(mut state in all(), cut in any::<bool>()) {
-        let mut held = saved(&mut state);
+    fn too_few_or_too_many_bytes_are_reported(mut state in all(), cut in any::<bool>()) {
+        let mut chunks = saved(&mut state);
         match cut {
-            true => held.chunks.back_mut().map(|last| { last.pop(); }),
-            false => held.chunks.back_mut().map(|last| last.push(0)),
+            true => chunks.chunks.back_mut().map(|last| { last.pop(); }),
+            false => chunks.chunks.back_mut().map(|last| last.push(0)),
         };
-        prop_assert!(!load(&mut state, &mut held));
-        let mut held = saved(&mut state);
-        held.chunks.push_back(vec![0]);
-        prop_assert!(!load(&mut state, &mut held));
+        prop_assert!(!load(&mut state, &mut chunks));
+        let mut chunks = saved(&mut state);
+        chunks.chunks.push_back(vec![0]);
+        prop_assert!(!load(&mut state, &mut chunks));
     }
 }
 
@@ -88,7 +88,9 @@ fn addresses_and_choices_are_carried() {
     let data = ends.map(|n| Owner::Data(Lpn::new(n)));
     let map = ends.map(|n| Owner::Translation(Tpn::new(n)));
     let owners: Vec<_> = data.into_iter().chain(map).collect();
-    comes_back(owners.iter().map(|&owner| OwnerSlot::of(owner)).chain([OwnerSlot::NONE]).collect());
+    comes_back(
+        owners.iter().map(|&owner| OwnerSlot::from_owner(owner)).chain([OwnerSlot::NONE]).collect(),
+    );
     comes_back(owners);
     comes_back(ends.map(|n| Some(Ppn::new(n))).into_iter().chain([None]).collect());
     comes_back(Cause::ALL.iter().map(|row| row.0).collect());
@@ -98,8 +100,8 @@ fn addresses_and_choices_are_carried() {
 
 fn comes_back<T: Blank + Clone + PartialEq + core::fmt::Debug>(mut table: Vec<T>) {
     let before = table.clone();
-    let mut held = saved(&mut table);
+    let mut chunks = saved(&mut table);
     table.clear();
-    assert!(load(&mut table, &mut held));
+    assert!(load(&mut table, &mut chunks));
     assert_eq!(table, before);
 }

@@ -36,7 +36,7 @@ impl UnitTable {
             self.written[unit.index()] = written;
         }
         for (ppn, owner) in valid {
-            self.owners[ppn.index()] = OwnerSlot::of(owner);
+            self.owners[ppn.index()] = OwnerSlot::from_owner(owner);
             self.valid.add(ppn);
             self.units[self.geometry.unit(ppn).index()].valid += 1;
         }

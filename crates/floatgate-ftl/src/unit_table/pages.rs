@@ -22,7 +22,7 @@ impl UnitTable {
     /// Notes that the next page of an open unit was programmed for `owner`.
     #[inline(always)]
     pub fn validate(&mut self, ppn: Ppn, owner: Owner) {
-        self.owners[ppn.index()] = OwnerSlot::of(owner);
+        self.owners[ppn.index()] = OwnerSlot::from_owner(owner);
         self.valid.add(ppn);
         self.programmed(ppn, 1);
     }
@@ -78,7 +78,7 @@ impl UnitTable {
         let Some(&(first, _)) = pages.first() else { return };
         self.valid.remove_all(pages.iter().map(|&(from, _)| from));
         for (&(_, owner), slot) in pages.iter().zip(&mut self.owners[to.index()..]) {
-            *slot = OwnerSlot::of(owner);
+            *slot = OwnerSlot::from_owner(owner);
         }
         let count = pages.len() as u32;
         self.valid.add_all(to.get()..to.get() + count);
@@ -91,7 +91,7 @@ impl UnitTable {
     /// Gives a page to another owner. Nothing is programmed.
     pub fn rename(&mut self, ppn: Ppn, from: Owner, to: Owner) {
         assert_eq!(self.owner(ppn), Some(from), "{ppn:?} is not {from:?}'s to hand over");
-        self.owners[ppn.index()] = OwnerSlot::of(to);
+        self.owners[ppn.index()] = OwnerSlot::from_owner(to);
     }
 
     /// Prefetches the memory that [`UnitTable::invalidate`] will touch.

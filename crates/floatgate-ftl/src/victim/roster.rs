@@ -15,13 +15,13 @@ const NONE: u32 = u32::MAX;
 
 /// Position of a unit in the roster, and its last known state.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct RosterSlot {
     at: u32,
     valid: u32,
     stream: u8,
 }
 
-crate::state!(blank Place { at, valid, stream });
+crate::state!(blank RosterSlot { at, valid, stream });
 
 #[derive(Clone, Debug, Default)]
 struct Stream {
@@ -36,7 +36,7 @@ crate::state!(blank Stream { units, valid });
 #[derive(Clone, Debug)]
 pub(super) struct Roster {
     streams: Vec<Stream>,
-    places: Vec<Place>,
+    places: Vec<RosterSlot>,
     changed: Vec<Unit>,
     rng: Rng,
 }
@@ -48,7 +48,7 @@ impl Roster {
     pub(super) fn new(units: u32, streams: u8, seed: u64) -> Self {
         Self {
             streams: vec![Stream::default(); streams.into()],
-            places: vec![Place { at: NONE, valid: 0, stream: 0 }; units as usize],
+            places: vec![RosterSlot { at: NONE, valid: 0, stream: 0 }; units as usize],
             changed: Vec::new(),
             rng: Rng::new(seed),
         }
@@ -99,13 +99,13 @@ impl Roster {
 
     fn put_in(&mut self, unit: Unit, stream: u8, valid: u32) {
         let to = &mut self.streams[usize::from(stream)];
-        self.places[unit.index()] = Place { at: to.units.len() as u32, valid, stream };
+        self.places[unit.index()] = RosterSlot { at: to.units.len() as u32, valid, stream };
         to.units.push(unit);
         to.valid += u64::from(valid);
     }
 
     fn take_out(&mut self, unit: Unit) {
-        let Place { at, valid, stream } = self.places[unit.index()];
+        let RosterSlot { at, valid, stream } = self.places[unit.index()];
         if at != NONE {
             let from = &mut self.streams[usize::from(stream)];
             from.valid -= u64::from(valid);

@@ -250,7 +250,7 @@ fn the_first_sealed_is_that_of_a_scan() {
 /// stream that has lost no page for the longest time. `Oldest`: the unit of any stream that has
 /// lost no page for the longest time.
 #[test]
-fn greedy_breaks_ties_as_it_is_told() {
+fn greedy_breaks_ties_as_configured() {
     for tie in [Tie::Cold, Tie::Hot, Tie::Oldest] {
         let (mut policy, mut ties) = (Greedy::new(&VictimConfig { tie, ..config(30) }), 0);
         let mut history = History::new(30, 4, 7);

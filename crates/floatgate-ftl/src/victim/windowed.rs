@@ -37,8 +37,8 @@ pub struct Windowed {
     window: usize,
     units: u32,
     /// Windows of the whole drive, and of each stream.
-    whole: Option<Windows>,
-    by_stream: Option<Windows>,
+    whole: Option<AgeWindows>,
+    by_stream: Option<AgeWindows>,
     changed: Vec<Unit>,
 }
 
@@ -69,7 +69,7 @@ impl Victim for Windowed {
             Pool::Stream(stream) => (&mut self.by_stream, table.streams(Pool::All).len(), stream),
         };
         let windows =
-            windows.get_or_insert_with(|| Windows::new(table, self.units, count, self.window));
+            windows.get_or_insert_with(|| AgeWindows::new(table, self.units, count, self.window));
         windows.emptiest(number.into())
     }
 
@@ -107,7 +107,7 @@ const AHEAD: usize = 6;
 type Age = u64;
 
 #[derive(Clone, Debug)]
-struct Window {
+struct AgeWindow {
     /// The oldest units, up to the size of the window.
     inside: Tournament<Fill>,
     /// The other units, the oldest first. An entry with an outdated age belongs to a unit that has
@@ -115,14 +115,14 @@ struct Window {
     outside: VecDeque<(Age, Unit)>,
 }
 
-crate::state!(blank Window { inside, outside });
+crate::state!(blank AgeWindow { inside, outside });
 
 /// One window for all streams, or one for each.
 #[derive(Clone, Debug)]
-struct Windows {
+struct AgeWindows {
     size: usize,
     leaves: Leaves,
-    windows: Vec<Window>,
+    windows: Vec<AgeWindow>,
     /// Last known age of each unit.
     ages: Vec<Age>,
     /// Window of each unit.
@@ -131,11 +131,11 @@ struct Windows {
     newcomers: Vec<(Age, Unit)>,
 }
 
-crate::state!(blank Windows { size, leaves, windows, ages, homes, newcomers });
+crate::state!(blank AgeWindows { size, leaves, windows, ages, homes, newcomers });
 
-impl Windows {
+impl AgeWindows {
     fn new(table: &UnitTable, units: u32, count: usize, size: usize) -> Self {
-        let window = Window { inside: Tournament::new(), outside: VecDeque::new() };
+        let window = AgeWindow { inside: Tournament::new(), outside: VecDeque::new() };
         let mut windows = Self {
             size,
             leaves: Leaves::new(units),

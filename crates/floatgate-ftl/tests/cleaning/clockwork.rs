@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
-use floatgate_ftl::nand::{Cause, Chain, Clock, Counted, Move, Moves, Nand, Part, Source};
+use floatgate_ftl::nand::{Cause, Chain, Clock, Component, Counted, Move, Moves, Nand, ReadSource};
 
 use crate::common::log::{Kind, Log};
 use table::Table;
@@ -55,7 +55,7 @@ impl Clockwork {
 
     fn takes(&mut self, kinds: &[Kind], cause: Cause, chain: &mut Chain, ns: u64) {
         let begin = self.table.end(*chain);
-        self.table.delay(chain, ns, Part::Die);
+        self.table.delay(chain, ns, Component::Die);
         let end = self.table.end(*chain);
         kinds.iter().for_each(|&kind| self.log.push(Step { kind, cause, begin, end }));
     }
@@ -77,7 +77,7 @@ impl Nand for Clockwork {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), Infallible> {

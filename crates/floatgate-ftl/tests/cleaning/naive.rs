@@ -14,7 +14,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
-use floatgate_ftl::nand::{Blame, Cause, Part};
+use floatgate_ftl::nand::{Blame, Cause, Component};
 use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -177,7 +177,7 @@ impl<M: Mapping> Naive<M> {
         match request.op {
             Op::Flush => {}
             Op::Trim => {
-                blame.0[Part::Gc as usize] = self.trim(first..first + pages, &mut done);
+                blame.0[Component::Gc as usize] = self.trim(first..first + pages, &mut done);
             }
             Op::Read | Op::Write => {
                 if request.op == Op::Write {
@@ -199,13 +199,13 @@ impl<M: Mapping> Naive<M> {
                     }
                     if now >= done {
                         done = now;
-                        blame.0[Part::Gc as usize] = waited;
+                        blame.0[Component::Gc as usize] = waited;
                     }
                 }
             }
         }
-        blame.0[Part::Queue as usize] = begin - arrival;
-        blame.0[Part::Die as usize] = done - begin - blame.0[Part::Gc as usize];
+        blame.0[Component::Queue as usize] = begin - arrival;
+        blame.0[Component::Die as usize] = done - begin - blame.0[Component::Gc as usize];
         self.drained = self.drained.max(done);
         Completion { arrival_ns: arrival, done_ns: done, blame }
     }

@@ -130,9 +130,9 @@ fn shape(rng: &mut Rng) -> Shape {
 
 /// Returns the same flash with dies that program rows.
 fn rows(rng: &mut Rng, of: Shape) -> Shape {
-    let (levels, beside) = (1 + rng.below(3) as u32, 1 + rng.below(2) as u32);
+    let (levels, width) = (1 + rng.below(3) as u32, 1 + rng.below(2) as u32);
     let dies = any(rng, &[1, 1, of.channels * of.dies]);
-    let (pages, pages_per_block) = (levels * of.planes * beside, levels * beside * 2);
+    let (pages, pages_per_block) = (levels * of.planes * width, levels * width * 2);
     let (stripe, is_protected) = (any(rng, &[None, Some(2)]), any(rng, &[false, true]));
     let stripe = stripe.filter(|n| dies.is_multiple_of(*n));
     let unit = ProgramUnit { pages: pages.max(2), levels, is_protected, stripe };

@@ -4,7 +4,7 @@
 
 use super::rows::Memory;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::nand::{Blame, Counted, Ended, Part, Schedule, Server, Share, Timing};
+use floatgate_ftl::nand::{Blame, Component, Counted, Ended, Schedule, Server, Share, Timing};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
@@ -21,22 +21,22 @@ pub enum Kind {
     Erase,
 }
 
-/// State of a step, with its begin or end. States before `Stands` are not ready.
+/// State of a step, with its begin or end. States before `Queued` are not ready.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
     /// Waits for its chain.
     Follows,
     /// Waits for separate work or a hazard since then; its chain has ended.
-    Held(u64),
+    Blocked(u64),
     /// Waits in front of its die or server since then.
-    Stands(u64),
+    Queued(u64),
     /// Is delayed or served until then.
     Runs(u64),
     /// Its die is busy with it until then: first the command cycles, then the cells.
     Command(u64),
     Cells(u64),
     /// The cells keep the page that they have read, because the register is taken.
-    Kept,
+    InCells,
     /// Waits for the channel since then; is on the channel until then; has been transferred.
     Ready(u64),
     Moves(u64),
@@ -46,12 +46,12 @@ pub enum State {
     Resuming(u64),
     Ended(u64),
 }
-use State::{Cells, Command, Ended as Done, Follows, Held, Kept, Moved, Moves, Ready};
-use State::{Resuming, Runs, Stands, Suspended, Suspending};
+use State::{Blocked, Cells, Command, Ended as Done, Follows, InCells, Moved, Moves, Ready};
+use State::{Queued, Resuming, Runs, Suspended, Suspending};
 
-/// Place of a page or of an erase; an erase has no row and no plane.
+/// Location of a page or of an erase; an erase has no row and no plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct Location {
     pub die: usize,
     pub unit: u32,
     pub row: u32,
@@ -62,7 +62,7 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub struct Step {
     pub kind: Kind,
-    pub part: Part,
+    pub component: Component,
     /// Duration of the cells, the delay or the service.
     pub ns: u64,
     /// Channel time of one transfer, and the number of transfers; a row takes several.
@@ -76,9 +76,9 @@ pub struct Step {
     pub hold: u64,
     /// Core that its chain holds, as the step that took the core.
     pub core: Option<usize>,
-    pub place: Place,
+    pub location: Location,
     pub is_urgent: bool,
-    pub is_told: bool,
+    pub is_attributed: bool,
     pub ticket: Option<u64>,
     /// Ends of its chain; other work that must end; the step that must reach the die first.
     pub follows: Vec<usize>,
@@ -94,9 +94,9 @@ pub struct Step {
     /// Begin of its chain, and the blame since then.
     pub began: u64,
     pub blame: Blame,
-    /// Part for which the step waited last before it was ready, and the time for which a hazard
-    /// delayed it while its die was idle.
-    pub kept: Part,
+    /// Component for which the step waited last before it was ready, and the time for which a
+    /// hazard delayed it while its die was idle.
+    pub last_blocker: Component,
     pub idle: u64,
     /// Time on the longest path for which it waited while dies did host operations.
     pub of_host: u64,
@@ -183,7 +183,7 @@ impl Brute {
         let now = self.now;
         self.taken.retain(|&(_, until, _)| until > now);
         // The obstacle of an operation may need the core that waits for the operation.
-        for at in self.live(|step| step.is_flash() && matches!(step.state, Held(_))) {
+        for at in self.live(|step| step.is_flash() && matches!(step.state, Blocked(_))) {
             if self.give_back(self.steps[at].core) {
                 self.see("core given back early");
             }
@@ -196,18 +196,20 @@ impl Brute {
         for at in self.live.clone() {
             let step = &self.steps[at];
             let is_done = |&at: &usize| !self.steps[at].is_live();
-            let may_stand = |at: usize| self.steps[at].state >= Stands(0);
+            let may_stand = |at: usize| self.steps[at].state >= Queued(0);
             match step.state {
                 Follows if !step.is_open && step.follows.iter().all(is_done) => self.reach(at),
-                Held(since)
+                Blocked(since)
                     if step.awaits.iter().all(is_done) && step.behind.is_none_or(may_stand) =>
                 {
                     self.stand(at, self.now - since);
                 }
-                Kept if self.register(step.place.die).is_none_or(|head| head == step.head) => {
-                    self.go_on(at);
+                InCells
+                    if self.register(step.location.die).is_none_or(|head| head == step.head) =>
+                {
+                    self.continue_step(at);
                 }
-                _ if step.until().is_some_and(|until| until <= self.now) => self.go_on(at),
+                _ if step.until().is_some_and(|until| until <= self.now) => self.continue_step(at),
                 _ => continue,
             }
             has_ended = true;
@@ -220,58 +222,61 @@ impl Brute {
     fn reach(&mut self, at: usize) {
         let follows = self.steps[at].follows.iter();
         if let Some(&last) = follows.max_by_key(|&&at| (self.steps[at].state, at)) {
-            let &Step { kind, part, kept, began, blame, is_told, of_host, .. } = &self.steps[last];
+            let &Step {
+                kind, component, last_blocker, began, blame, is_attributed, of_host, ..
+            } = &self.steps[last];
             let step = &mut self.steps[at];
             (step.began, step.blame) = (began, blame);
-            step.kept = if kind == Kind::Join { kept } else { part };
-            step.of_host = if is_told { 0 } else { of_host };
+            step.last_blocker = if kind == Kind::Join { last_blocker } else { component };
+            step.of_host = if is_attributed { 0 } else { of_host };
         }
         if self.steps[at].is_row {
             // A row belongs to several chains, so it inherits no waiting time from any of them.
             (self.steps[at].began, self.steps[at].blame) = (self.now, Blame::default());
         }
-        self.steps[at].state = Held(self.now);
+        self.steps[at].state = Blocked(self.now);
     }
 
     /// Handles the end of all waits of a step.
     fn stand(&mut self, at: usize, waited: u64) {
-        let &Step { kind, part, mut kept, behind, ref awaits, place, ns, .. } = &self.steps[at];
+        let &Step { kind, component, mut last_blocker, behind, ref awaits, location, ns, .. } =
+            &self.steps[at];
         let awaited = behind.or(awaits.last().copied()).map(|at| &self.steps[at]);
         if let (Some(awaited), 1..) = (awaited, waited) {
-            kept = match kind {
-                Kind::Join => part,
-                Kind::Erase => Part::Die,
-                _ if awaited.is_told => awaited.kept,
-                _ => awaited.part,
+            last_blocker = match kind {
+                Kind::Join => component,
+                Kind::Erase => Component::Die,
+                _ if awaited.is_attributed => awaited.last_blocker,
+                _ => awaited.component,
             };
         }
-        let of_host = awaited.map_or(0, |work| if work.is_told { 0 } else { work.of_host });
+        let of_host = awaited.map_or(0, |work| if work.is_attributed { 0 } else { work.of_host });
         let step = &mut self.steps[at];
-        step.kept = kept;
-        step.blame.add(kept, step.idle);
-        step.state = Stands(self.now);
+        step.last_blocker = last_blocker;
+        step.blame.add(last_blocker, step.idle);
+        step.state = Queued(self.now);
         match kind {
             Kind::Join => {
-                step.blame.add(Part::Die, of_host.min(waited));
-                step.blame.add(part, waited - of_host.min(waited));
+                step.blame.add(Component::Die, of_host.min(waited));
+                step.blame.add(component, waited - of_host.min(waited));
                 self.complete(at);
             }
             Kind::GiveBack => self.complete(at),
             Kind::Delay => step.state = Runs(self.now + ns),
             Kind::Serve => {}
-            Kind::Read | Kind::Program | Kind::Erase => self.dies[place.die].push(at),
+            Kind::Read | Kind::Program | Kind::Erase => self.dies[location.die].push(at),
         }
     }
 
     pub fn complete(&mut self, at: usize) {
         let (at_ns, step) = (self.now, &mut self.steps[at]);
-        assert_eq!(step.blame.total(), at_ns - step.began, "the parts sum to it: {step:?}");
+        assert_eq!(step.blame.total(), at_ns - step.began, "the components sum to it: {step:?}");
         step.state = Done(at_ns);
-        let blame = if step.is_told { step.blame } else { Blame::default() };
+        let blame = if step.is_attributed { step.blame } else { Blame::default() };
         self.ended.extend(step.ticket.map(|ticket| Ended { ticket, at_ns, blame }));
         if step.is_flash() {
             self.end = at_ns;
-            self.dies[step.place.die].retain(|&other| other != at);
+            self.dies[step.location.die].retain(|&other| other != at);
         }
         let Step { kind, core, .. } = *step;
         if kind == Kind::GiveBack && self.give_back(core) {
@@ -290,12 +295,12 @@ impl Brute {
 
     fn begin_all(&mut self) -> bool {
         let mut has_begun = false;
-        let stands = |step: &Step| matches!(step.state, Stands(_));
+        let stands = |step: &Step| matches!(step.state, Queued(_));
         for at in self.in_turn(|step| step.kind == Kind::Serve && stands(step)) {
             let Step { server, ns, hold, .. } = self.steps[at];
             let is_cores = server == Server::Cores as usize;
-            let places = if is_cores { self.schedule.controller.cores as usize } else { 1 };
-            if self.taken.iter().filter(|taken| taken.0 == server).count() < places {
+            let locations = if is_cores { self.schedule.controller.cores as usize } else { 1 };
+            if self.taken.iter().filter(|taken| taken.0 == server).count() < locations {
                 self.steps[at].state = Runs(self.now + ns);
                 self.taken.push((server, self.now.saturating_add(hold), at));
                 has_begun = true;
@@ -307,7 +312,7 @@ impl Brute {
             }
         }
         for at in self.in_turn(|step| matches!(step.state, Ready(_))) {
-            if self.moving(self.channel(self.steps[at].place.die)).is_none() {
+            if self.moving(self.channel(self.steps[at].location.die)).is_none() {
                 self.steps[at].state = Moves(self.now + self.steps[at].moves_ns);
                 has_begun = true;
             }
@@ -327,28 +332,33 @@ impl Brute {
 
     fn next_time(&self) -> Option<u64> {
         let steps = self.live.iter().filter_map(|&at| match self.steps[at].state {
-            Stands(since) => Some(since.saturating_add(self.starve())),
+            Queued(since) => Some(since.saturating_add(self.starve())),
             _ => self.steps[at].until(),
         });
         let times = steps.chain(self.taken.iter().map(|taken| taken.1));
         times.filter(|&time| time > self.now && time < u64::MAX).min()
     }
 
-    /// Returns the part for the time of a step until the next instant, and whether the step waits
-    /// for its die.
-    fn told(&self, at: usize, does: Option<Part>, moves: Option<Part>) -> (Option<Part>, bool) {
+    /// Returns the component for the time of a step until the next instant, and whether the step
+    /// waits for its die.
+    fn attribution(
+        &self,
+        at: usize,
+        does: Option<Component>,
+        moves: Option<Component>,
+    ) -> (Option<Component>, bool) {
         let step = &self.steps[at];
         match step.state {
-            Held(_) | Stands(_) if step.is_flash() => (does, true),
-            Stands(_) | Runs(_) => (Some(step.part), false),
-            Command(_) | Kept | Moves(_) => (Some(Part::Bus), false),
-            Cells(_) | Resuming(_) => (Some(self.steps[step.head].part), false),
-            Suspending(_) => (Some(self.steps[step.head].part), true),
+            Blocked(_) | Queued(_) if step.is_flash() => (does, true),
+            Queued(_) | Runs(_) => (Some(step.component), false),
+            Command(_) | InCells | Moves(_) => (Some(Component::Bus), false),
+            Cells(_) | Resuming(_) => (Some(self.steps[step.head].component), false),
+            Suspending(_) => (Some(self.steps[step.head].component), true),
             Suspended => (does, true),
             Ready(_) => (moves, false),
             Moved if self.is_full(step.head) => (does, true),
-            Moved => (Some(Part::Bus), false),
-            Follows | Held(_) | Done(_) => (None, false),
+            Moved => (Some(Component::Bus), false),
+            Follows | Blocked(_) | Done(_) => (None, false),
         }
     }
 
@@ -357,20 +367,20 @@ impl Brute {
         let does: Vec<_> = (0..self.dies.len()).map(|die| self.does(die)).collect();
         let moves: Vec<_> = (0..self.moved.len()).map(|channel| self.moves(channel)).collect();
         for at in self.live.clone() {
-            let die = self.steps[at].place.die;
-            let (told, waits) = self.told(at, does[die], moves[self.channel(die)]);
+            let die = self.steps[at].location.die;
+            let (attribution, waits) = self.attribution(at, does[die], moves[self.channel(die)]);
             let step = &mut self.steps[at];
-            match told {
-                Some(part) => step.blame.add(part, ns),
+            match attribution {
+                Some(component) => step.blame.add(component, ns),
                 None => step.idle += if waits { ns } else { 0 },
             }
-            step.of_host += if waits && does[die] == Some(Part::Die) { ns } else { 0 };
+            step.of_host += if waits && does[die] == Some(Component::Die) { ns } else { 0 };
         }
         for (busy, does) in self.busy.iter_mut().zip(does) {
             *busy += if does.is_some() { ns } else { 0 };
         }
         for (moved, moves) in self.moved.iter_mut().zip(moves) {
-            moves.into_iter().for_each(|part| moved.add(part, ns));
+            moves.into_iter().for_each(|component| moved.add(component, ns));
         }
         self.now = to;
     }

@@ -1,10 +1,10 @@
 //! docs/time.md as a program: the work of dies and channels. An operation of a die is an erase, or
 //! pages of one row on several planes. Its first page identifies it.
 
-use super::brute::State::{Cells, Command, Kept, Moved, Moves, Ready};
-use super::brute::State::{Resuming, Runs, Stands, Suspended, Suspending};
+use super::brute::State::{Cells, Command, InCells, Moved, Moves, Ready};
+use super::brute::State::{Queued, Resuming, Runs, Suspended, Suspending};
 use super::brute::{Brute, Kind, State, Step};
-use floatgate_ftl::nand::{Order, Part};
+use floatgate_ftl::nand::{Component, Order};
 
 /// The queues of a die.
 const URGENT: usize = 0;
@@ -27,7 +27,7 @@ impl Brute {
             _ => CHANGES,
         };
         let stands = |&at: &usize| match self.steps[at].state {
-            Stands(since) if queue_of(&self.steps[at]) == queue => Some((since, at)),
+            Queued(since) if queue_of(&self.steps[at]) == queue => Some((since, at)),
             _ => None,
         };
         let mut standing: Vec<_> = self.dies[die].iter().filter_map(stands).collect();
@@ -60,7 +60,7 @@ impl Brute {
     }
 
     fn pages(&self, head: usize) -> Vec<usize> {
-        let mut pages = self.dies[self.steps[head].place.die].clone();
+        let mut pages = self.dies[self.steps[head].location.die].clone();
         pages.retain(|&at| self.steps[at].head == head);
         pages
     }
@@ -69,7 +69,7 @@ impl Brute {
     fn cells(&self, die: usize) -> Option<usize> {
         self.operation(die, |step| match step.state {
             Command(_) => step.kind != Kind::Program,
-            state => matches!(state, Cells(_) | Kept | Suspending(_) | Resuming(_)),
+            state => matches!(state, Cells(_) | InCells | Suspending(_) | Resuming(_)),
         })
     }
 
@@ -142,7 +142,7 @@ impl Brute {
 
     fn resume(&mut self, head: usize, has_urgent: bool) -> bool {
         self.steps[head].times = if has_urgent { u32::MAX } else { self.steps[head].times };
-        self.see(if has_urgent { "goes on before urgent reads" } else { "goes on" });
+        self.see(if has_urgent { "continues before urgent reads" } else { "continues" });
         self.enter(head, Resuming(self.now + self.schedule.suspend.unwrap().resume_ns));
         self.pass_at_once(head)
     }
@@ -152,12 +152,12 @@ impl Brute {
     fn begin_head(&mut self, die: usize, queue: Option<usize>) -> bool {
         let Some(queue) = queue.map(|queue| self.queue(die, queue)) else { return false };
         let head = queue[0].1;
-        let Step { kind, place, .. } = self.steps[head];
+        let Step { kind, location, .. } = self.steps[head];
         let mut pages: Vec<usize> = vec![];
         for (_, at) in queue {
             let other = &self.steps[at];
-            let is_taken = pages.iter().any(|&page| self.steps[page].place == other.place);
-            let is_row = (other.place.unit, other.place.row) == (place.unit, place.row);
+            let is_taken = pages.iter().any(|&page| self.steps[page].location == other.location);
+            let is_row = (other.location.unit, other.location.row) == (location.unit, location.row);
             let joins = kind != Kind::Erase && other.kind == kind && is_row && !is_taken;
             if at != head && !joins {
                 break;
@@ -166,8 +166,8 @@ impl Brute {
         }
         self.see(if pages.len() > 1 { "multi-plane" } else { "one page or erase" });
         match (self.cells(die), self.register(die)) {
-            (Some(_), _) => self.see("a program in the register beside working cells"),
-            (_, Some(_)) => self.see("cells that work beside a read in the register"),
+            (Some(_), _) => self.see("a program in the register during work of the cells"),
+            (_, Some(_)) => self.see("work of the cells with a read in the register"),
             _ => {}
         }
         for page in pages {
@@ -181,16 +181,16 @@ impl Brute {
     /// Command cycles and a resumption of zero length are skipped.
     fn pass_at_once(&mut self, head: usize) -> bool {
         if self.steps[head].until() == Some(self.now) {
-            self.pages(head).into_iter().for_each(|page| self.go_on(page));
+            self.pages(head).into_iter().for_each(|page| self.continue_step(page));
         }
         true
     }
 
     /// Ends the current activity of a step.
-    pub fn go_on(&mut self, at: usize) {
-        let Step { kind, state, left, place, transfers, .. } = self.steps[at];
+    pub fn continue_step(&mut self, at: usize) {
+        let Step { kind, state, left, location, transfers, .. } = self.steps[at];
         self.steps[at].state = match (state, kind) {
-            (Command(_), Kind::Program) | (Kept, _) if self.timing.transfer_ns > 0 => {
+            (Command(_), Kind::Program) | (InCells, _) if self.timing.transfer_ns > 0 => {
                 Ready(self.now)
             }
             (Moves(_), Kind::Program) if transfers > 1 => {
@@ -200,13 +200,13 @@ impl Brute {
             (Command(_) | Moves(_), Kind::Program) => Moved,
             (Command(_) | Resuming(_), _) => Cells(self.now + left),
             (Cells(_), Kind::Read) => {
-                if self.register(place.die).is_some() {
+                if self.register(location.die).is_some() {
                     self.see("a read that waits for the register");
                 }
-                Kept
+                InCells
             }
             (Suspending(_), _) => Suspended,
-            (Runs(_) | Cells(_) | Kept | Moves(_), _) => return self.complete(at),
+            (Runs(_) | Cells(_) | InCells | Moves(_), _) => return self.complete(at),
             _ => unreachable!("nothing else ends"),
         };
     }
@@ -225,21 +225,22 @@ impl Brute {
         pages.find(|&at| matches!(self.steps[at].state, Moves(_)))
     }
 
-    /// Returns the part for a wait for a channel.
-    pub fn moves(&self, channel: usize) -> Option<Part> {
-        let part = self.moving(channel).map(|at| self.steps[at].part);
-        part.map(|part| if part == Part::Die { Part::Bus } else { part })
+    /// Returns the component for a wait for a channel.
+    pub fn moves(&self, channel: usize) -> Option<Component> {
+        let component = self.moving(channel).map(|at| self.steps[at].component);
+        component
+            .map(|component| if component == Component::Die { Component::Bus } else { component })
     }
 
-    /// Returns the part for a wait for a die.
-    pub fn does(&self, die: usize) -> Option<Part> {
+    /// Returns the component for a wait for a die.
+    pub fn does(&self, die: usize) -> Option<Component> {
         let head = self.cells(die).or(self.register(die))?;
         let states: Vec<_> = self.pages(head).iter().map(|&page| self.steps[page].state).collect();
         let waits = states.iter().any(|state| matches!(state, Ready(_)));
         let is_moving = states.iter().any(|state| matches!(state, Moves(_)));
         match waits && !is_moving {
             true => self.moves(self.channel(die)),
-            false => Some(self.steps[head].part),
+            false => Some(self.steps[head].component),
         }
     }
 }

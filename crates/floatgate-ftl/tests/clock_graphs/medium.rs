@@ -1,26 +1,26 @@
 //! docs/time.md as a program: the interface of the drive, and the waits of each step.
 
-use super::brute::{Brute, Kind, Place, Seen, State, Step};
+use super::brute::{Brute, Kind, Location, Seen, State, Step};
 use super::rows::Memory;
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::{Counters, DieUse, Occupation};
 use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::{
-    Blame, Cause, Chain, Clock, Controller, Counted, Ended, Fork, Moves, Nand, Part, Schedule,
-    Server, Share, Source, Task, Timing,
+    Blame, Cause, Chain, Clock, Component, Controller, Counted, Ended, Fork, Moves, Nand,
+    ReadSource, Schedule, Server, Share, Task, Timing,
 };
 use floatgate_ftl::parameters::Choice;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-/// Returns the part for a wait for an operation with this cause.
-fn part(cause: Cause) -> Part {
+/// Returns the component for a wait for an operation with this cause.
+fn component(cause: Cause) -> Component {
     match cause {
-        Cause::Host | Cause::Pad | Cause::Parity => Part::Die,
-        Cause::Map | Cause::Journal => Part::Map,
-        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire | Cause::Fold => Part::Gc,
-        Cause::Merge => Part::Merge,
-        Cause::Remap => Part::Remap,
+        Cause::Host | Cause::Pad | Cause::Parity => Component::Die,
+        Cause::Map | Cause::Journal => Component::Map,
+        Cause::Gc | Cause::GcMap | Cause::Wear | Cause::Retire | Cause::Fold => Component::Gc,
+        Cause::Merge => Component::Merge,
+        Cause::Remap => Component::Remap,
     }
 }
 
@@ -49,12 +49,18 @@ impl Brute {
     }
 
     /// Appends a step to a chain.
-    pub fn issue(&mut self, chain: &mut Chain, kind: Kind, part: Part, ns: u64) -> &mut Step {
+    pub fn issue(
+        &mut self,
+        chain: &mut Chain,
+        kind: Kind,
+        component: Component,
+        ns: u64,
+    ) -> &mut Step {
         let at = self.steps.len();
         let before = chain.node().map(|(before, _)| before as usize);
         let step = Step {
             kind,
-            part,
+            component,
             ns,
             moves_ns: self.transfer_ns(kind),
             transfers: 1,
@@ -63,10 +69,10 @@ impl Brute {
             server: 0,
             hold: 0,
             core: self.core(*chain),
-            place: Place::default(),
+            location: Location::default(),
             // Chains for which a host read waits, and separate work, differ in these two fields.
             is_urgent: chain.at_node(0, 0) == Chain::new(true).at_node(0, 0),
-            is_told: *chain != chain.work(),
+            is_attributed: *chain != chain.work(),
             ticket: None,
             follows: before.filter(|_| self.is_live(*chain)).into_iter().collect(),
             awaits: vec![],
@@ -78,7 +84,7 @@ impl Brute {
             since: 0,
             began: self.now,
             blame: Blame::default(),
-            kept: part,
+            last_blocker: component,
             idle: 0,
             of_host: 0,
         };
@@ -112,21 +118,21 @@ impl Brute {
         planes
     }
 
-    fn place(&self, ppn: Ppn) -> Place {
+    fn location(&self, ppn: Ppn) -> Location {
         let (shape, (unit, page)) = (self.geometry.shape(), self.geometry.place(ppn));
         let plane = self.planes(unit)[(page % shape.superblock) as usize];
         let (die, row) = ((plane / shape.planes) as usize, page / shape.superblock);
-        Place { die, unit: unit.0, row, plane: plane % shape.planes }
+        Location { die, unit: unit.0, row, plane: plane % shape.planes }
     }
 
     /// Returns the dies of a unit; an erase covers all pages of the unit on a die.
-    fn places(&self, unit: Unit) -> Vec<Place> {
+    fn locations(&self, unit: Unit) -> Vec<Location> {
         let planes = self.planes(unit);
         let mut dies: Vec<_> = planes.iter().map(|p| p / self.geometry.shape().planes).collect();
         dies.sort_unstable();
         dies.dedup();
-        let place = |die| Place { die: die as usize, unit: unit.0, ..Place::default() };
-        dies.into_iter().map(place).collect()
+        let location = |die| Location { die: die as usize, unit: unit.0, ..Location::default() };
+        dies.into_iter().map(location).collect()
     }
 
     fn cells_ns(&self, kind: Kind, row: u32) -> u64 {
@@ -150,23 +156,24 @@ impl Brute {
     }
 
     /// Begins flash operations together.
-    pub fn begin(&mut self, kind: Kind, places: &[Place], cause: Cause, chain: &mut Chain) {
+    pub fn begin(&mut self, kind: Kind, locations: &[Location], cause: Cause, chain: &mut Chain) {
         let mut fork = Fork::new(*chain);
-        for &place in places {
+        for &location in locations {
             let is_change = |step: &Step| matches!(step.kind, Kind::Program | Kind::Erase);
-            let is_here =
-                |step: &Step| (step.place.die, step.place.unit) == (place.die, place.unit);
+            let is_here = |step: &Step| {
+                (step.location.die, step.location.unit) == (location.die, location.unit)
+            };
             let is_hazard = |step: &Step| match kind {
-                Kind::Read => step.kind == Kind::Program && step.place == place,
-                Kind::Erase => step.kind == Kind::Read && step.place.unit == place.unit,
+                Kind::Read => step.kind == Kind::Program && step.location == location,
+                Kind::Erase => step.kind == Kind::Read && step.location.unit == location.unit,
                 _ => false,
             };
             let awaits = self.live(|step| step.is_live() && is_hazard(step));
             let last = self.live(|step| step.is_live() && is_change(step) && is_here(step)).pop();
-            let ns = self.row_cells_ns(kind, place).unwrap_or(self.cells_ns(kind, place.row));
+            let ns = self.row_cells_ns(kind, location).unwrap_or(self.cells_ns(kind, location.row));
             let mut end = fork.branch();
-            let step = self.issue(&mut end, kind, part(cause), ns);
-            (step.place, step.awaits) = (place, awaits);
+            let step = self.issue(&mut end, kind, component(cause), ns);
+            (step.location, step.awaits) = (location, awaits);
             step.behind = last.filter(|_| kind != Kind::Read);
             fork.join(end, self);
         }
@@ -190,13 +197,13 @@ impl Nand for Brute {
         &mut self,
         at: Ppn,
         of: Owner,
-        source: Source,
+        source: ReadSource,
         why: Cause,
         on: &mut Chain,
     ) -> Result<(), Infallible> {
         match self.has_rows() {
             true => self.read_row(at, source, why, on),
-            false => self.begin(Kind::Read, &[self.place(at)], why, on),
+            false => self.begin(Kind::Read, &[self.location(at)], why, on),
         }
         self.counted.read(at, of, source, why, on)
     }
@@ -205,7 +212,7 @@ impl Nand for Brute {
         if self.has_rows() {
             self.fill(at, 1, why, on);
         } else {
-            self.begin(Kind::Program, &[self.place(at)], why, on);
+            self.begin(Kind::Program, &[self.location(at)], why, on);
             if why == Cause::Host {
                 self.frees(*on, 1);
             }
@@ -224,8 +231,8 @@ impl Nand for Brute {
             self.copy_rows(&listed, why, on);
             return self.counted.copy(moves, why, on);
         }
-        let from: Vec<_> = moves.clone().map(|step| self.place(step.from)).collect();
-        let to: Vec<_> = moves.clone().map(|step| self.place(step.to)).collect();
+        let from: Vec<_> = moves.clone().map(|step| self.location(step.from)).collect();
+        let to: Vec<_> = moves.clone().map(|step| self.location(step.to)).collect();
         self.begin(Kind::Read, &from, why, on);
         self.begin(Kind::Program, &to, why, on);
         self.counted.copy(moves, why, on)
@@ -238,7 +245,7 @@ impl Nand for Brute {
 
     fn erase(&mut self, unit: Unit, why: Cause, on: &mut Chain) -> Result<(), Infallible> {
         self.drop_rows(unit);
-        self.begin(Kind::Erase, &self.places(unit), why, on);
+        self.begin(Kind::Erase, &self.locations(unit), why, on);
         self.counted.erase(unit, why, on)
     }
 
@@ -277,7 +284,7 @@ impl Clock for Brute {
 
     fn join(&mut self, first: Chain, second: Chain) -> Chain {
         let mut chain = first;
-        self.issue(&mut chain, Kind::Join, Part::Queue, 0);
+        self.issue(&mut chain, Kind::Join, Component::Queue, 0);
         self.join_more(chain, second)
     }
 
@@ -287,27 +294,27 @@ impl Clock for Brute {
         joined
     }
 
-    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+    fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component) {
         if self.is_live(work) && work.node() != chain.node() {
             self.give_back_early(*chain);
             let awaits = work.node().into_iter().map(|(at, _)| at as usize).collect();
-            self.issue(chain, Kind::Join, part, 0).awaits = awaits;
+            self.issue(chain, Kind::Join, component, 0).awaits = awaits;
         }
     }
 
-    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+    fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component) {
         if ns > 0 {
-            self.issue(chain, Kind::Delay, part, ns);
+            self.issue(chain, Kind::Delay, component, ns);
         }
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
-        let part = match server {
-            Server::Commands => Part::Queue,
-            Server::Cores => Part::Controller,
-            Server::LinkIn | Server::LinkOut => Part::Link,
+        let component = match server {
+            Server::Commands => Component::Queue,
+            Server::Cores => Component::Controller,
+            Server::LinkIn | Server::LinkOut => Component::Link,
         };
-        let step = self.issue(chain, Kind::Serve, part, pass_ns);
+        let step = self.issue(chain, Kind::Serve, component, pass_ns);
         (step.server, step.hold) = (server as usize, hold_ns);
     }
 
@@ -316,7 +323,7 @@ impl Clock for Brute {
         let ns = task_ns[task as usize];
         let holds = blocking && matches!(task, Task::Translate | Task::RemapEntry);
         match self.core(*chain) {
-            Some(_) => self.delay(chain, ns, Part::Controller),
+            Some(_) => self.delay(chain, ns, Component::Controller),
             None if holds => {
                 self.serve(chain, Server::Cores, ns, u64::MAX);
                 let at = self.steps.len() - 1;
@@ -331,7 +338,7 @@ impl Clock for Brute {
 
     fn end_task(&mut self, chain: &mut Chain, holds: bool) {
         if holds {
-            self.issue(chain, Kind::GiveBack, Part::Controller, 0);
+            self.issue(chain, Kind::GiveBack, Component::Controller, 0);
         }
     }
 

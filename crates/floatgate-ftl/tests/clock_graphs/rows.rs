@@ -1,10 +1,10 @@
 //! docs/time.md, "Program units", as a program: pages that join rows in the controller's memory,
 //! parity, and the memory that acknowledges writes.
 
-use super::brute::{Brute, Kind, Place, Step};
+use super::brute::{Brute, Kind, Location, Step};
 use floatgate_ftl::addr::{Ppn, Unit};
 use floatgate_ftl::geometry::Mode;
-use floatgate_ftl::nand::{Cause, Chain, Clock, Fork, Move, Part, Source};
+use floatgate_ftl::nand::{Cause, Chain, Clock, Component, Fork, Move, ReadSource};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Pages that wait in the controller's memory, and the last reads.
@@ -37,7 +37,7 @@ struct Row {
     is_flushed: bool,
 }
 
-/// Position of a page in its unit: its row on its die, and its place in the row.
+/// Position of a page in its unit: its row on its die, and its location in the row.
 struct Spot {
     unit: u32,
     page: u32,
@@ -86,9 +86,9 @@ impl Brute {
         Spot { unit, page, pages, stripe, row, die, parity_die, level }
     }
 
-    /// Returns the place of a level of a row on a die of a unit. Rows visit the dies like pages on
-    /// dies with one plane.
-    fn row_place(&self, unit: u32, die: u32, row: u32, level: u32) -> Place {
+    /// Returns the location of a level of a row on a die of a unit. Rows visit the dies like pages
+    /// on dies with one plane.
+    fn row_location(&self, unit: u32, die: u32, row: u32, level: u32) -> Location {
         let mut dies: Vec<usize> = vec![];
         for plane in self.planes(Unit(unit)) {
             let die = (plane / self.geometry.shape().planes) as usize;
@@ -97,11 +97,11 @@ impl Brute {
             }
         }
         let levels = self.geometry.shape().program_unit.unwrap().levels;
-        Place { die: dies[die as usize], unit, row: row * levels + level, plane: 0 }
+        Location { die: dies[die as usize], unit, row: row * levels + level, plane: 0 }
     }
 
-    pub fn row_cells_ns(&self, kind: Kind, place: Place) -> Option<u64> {
-        let slc = self.schedule.slc.filter(|_| self.is_slc(place.unit))?;
+    pub fn row_cells_ns(&self, kind: Kind, location: Location) -> Option<u64> {
+        let slc = self.schedule.slc.filter(|_| self.is_slc(location.unit))?;
         match kind {
             Kind::Read => Some(slc.read_ns),
             Kind::Program => Some(slc.program_ns),
@@ -110,15 +110,15 @@ impl Brute {
     }
 
     /// Begins a program whose data has not arrived.
-    fn open(&mut self, place: Place, cause: Cause) -> usize {
+    fn open(&mut self, location: Location, cause: Cause) -> usize {
         let mut chain = Chain::START.work();
-        let pages = self.spot(self.geometry.page(Unit(place.unit), 0)).pages;
-        self.begin(Kind::Program, &[place], cause, &mut chain);
+        let pages = self.spot(self.geometry.page(Unit(location.unit), 0)).pages;
+        self.begin(Kind::Program, &[location], cause, &mut chain);
         let at = chain.node().unwrap().0 as usize;
         // Each transfer moves one flash page, or one map unit if that is larger.
         let shape = self.geometry.shape();
         let levels = shape.program_unit.unwrap().levels;
-        let flash_pages = shape.planes * if self.is_slc(place.unit) { 1 } else { levels };
+        let flash_pages = shape.planes * if self.is_slc(location.unit) { 1 } else { levels };
         let transfers = flash_pages.min(pages);
         let step = &mut self.steps[at];
         (step.is_open, step.is_row) = (true, true);
@@ -140,7 +140,7 @@ impl Brute {
         self.fill_stripe(&spot, pages, *chain);
         let first = (spot.unit, spot.page / spot.pages);
         if !self.memory.rows.contains_key(&first) {
-            let program = self.open(self.row_place(spot.unit, spot.die, spot.row, 0), cause);
+            let program = self.open(self.row_location(spot.unit, spot.die, spot.row, 0), cause);
             self.memory.rows.insert(first, Row { program, host_pages: 0, is_flushed: false });
         }
         let row = self.memory.rows.get_mut(&first).unwrap();
@@ -169,8 +169,8 @@ impl Brute {
         }
         let first = (spot.unit, spot.page / spot.stripe);
         if !self.memory.parity.contains_key(&first) {
-            let place = self.row_place(spot.unit, spot.parity_die, spot.row, 0);
-            let program = self.open(place, Cause::Parity);
+            let location = self.row_location(spot.unit, spot.parity_die, spot.row, 0);
+            let program = self.open(location, Cause::Parity);
             self.memory.parity.insert(first, program);
         }
         let program = self.memory.parity[&first];
@@ -200,35 +200,35 @@ impl Brute {
     /// need the core to fill rows.
     pub fn give_back_early(&mut self, chain: Chain) {
         if self.has_rows() && self.core(chain).is_some() {
-            self.issue(&mut chain.work(), Kind::GiveBack, Part::Controller, 0);
+            self.issue(&mut chain.work(), Kind::GiveBack, Component::Controller, 0);
         }
     }
 
     /// Reads a page: from memory until its row is programmed, then from flash.
-    pub fn read_row(&mut self, at: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
-        if source == Source::Memory {
+    pub fn read_row(&mut self, at: Ppn, source: ReadSource, cause: Cause, chain: &mut Chain) {
+        if source == ReadSource::Memory {
             return;
         }
         let Spot { unit, row, die, level, .. } = self.spot(at);
-        let place = self.row_place(unit, die, row, level);
+        let location = self.row_location(unit, die, row, level);
         let levels = self.geometry.shape().program_unit.unwrap().levels;
         let is_it = |step: &Step| {
-            let other = step.place;
+            let other = step.location;
             let is_row = (other.die, other.unit, other.row / levels)
-                == (place.die, place.unit, place.row / levels);
+                == (location.die, location.unit, location.row / levels);
             step.kind == Kind::Program && is_row
         };
         if !self.live(|step| step.is_live() && is_it(step)).is_empty() {
             self.see("a page in memory");
             *self.memory.reads.entry(cause as usize).or_default() += 1;
-            self.memory.senses_saved += u64::from(source == Source::Cells);
+            self.memory.senses_saved += u64::from(source == ReadSource::Cells);
             self.memory.last_read.remove(&(cause as usize));
             return;
         }
         match self.memory.last_read.get(&(cause as usize)).copied() {
-            Some(read) if source == Source::Register => self.join_read(read, chain),
+            Some(read) if source == ReadSource::Register => self.join_read(read, chain),
             _ => {
-                self.begin(Kind::Read, &[place], cause, chain);
+                self.begin(Kind::Read, &[location], cause, chain);
                 self.memory.last_read.insert(cause as usize, *chain);
             }
         }
@@ -238,14 +238,14 @@ impl Brute {
     fn follow(&mut self, chain: Chain, node: u32, serial: u64) -> Chain {
         let (core, mut end) = (self.core(chain), chain.at_node(node, serial));
         if self.core(end) != core {
-            self.issue(&mut end, Kind::Join, Part::Queue, 0).core = core;
+            self.issue(&mut end, Kind::Join, Component::Queue, 0).core = core;
         }
         end
     }
 
     /// Transfers one more page together with a read that has not begun.
     fn join_read(&mut self, read: Chain, chain: &mut Chain) {
-        self.see("a page beside another");
+        self.see("a page read with another");
         let (node, serial) = read.node().unwrap();
         let more_ns = self.transfer_ns(Kind::Read);
         self.steps[node as usize].moves_ns += more_ns;
@@ -258,10 +258,10 @@ impl Brute {
 
     pub fn copy_rows(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
         let mut fork = Fork::new(*chain);
-        for group in moves.chunk_by(|_, next| next.beside) {
+        for group in moves.chunk_by(|_, next| next.joins_read) {
             let mut end = fork.branch();
             for (at, step) in group.iter().enumerate() {
-                let source = if at == 0 { Source::Cells } else { Source::Register };
+                let source = if at == 0 { ReadSource::Cells } else { ReadSource::Register };
                 self.read_row(step.from, source, cause, &mut end);
             }
             fork.join(end, self);
@@ -297,7 +297,7 @@ impl Brute {
         if self.is_live(program) {
             self.see("a wait for memory");
         }
-        self.wait(chain, program, Part::Buffer);
+        self.wait(chain, program, Component::Buffer);
         true
     }
 }

@@ -73,12 +73,12 @@ pub struct Laws {
 impl Laws {
     /// Creates an account for a freshly formatted drive; `log` contains the formatting.
     pub fn new(rig: &Rig, log: Log) -> Self {
-        Self::of(rig.geometry(), log, true)
+        Self::with(rig.geometry(), log, true)
     }
 
     /// Creates an account; `full_units` states whether units are fully programmed when they are
     /// erased.
-    pub fn of(geometry: Geometry, log: Log, full_units: bool) -> Self {
+    pub fn with(geometry: Geometry, log: Log, full_units: bool) -> Self {
         let (written, seen, zero) = (BTreeMap::new(), Seen::default(), [0; CAUSES]);
         let (reads, programs, erases) = (zero, zero, zero);
         let mut laws = Self {

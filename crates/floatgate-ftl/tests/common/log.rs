@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
-use floatgate_ftl::nand::{Cause, Chain, Move, Moves, Nand, Source};
+use floatgate_ftl::nand::{Cause, Chain, Move, Moves, Nand, ReadSource};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -49,7 +49,7 @@ impl<E> Log<E> {
 
     pub fn push(&self, event: E) {
         let mut events = self.0.lock().unwrap();
-        assert!(events.len() < 4_000_000, "cleaning goes on without end");
+        assert!(events.len() < 4_000_000, "cleaning does not end");
         events.push(event);
     }
 }
@@ -95,7 +95,7 @@ impl<N: Nand> Nand for Logged<N> {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {

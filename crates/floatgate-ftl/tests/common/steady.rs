@@ -6,7 +6,7 @@ use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, Source};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, ReadSource};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
@@ -44,7 +44,7 @@ impl Nand for Victims {
         &mut self,
         from: Ppn,
         owner: Owner,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) -> Outcome {

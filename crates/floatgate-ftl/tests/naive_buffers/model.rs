@@ -12,8 +12,8 @@ pub struct Block {
     rank: i64,
     /// `bplru`: pages written in order, counted from the first.
     in_order: u32,
-    /// `clc`: whether the block is spared.
-    spared: bool,
+    /// `clc`: whether the block is recent.
+    recent: bool,
 }
 
 /// A block that a queued command needs, and whether the command pins the block.
@@ -76,13 +76,13 @@ impl Naive {
             let len = self.blocks.iter_mut().filter(here).count();
             let limit = len * (self.config.clc.alpha * 1000.0) as usize / 1000;
             let rank = self.tick();
-            let spared = self.blocks.iter_mut().filter(here).filter(|block| block.spared);
-            if self.name != "clc" || spared.count() <= limit {
+            let recent = self.blocks.iter_mut().filter(here).filter(|block| block.recent);
+            if self.name != "clc" || recent.count() <= limit {
                 return;
             }
-            let spared = self.blocks.iter_mut().filter(here).filter(|block| block.spared);
-            let oldest = spared.min_by_key(|block| block.rank).unwrap();
-            (oldest.spared, oldest.rank) = (false, rank);
+            let recent = self.blocks.iter_mut().filter(here).filter(|block| block.recent);
+            let oldest = recent.min_by_key(|block| block.rank).unwrap();
+            (oldest.recent, oldest.rank) = (false, rank);
         }
     }
 
@@ -95,7 +95,7 @@ impl Naive {
             match self.name {
                 "ncq_lru" => (u32::from(self.is_pinned(block.number)), 0, block.rank),
                 "fab" => (0, largest_first, block.rank),
-                "clc" if block.spared => (1, 0, block.rank),
+                "clc" if block.recent => (1, 0, block.rank),
                 "clc" => (0, largest_first, block.rank),
                 "belady" => (0, 0, -self.next_use(block.number) * 1000 - i64::from(block.number)),
                 _ => (0, 0, block.rank),
@@ -131,7 +131,7 @@ impl Naive {
         let compensates = self.name == "bplru" && self.config.bplru.compensation;
         let block = self.find(number).unwrap();
         block.pages.extend(first..first + pages);
-        block.spared = true;
+        block.recent = true;
         block.in_order = match start {
             0 => pages,
             _ if start == block.in_order => start + pages,
@@ -150,7 +150,7 @@ impl Naive {
         if self.name != "bplru" {
             self.touch(number);
         }
-        self.find(number).unwrap().spared = true;
+        self.find(number).unwrap().recent = true;
         self.rebalance(None);
         true
     }
@@ -159,7 +159,7 @@ impl Naive {
         let (number, rank) = (page / self.per_block, self.tick());
         let by_size = |block: &Block| match self.name {
             "fab" => true,
-            "clc" => !block.spared,
+            "clc" => !block.recent,
             _ => false,
         };
         let Some(at) = self.blocks.iter().position(|block| block.pages.contains(&page)) else {

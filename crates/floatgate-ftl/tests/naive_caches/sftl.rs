@@ -53,12 +53,12 @@ impl NaiveSftl {
     /// Returns one bit per entry and 4 bytes per run, at least 8 bytes.
     fn size(&self, tpn: u32) -> u64 {
         let Range { start, end } = self.entries(tpn);
-        let goes_on = |pair: &&[Option<u32>]| match pair {
+        let continues = |pair: &&[Option<u32>]| match pair {
             [Some(a), Some(b)] => a + 1 == *b,
             _ => false,
         };
         let content = &self.content[start as usize..end as usize];
-        let joined = content.windows(2).filter(goes_on).count() as u64;
+        let joined = content.windows(2).filter(continues).count() as u64;
         let runs = u64::from(end - start) - joined;
         (u64::from(self.per_page.div_ceil(8)) + 4 * runs).max(8)
     }

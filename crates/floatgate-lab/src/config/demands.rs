@@ -8,7 +8,7 @@ use floatgate_ftl::parameters::Refusal;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
 use floatgate_ftl::victim::VictimConfig;
 
-use super::{Config, ConfigError, expect, is_guest};
+use super::{Config, ConfigError, expect, is_external};
 
 impl Config {
     /// Returns the shape of a drive before its size is decided: one erase unit, one logical page,
@@ -46,9 +46,9 @@ impl Config {
     pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
         let name = &self.mapping.scheme;
         let config = self.map_config(self.provisional_geometry()?);
-        let guest = is_guest(name).then(Demands::default);
+        let external = is_external(name).then(Demands::default);
         demands(name, &config)
-            .or(guest)
+            .or(external)
             .ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
     }
 
@@ -71,7 +71,7 @@ impl Config {
     /// Whether the placement uses the nanoseconds of the device's clock. An external policy gets
     /// them, and may use them.
     pub(crate) fn placement_reads_time(&self) -> Result<bool, ConfigError> {
-        if is_guest(&self.placement.scheme) {
+        if is_external(&self.placement.scheme) {
             return Ok(true);
         }
         let placements = self.placement_config(self.provisional_geometry()?, false);
@@ -101,7 +101,7 @@ impl Config {
     pub(super) fn check_demands(&self) -> Result<(), ConfigError> {
         if let Some(streams) = self.placement.streams {
             let text = "only with a placement in Python, python:NAME".to_owned();
-            expect(is_guest(&self.placement.scheme), "placement.streams", &streams, text)?;
+            expect(is_external(&self.placement.scheme), "placement.streams", &streams, text)?;
         }
         let geometry = self.provisional_geometry()?;
         let of_mappings = self.map_config(geometry).refusal();

@@ -77,7 +77,7 @@ impl Config {
         let one = format!("1 with {host}");
         expect(self.queue.queues == 1, "queue.queues", &self.queue.queues, one)?;
         for (key, name) in self.offline_policies() {
-            let other = format!("another beside {host}: it looks ahead in the host's order");
+            let other = format!("another with {host}: it looks ahead in the host's order");
             expect(false, key, &format!("\"{name}\""), other)?;
         }
         let contiguous = self.host_config(0, 0, 0).shrd.contiguous;

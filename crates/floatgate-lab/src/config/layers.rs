@@ -115,7 +115,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn what_is_published_of_a_class_is_no_part_of_a_config() {
+    fn layer_notes_are_not_part_of_a_config() {
         let file = "[class]\nsource = \"x\"\nrandom_read_iops = [1, 2]\n[queue]\ndepth = 64\n";
         let config = Config::load(Some("classic"), Some(file), &[]).unwrap();
         assert_eq!(config.queue.depth, 64);

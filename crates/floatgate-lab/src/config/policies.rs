@@ -34,17 +34,17 @@ const FTLS: &[Row] = with_first!(PAGE, LOG_BLOCKS);
 const CHOICES: &[Row] = with_first!(NONE, BUFFERS);
 
 /// Prefix of the name of an external policy, which is in no table.
-const GUEST: &str = "python:";
+const EXTERNAL: &str = "python:";
 
 /// Pattern of such a name: the prefix, then the policy's name in Python.
-const GUEST_PATTERN: &str = "^python:.+";
+const EXTERNAL_PATTERN: &str = "^python:.+";
 
 /// Axes that accept external policies.
-const GUESTS: &[&str] = &["mapping", "placement", "victim", "buffer"];
+const EXTERNAL_AXES: &[&str] = &["mapping", "placement", "victim", "buffer"];
 
 /// Whether this name belongs to an external policy.
-pub(crate) fn is_guest(name: &str) -> bool {
-    name.strip_prefix(GUEST).is_some_and(|name| !name.is_empty())
+pub(crate) fn is_external(name: &str) -> bool {
+    name.strip_prefix(EXTERNAL).is_some_and(|name| !name.is_empty())
 }
 
 /// One axis along which devices differ.
@@ -67,10 +67,10 @@ macro_rules! axes {
 
             $(pub fn $axis(_: &mut SchemaGenerator) -> Schema {
                 let names: Vec<&str> = super::$TABLE.iter().map(|row| row.name).collect();
-                match super::GUESTS.contains(&stringify!($axis)) {
+                match super::EXTERNAL_AXES.contains(&stringify!($axis)) {
                     true => json_schema!({
                         "type": "string",
-                        "anyOf": [{ "enum": names }, { "pattern": super::GUEST_PATTERN }],
+                        "anyOf": [{ "enum": names }, { "pattern": super::EXTERNAL_PATTERN }],
                     }),
                     false => json_schema!({ "type": "string", "enum": names }),
                 }

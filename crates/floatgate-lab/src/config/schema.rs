@@ -12,7 +12,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
-use super::{Config, ConfigError, Moment, is_guest, parameters};
+use super::{Config, ConfigError, Moment, is_external, parameters};
 use crate::suggest::nearest;
 use crate::units::{Rate, Size, Time};
 
@@ -88,8 +88,8 @@ pub(super) fn expected(leaf: &Value) -> String {
     let names = names(leaf);
     if !names.is_empty() {
         let one_of = if names.len() > 1 { "one of " } else { "" };
-        let guests = if takes_guests(leaf) { ", or python:NAME" } else { "" };
-        return format!("{one_of}{}{guests}", names.join(", "));
+        let policies = if takes_external(leaf) { ", or python:NAME" } else { "" };
+        return format!("{one_of}{}{policies}", names.join(", "));
     }
     let example = leaf["default"].as_str().unwrap_or("10ms");
     let bounds = || format!("from {} to {}", text(&leaf["x-minimum"]), text(&leaf["x-maximum"]));
@@ -126,7 +126,7 @@ pub(super) fn expected(leaf: &Value) -> String {
 fn accepts(leaf: &Value, value: &toml::Value) -> bool {
     let names = names(leaf);
     if !names.is_empty() {
-        let is_known = |name| names.contains(&name) || takes_guests(leaf) && is_guest(name);
+        let is_known = |name| names.contains(&name) || takes_external(leaf) && is_external(name);
         return value.as_str().is_some_and(is_known);
     }
     match leaf["format"].as_str() {
@@ -179,14 +179,14 @@ fn in_range(leaf: &Value, x: f64) -> bool {
 
 /// Returns the names that a key accepts: from a table of policies, or the variants of an enum.
 fn names(leaf: &Value) -> Vec<&str> {
-    let table = if takes_guests(leaf) { &leaf["anyOf"][0]["enum"] } else { &leaf["enum"] };
+    let table = if takes_external(leaf) { &leaf["anyOf"][0]["enum"] } else { &leaf["enum"] };
     let of_table = table.as_array().into_iter().flatten();
     let of_enum = leaf["oneOf"].as_array().into_iter().flatten().map(|row| &row["const"]);
     of_table.chain(of_enum).filter_map(Value::as_str).collect()
 }
 
 /// Whether a key accepts the names of external policies.
-fn takes_guests(leaf: &Value) -> bool {
+fn takes_external(leaf: &Value) -> bool {
     leaf["anyOf"][1]["pattern"].is_string()
 }
 

@@ -4,7 +4,7 @@ use floatgate_ftl::buffer::{Buffer, BufferConfig};
 use floatgate_ftl::device::WriteBuffer;
 use floatgate_ftl::geometry::Geometry;
 
-use super::Guests;
+use super::ExternalPolicies;
 use crate::config::{Config, ConfigError};
 
 /// Builds the write buffer of a drive, if it has one.
@@ -14,9 +14,9 @@ use crate::config::{Config, ConfigError};
 pub(super) fn build(
     config: &Config,
     geometry: &Geometry,
-    guests: &mut dyn Guests,
+    policies: &mut dyn ExternalPolicies,
 ) -> Result<Option<WriteBuffer>, ConfigError> {
-    let Some(buffer) = policy(config, geometry, guests)? else { return Ok(None) };
+    let Some(buffer) = policy(config, geometry, policies)? else { return Ok(None) };
     Ok(Some(WriteBuffer::new(buffer, config.buffer.acknowledge.0, config.buffer.ram_page.0)))
 }
 
@@ -29,7 +29,7 @@ pub fn block_pages(config: &Config, geometry: &Geometry) -> u32 {
 fn policy(
     config: &Config,
     geometry: &Geometry,
-    guests: &mut dyn Guests,
+    policies: &mut dyn ExternalPolicies,
 ) -> Result<Option<Buffer>, ConfigError> {
     let section = &config.buffer;
     if !section.exists() {
@@ -40,8 +40,8 @@ fn policy(
     let values = |name: &str, key: &str| config.policies.value(name, key);
     let config =
         BufferConfig::new(geometry.logical_pages(), block_pages, capacity_pages).with(&values);
-    if let Some(guest) = guests.buffer(geometry, &config) {
-        return Ok(Some(Buffer::guest(guest, &config)));
+    if let Some(external) = policies.buffer(geometry, &config) {
+        return Ok(Some(Buffer::external(external, &config)));
     }
     let buffer = Buffer::new(&section.scheme, &config);
     buffer.map(Some).ok_or_else(|| ConfigError::unknown_policy("buffer.scheme", &section.scheme))

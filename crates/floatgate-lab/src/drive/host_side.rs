@@ -13,7 +13,7 @@ use floatgate_ftl::nand::Nand;
 use floatgate_ftl::queue::{Arbiter, Dispatch, Queue};
 
 use super::cut::{Cuttable, Ledger, Medium};
-use super::{Guests, Plan, buffer};
+use super::{ExternalPolicies, Plan, buffer};
 use crate::config::{Config, ConfigError};
 
 /// Queues and write buffer of a drive, with its host link and its SHRD settings.
@@ -36,7 +36,7 @@ impl HostSide {
     pub(super) fn with(
         config: &Config,
         plan: &Plan,
-        guests: &mut dyn Guests,
+        policies: &mut dyn ExternalPolicies,
     ) -> Result<Self, ConfigError> {
         let (arrivals, dispatch) = (config.queue.arrivals.0, config.queue.dispatch.0);
         let (depth, queues) = (config.queue.depth as usize, config.queue.queues as usize);
@@ -46,7 +46,7 @@ impl HostSide {
             geometry: plan.geometry,
             queue: Queue::new(depth, arrivals),
             arbiter: (!straight).then(arbiter),
-            buffer: buffer::build(config, &plan.geometry, guests)?,
+            buffer: buffer::build(config, &plan.geometry, policies)?,
             link: HostLink::new(config.host.command.0, config.host.interrupt.0)
                 .over(config.link.bandwidth.0.map(NonZeroU64::get), config.link.latency.0),
             shrd: (plan.log_pages > 0)

@@ -17,7 +17,7 @@ mod error;
 mod front;
 mod opening;
 
-pub use answer::{Answer, Reading};
+pub use answer::{Answer, PageFetcher};
 pub use error::{LiveError, OpenError};
 pub(crate) use opening::to_be_aged;
 pub use opening::{
@@ -51,14 +51,14 @@ pub trait Live: Send {
     ///
     /// # Errors
     /// A request beyond the drive, or a failed file.
-    fn begin(&mut self, request: Request) -> Result<Begun, LiveError>;
+    fn begin(&mut self, request: Request) -> Result<Outcome, LiveError>;
 
     /// Begins writes that arrive at the same time, each with its bytes. If there are several, each
     /// must cover whole pages.
     ///
     /// # Errors
     /// As [`Live::begin`].
-    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Begun, LiveError>;
+    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Outcome, LiveError>;
 
     /// Puts all changes of the requests begun so far on the disk before it returns. It takes no
     /// simulated time.
@@ -106,8 +106,8 @@ pub trait Live: Send {
         let request =
             Request { at_ns: 0, op: Op::Read, offset, length: into.len() as u64, stream: 0 };
         let answer = self.begin(request)?.sound()?.answer;
-        let (place, _) = self.medium().shared();
-        answer.fetch(&place, into)
+        let (store, _) = self.medium().shared();
+        answer.fetch(&store, into)
     }
 
     /// Writes bytes.
@@ -153,15 +153,15 @@ pub trait Live: Send {
     }
 
     /// Returns the handle with which a thread fetches the bytes of an answer.
-    fn reading(&self) -> Reading {
-        let (place, erases) = self.medium().shared();
-        Reading { place, erases }
+    fn reading(&self) -> PageFetcher {
+        let (store, erases) = self.medium().shared();
+        PageFetcher { store, erases }
     }
 }
 
 /// Requests that were begun.
 #[derive(Debug, Default)]
-pub struct Begun {
+pub struct Outcome {
     /// The number of the first request.
     pub first: u64,
     /// Completions of the requests, if they took no simulated time.
@@ -173,7 +173,7 @@ pub struct Begun {
     pub is_damaged: bool,
 }
 
-impl Begun {
+impl Outcome {
     /// Returns the requests unchanged, if all pages could be read.
     ///
     /// # Errors
@@ -201,23 +201,23 @@ impl<D: Front> Drive<D> {
 
     /// Checks a request before the drive does anything for it.
     fn admit(&self, offset: u64, length: u64) -> Result<(), LiveError> {
-        self.go_on()?;
+        self.check_running()?;
         LiveError::if_beyond(offset, length, self.bytes)
     }
 
     /// Checks that the file has not failed.
-    fn go_on(&self) -> Result<(), LiveError> {
+    fn check_running(&self) -> Result<(), LiveError> {
         LiveError::if_stopped(self.medium().fault())
     }
 
-    fn run(&mut self, requests: &[Request]) -> Result<Begun, LiveError> {
-        let mut begun = Begun::default();
+    fn run(&mut self, requests: &[Request]) -> Result<Outcome, LiveError> {
+        let mut begun = Outcome::default();
         if self.front.ssd().ftl().nand().clock().takes_time() {
             begun.first = self.front.begin(requests);
         } else {
             self.front.run(requests, &mut begun.done);
         }
-        self.go_on()?;
+        self.check_running()?;
         let saved = self.medium_mut().take_saved();
         let data = self.front.ssd_mut().data_mut();
         (begun.answer, begun.is_damaged) = (data.take_answer(saved), data.failed());
@@ -234,7 +234,7 @@ impl<D: Front> Live for Drive<D> {
         self.mount
     }
 
-    fn begin(&mut self, request: Request) -> Result<Begun, LiveError> {
+    fn begin(&mut self, request: Request) -> Result<Outcome, LiveError> {
         let Request { op, offset, length, .. } = request;
         self.admit(offset, length)?;
         self.medium_mut().locate_reads(op == Op::Read);
@@ -246,7 +246,7 @@ impl<D: Front> Live for Drive<D> {
         self.run(&[request])
     }
 
-    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Begun, LiveError> {
+    fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Outcome, LiveError> {
         let requests: Vec<_> = writes.iter().map(|(request, _)| *request).collect();
         requests.iter().try_for_each(|request| self.admit(request.offset, request.length))?;
         self.medium_mut().locate_reads(false);
@@ -258,7 +258,7 @@ impl<D: Front> Live for Drive<D> {
     fn sync(&mut self) -> Result<(), LiveError> {
         self.set_life(true);
         self.medium_mut().sync();
-        self.go_on()
+        self.check_running()
     }
 
     fn shut_down(&mut self) -> Result<(), LiveError> {
@@ -269,7 +269,7 @@ impl<D: Front> Live for Drive<D> {
         self.sync()?;
         self.set_life(false);
         self.medium_mut().close();
-        self.go_on()
+        self.check_running()
     }
 
     fn life(&self) -> Life {

@@ -6,8 +6,8 @@ use floatgate_ftl::placement::{AnyPlacement, PlacementConfig, streams};
 use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::victim;
 
-use super::{Guests, Plan};
-use crate::config::{Config, ConfigError, WearLeveling, is_guest};
+use super::{ExternalPolicies, Plan};
+use crate::config::{Config, ConfigError, WearLeveling, is_external};
 
 /// Returns the order in which either engine opens free units.
 pub(super) fn free_order(config: &Config) -> FreeOrder {
@@ -23,15 +23,15 @@ pub(super) fn page_config<M: Mapping>(
     plan: &Plan,
     seed: u64,
     verify: bool,
-    guests: &mut dyn Guests,
+    policies: &mut dyn ExternalPolicies,
 ) -> Result<PageConfig, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
     let ages_in_map = config.map_demands()?.keeps_ages;
     let placements = config.placement_config(geometry, ages_in_map);
     let count = streams_of(config, &placements)?;
-    let placement = match guests.placement(&geometry) {
-        Some(guest) => AnyPlacement::guest(guest, count, &geometry),
+    let placement = match policies.placement(&geometry) {
+        Some(external) => AnyPlacement::external(external, count, &geometry),
         None => {
             let scheme = &config.placement.scheme;
             AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?
@@ -49,7 +49,7 @@ pub(super) fn page_config<M: Mapping>(
     Ok(PageConfig {
         geometry,
         placement,
-        victim: guests
+        victim: policies
             .victim(&geometry, &of_victims)
             .or_else(|| victim(policy, &of_victims))
             .ok_or_else(|| ConfigError::unknown_policy("cleaning.victim", policy))?,
@@ -63,8 +63,8 @@ pub(super) fn page_config<M: Mapping>(
 /// Returns the number of streams that the placement of a config uses.
 pub(super) fn streams_of(config: &Config, placements: &PlacementConfig) -> Result<u8, ConfigError> {
     let scheme = &config.placement.scheme;
-    let guest = config.placement.streams.filter(|_| is_guest(scheme));
-    streams(scheme, placements).or(guest).ok_or_else(|| unknown_placement(scheme))
+    let external = config.placement.streams.filter(|_| is_external(scheme));
+    streams(scheme, placements).or(external).ok_or_else(|| unknown_placement(scheme))
 }
 
 fn unknown_placement(scheme: &str) -> ConfigError {

@@ -13,16 +13,16 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Decides the size. `beside` counts the units that are open, are log blocks or hold the host's
-    /// log, in addition to those that the logical pages fill.
+    /// Decides the size. `extra_units` counts the units that are open, are log blocks or hold the
+    /// host's log, in addition to those that the logical pages fill.
     pub fn decide(
         config: &Config,
         span_bytes: u64,
-        beside: u32,
+        extra_units: u32,
         map_on_flash: Option<Geometry>,
     ) -> Result<Self, ConfigError> {
         let entries = map_on_flash.map(|geometry| geometry.entries_per_page().into());
-        let needs = Needs { config, beside: beside.into(), entries };
+        let needs = Needs { config, extra_units: extra_units.into(), entries };
         let span_pages = span_bytes.div_ceil(config.unit_bytes()).max(1);
         let asked = match config.flash.blocks {
             Some(blocks) => u64::from(blocks / config.flash.superblock),
@@ -46,8 +46,8 @@ impl Size {
         if config.flash.blocks.is_some() && asked < least {
             return Err(ConfigError::new(format!(
                 "a drive of {asked} erase units with a spare factor of {} has no room to clean \
-                 beside {beside} units that are open or log blocks{}: expected {}a larger spare \
-                 factor",
+                 next to {extra_units} units that are open or log blocks{}: expected {}a larger \
+                 spare factor",
                 config.capacity.spare(),
                 if config.log_slots() > 0 { " (the host's log included)" } else { "" },
                 smallest().map_or(String::new(), |blocks| blocks + ", or "),
@@ -65,7 +65,7 @@ impl Size {
 struct Needs<'a> {
     config: &'a Config,
     /// Units that are open, are log blocks, or hold the host's log.
-    beside: u64,
+    extra_units: u64,
     /// Entries of a translation page, if the map is on flash.
     entries: Option<u64>,
 }
@@ -94,7 +94,7 @@ impl Needs<'_> {
     fn units_of(&self, logical: u64) -> u64 {
         let addressable = logical + u64::from(self.config.log_slots());
         let map = self.entries.map_or(0, |entries| addressable.div_ceil(entries));
-        (logical + map).div_ceil(self.config.unit_pages()) + self.beside
+        (logical + map).div_ceil(self.config.unit_pages()) + self.extra_units
     }
 
     /// Returns the fewest units that hold `span_pages` and have room to clean. None if each further
@@ -110,7 +110,7 @@ impl Needs<'_> {
             return None;
         }
         let rounding = (f64::from(self.config.log_slots()) * map - 1.0 - map) / per_unit;
-        let start = ((self.beside as f64 + rounding) / spare) as u64;
+        let start = ((self.extra_units as f64 + rounding) / spare) as u64;
         let mut units = self.units_for(span_pages).max(start.saturating_sub(1)).max(1);
         while units as f64 * per_unit <= f64::from(u32::MAX) {
             match self.units_of(self.logical_of(units).max(1)) {

@@ -83,7 +83,7 @@ impl Report {
 /// A file that is in use, is no image, or cannot be read.
 pub fn check(path: &Path) -> Result<Report, OpenError> {
     let view = View::open(path)?;
-    let owners = Owners::of(&view);
+    let owners = Owners::read(&view);
     let report = Report {
         path: path.display().to_string(),
         units: view.plan.medium.units(),

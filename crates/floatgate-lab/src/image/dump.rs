@@ -47,7 +47,7 @@ pub fn dump(
         // Units of the journal hold no logical pages.
         Selection::Lpn(_) => 0..view.plan.geometry.units(),
     };
-    let owners = Owners::of(&view);
+    let owners = Owners::read(&view);
     for unit in range.map(Unit) {
         let rows = rows(&view, &owners, unit, selection);
         view.sound(path)?;

@@ -3,14 +3,14 @@
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::journal::Checkpoint;
 use floatgate_ftl::nand::Tagged;
-use floatgate_ftl::recovery::{Found, scan};
+use floatgate_ftl::recovery::{ScanResult, scan};
 
 use super::View;
 
 /// The drive as recovery finds it, found without a write to the image.
 pub(super) struct Owners {
     /// Result of the recovery with the journal.
-    pub found: Found,
+    pub found: ScanResult,
     /// The checkpoint from which the recovery starts.
     pub checkpoint: Option<Checkpoint>,
     /// The first unit of the journal half with the checkpoint, and the first unit after that half.
@@ -20,7 +20,7 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    pub fn of(view: &View) -> Self {
+    pub fn read(view: &View) -> Self {
         let View { stored, plan, journal, .. } = view;
         let checkpoint = journal.find(stored);
         let found = scan(stored, &plan.geometry, plan.log_pages, checkpoint.clone());

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn};
-use floatgate_ftl::nand::{Cause, Chain, Nand, Source};
+use floatgate_ftl::nand::{Cause, Chain, Nand, ReadSource};
 use floatgate_ftl::recovery::scan;
 
 use super::{OpenError, View};
@@ -66,7 +66,7 @@ impl Reader {
         let Ok(()) = self.stored.read(
             ppn,
             Owner::Data(lpn),
-            Source::Cells,
+            ReadSource::Cells,
             Cause::Host,
             &mut Chain::default(),
         );

@@ -1,6 +1,6 @@
 //! Times at full resolution: of whole requests, and of each latency component in their blame.
 
-use floatgate_ftl::nand::{Blame, PARTS};
+use floatgate_ftl::nand::{Blame, COMPONENTS};
 use floatgate_ftl::request::Op;
 
 use super::Latencies;
@@ -19,7 +19,7 @@ pub struct Times {
     /// From arrival to completion.
     pub response: Latencies,
     /// Time of each latency component, in the order of [`Blame`].
-    pub parts: [Latencies; PARTS],
+    pub components: [Latencies; COMPONENTS],
 }
 
 impl Distributions {
@@ -44,14 +44,14 @@ impl Distributions {
 impl Times {
     fn record(&mut self, blame: &Blame) {
         self.response.record(blame.total());
-        for (times, ns) in self.parts.iter_mut().zip(blame.0) {
+        for (times, ns) in self.components.iter_mut().zip(blame.0) {
             times.record(ns);
         }
     }
 
     fn add(&mut self, other: &Self) {
         self.response.add(&other.response);
-        for (times, others) in self.parts.iter_mut().zip(&other.parts) {
+        for (times, others) in self.components.iter_mut().zip(&other.components) {
             times.add(others);
         }
     }

@@ -89,7 +89,7 @@ fn a_histogram_of_any_times_has_56320_counts() {
 }
 
 #[test]
-fn of_no_requests_nothing_is_said() {
+fn without_requests_metrics_are_empty() {
     let none = Latencies::default().summary();
     let figures = [none.mean_us, none.stdev_us, none.p50_us, none.p95_us, none.p99_us];
     assert_eq!(figures, [None; 5]);
@@ -102,7 +102,7 @@ fn served(
     op: Op,
     bytes: Range<u64>,
     arrival_ns: u64,
-    blame: [u64; PARTS],
+    blame: [u64; COMPONENTS],
 ) -> (Request, Completion) {
     let length = bytes.end - bytes.start;
     let request = Request { at_ns: arrival_ns, op, offset: bytes.start, length, stream: 0 };
@@ -128,8 +128,8 @@ fn requests_are_taken_in_by_kind() {
         ],
     );
     // A read of a written page, and a read of a page beyond a whole word of pages.
-    record(&mut metrics, &[served(Op::Read, 600..1100, 4850, [0; PARTS])]);
-    record(&mut metrics, &[served(Op::Read, 64 * 512..64 * 512 + 1, 4850, [0; PARTS])]);
+    record(&mut metrics, &[served(Op::Read, 600..1100, 4850, [0; COMPONENTS])]);
+    record(&mut metrics, &[served(Op::Read, 64 * 512..64 * 512 + 1, 4850, [0; COMPONENTS])]);
     metrics.end_interval(Counters::default());
     let counts = [&metrics.all, &metrics.read, &metrics.write].map(Latencies::count);
     assert_eq!(counts, [5, 3, 2]);
@@ -143,10 +143,10 @@ fn requests_are_taken_in_by_kind() {
 }
 
 #[test]
-fn a_request_touches_all_its_pages_whatever_words_they_are_in() {
+fn a_request_touches_all_its_pages_across_words() {
     for (first, past) in [(0, 64), (63, 64), (63, 65), (64, 128), (10, 200), (127, 300), (5, 5)] {
         let mut metrics = Metrics::new(300, 9, false);
-        record(&mut metrics, &[served(Op::Write, first * 512..past * 512, 0, [0; PARTS])]);
+        record(&mut metrics, &[served(Op::Write, first * 512..past * 512, 0, [0; COMPONENTS])]);
         let touched = |page: u64| metrics.touched.bits[(page >> 6) as usize] >> (page & 63) & 1;
         let expected = (0..300).map(|page| u64::from((first..past).contains(&page)));
         assert!((0..300).map(touched).eq(expected), "{first}..{past}");
@@ -156,7 +156,7 @@ fn a_request_touches_all_its_pages_whatever_words_they_are_in() {
 #[test]
 #[should_panic(expected = "blame explains the latency")]
 fn blame_that_does_not_explain_the_latency_is_a_bug() {
-    let (request, completion) = served(Op::Read, 0..512, 0, [5; PARTS]);
+    let (request, completion) = served(Op::Read, 0..512, 0, [5; COMPONENTS]);
     let late = Completion { done_ns: completion.done_ns + 1, ..completion };
     Metrics::new(100, 9, true).record(&request, &late);
 }
@@ -172,7 +172,7 @@ fn counters(host: u64, [hits, misses]: [u64; 2], programs: [u64; CAUSES]) -> Cou
 }
 
 #[test]
-fn an_interval_is_what_came_since_the_one_before() {
+fn an_interval_counts_since_the_previous_interval() {
     let mut metrics = Metrics::new(100, 9, true);
     let of =
         |at: u64, latency: u64| served(Op::Read, 0..512, at, [latency, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -231,7 +231,7 @@ fn an_interval_is_what_came_since_the_one_before() {
 }
 
 #[test]
-fn the_percentiles_of_an_interval_are_told_apart() {
+fn percentiles_of_an_interval_are_given_only_where_resolved() {
     let mut metrics = Metrics::new(100, 9, true);
     let ns = |rank: u64| (1000.0 * 1.0025f64.powi(rank as i32)) as u64;
     for rank in 1..=2000 {

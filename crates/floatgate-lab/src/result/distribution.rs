@@ -1,6 +1,6 @@
 //! Distributions of latencies at full resolution, by kind of request and by cause.
 
-use floatgate_ftl::nand::Part;
+use floatgate_ftl::nand::Component;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -33,8 +33,8 @@ impl Distribution {
     /// Returns all distributions: for each kind of request the response times, then each cause.
     pub(super) fn all(kept: &Distributions) -> Vec<Self> {
         let of = |(operation, times): (_, Times)| {
-            let parts = Part::NAMES.into_iter().zip(&times.parts);
-            let every = [("response", &times.response)].into_iter().chain(parts);
+            let components = Component::NAMES.into_iter().zip(&times.components);
+            let every = [("response", &times.response)].into_iter().chain(components);
             every.map(|(cause, times)| Self::new(operation, cause, times)).collect::<Vec<_>>()
         };
         kept.by_operation().into_iter().flat_map(of).collect()

@@ -1,7 +1,7 @@
 //! Use of the time of dies and channels.
 
 use floatgate_ftl::counters::{Counters, DieUse};
-use floatgate_ftl::nand::{Blame, Part};
+use floatgate_ftl::nand::{Blame, Component};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -70,16 +70,16 @@ impl DiesResult {
 impl ChannelsResult {
     pub(super) fn new(counters: &Counters) -> Self {
         let whole = whole(counters);
-        let of = |part: Part| {
-            shares(counters.channels.iter().map(|channel| channel.0[part as usize]), whole)
+        let of = |component: Component| {
+            shares(counters.channels.iter().map(|channel| channel.0[component as usize]), whole)
         };
         let idle = counters.channels.iter().map(|channel| whole - Blame::total(channel));
         Self {
-            host: of(Part::Bus),
-            map: of(Part::Map),
-            gc: of(Part::Gc),
-            merge: of(Part::Merge),
-            remap: of(Part::Remap),
+            host: of(Component::Bus),
+            map: of(Component::Map),
+            gc: of(Component::Gc),
+            merge: of(Component::Merge),
+            remap: of(Component::Remap),
             idle: shares(idle, whole),
         }
     }

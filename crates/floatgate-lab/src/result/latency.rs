@@ -1,7 +1,7 @@
 //! Response times, their components, and throughput.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::{PARTS, Part};
+use floatgate_ftl::nand::{COMPONENTS, Component};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -58,22 +58,22 @@ pub struct BlameTimes {
 }
 
 impl BlameTimes {
-    /// Returns the mean of each component over `count` requests, from sums by [`Part`].
-    pub(super) fn new(blame_ns: [u128; PARTS], count: u64) -> Self {
-        let mean = |part: Part| {
-            (count > 0).then(|| blame_ns[part as usize] as f64 / count as f64 / 1000.0)
+    /// Returns the mean of each component over `count` requests, from sums by [`Component`].
+    pub(super) fn new(blame_ns: [u128; COMPONENTS], count: u64) -> Self {
+        let mean = |component: Component| {
+            (count > 0).then(|| blame_ns[component as usize] as f64 / count as f64 / 1000.0)
         };
         Self {
-            queue: mean(Part::Queue),
-            map: mean(Part::Map),
-            gc: mean(Part::Gc),
-            bus: mean(Part::Bus),
-            die: mean(Part::Die),
-            merge: mean(Part::Merge),
-            buffer: mean(Part::Buffer),
-            remap: mean(Part::Remap),
-            controller: mean(Part::Controller),
-            link: mean(Part::Link),
+            queue: mean(Component::Queue),
+            map: mean(Component::Map),
+            gc: mean(Component::Gc),
+            bus: mean(Component::Bus),
+            die: mean(Component::Die),
+            merge: mean(Component::Merge),
+            buffer: mean(Component::Buffer),
+            remap: mean(Component::Remap),
+            controller: mean(Component::Controller),
+            link: mean(Component::Link),
         }
     }
 }

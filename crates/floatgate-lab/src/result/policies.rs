@@ -34,17 +34,17 @@ pub struct MappingResult {
 impl MappingResult {
     pub(super) fn new(readings: &Readings) -> Self {
         let map = readings.counters.map;
-        let unless = |is_untold: bool, count: u64| (!is_untold).then_some(count);
+        let unless = |is_unreported: bool, count: u64| (!is_unreported).then_some(count);
         Self {
             hit_ratio: ratio(map.hits, map.hits + map.misses),
             hits: map.hits,
             misses: map.misses,
-            evictions: unless(map.untold.evictions, map.evictions),
-            dirty_evictions: unless(map.untold.dirty_evictions, map.dirty_evictions),
-            prefetched: unless(map.untold.prefetched, map.prefetched),
-            prefetch_used: unless(map.untold.prefetch_used, map.prefetch_used),
-            prefetch_unused: unless(map.untold.prefetch_unused, map.prefetch_unused),
-            cache_bytes: unless(map.untold.cache_bytes, readings.counters.cache_bytes),
+            evictions: unless(map.unreported.evictions, map.evictions),
+            dirty_evictions: unless(map.unreported.dirty_evictions, map.dirty_evictions),
+            prefetched: unless(map.unreported.prefetched, map.prefetched),
+            prefetch_used: unless(map.unreported.prefetch_used, map.prefetch_used),
+            prefetch_unused: unless(map.unreported.prefetch_unused, map.prefetch_unused),
+            cache_bytes: unless(map.unreported.cache_bytes, readings.counters.cache_bytes),
         }
     }
 }

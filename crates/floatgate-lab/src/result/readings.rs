@@ -19,7 +19,7 @@ pub(super) struct Readings {
 }
 
 impl Readings {
-    pub fn of(device: &dyn Device) -> Self {
+    pub fn read(device: &dyn Device) -> Self {
         Self {
             counters: device.counters(),
             wear: device.wear(),

@@ -81,7 +81,7 @@ fn a_buffer_has_its_counts() {
 }
 
 #[test]
-fn what_broke_is_counted() {
+fn failures_are_counted() {
     let health = Health {
         factory_bad: 1,
         program_failures: 2,

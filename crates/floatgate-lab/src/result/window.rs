@@ -1,6 +1,6 @@
 //! All activity of dies and channels in a window of time.
 
-use floatgate_ftl::nand::{PARTS, Part, Recorded, Served, Span};
+use floatgate_ftl::nand::{COMPONENTS, Component, Recorded, Served, Span};
 use floatgate_ftl::request::Request;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,10 +68,10 @@ pub struct SpansResult {
 }
 
 /// Returns the cause of an operation.
-fn cause(part: Part) -> &'static str {
-    match part {
-        Part::Die | Part::Bus => "host",
-        part => Part::NAMES[part as usize],
+fn cause(component: Component) -> &'static str {
+    match component {
+        Component::Die | Component::Bus => "host",
+        component => Component::NAMES[component as usize],
     }
 }
 
@@ -80,7 +80,7 @@ impl SpansResult {
         Self {
             lane: spans.iter().map(|span| span.lane).collect(),
             doing: spans.iter().map(|span| span.doing.name()).collect(),
-            cause: spans.iter().map(|span| cause(span.part)).collect(),
+            cause: spans.iter().map(|span| cause(span.component)).collect(),
             from_ns: spans.iter().map(|span| span.from_ns).collect(),
             to_ns: spans.iter().map(|span| span.to_ns).collect(),
         }
@@ -89,7 +89,7 @@ impl SpansResult {
 
 impl LookedAtResult {
     fn new(served: Option<&Served>, request: Option<Request>, dies: &[u32]) -> Self {
-        let blame = served.map_or([0; PARTS], |served| served.blame.0);
+        let blame = served.map_or([0; COMPONENTS], |served| served.blame.0);
         Self {
             number: served.map(|served| served.number),
             op: request.map(|request| request.op.name().to_owned()),

@@ -83,13 +83,13 @@ pub fn aged(
         return Err(RunError::from(ConfigError::new(text)).into());
     }
     if let Some(path) = image.filter(|path| path.exists()) {
-        return Err(Problem::Exists.of(path).into());
+        return Err(Problem::Exists.at(path).into());
     }
     let mut opened = to_be_aged(new.config, new.bytes, new.seed, time)?;
     let Opened { drive, description, plan } = &mut opened;
     let start = reach(&description.config, plan, drive.device_mut(), new.seed, control)?;
     if time == Timekeeping::None {
-        drive.device_mut().stand_still();
+        drive.device_mut().freeze();
     }
     if let Some(path) = image {
         drive.medium_mut().save_to(path)?;

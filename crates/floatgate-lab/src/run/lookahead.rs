@@ -100,7 +100,7 @@ fn next_uses(
         for request in &batch {
             tell(&mut telling, request, geometry.log2_page_bytes()).map_err(|TooLong| {
                 ConfigError::new(
-                    "the workload accesses 2^32 pages or more: a bound that is told the future \
+                    "the workload accesses 2^32 pages or more: a bound that knows the future \
                      (belady, oracle) needs fewer",
                 )
             })?;

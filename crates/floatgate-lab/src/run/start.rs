@@ -211,12 +211,12 @@ pub(crate) fn reach(
     control: &Control,
 ) -> Result<StartResult, RunError> {
     if !depends_on_time(config)? {
-        device.stand_still();
+        device.freeze();
     }
     let started = start(config, plan, device, seed, control)?;
     // Otherwise the workload would pay for a dirty cache, and a larger cache would look worse.
     device.write_back();
     device.reset_counters();
-    device.go_on();
+    device.thaw();
     Ok(started)
 }

@@ -86,13 +86,13 @@ fn small(sets: &[(&str, &str)]) -> (Config, Plan, Noting) {
 }
 
 #[test]
-fn a_drive_is_filled_settled_told_the_future_and_reset() {
+fn a_drive_is_filled_settled_given_the_future_and_reset() {
     let (config, plan, mut device) =
         small(&[("mapping.scheme", "belady"), ("placement.scheme", "oracle")]);
     let (mut workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
-    assert!(told.accesses.is_some() && told.writes.is_some() && told.blocks.is_none());
-    prepare(&config, &plan, &mut device, told, &OPTIONS, &control).unwrap();
+    let future = future_knowledge(&config, &plan, &*workload, &control).unwrap();
+    assert!(future.accesses.is_some() && future.writes.is_some() && future.blocks.is_none());
+    prepare(&config, &plan, &mut device, future, &OPTIONS, &control).unwrap();
     let before = ["run", "write_back", "reset_counters", "set_future"];
     assert_eq!(device.notes, before);
     let counters = device.counters();
@@ -115,13 +115,13 @@ fn a_drive_is_filled_settled_told_the_future_and_reset() {
 }
 
 #[test]
-fn a_buffer_is_told_of_blocks() {
+fn a_buffer_sees_future_blocks() {
     let sets = [("buffer.scheme", "belady"), ("buffer.capacity", "32KiB")];
     let (config, plan, mut device) = small(&sets);
     let (workload, control) = (generator(SPEC, 1).unwrap(), Control::default());
-    let told = future_knowledge(&config, &plan, &*workload, &control).unwrap();
-    assert!(told.accesses.is_none() && told.writes.is_none() && told.blocks.is_some());
-    prepare(&config, &plan, &mut device, told, &OPTIONS, &control).unwrap();
+    let future = future_knowledge(&config, &plan, &*workload, &control).unwrap();
+    assert!(future.accesses.is_none() && future.writes.is_none() && future.blocks.is_some());
+    prepare(&config, &plan, &mut device, future, &OPTIONS, &control).unwrap();
     assert_eq!(device.notes, ["run", "write_back", "reset_counters", "set_future"]);
     assert_eq!(device.counters().buffer.unwrap().held, 0, "what was buffered is on the flash");
 }
@@ -225,7 +225,7 @@ fn generators_are_played_before_the_workload() {
 }
 
 #[test]
-fn what_cannot_be_played_is_named() {
+fn an_unplayable_request_is_named() {
     let wrong = |play: &str| {
         let (config, plan, mut device) = small(&[("start.play", play)]);
         let end = start(&config, &plan, &mut device, 1, &Control::default());

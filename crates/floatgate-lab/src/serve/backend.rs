@@ -10,7 +10,7 @@ use floatgate_ftl::request::{Op, Request};
 
 use super::gauges::Asked;
 use super::pacing::{Entered, Waiter};
-use super::{Backend, How, ServeError, Served, lock};
+use super::{Backend, ChangeOptions, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
 /// Bytes of zeros in one write.
@@ -53,7 +53,7 @@ impl Served {
             true => Err(LiveError::Damaged),
             false => {
                 let _counted = self.gauges.fetch();
-                begun.answer.fetch(&reading.place, into)
+                begun.answer.fetch(&reading.store, into)
             }
         };
         drop(held);
@@ -73,20 +73,20 @@ impl Served {
         Ok(fetched?)
     }
 
-    fn durable(&self, entered: Entered, how: How) -> Result<(), ServeError> {
-        if how.durable { self.flush_for(entered) } else { Ok(()) }
+    fn durable(&self, entered: Entered, options: ChangeOptions) -> Result<(), ServeError> {
+        if options.durable { self.flush_for(entered) } else { Ok(()) }
     }
 
     fn write_zeros(
         &self,
         entered: Entered,
         (offset, end): (u64, u64),
-        how: How,
+        options: ChangeOptions,
     ) -> Result<(), ServeError> {
         let mut at = offset;
         while at < end {
             let length = ZEROS.min(end - at);
-            self.put(entered, (at, vec![0; length as usize]), how)?;
+            self.put(entered, (at, vec![0; length as usize]), options)?;
             at += length;
         }
         Ok(())
@@ -107,36 +107,42 @@ impl Backend for Client {
         served.answer(Asked::Read, self.cuts, |entered| served.get(entered, offset, into))
     }
 
-    fn write(&self, offset: u64, bytes: &[u8], how: How) -> Result<(), ServeError> {
+    fn write(&self, offset: u64, bytes: &[u8], options: ChangeOptions) -> Result<(), ServeError> {
         let served = &self.served;
         served.answer(Asked::Write, self.cuts, |entered| {
-            served.put(entered, (offset, bytes.to_vec()), how)?;
-            served.durable(entered, how)
+            served.put(entered, (offset, bytes.to_vec()), options)?;
+            served.durable(entered, options)
         })
     }
 
-    fn trim(&self, offset: u64, length: u64, how: How) -> Result<(), ServeError> {
+    fn trim(&self, offset: u64, length: u64, options: ChangeOptions) -> Result<(), ServeError> {
         let served = &self.served;
         served.answer(Asked::Trim, self.cuts, |entered| {
-            served.ask(entered, (Op::Trim, offset, length), how)?;
-            served.durable(entered, how)
+            served.ask(entered, (Op::Trim, offset, length), options)?;
+            served.durable(entered, options)
         })
     }
 
-    fn zero(&self, offset: u64, length: u64, may_trim: bool, how: How) -> Result<(), ServeError> {
+    fn zero(
+        &self,
+        offset: u64,
+        length: u64,
+        may_trim: bool,
+        options: ChangeOptions,
+    ) -> Result<(), ServeError> {
         let served = &self.served;
         served.answer(Asked::Zero, self.cuts, |entered| {
             LiveError::if_beyond(offset, length, served.bytes)?;
             let (page, end) = (u64::from(served.page_bytes), offset + length);
             let (first, last) = (offset.next_multiple_of(page), end / page * page);
             if may_trim && first < last {
-                served.write_zeros(entered, (offset, first), how)?;
-                served.ask(entered, (Op::Trim, first, last - first), how)?;
-                served.write_zeros(entered, (last, end), how)?;
+                served.write_zeros(entered, (offset, first), options)?;
+                served.ask(entered, (Op::Trim, first, last - first), options)?;
+                served.write_zeros(entered, (last, end), options)?;
             } else {
-                served.write_zeros(entered, (offset, end), how)?;
+                served.write_zeros(entered, (offset, end), options)?;
             }
-            served.durable(entered, how)
+            served.durable(entered, options)
         })
     }
 
@@ -183,7 +189,7 @@ mod tests {
     use super::*;
     use crate::drive::live::Timekeeping;
 
-    const NOW: How = How { stream: 0, durable: true };
+    const NOW: ChangeOptions = ChangeOptions { stream: 0, durable: true };
 
     /// The plug is pulled after a durable request completes, but before its flush.
     #[test]

@@ -147,11 +147,11 @@ fn asked(served: &Served, line: &[u8]) -> Result<Value, String> {
 }
 
 fn answer(served: &Served, request: &Value) -> Result<Value, String> {
-    let told = |error: super::ServeError| error.to_string();
+    let text = |error: super::ServeError| error.to_string();
     match name(request)? {
-        "status" => served.status().map_err(told),
-        "smart" => served.smart().map_err(told),
-        "blocks" => served.blocks().map_err(told),
+        "status" => served.status().map_err(text),
+        "smart" => served.smart().map_err(text),
+        "blocks" => served.blocks().map_err(text),
         "plug" => served.pull_plug().map(|found| power(&found)),
         "faults" => set_faults(served, request),
         "snapshot" => snapshot(served, request),
@@ -164,7 +164,7 @@ fn answer(served: &Served, request: &Value) -> Result<Value, String> {
             served.check()?;
             Ok(json!({}))
         }
-        _ => served.stop().map_err(told),
+        _ => served.stop().map_err(text),
     }
 }
 

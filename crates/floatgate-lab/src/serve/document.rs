@@ -7,7 +7,7 @@ use floatgate_ftl::device::Device;
 use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
-use super::gauges::{Asked, Held, Measured};
+use super::gauges::{Asked, HoldingSummary, Measured};
 use super::health::failure;
 use super::recorder::Recorder;
 use super::shadow::{Seen, Shadow};
@@ -16,7 +16,7 @@ use super::{ServeError, Served};
 use crate::drive::live::Opened;
 use crate::metrics::ratio;
 use crate::result::{Facts, RunResult, Subject};
-use crate::warnings::{Of, notes, warnings};
+use crate::warnings::{DriveKind, notes, warnings};
 
 /// Remaining spare space, in per cent, below which a drive warns.
 const SPARE_THRESHOLD: f64 = 10.0;
@@ -81,7 +81,7 @@ impl Served {
     fn server(&self, has_clock: bool) -> Value {
         let gauges = &self.gauges;
         let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
-        let holding = has_clock.then(|| holding.held());
+        let holding = has_clock.then(|| holding.summary());
         json!({
             "connections": gauges.connections.load(Ordering::Relaxed),
             "in_flight": gauges.in_flight.load(Ordering::Relaxed),
@@ -160,7 +160,7 @@ impl Served {
         }
         warnings.extend(self.image_gone(state));
         if state.has_clock() {
-            warnings.extend(keeping_up(&self.gauges.total().holding.held()));
+            warnings.extend(keeping_up(&self.gauges.total().holding.summary()));
         }
         if state.faults.read_error_share > 0.0 {
             let share = state.faults.read_error_share * 100.0;
@@ -219,7 +219,7 @@ impl State {
         let metrics = self.metrics.so_far(drive.counters());
         let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
         let (programs, pages) = (drive.medium().programs_ever(), plan.user_pages());
-        let of = Of::Live { volumes_ever: programs as f64 / f64::from(pages) };
+        let of = DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) };
         result.warnings = warnings(&result, of);
         result.notes.extend(notes(&result, of));
         Ok(result)
@@ -228,7 +228,7 @@ impl State {
 
 /// Returns a warning if clients see a slower drive than the simulated one: many replies are late,
 /// or a few are so late that the mean is off.
-fn keeping_up(held: &Held) -> Option<String> {
+fn keeping_up(held: &HoldingSummary) -> Option<String> {
     let (late, excess) = (held.late_share.unwrap_or(0.0), held.mean_excess.unwrap_or(0.0));
     (late > OFF_MAX || excess > OFF_MAX).then(|| {
         format!(
@@ -274,12 +274,12 @@ fn recording(recorder: &Recorder) -> Value {
 }
 
 fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
-    status["also"] = shadows.iter().map(beside).collect();
+    status["also"] = shadows.iter().map(shadow_status).collect();
     status
 }
 
 /// Returns the state of a shadow drive.
-fn beside(shadow: &Seen) -> Value {
+fn shadow_status(shadow: &Seen) -> Value {
     let (behind, result) = (shadow.behind(), shadow.result());
     json!({"name": shadow.name, "behind": behind, "result": result, "failure": shadow.failure()})
 }
@@ -299,11 +299,11 @@ mod tests {
             let [due, beyond] = [due, beyond].map(Duration::from_micros);
             (0..count).for_each(|_| holding.record(due, beyond));
         }
-        keeping_up(&holding.held())
+        keeping_up(&holding.summary())
     }
 
     #[test]
-    fn who_sees_a_slower_drive_is_told_by_how_much() {
+    fn a_late_server_states_how_late() {
         assert_eq!(said(&[]), None);
         assert_eq!(said(&[(1000, 90, 1000), (1000, 110, 90)]), None, "8.3 % late, 9.2 % longer");
         let many = said(&[(1000, 10, 80), (1000, 150, 20)]).unwrap();

@@ -112,7 +112,7 @@ pub(super) struct Holding {
 
 /// Summary of how late held replies were.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Held {
+pub(super) struct HoldingSummary {
     pub error_us: Distributed,
     pub late_share: Option<f64>,
     /// Sum of the excess times as a share of the sum of the due times.
@@ -133,11 +133,11 @@ impl Holding {
         (self.due, self.beyond) = (self.due + other.due, self.beyond + other.beyond);
     }
 
-    pub fn held(&self) -> Held {
+    pub fn summary(&self) -> HoldingSummary {
         let error_us = self.error.distributed();
         let due = self.due.as_secs_f64();
         let mean_excess = (due > 0.0).then(|| self.beyond.as_secs_f64() / due);
-        Held { error_us, late_share: ratio(self.late, error_us.count), mean_excess }
+        HoldingSummary { error_us, late_share: ratio(self.late, error_us.count), mean_excess }
     }
 }
 
@@ -283,19 +283,22 @@ mod tests {
     #[test]
     fn a_reply_is_late_by_more_than_a_tenth() {
         let mut holding = Holding::default();
-        let held = holding.held();
+        let held = holding.summary();
         assert_eq!((held.error_us.count, held.late_share, held.mean_excess), (0, None, None));
         for (due, beyond) in [(1000, 100), (1000, 101), (500, 0), (0, 1)] {
             holding.record(us(due), us(beyond));
         }
-        let held = holding.held();
+        let held = holding.summary();
         assert_eq!((held.error_us.count, held.late_share), (4, Some(0.5)));
         about(held.error_us.max, 101.0);
         about(held.mean_excess, 202.0 / 2500.0);
         // If no time was due, there is no relative excess.
         let mut nothing = Holding::default();
         nothing.record(us(0), us(5));
-        assert_eq!((nothing.held().late_share, nothing.held().mean_excess), (Some(1.0), None));
+        assert_eq!(
+            (nothing.summary().late_share, nothing.summary().mean_excess),
+            (Some(1.0), None)
+        );
     }
 
     /// The total is the sum over all sets, whichever set a thread uses.
@@ -325,7 +328,7 @@ mod tests {
         about(write.mean, 2000.0);
         about(lock_wait.max, 6000.0);
         about(lock_held.max, 9000.0);
-        let held = holding.held();
+        let held = holding.summary();
         assert_eq!((held.error_us.count, held.late_share), (3, Some(2.0 / 3.0)));
         about(held.mean_excess, (50.0 + 150.0 + 250.0) / 3000.0);
         about(held.error_us.max, 250.0);
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_lately_is_taken_once() {
+    fn recent_measurements_are_taken_once() {
         let gauges = Gauges::default();
         for (set, time) in [(0, 100), (3, 400), (SETS - 1, 200)] {
             lock(&gauges.measured[set]).lately.record(us(time));
@@ -389,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_forgets_all_but_who_is_there() {
+    fn a_reset_keeps_only_present_clients() {
         let gauges = Gauges::default();
         let fetching = gauges.fetch();
         for (set, asked) in [Asked::Read, Asked::Write, Asked::Trim, Asked::Zero, Asked::Flush]
@@ -418,8 +421,8 @@ mod tests {
         assert_eq!(gauges.take_lately().distributed().count, 0);
         let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
         let counts = [read, write, lock_wait, lock_held].map(|times| times.distributed().count);
-        assert_eq!((counts, holding.held().error_us.count), ([0; 4], 0));
-        assert_eq!(holding.held().late_share, None);
+        assert_eq!((counts, holding.summary().error_us.count), ([0; 4], 0));
+        assert_eq!(holding.summary().late_share, None);
     }
 
     /// The threads of a busy server use several sets.

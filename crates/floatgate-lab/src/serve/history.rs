@@ -72,7 +72,7 @@ impl Sample {
     }
 
     /// A fresh sample: its minimum and maximum equal its value.
-    fn taken(self) -> Self {
+    fn into_fresh(self) -> Self {
         Self {
             write_amplification_max: self.write_amplification(),
             hit_ratio_min: self.hit_ratio(),
@@ -83,7 +83,7 @@ impl Sample {
     }
 
     /// Merges this sample with the next.
-    fn and(self, next: Self) -> Self {
+    fn merge(self, next: Self) -> Self {
         let of = |pick: fn(f64, f64) -> f64, one: Option<f64>, other: Option<f64>| {
             one.zip(other).map(|(one, other)| pick(one, other)).or(one).or(other)
         };
@@ -173,10 +173,10 @@ impl History {
     fn add(&mut self, now: Counters, free_units: u32, p99_us: Option<f64>, page_bytes: u32) {
         let (at_s, seconds) = (self.seconds, self.waited);
         let counted = Sample::between(&self.before, &now, page_bytes);
-        self.samples.push(Sample { at_s, seconds, free_units, p99_us, ..counted }.taken());
+        self.samples.push(Sample { at_s, seconds, free_units, p99_us, ..counted }.into_fresh());
         (self.before, self.waited) = (now, 0);
         if self.samples.len() == SAMPLES_MAX {
-            self.samples = self.samples.chunks_exact(2).map(|two| two[0].and(two[1])).collect();
+            self.samples = self.samples.chunks_exact(2).map(|two| two[0].merge(two[1])).collect();
             self.interval *= 2;
         }
     }
@@ -238,9 +238,9 @@ mod tests {
         let interval = samples.interval_s;
         assert!(samples.at_s.windows(2).all(|two| two[1] - two[0] == interval));
         let sums = |column: &[f64]| column.iter().sum::<f64>() * interval;
-        let told = samples.at_s.last().unwrap();
-        assert_eq!(sums(&samples.requests_s), 4.0 * told + 396.0, "nothing is left out");
-        assert_eq!(sums(&samples.host_mb_s), 4.0 * told + 396.0);
+        let end_s = samples.at_s.last().unwrap();
+        assert_eq!(sums(&samples.requests_s), 4.0 * end_s + 396.0, "nothing is left out");
+        assert_eq!(sums(&samples.host_mb_s), 4.0 * end_s + 396.0);
         let at = peak / interval as usize;
         assert_eq!(samples.requests_s[at], 4.0 + 396.0 / interval);
         assert_eq!(samples.write_amplification[at], Some(2.0), "bytes programmed per byte written");

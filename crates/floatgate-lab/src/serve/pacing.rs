@@ -17,7 +17,7 @@ use floatgate_ftl::request::{Op, Request};
 use super::gauges::{Asked, Gauges};
 use super::state::State;
 use super::waiting::Write;
-use super::{How, ServeError, Served, lock};
+use super::{ChangeOptions, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
 /// Longest sleep of a waiting thread that does not lead, before it looks at the drive again.
@@ -160,7 +160,7 @@ impl Served {
     }
 
     /// Pauses the drive: locks it when no request is in progress. No request begins until
-    /// [`Served::go_on`] ends the pause.
+    /// [`Served::resume`] ends the pause.
     pub(super) fn paused(&self) -> Locked<'_> {
         let mut state = self.locked();
         state.is_paused = true;
@@ -176,7 +176,7 @@ impl Served {
     }
 
     /// Ends a pause.
-    pub(super) fn go_on(&self, mut state: Locked<'_>) {
+    pub(super) fn resume(&self, mut state: Locked<'_>) {
         state.is_paused = false;
         drop(state);
         self.room.notify_all();
@@ -276,7 +276,7 @@ impl Served {
         &self,
         entered: Entered,
         (op, offset, length): (Op, u64, u64),
-        how: How,
+        options: ChangeOptions,
     ) -> Result<(), ServeError> {
         let waiter = Waiter::new(entered, 1);
         let mut state = self.with_room();
@@ -285,7 +285,7 @@ impl Served {
             return Err(ServeError::ReadOnly);
         }
         let at_ns = state.stamp(entered.at);
-        state.begin(Request { at_ns, op, offset, length, stream: how.stream }, &waiter)?;
+        state.begin(Request { at_ns, op, offset, length, stream: options.stream }, &waiter)?;
         if op == Op::Flush {
             state.drive()?.sync()?;
         }
@@ -295,7 +295,7 @@ impl Served {
     }
 
     pub(super) fn flush_for(&self, entered: Entered) -> Result<(), ServeError> {
-        self.ask(entered, (Op::Flush, 0, 0), How::default())
+        self.ask(entered, (Op::Flush, 0, 0), ChangeOptions::default())
     }
 
     /// Begins a write, and waits for it.
@@ -303,13 +303,13 @@ impl Served {
         &self,
         entered: Entered,
         (offset, bytes): (u64, Vec<u8>),
-        how: How,
+        options: ChangeOptions,
     ) -> Result<(), ServeError> {
         LiveError::if_beyond(offset, bytes.len() as u64, self.bytes)?;
         let waiter = Waiter::new(entered, 1);
         let in_page = u64::from(self.page_bytes) - 1;
         let is_whole = (offset | bytes.len() as u64) & in_page == 0;
-        let write = Write { offset, bytes, stream: how.stream, waiter: Arc::clone(&waiter) };
+        let write = Write { offset, bytes, stream: options.stream, waiter: Arc::clone(&waiter) };
         if self.packs && is_whole {
             self.writes.push(write);
             self.begin_waiting(&waiter)?;

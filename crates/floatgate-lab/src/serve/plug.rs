@@ -80,7 +80,7 @@ impl Served {
         let mut state = self.paused();
         state.reset();
         self.gauges.reset();
-        self.go_on(state);
+        self.resume(state);
     }
 
     /// Recomputes the drive's state where possible, and asserts that it agrees. A drive that has
@@ -124,7 +124,7 @@ impl Served {
         let mut state = self.locked();
         let drive = state.drive().map_err(io::Error::other)?;
         drive.sync().map_err(io::Error::other)?;
-        let (place, _) = drive.medium().shared();
-        snapshot(&place, to)
+        let (store, _) = drive.medium().shared();
+        snapshot(&store, to)
     }
 }

@@ -55,7 +55,7 @@ impl Recorder {
     }
 
     /// Continues the recorded times after a reset of the drive's clock.
-    pub fn go_on(&mut self) {
+    pub fn continue_after_reset(&mut self) {
         self.base_ns = self.last_ns;
     }
 

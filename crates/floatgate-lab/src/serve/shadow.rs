@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::run::{Control, Measured, RunError, metrics, reach};
-use crate::warnings::{Of, notes, warnings};
+use crate::warnings::{DriveKind, notes, warnings};
 
 /// Most requests by which a shadow may be behind.
 const BEHIND_MAX: u64 = 1 << 20;
@@ -32,12 +32,12 @@ const BATCH: usize = 1024;
 /// A drive that runs next to the live one.
 pub(super) struct Shadow {
     /// None after the shadow has stopped.
-    told: Option<Sender<Told>>,
+    sender: Option<Sender<Message>>,
     seen: Seen,
 }
 
 /// Message to the shadow's thread.
-enum Told {
+enum Message {
     /// A request of a client.
     Asked(Request),
     /// A reset of counters and clocks.
@@ -85,29 +85,29 @@ impl Shadow {
         let played = Arc::new(Mutex::new(played));
         let (behind, failure) = (Arc::default(), Arc::default());
         let seen = Seen { name, behind, has_stopped: false, played, failure };
-        let (told, requests) = channel();
-        let beside = seen.clone();
-        thread::spawn(move || play(&requests, &beside));
-        Ok(Self { told: Some(told), seen })
+        let (sender, messages) = channel();
+        let shared = seen.clone();
+        thread::spawn(move || play(&messages, &shared));
+        Ok(Self { sender: Some(sender), seen })
     }
 
     /// Passes on a request of a client.
     pub fn ask(&mut self, request: &Request) {
         if self.seen.behind() >= BEHIND_MAX {
-            (self.told, self.seen.has_stopped) = (None, true);
+            (self.sender, self.seen.has_stopped) = (None, true);
         }
-        self.tell(Told::Asked(*request));
+        self.send(Message::Asked(*request));
     }
 
     /// Resets the shadow's counters at the same point as the live drive's.
     pub fn reset(&mut self) {
-        self.tell(Told::Reset);
+        self.send(Message::Reset);
     }
 
-    fn tell(&self, told: Told) {
+    fn send(&self, message: Message) {
         self.seen.behind.fetch_add(1, Ordering::Relaxed);
         // A missing receiver means that the shadow has failed.
-        if self.told.as_ref().is_none_or(|sender| sender.send(told).is_err()) {
+        if self.sender.as_ref().is_none_or(|sender| sender.send(message).is_err()) {
             self.seen.behind.fetch_sub(1, Ordering::Relaxed);
         }
     }
@@ -165,22 +165,22 @@ impl Played {
         let subject = Subject { config, plan, device: device.as_ref(), facts, start: *start };
         let metrics = measured.metrics().so_far(device.counters());
         let mut result = RunResult::new(&subject, &metrics, *seed, 0.0);
-        result.warnings = warnings(&result, Of::Shadow);
-        result.notes.extend(notes(&result, Of::Shadow));
+        result.warnings = warnings(&result, DriveKind::Shadow);
+        result.notes.extend(notes(&result, DriveKind::Shadow));
         result
     }
 }
 
 /// Serves requests as they arrive, except the last few if the drive must see requests ahead. Before
 /// a reset it serves all.
-fn play(told: &Receiver<Told>, seen: &Seen) {
+fn play(messages: &Receiver<Message>, seen: &Seen) {
     let mut waiting: VecDeque<Request> = VecDeque::new();
-    while let Ok(first) = told.recv() {
+    while let Ok(first) = messages.recv() {
         let mut is_reset = false;
-        for told in iter::once(first).chain(told.try_iter().take(BATCH)) {
-            match told {
-                Told::Asked(request) => waiting.push_back(request),
-                Told::Reset => is_reset = true,
+        for message in iter::once(first).chain(messages.try_iter().take(BATCH)) {
+            match message {
+                Message::Asked(request) => waiting.push_back(request),
+                Message::Reset => is_reset = true,
             }
             if is_reset {
                 break;
@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
     use crate::drive::live::Timekeeping;
-    use crate::serve::{Backend, Place, Served, Setup};
+    use crate::serve::{Backend, ImageLocation, Served, Setup};
 
     const BYTES: u64 = 8 << 20;
     const PAGE: usize = 4096;
@@ -224,9 +224,9 @@ mod tests {
         let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
         let config = Config::load(None, None, &sets).unwrap();
         let also = vec![("slow".to_owned(), config.clone())];
-        let place = Place::Memory { config: Box::new(config), bytes: BYTES, seed: 3 };
+        let location = ImageLocation::Memory { config: Box::new(config), bytes: BYTES, seed: 3 };
         let (name, time, transport) = ("live".into(), Timekeeping::None, Duration::ZERO);
-        Served::new(Setup { place, name, time, transport, record: None, also }).unwrap()
+        Served::new(Setup { location, name, time, transport, record: None, also }).unwrap()
     }
 
     fn read(served: &Arc<Served>, requests: usize) {
@@ -243,7 +243,7 @@ mod tests {
 
     /// Waits until the shadow is exactly this far behind. Returns its warnings, and the number of
     /// requests that it has served.
-    fn told(served: &Served, behind: u64) -> (Vec<String>, Value) {
+    fn report(served: &Served, behind: u64) -> (Vec<String>, Value) {
         loop {
             let shadow = &served.status().unwrap()["also"][0];
             if shadow["behind"] == behind {
@@ -260,24 +260,24 @@ mod tests {
         let served = served();
         let stop = "it fell 1048576 requests behind, and has stopped".to_owned();
         read(&served, 3);
-        let (warnings, requests) = told(&served, 0);
+        let (warnings, requests) = report(&served, 0);
         assert_eq!((warnings.contains(&stop), requests), (false, json!(3)));
 
         fall_behind(&served, 1_048_575);
         read(&served, 1);
-        let (warnings, requests) = told(&served, 1_048_575);
+        let (warnings, requests) = report(&served, 1_048_575);
         assert_eq!((warnings.contains(&stop), requests), (false, json!(4)), "it may be so far");
 
         fall_behind(&served, 1);
         read(&served, 1);
-        let (warnings, requests) = told(&served, 1_048_576);
+        let (warnings, requests) = report(&served, 1_048_576);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)));
 
         // If the shadow took requests again, its counters would include only some of them.
         served.locked().shadows[0].seen.behind.store(0, Ordering::Relaxed);
         read(&served, 2);
         served.locked().reset();
-        let (warnings, requests) = told(&served, 0);
+        let (warnings, requests) = report(&served, 0);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
     }
 

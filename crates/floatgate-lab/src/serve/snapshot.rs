@@ -10,7 +10,7 @@ use std::process;
 use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, ioctl_ficlone, renameat_with};
 use rustix::io::Errno;
 
-use crate::stored::Place;
+use crate::stored::ImageStore;
 
 /// Bytes copied in one piece.
 const COPIED_AT_ONCE: usize = 1 << 20;
@@ -22,7 +22,7 @@ const PART: (&str, &str) = (".floatgate-snapshot-", ".part");
 ///
 /// The copy is made in another file of the same folder, synced, and renamed. If the process is
 /// killed, that other file is left; the next snapshot in the folder removes it.
-pub(super) fn snapshot(from: &Place, to: &Path) -> io::Result<u64> {
+pub(super) fn snapshot(from: &ImageStore, to: &Path) -> io::Result<u64> {
     if to.symlink_metadata().is_ok() {
         return Err(Errno::EXIST.into());
     }
@@ -78,11 +78,11 @@ fn publish(part: &Path, to: &Path) -> io::Result<()> {
 
 /// Copies bytes without their holes. If the file system can share the data between both files, the
 /// copy takes no time.
-fn copy(from: &Place, to: &Path) -> io::Result<u64> {
+fn copy(from: &ImageStore, to: &Path) -> io::Result<u64> {
     let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
     flock(&target, FlockOperation::NonBlockingLockExclusive)?;
     let length = from.length()?;
-    let is_shared = matches!(from, Place::File(file) if ioctl_ficlone(&target, file).is_ok());
+    let is_shared = matches!(from, ImageStore::File(file) if ioctl_ficlone(&target, file).is_ok());
     if !is_shared {
         target.set_len(length)?;
         copy_stored(from, &target, length)?;
@@ -91,7 +91,7 @@ fn copy(from: &Place, to: &Path) -> io::Result<u64> {
     Ok(length)
 }
 
-fn copy_stored(from: &Place, target: &File, length: u64) -> io::Result<()> {
+fn copy_stored(from: &ImageStore, target: &File, length: u64) -> io::Result<()> {
     let mut bytes = vec![0; COPIED_AT_ONCE];
     let mut stored = from.next_stored(0..length)?;
     while !stored.is_empty() {
@@ -124,8 +124,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let image = folder.path().join("image");
         fs::write(&image, vec![1; 3 << 20]).unwrap();
-        let place = Place::File(OpenOptions::new().write(true).open(&image).unwrap());
-        assert!(snapshot(&place, &folder.path().join("copy")).is_err(), "it cannot be read");
+        let store = ImageStore::File(OpenOptions::new().write(true).open(&image).unwrap());
+        assert!(snapshot(&store, &folder.path().join("copy")).is_err(), "it cannot be read");
         assert_eq!(names(folder.path()), ["image"]);
     }
 
@@ -135,9 +135,9 @@ mod tests {
         let to = folder.path().join("copy");
         let image = tempfile::tempfile().unwrap();
         image.write_all_at(&vec![1; 32 << 20], 0).unwrap();
-        let place = Place::File(image);
+        let store = ImageStore::File(image);
         std::thread::scope(|scope| {
-            let copied = scope.spawn(|| snapshot(&place, &to).unwrap());
+            let copied = scope.spawn(|| snapshot(&store, &to).unwrap());
             while !copied.is_finished() {
                 if to.exists() {
                     assert_eq!(fs::read(&to).unwrap().last(), Some(&1));
@@ -145,11 +145,11 @@ mod tests {
             }
         });
         assert_eq!(names(folder.path()), ["copy"]);
-        assert_eq!(snapshot(&place, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(snapshot(&store, &to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed() {
+    fn files_of_a_killed_process_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let part = |number: u32| format!("{}{number}{}", PART.0, PART.1);
         for number in 0..2 {
@@ -157,7 +157,7 @@ mod tests {
         }
         let running = File::open(folder.path().join(part(1))).unwrap();
         flock(&running, FlockOperation::LockExclusive).unwrap();
-        snapshot(&Place::memory(9), &folder.path().join("copy")).unwrap();
+        snapshot(&ImageStore::memory(9), &folder.path().join("copy")).unwrap();
         assert_eq!(names(folder.path()), [part(1), "copy".to_string()]);
     }
 }

@@ -13,7 +13,7 @@ use super::pacing::{Entered, Waiter};
 use super::recorder::Recorder;
 use super::shadow::Shadow;
 use super::waiting::Write;
-use crate::drive::live::{Begun, Live, Opened, Timekeeping};
+use crate::drive::live::{Live, Opened, Outcome, Timekeeping};
 use crate::metrics::Metrics;
 use crate::result::StartResult;
 use crate::run::metrics;
@@ -181,7 +181,7 @@ impl State {
     }
 
     /// Begins a request. Its effects are complete when this returns; its completion may come later.
-    pub fn begin(&mut self, request: Request, waiter: &Arc<Waiter>) -> Result<Begun, ServeError> {
+    pub fn begin(&mut self, request: Request, waiter: &Arc<Waiter>) -> Result<Outcome, ServeError> {
         let seen = self.as_the_drive_sees(request);
         let begun = self.drive()?.begin(seen)?;
         self.note(&[(request, Arc::clone(waiter))], &begun);
@@ -189,7 +189,7 @@ impl State {
     }
 
     /// Begins writes that arrived together.
-    pub fn begin_writes(&mut self, at_ns: u64, writes: Vec<Write>) -> Result<Begun, ServeError> {
+    pub fn begin_writes(&mut self, at_ns: u64, writes: Vec<Write>) -> Result<Outcome, ServeError> {
         let mut noted = Vec::with_capacity(writes.len());
         let mut asked = Vec::with_capacity(writes.len());
         for Write { offset, bytes, stream, waiter } in writes {
@@ -208,7 +208,7 @@ impl State {
         if self.has_clock() { request } else { Request { at_ns: 0, ..request } }
     }
 
-    fn note(&mut self, requests: &[(Request, Arc<Waiter>)], begun: &Begun) {
+    fn note(&mut self, requests: &[(Request, Arc<Waiter>)], begun: &Outcome) {
         for (at, (request, waiter)) in requests.iter().enumerate() {
             if let Some(recorder) = &mut self.recorder {
                 recorder.add(request);
@@ -288,7 +288,7 @@ impl State {
         self.history = History::default();
         self.shadows.iter_mut().for_each(Shadow::reset);
         if let Some(recorder) = &mut self.recorder {
-            recorder.go_on();
+            recorder.continue_after_reset();
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Place, Served, Setup};
+use super::{ImageLocation, Served, Setup};
 use crate::config::Config;
 use crate::drive::live::Timekeeping;
 
@@ -18,8 +18,8 @@ pub(super) fn served(sets: &[(&str, &str)], time: Timekeeping) -> Arc<Served> {
     let all = [&[("flash.pages_per_block", "16"), ("timing", timing)], sets].concat();
     let sets: Vec<_> = all.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
     let config = Box::new(Config::load(None, None, &sets).unwrap());
-    let place = Place::Memory { config, bytes: BYTES, seed: 3 };
+    let location = ImageLocation::Memory { config, bytes: BYTES, seed: 3 };
     let (name, transport) = ("live".into(), Duration::ZERO);
-    let setup = Setup { place, name, time, transport, record: None, also: vec![] };
+    let setup = Setup { location, name, time, transport, record: None, also: vec![] };
     Served::new(setup).unwrap()
 }

@@ -7,7 +7,7 @@ use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::Move;
 
 use super::Stored;
-use super::format::{Content, Found, Record};
+use super::format::{Content, PageContent, Record};
 use super::rows::stored;
 
 /// Most bytes that a copy moves at once.
@@ -24,12 +24,12 @@ impl Stored {
     }
 
     /// Reads the pages to move; damaged pages are marked as lost.
-    fn read_run(&mut self, moves: &[Move], moved: &mut Vec<u8>) -> Option<Vec<Found>> {
+    fn read_run(&mut self, moves: &[Move], moved: &mut Vec<u8>) -> Option<Vec<PageContent>> {
         let from = moves[0].from.get();
         let found = self.records(from, moves.len() as u32)?;
         let copies = moves.iter().zip(found);
         let copies = copies.map(|(step, found)| copy_of(found, step, self.mode_of(step.to)));
-        let mut copies: Vec<Found> = copies.map(Found::Programmed).collect();
+        let mut copies: Vec<PageContent> = copies.map(PageContent::Programmed).collect();
         let first = moves.iter().map(|step| step.serial).min()?;
         let last = moves.iter().map(|step| step.serial).max()?;
         self.announce(first..last.saturating_add(1))?;
@@ -40,7 +40,7 @@ impl Stored {
             self.read_data(from + range.start as u32, &mut moved[bytes])?;
         }
         for (data, copy) in moved.chunks_exact(page).zip(&mut copies) {
-            let Found::Programmed(copy) = copy else { continue };
+            let PageContent::Programmed(copy) = copy else { continue };
             if copy.is_stored() && !copy.matches(&data[..copy.length as usize]) {
                 (copy.content, copy.length) = (Content::Lost, 0);
             }
@@ -62,9 +62,9 @@ impl Stored {
 
 /// Returns the record of a moved page, if its old record is valid for `owner`. A page without a
 /// valid record is lost and has no sequence number: it gets 0, which is older than all others.
-fn copy_of(found: Found, &Move { owner, serial, .. }: &Move, mode: Mode) -> Record {
+fn copy_of(found: PageContent, &Move { owner, serial, .. }: &Move, mode: Mode) -> Record {
     match found {
-        Found::Programmed(record) if record.belongs_to(owner) => {
+        PageContent::Programmed(record) if record.belongs_to(owner) => {
             Record { tag: Tag::new(owner, record.tag.sequence, serial), mode, ..record }
         }
         _ => {

@@ -95,7 +95,7 @@ pub enum Problem {
 
 impl Problem {
     /// Makes an error from the problem and the image's path.
-    pub(crate) fn of(self, path: &Path) -> ImageError {
+    pub(crate) fn at(self, path: &Path) -> ImageError {
         ImageError { path: path.to_path_buf(), problem: self }
     }
 

@@ -233,7 +233,7 @@ pub(super) struct Record {
 
 /// Contents of an out-of-band area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(super) enum PageContent {
     Erased,
     /// The page is used up, and cannot be read.
     Torn,
@@ -246,7 +246,7 @@ pub(super) enum Found {
     Programmed(Record),
 }
 
-impl Found {
+impl PageContent {
     /// Whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self, Self::Programmed(record) if record.is_stored())
@@ -347,16 +347,16 @@ impl Record {
     }
 
     /// Decodes the record of page number `ppn` of a medium.
-    pub fn decode(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Found {
+    pub fn decode(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> PageContent {
         if is_erased(bytes) {
-            return Found::Erased;
+            return PageContent::Erased;
         }
-        Self::checked(bytes, ppn, medium).unwrap_or(Found::Torn)
+        Self::checked(bytes, ppn, medium).unwrap_or(PageContent::Torn)
     }
 
     /// Checks a record, and returns None for a record that no translation layer could have written.
     /// Callers thus need not handle such records.
-    fn checked(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Option<Found> {
+    fn checked(bytes: &[u8; RECORD_BYTES], ppn: u32, medium: &Geometry) -> Option<PageContent> {
         let drive = medium.shape();
         let (number, original) = (u32_at(bytes, 0), u32_at(bytes, 4));
         let length = u32_at(bytes, 28);
@@ -378,7 +378,7 @@ impl Record {
             DATA if number < drive.logical_pages => Owner::Data(Lpn::new(number)),
             TRANSLATION if number <= PAGE_MAX => Owner::Translation(Tpn::new(number)),
             PADDING if medium.has_program_units() => {
-                return Some(Found::Padding { serial: numbers[1], mode });
+                return Some(PageContent::Padding { serial: numbers[1], mode });
             }
             _ => return None,
         };
@@ -395,7 +395,13 @@ impl Record {
         let original = original.checked_sub(1).map(Lpn::new);
         let [sequence, serial] = numbers;
         let tag = Tag { owner, original, sequence, serial };
-        Some(Found::Programmed(Self { tag, mode, content, length, checksum: u32_at(bytes, 32) }))
+        Some(PageContent::Programmed(Self {
+            tag,
+            mode,
+            content,
+            length,
+            checksum: u32_at(bytes, 32),
+        }))
     }
 }
 

@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use super::error::Problem;
-use super::place::Place;
+use super::image_store::ImageStore;
 
 /// Bytes written at once if the file system cannot punch holes.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A locked place with the bytes of an image, and its first fault. After a fault it reads and
+/// A locked store with the bytes of an image, and its first fault. After a fault it reads and
 /// writes nothing.
 #[derive(Debug)]
 pub(super) struct Image {
-    place: Arc<Place>,
+    store: Arc<ImageStore>,
     /// A client that reads a page by itself holds this lock, and an erase waits for the lock.
     erases: Arc<RwLock<()>>,
     power: Plug,
@@ -56,15 +56,15 @@ pub(super) enum Change {
 }
 
 impl Image {
-    /// Locks the place: for this process alone, or shared with other readers.
-    pub fn new(place: impl Into<Arc<Place>>, read_only: bool) -> Result<Self, Problem> {
-        let place = place.into();
-        if !place.lock(read_only).map_err(Problem::io("locked"))? {
+    /// Locks the store: for this process alone, or shared with other readers.
+    pub fn new(store: impl Into<Arc<ImageStore>>, read_only: bool) -> Result<Self, Problem> {
+        let store = store.into();
+        if !store.lock(read_only).map_err(Problem::io("locked"))? {
             return Err(Problem::InUse);
         }
         let (punches, stopped) = (Cell::new(true), Cell::new(false));
         Ok(Self {
-            place,
+            store,
             erases: Arc::default(),
             power: Plug::default(),
             read_only,
@@ -76,8 +76,8 @@ impl Image {
         })
     }
 
-    pub fn place(&self) -> &Arc<Place> {
-        &self.place
+    pub fn store(&self) -> &Arc<ImageStore> {
+        &self.store
     }
 
     pub fn erases(&self) -> &Arc<RwLock<()>> {
@@ -100,9 +100,9 @@ impl Image {
         self.fault.take()
     }
 
-    /// Continues in another, locked place with the same bytes.
-    pub fn move_to(&mut self, place: Place) {
-        self.place = Arc::new(place);
+    /// Continues in another, locked store with the same bytes.
+    pub fn move_to(&mut self, store: ImageStore) {
+        self.store = Arc::new(store);
     }
 
     /// Stops all reads and writes, and keeps the first error.
@@ -113,41 +113,41 @@ impl Image {
         }
     }
 
-    /// Does work on the place. None after a fault, now or earlier.
-    fn attempt<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
+    /// Does work on the store. None after a fault, now or earlier.
+    fn attempt<T>(&self, work: impl FnOnce(&ImageStore) -> io::Result<T>) -> Option<T> {
         if self.stopped.get() {
             return None;
         }
-        work(&self.place).map_err(|error| self.stop(error)).ok()
+        work(&self.store).map_err(|error| self.stop(error)).ok()
     }
 
-    /// Changes the place. None after a fault, now or earlier. A change is a fault itself if the
+    /// Changes the store. None after a fault, now or earlier. A change is a fault itself if the
     /// file is read-only or the power is off.
-    fn change<T>(&self, work: impl FnOnce(&Place) -> io::Result<T>) -> Option<T> {
+    fn change<T>(&self, work: impl FnOnce(&ImageStore) -> io::Result<T>) -> Option<T> {
         let refused = || io::Error::new(io::ErrorKind::PermissionDenied, "opened for reading only");
         let cut = || io::Error::other("the power is off");
-        self.attempt(|place| match (self.read_only, self.power.is_pulled()) {
+        self.attempt(|store| match (self.read_only, self.power.is_pulled()) {
             (true, _) => Err(refused()),
             (_, true) => Err(cut()),
-            _ => work(place),
+            _ => work(store),
         })
     }
 
     pub fn read(&self, at: u64, bytes: &mut [u8]) -> Option<()> {
-        self.attempt(|place| place.read(at, bytes))
+        self.attempt(|store| store.read(at, bytes))
     }
 
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Write(at, bytes.to_vec()));
-        self.change(|place| place.write(at, bytes))
+        self.change(|store| store.write(at, bytes))
     }
 
     /// Puts everything written on the disk before it returns.
     pub fn sync(&self) -> Option<()> {
         #[cfg(test)]
         self.log.borrow_mut().push(Change::Sync);
-        self.change(Place::sync)
+        self.change(ImageStore::sync)
     }
 
     /// Waits until no client reads a page by itself.
@@ -175,14 +175,14 @@ impl Image {
         if self.punches.get() {
             #[cfg(test)]
             self.log.borrow_mut().push(Change::Punch(range.clone()));
-            self.punches.set(self.change(|place| place.punch(&range))?);
+            self.punches.set(self.change(|store| store.punch(&range))?);
         }
         Some(self.punches.get())
     }
 
     /// Returns the first part of `range` that may hold stored data; empty if there is none.
     pub fn next_stored(&self, range: Range<u64>) -> Option<Range<u64>> {
-        self.attempt(|place| place.next_stored(range))
+        self.attempt(|store| store.next_stored(range))
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn zeros_are_written_where_no_hole_can_be_punched() {
-        let image = Image::new(Place::File(tempfile::tempfile().unwrap()), false).unwrap();
+        let image = Image::new(ImageStore::File(tempfile::tempfile().unwrap()), false).unwrap();
         let length = 3 * ZEROS.len();
         for punches in [false, true] {
             image.punches.set(punches);

@@ -4,7 +4,7 @@ use floatgate_ftl::addr::{Ppn, Tag, Unit};
 use floatgate_ftl::geometry::Mode;
 
 use super::Stored;
-use super::format::{Content, Found, RECORD_BYTES, Record, TORN};
+use super::format::{Content, PageContent, RECORD_BYTES, Record, TORN};
 use super::rows::lost_together;
 use super::tally::Tally;
 
@@ -55,20 +55,20 @@ impl Stored {
             let first = first + (row * group) as u32;
             let is_torn = |ppn, bytes: &_| *bytes == TORN || self.torn.contains(&ppn);
             let found = (first..).zip(bytes).map(|(ppn, bytes)| match is_torn(ppn, bytes) {
-                true => Found::Torn,
+                true => PageContent::Torn,
                 false => Record::decode(bytes, ppn, &self.header.medium),
             });
-            let found: Vec<Found> = found.collect();
-            let mut serials = found.iter().filter_map(Found::serial).peekable();
+            let found: Vec<PageContent> = found.collect();
+            let mut serials = found.iter().filter_map(PageContent::serial).peekable();
             is_synced |=
                 serials.peek().is_some() && serials.all(|serial| self.point.covers(unit, serial));
-            let is_used = found.iter().any(|found| *found != Found::Erased);
+            let is_used = found.iter().any(|found| *found != PageContent::Erased);
             for (at, found) in found.iter().enumerate().rev() {
                 let ppn = first + at as u32;
                 states.push(match found {
-                    Found::Erased if group == 1 || !is_used => PageState::Erased,
-                    Found::Padding { .. } => PageState::Padding,
-                    Found::Programmed(record) => {
+                    PageContent::Erased if group == 1 || !is_used => PageState::Erased,
+                    PageContent::Padding { .. } => PageState::Padding,
+                    PageContent::Programmed(record) => {
                         PageState::Programmed(self.page_record(ppn, record, data)?)
                     }
                     _ if (is_synced || self.point.is_closed) && !is_torn(ppn, &bytes[at]) => {
@@ -123,7 +123,7 @@ impl Stored {
         let states = self.inspect(unit, false)?;
         let state = states.get(page as usize).copied().unwrap_or(PageState::Erased);
         match (state, self.record(ppn)?) {
-            (PageState::Programmed(_), Found::Programmed(record)) => {
+            (PageState::Programmed(_), PageContent::Programmed(record)) => {
                 Some(PageState::Programmed(self.page_record(ppn.get(), &record, true)?))
             }
             _ => Some(state),

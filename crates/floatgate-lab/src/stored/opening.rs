@@ -16,9 +16,9 @@ use super::Stored;
 use super::error::{ImageError, Problem};
 use super::format::{Header, LIFE_AT, Layout, POINT_AT};
 use super::image::Image;
+use super::image_store::ImageStore;
 use super::life::Life;
 use super::limits::HEADER_BYTES;
-use super::place::Place;
 use super::point::SyncPoint;
 use super::reading::Failing;
 use super::scan::scan;
@@ -57,18 +57,18 @@ impl Stored {
         journal_units: u32,
         text: &str,
     ) -> Result<Self, ImageError> {
-        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(path))?;
+        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.at(path))?;
         // Only the owner may read the contents of a drive.
         let mut how = OpenOptions::new();
         let file = how.read(true).write(true).create_new(true).mode(0o600).open(path);
         let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Problem::Exists.of(path),
-            _ => Problem::io("created")(error).of(path),
+            io::ErrorKind::AlreadyExists => Problem::Exists.at(path),
+            _ => Problem::io("created")(error).at(path),
         })?;
         Self::format(file, header, path).map_err(|problem| {
             // The caller gets the error of the format; an error of the removal matters less.
             let _ = fs::remove_file(path);
-            problem.of(path)
+            problem.at(path)
         })
     }
 
@@ -83,26 +83,26 @@ impl Stored {
         journal_units: u32,
         text: &str,
     ) -> Result<Self, ImageError> {
-        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.of(name))?;
-        let place = Place::memory(Layout::new(&header.medium).end());
-        let image = Self::lay_out(place, &header).map_err(|problem| problem.of(name))?;
-        Self::load(image, header).map_err(|problem| problem.of(name))
+        let header = Header::new(shape, journal_units, text).map_err(|problem| problem.at(name))?;
+        let store = ImageStore::memory(Layout::new(&header.medium).end());
+        let image = Self::lay_out(store, &header).map_err(|problem| problem.at(name))?;
+        Self::load(image, header).map_err(|problem| problem.at(name))
     }
 
-    /// Turns a place full of zeros into an image.
-    fn lay_out(place: Place, header: &Header) -> Result<Image, Problem> {
-        let image = Image::new(place, false)?;
+    /// Turns a store full of zeros into an image.
+    fn lay_out(store: ImageStore, header: &Header) -> Result<Image, Problem> {
+        let image = Image::new(store, false)?;
         let (point, life) = (SyncPoint::default().encode(), Life::default().encode());
         for (at, bytes) in [(0, &header.encode()[..]), (POINT_AT, &point), (LIFE_AT, &life)] {
-            image.place().write(at, bytes).map_err(Problem::io("written"))?;
+            image.store().write(at, bytes).map_err(Problem::io("written"))?;
         }
-        image.place().sync().map_err(Problem::io("synced"))?;
+        image.store().sync().map_err(Problem::io("synced"))?;
         Ok(image)
     }
 
     fn format(file: File, header: Header, path: &Path) -> Result<Self, Problem> {
         file.set_len(Layout::new(&header.medium).end()).map_err(Problem::io("given its length"))?;
-        let image = Self::lay_out(Place::File(file), &header)?;
+        let image = Self::lay_out(ImageStore::File(file), &header)?;
         // Syncs the folder where that is possible, so that the name survives a crash as well as the
         // file does.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -115,7 +115,7 @@ impl Stored {
     /// # Errors
     /// If it is in use, is not an image, is damaged in its header or length, or cannot be read.
     pub fn open(path: &Path) -> Result<Self, ImageError> {
-        Self::open_as(path, false).map_err(|problem| problem.of(path))
+        Self::open_as(path, false).map_err(|problem| problem.at(path))
     }
 
     /// Opens an image for inspection, together with other readers. A change is a fault.
@@ -123,28 +123,28 @@ impl Stored {
     /// # Errors
     /// As [`Stored::open`].
     pub fn open_read_only(path: &Path) -> Result<Self, ImageError> {
-        Self::open_as(path, true).map_err(|problem| problem.of(path))
+        Self::open_as(path, true).map_err(|problem| problem.at(path))
     }
 
-    /// Opens the image in a place for this process alone. `name` stands for the path in error
+    /// Opens the image in a store for this process alone. `name` stands for the path in error
     /// messages.
     ///
     /// # Errors
     /// As [`Stored::open`].
-    pub fn open_place(name: &Path, place: Arc<Place>) -> Result<Self, ImageError> {
-        Self::open_in(place, false).map_err(|problem| problem.of(name))
+    pub fn open_store(name: &Path, store: Arc<ImageStore>) -> Result<Self, ImageError> {
+        Self::open_in(store, false).map_err(|problem| problem.at(name))
     }
 
     fn open_as(path: &Path, read_only: bool) -> Result<Self, Problem> {
-        Self::open_in(Arc::new(Place::File(open_regular(path, read_only)?)), read_only)
+        Self::open_in(Arc::new(ImageStore::File(open_regular(path, read_only)?)), read_only)
     }
 
-    fn open_in(place: Arc<Place>, read_only: bool) -> Result<Self, Problem> {
-        let image = Image::new(place, read_only)?;
-        let place = image.place();
-        let found = place.length().map_err(Problem::io("examined"))?;
+    fn open_in(store: Arc<ImageStore>, read_only: bool) -> Result<Self, Problem> {
+        let image = Image::new(store, read_only)?;
+        let store = image.store();
+        let found = store.length().map_err(Problem::io("examined"))?;
         let mut bytes = vec![0; found.min(HEADER_BYTES as u64) as usize];
-        place.read(0, &mut bytes).map_err(Problem::io("read"))?;
+        store.read(0, &mut bytes).map_err(Problem::io("read"))?;
         let header = Header::decode(&bytes)?;
         let expected = Layout::new(&header.medium).end();
         if found != expected {

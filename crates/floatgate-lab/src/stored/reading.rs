@@ -6,7 +6,7 @@ use floatgate_ftl::addr::Ppn;
 use floatgate_ftl::rng::Rng;
 
 use super::format::Record;
-use super::{Place, Plug, Stored};
+use super::{ImageStore, Plug, Stored};
 
 /// Location of a page's bytes in the image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,9 +74,9 @@ impl Stored {
         self.located
     }
 
-    /// The place of the bytes, and the lock that keeps located pages where they are.
-    pub fn shared(&self) -> (Arc<Place>, Arc<RwLock<()>>) {
-        (Arc::clone(self.image.place()), Arc::clone(self.image.erases()))
+    /// The store of the bytes, and the lock that keeps located pages where they are.
+    pub fn shared(&self) -> (Arc<ImageStore>, Arc<RwLock<()>>) {
+        (Arc::clone(self.image.store()), Arc::clone(self.image.erases()))
     }
 
     /// Pages programmed over the drive's whole life, copies included.

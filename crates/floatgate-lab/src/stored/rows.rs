@@ -12,13 +12,13 @@ use floatgate_ftl::addr::{Ppn, Unit};
 use floatgate_ftl::geometry::{Geometry, Modes};
 
 use super::Stored;
-use super::format::Found;
+use super::format::PageContent;
 use super::tally::Tally;
 
 /// A row that is being filled.
 #[derive(Debug, Default)]
 pub(super) struct Row {
-    pages: Vec<Found>,
+    pages: Vec<PageContent>,
     /// Data of the pages, each padded to a page.
     data: Vec<u8>,
     /// Tally of all pages programmed before the row's first page, without erased ones.
@@ -30,7 +30,7 @@ impl Row {
     /// then full.
     pub fn first(&self) -> Option<u64> {
         match self.pages.first() {
-            Some(Found::Programmed(record)) => Some(record.tag.serial),
+            Some(PageContent::Programmed(record)) => Some(record.tag.serial),
             _ => None,
         }
     }
@@ -38,11 +38,11 @@ impl Row {
 
 /// Number of pages of a unit that are torn together: the pages of a row, or 1.
 pub(super) fn lost_together(medium: &Geometry, modes: &Modes, unit: Unit) -> u32 {
-    if medium.loses_pages() { modes.of(unit).program_unit() } else { 1 }
+    if medium.loses_pages() { modes.geometry_of(unit).program_unit() } else { 1 }
 }
 
 /// Returns the ranges of adjacent pages with stored data.
-pub(super) fn stored(pages: &[Found]) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn stored(pages: &[PageContent]) -> impl Iterator<Item = Range<usize>> {
     let mut end = 0;
     pages.chunk_by(|a, b| a.is_stored() == b.is_stored()).filter_map(move |run| {
         let start = end;
@@ -53,7 +53,7 @@ pub(super) fn stored(pages: &[Found]) -> impl Iterator<Item = Range<usize>> {
 
 impl Stored {
     /// Programs adjacent pages. `data` has a page for each; the last page may be shorter.
-    pub(super) fn put(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
+    pub(super) fn put(&mut self, first: Ppn, pages: &[PageContent], data: &[u8]) -> Option<()> {
         if !self.header.medium.loses_pages() {
             self.write_pages(first, pages, data)?;
             (first.get()..).zip(pages).for_each(|(ppn, page)| self.advance(Ppn::new(ppn), page));
@@ -67,7 +67,7 @@ impl Stored {
     }
 
     /// Writes adjacent pages to the file. `data` has a page for each.
-    fn write_pages(&mut self, first: Ppn, pages: &[Found], data: &[u8]) -> Option<()> {
+    fn write_pages(&mut self, first: Ppn, pages: &[PageContent], data: &[u8]) -> Option<()> {
         self.is_changed = true;
         let at = self.layout.data(first.get(), pages.len() as u32).start;
         for range in stored(pages) {
@@ -80,8 +80,8 @@ impl Stored {
         self.image.write(self.layout.records(first.get(), pages.len() as u32).start, &records)
     }
 
-    fn put_in_row(&mut self, to: Ppn, page: Found, data: &[u8]) -> Option<()> {
-        let geometry = self.modes.of(self.modes.unit(to));
+    fn put_in_row(&mut self, to: Ppn, page: PageContent, data: &[u8]) -> Option<()> {
+        let geometry = self.modes.geometry_of(self.modes.unit(to));
         let left = geometry.left_in_program_unit(to);
         let first = to.get() + left - geometry.program_unit();
         let page_bytes = self.page_bytes();
@@ -99,7 +99,7 @@ impl Stored {
     }
 
     /// Returns a page that waits in memory, with its data.
-    pub(super) fn waiting(&self, ppn: u32) -> Option<(&Found, &[u8])> {
+    pub(super) fn waiting(&self, ppn: u32) -> Option<(&PageContent, &[u8])> {
         let (first, row) = self.begun.range(..=ppn).next_back()?;
         let at = (ppn - first) as usize;
         Some((row.pages.get(at)?, row.data.chunks(self.page_bytes()).nth(at)?))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use super::error::{ImageError, Problem};
-use super::{Place, Stored};
+use super::{ImageStore, Stored};
 
 /// Bytes copied in one piece.
 const COPIED_AT_ONCE: usize = 1 << 20;
@@ -19,24 +19,24 @@ impl Stored {
     /// If the file exists or the system refuses. The image then stays where it is, and no new file
     /// remains.
     pub fn save_to(&mut self, path: &Path) -> Result<(), ImageError> {
-        self.try_save_to(path).map_err(|problem| problem.of(path))
+        self.try_save_to(path).map_err(|problem| problem.at(path))
     }
 
     fn try_save_to(&mut self, path: &Path) -> Result<(), Problem> {
         let new = NewFile::create(path).map_err(Problem::io("created"))?;
-        copy(self.image.place(), &new.file).map_err(Problem::io("written"))?;
-        let place = Place::File(new.file.try_clone().map_err(Problem::io("opened"))?);
-        if !place.lock(false).map_err(Problem::io("locked"))? {
+        copy(self.image.store(), &new.file).map_err(Problem::io("written"))?;
+        let store = ImageStore::File(new.file.try_clone().map_err(Problem::io("opened"))?);
+        if !store.lock(false).map_err(Problem::io("locked"))? {
             return Err(Problem::InUse);
         }
         new.publish(path)?;
-        self.image.move_to(place);
+        self.image.move_to(store);
         Ok(())
     }
 }
 
 /// Copies bytes without their holes, and waits until they are on the disk.
-fn copy(from: &Place, to: &File) -> io::Result<()> {
+fn copy(from: &ImageStore, to: &File) -> io::Result<()> {
     let length = from.length()?;
     to.set_len(length)?;
     let mut bytes = vec![0; COPIED_AT_ONCE];

@@ -8,7 +8,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::{Ppn, Unit};
 use floatgate_ftl::geometry::{Geometry, Modes};
 
-use super::format::{Found, Layout, RECORD_BYTES, Record, TORN, is_plausible, serial};
+use super::format::{Layout, PageContent, RECORD_BYTES, Record, TORN, is_plausible, serial};
 use super::image::Image;
 use super::point::{Erase, SyncPoint};
 use super::rows::lost_together;
@@ -46,7 +46,7 @@ pub(super) fn scan(
     medium: &Geometry,
     point: SyncPoint,
 ) -> Option<Scan> {
-    let mut file = Source { image, layout, medium, point, reused: vec![] };
+    let mut file = ScannedImage { image, layout, medium, point, reused: vec![] };
     for erase in point.erasing.into_iter().flatten().filter(|erase| erase.unit.0 < medium.units()) {
         if file.is_reused(&erase)? {
             file.reused.push(erase);
@@ -89,7 +89,7 @@ pub(super) fn scan(
 }
 
 /// The image to scan.
-struct Source<'a> {
+struct ScannedImage<'a> {
     image: &'a Image,
     layout: &'a Layout,
     medium: &'a Geometry,
@@ -98,14 +98,17 @@ struct Source<'a> {
     reused: Vec<Erase>,
 }
 
-impl Source<'_> {
+impl ScannedImage<'_> {
     fn is_synced(&self, ppn: u32, record: &Bytes) -> bool {
         self.point.covers(self.medium.unit(Ppn::new(ppn)), serial(record))
     }
 
     fn is_sound(&self, ppn: u32, record: &Bytes) -> bool {
         (self.is_synced(ppn, record) && is_plausible(record))
-            || !matches!(Record::decode(record, ppn, self.medium), Found::Erased | Found::Torn)
+            || !matches!(
+                Record::decode(record, ppn, self.medium),
+                PageContent::Erased | PageContent::Torn
+            )
     }
 
     /// Returns whether a page of the unit was programmed after the erase. If so, the replacements
@@ -129,8 +132,8 @@ impl Source<'_> {
     }
 
     /// Returns whether the data of a page is complete.
-    fn has_data(&self, ppn: u32, found: &Found) -> Option<bool> {
-        let Found::Programmed(record) = found else { return Some(true) };
+    fn has_data(&self, ppn: u32, found: &PageContent) -> Option<bool> {
+        let PageContent::Programmed(record) = found else { return Some(true) };
         let mut data = vec![0; if record.is_stored() { record.length as usize } else { 0 }];
         self.image.read(self.layout.data(ppn, 1).start, &mut data)?;
         Some(!record.is_stored() || record.matches(&data))
@@ -139,7 +142,7 @@ impl Source<'_> {
 
 impl Scan {
     /// Examines the pages that a unit in native mode programs at once.
-    fn look_at(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
+    fn look_at(&mut self, file: &ScannedImage<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let unit = file.medium.unit(Ppn::new(first));
         if file.medium.has_slc_mode() {
             let kept = (first..).zip(row).filter(|(ppn, r)| !file.is_left_over(*ppn, serial(r)));
@@ -160,7 +163,7 @@ impl Scan {
     }
 
     /// Marks pages of a unit as programmed.
-    fn extend(&mut self, file: &Source<'_>, pages: Range<u32>) {
+    fn extend(&mut self, file: &ScannedImage<'_>, pages: Range<u32>) {
         let (unit, last) = file.medium.place(Ppn::new(pages.end - 1));
         self.programmed[unit.index()] = last + 1;
     }
@@ -169,7 +172,7 @@ impl Scan {
     /// its page and all pages of its row. It is damaged instead if all other valid records of the
     /// row were synced, or all valid records of a later row of the unit. This record was then
     /// synced, too.
-    fn judge(&mut self, file: &Source<'_>, first: u32, row: &[Bytes]) -> Option<()> {
+    fn judge(&mut self, file: &ScannedImage<'_>, first: u32, row: &[Bytes]) -> Option<()> {
         let pages = first..first + row.len() as u32;
         let unit = |ppn: u32| file.medium.unit(Ppn::new(ppn));
         if self.suspects.last().is_some_and(|(suspect, _)| unit(suspect.start) != unit(first)) {
@@ -206,7 +209,7 @@ impl Scan {
 
     /// Tears the remaining suspects. After a shutdown no program can have been cut short: the
     /// suspects are then damaged and not torn.
-    fn tear_suspects(&mut self, file: &Source<'_>) -> Option<()> {
+    fn tear_suspects(&mut self, file: &ScannedImage<'_>) -> Option<()> {
         if file.point.is_closed {
             self.keep_suspects();
         }
@@ -215,7 +218,7 @@ impl Scan {
     }
 
     /// Marks pages as torn, in the file as well, so that later sessions find them torn.
-    fn tear(&mut self, file: &Source<'_>, pages: Range<u32>) -> Option<()> {
+    fn tear(&mut self, file: &ScannedImage<'_>, pages: Range<u32>) -> Option<()> {
         self.torn.extend(pages.clone());
         if file.image.is_read_only() {
             return Some(());
@@ -228,7 +231,7 @@ impl Scan {
     /// them.
     fn fill_rows(&mut self, medium: &Geometry) {
         for unit in (0..medium.units()).map(Unit) {
-            let geometry = self.modes.of(unit);
+            let geometry = self.modes.geometry_of(unit);
             let programmed = &mut self.programmed[unit.index()];
             *programmed = programmed.next_multiple_of(geometry.program_unit());
             *programmed = (*programmed).min(geometry.unit_capacity());

@@ -5,7 +5,7 @@ use std::ops::Range;
 use floatgate_ftl::addr::Unit;
 
 use super::Stored;
-use super::format::{Found, POINT_AT};
+use super::format::{POINT_AT, PageContent};
 use super::point::SyncPoint;
 use super::tally::Tally;
 
@@ -78,7 +78,7 @@ impl Stored {
 
     /// Removes the pages of a unit from the tallies. Returns the tally of the synced pages of the
     /// other units.
-    pub(super) fn forget(&mut self, unit: Unit, pages: &[Found]) -> Tally {
+    pub(super) fn forget(&mut self, unit: Unit, pages: &[PageContent]) -> Tally {
         let mut synced = self.point.synced;
         for page in pages {
             let Some(serial) = page.serial() else { continue };

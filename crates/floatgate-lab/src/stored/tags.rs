@@ -5,12 +5,12 @@ use floatgate_ftl::geometry::{Geometry, Mode};
 use floatgate_ftl::nand::Tagged;
 
 use super::Stored;
-use super::format::{Content, Found};
+use super::format::{Content, PageContent};
 
-fn tag_of(found: Found) -> Option<Tag> {
+fn tag_of(found: PageContent) -> Option<Tag> {
     match found {
-        Found::Programmed(record) => Some(record.tag),
-        Found::Erased | Found::Torn | Found::Padding { .. } => None,
+        PageContent::Programmed(record) => Some(record.tag),
+        PageContent::Erased | PageContent::Torn | PageContent::Padding { .. } => None,
     }
 }
 
@@ -31,7 +31,7 @@ impl Tagged for Stored {
 
     fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
         let record = match self.record(ppn)? {
-            Found::Programmed(record) if record.content == Content::Note => record,
+            PageContent::Programmed(record) if record.content == Content::Note => record,
             _ => return None,
         };
         let mut note = vec![0; record.length as usize];

@@ -1,6 +1,6 @@
 //! Tally of pages: enough to notice that some of them are missing.
 
-use super::format::Found;
+use super::format::PageContent;
 
 /// Tally of programmed pages without padding: their number, and the sum of their serial numbers. A
 /// missing page lowers the number, and a page that was set back to an older one lowers the sum.
@@ -13,16 +13,16 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Adds a page, if it is programmed.
-    pub fn add(&mut self, found: &Found) {
-        if let Found::Programmed(record) = found {
+    pub fn add(&mut self, found: &PageContent) {
+        if let PageContent::Programmed(record) = found {
             self.pages = self.pages.wrapping_add(1);
             self.serials = self.serials.wrapping_add(record.tag.serial);
         }
     }
 
     /// Removes a page that was added.
-    pub fn remove(&mut self, found: &Found) {
-        if let Found::Programmed(record) = found {
+    pub fn remove(&mut self, found: &PageContent) {
+        if let PageContent::Programmed(record) = found {
             self.pages = self.pages.wrapping_sub(1);
             self.serials = self.serials.wrapping_sub(record.tag.serial);
         }

@@ -177,7 +177,7 @@ impl Life {
     }
 
     /// Opens the drive in such a file, and checks every page.
-    fn find(&self, path: &Path, file: &[u8], (at, is_durable): (usize, bool), goes_on: bool) {
+    fn find(&self, path: &Path, file: &[u8], (at, is_durable): (usize, bool), continues: bool) {
         fs::write(path, file).unwrap();
         let mut drive = open(path).unwrap();
         for number in 0..PAGES {
@@ -189,7 +189,7 @@ impl Life {
             let possible = self.possible(number, at, is_durable);
             assert!(possible.contains(&version), "{number}: {version} of {possible:?} at {at}");
         }
-        if goes_on {
+        if continues {
             let last = page(u16::MAX).repeat(PAGES);
             drive.write(0, &last).unwrap();
             drive.shut_down().unwrap();
@@ -223,15 +223,15 @@ fn end_everywhere(sets: &[Sets<'_>], seed: u64, is_durable: bool, step: usize) {
     let life = Life::new(folder.path(), sets, seed, 150, !is_durable);
     let (path, mut rng) = (folder.path().join("found.img"), Rng::new(seed));
     for at in (seed as usize % step..=life.changes.len()).step_by(step) {
-        let goes_on = rng.below(4) == 0;
+        let continues = rng.below(4) == 0;
         let killed = life.killed(at, &mut rng);
         fs::write(&path, &killed).unwrap();
         assert_eq!(problems(&path), [], "killed after {at} changes");
-        life.find(&path, &killed, (at, is_durable), goes_on);
+        life.find(&path, &killed, (at, is_durable), continues);
         let crashed = life.crashed(at, &mut rng);
         fs::write(&path, &crashed).unwrap();
         assert_eq!(problems(&path), [], "crashed after {at} changes");
-        life.find(&path, &crashed, (at, false), goes_on);
+        life.find(&path, &crashed, (at, false), continues);
     }
 }
 

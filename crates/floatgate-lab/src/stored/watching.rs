@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::{Place, Stored};
+use super::{ImageStore, Stored};
 
 impl Stored {
     /// Stops the medium, because the file has failed outside an operation of the flash.
@@ -16,7 +16,7 @@ impl Stored {
     /// Stops the medium if its file has become shorter, because pages are then lost.
     pub fn look_at_length(&mut self) {
         let expected = self.layout.end();
-        let shorter = self.image.place().length().map(|found| (found < expected).then_some(found));
+        let shorter = self.image.store().length().map(|found| (found < expected).then_some(found));
         match shorter {
             Ok(None) => {}
             Ok(Some(found)) => {
@@ -30,7 +30,7 @@ impl Stored {
     /// Returns whether `path` names the file of this image. Memory has no name; the answer is then
     /// true.
     pub fn is_at(&self, path: &Path) -> bool {
-        let Place::File(file) = &**self.image.place() else { return true };
+        let ImageStore::File(file) = &**self.image.store() else { return true };
         let (Ok(ours), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
         (ours.dev(), ours.ino()) == (there.dev(), there.ino())
     }

@@ -52,11 +52,11 @@ impl Case {
     }
 
     fn warnings(&self) -> Vec<String> {
-        warnings(&self.result, Of::Run)
+        warnings(&self.result, DriveKind::Run)
     }
 
     fn notes(&self) -> Vec<String> {
-        notes(&self.result, Of::Run)
+        notes(&self.result, DriveKind::Run)
     }
 
     /// Returns the only warning.
@@ -80,7 +80,7 @@ impl Case {
 }
 
 /// Returns the counter of a cause.
-fn of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
+fn count_of(counts: &mut CauseCounts, cause: Cause) -> &mut u64 {
     match cause {
         Cause::Host => &mut counts.host,
         Cause::Map => &mut counts.map,
@@ -102,7 +102,7 @@ fn contains(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn nothing_is_said_of_a_run_without_doubts() {
+fn a_run_without_doubts_has_no_warnings() {
     let case = Case::new(&[]);
     assert_eq!((case.warnings(), case.notes()), (vec![], vec![]));
 }
@@ -115,9 +115,9 @@ fn a_drive_that_was_never_cleaned_is_empty() {
         case.result.flash.erases.gc = 0;
         contains(&case.warning(), &[what, "empty drive;", "start.fill = \"steady\""]);
         for cause in [Cause::GcMap, Cause::Merge, Cause::Wear, Cause::Journal, Cause::Retire] {
-            *of(&mut case.result.flash.erases, cause) = 1;
+            *count_of(&mut case.result.flash.erases, cause) = 1;
             assert!(case.warnings().is_empty(), "an erase is an erase");
-            *of(&mut case.result.flash.erases, cause) = 0;
+            *count_of(&mut case.result.flash.erases, cause) = 0;
         }
         case.write(0);
         assert!(case.warnings().is_empty(), "without writes there is no write amplification");
@@ -171,7 +171,7 @@ fn a_start_state_settles_or_does_not() {
 }
 
 #[test]
-fn a_read_only_drive_says_what_it_refused() {
+fn a_read_only_drive_counts_refused_requests() {
     let mut case = Case::new(&[]);
     case.result.faults.refused_requests = 7;
     assert!(case.warnings().is_empty());
@@ -250,7 +250,7 @@ fn a_drive_has_to_be_written_over_twice() {
 }
 
 #[test]
-fn what_was_played_counts() {
+fn the_played_requests_count() {
     let mut case = Case::new(&[("start.fill", "none")]);
     let user_pages = u64::from(case.result.drive.logical_pages);
     for (played, is_aged) in [(2.0, false), (3.0, true)] {
@@ -270,7 +270,7 @@ fn by_repetition(alpha: f64) -> f64 {
 }
 
 #[test]
-fn the_warning_says_what_a_steady_drive_would_give() {
+fn the_warning_states_the_result_of_a_steady_drive() {
     for (victim, name, s) in
         [("greedy", "greedy", 1.0 + 1.0 / 32.0), ("fifo", "FIFO", 1.0), ("cat", "FIFO", 1.0)]
     {
@@ -364,7 +364,7 @@ fn programs_of_the_map_are_noted() {
     let of_map = [Cause::Map, Cause::GcMap, Cause::Remap, Cause::Journal];
     for (cause, name) in Cause::ALL {
         let mut case = Case::new(&[]);
-        *of(&mut case.result.flash.programs, cause) = 1;
+        *count_of(&mut case.result.flash.programs, cause) = 1;
         let notes = case.notes();
         assert_eq!(!notes.is_empty(), of_map.contains(&cause), "{name}");
         notes.iter().for_each(|note| contains(note, &["data_write_amplification does not"]));
@@ -390,11 +390,11 @@ fn doubtful() -> Case {
 }
 
 /// Checks that warnings and notes contain one of `parts` each, in order, and none of `others`.
-fn says(case: &Case, of: Of, parts: &[&str], others: &[&str]) {
-    let said = [warnings(&case.result, of), notes(&case.result, of)].concat();
-    assert_eq!(said.len(), parts.len(), "{said:?}");
-    said.iter().zip(parts).for_each(|(text, part)| contains(text, &[part]));
-    for (text, other) in said.iter().flat_map(|text| others.iter().map(move |other| (text, other)))
+fn assert_texts(case: &Case, kind: DriveKind, parts: &[&str], others: &[&str]) {
+    let texts = [warnings(&case.result, kind), notes(&case.result, kind)].concat();
+    assert_eq!(texts.len(), parts.len(), "{texts:?}");
+    texts.iter().zip(parts).for_each(|(text, part)| contains(text, &[part]));
+    for (text, other) in texts.iter().flat_map(|text| others.iter().map(move |other| (text, other)))
     {
         assert!(!text.contains(other), "{other:?} is in {text:?}");
     }
@@ -402,7 +402,7 @@ fn says(case: &Case, of: Of, parts: &[&str], others: &[&str]) {
 
 /// A live drive has no trace, no start state and no arrivals, so no advice may mention them.
 #[test]
-fn who_has_a_live_drive_is_told_what_he_can_do() {
+fn advice_for_a_live_drive_suits_a_live_drive() {
     let mut case = doubtful();
     let others = ["--repeat", "--time-scale", "start.", "queue.", "lanes.", "trace", "workload"];
     for (cleans, volumes_ever, doubt) in [
@@ -414,7 +414,7 @@ fn who_has_a_live_drive_is_told_what_he_can_do() {
         case.result.flash.erases.gc = cleans;
         let parts =
             [doubt, "; use a larger --size", "export, as `handle-1`", "; write to them bef"];
-        says(&case, Of::Live { volumes_ever }, &parts, &others);
+        assert_texts(&case, DriveKind::Live { volumes_ever }, &parts, &others);
     }
 }
 
@@ -431,10 +431,10 @@ fn a_shadow_is_filled_and_aged_by_its_config() {
         "start.fill = \"sequential\" for it",
         "queue.arrivals",
     ];
-    says(&case, Of::Shadow, &parts, &others);
+    assert_texts(&case, DriveKind::Shadow, &parts, &others);
     case.write(1);
-    says(&case, Of::Shadow, &parts, &others);
+    assert_texts(&case, DriveKind::Shadow, &parts, &others);
     case.result.flash.erases.gc = 0;
     parts[0] = "an empty drive (less than";
-    says(&case, Of::Shadow, &parts, &others);
+    assert_texts(&case, DriveKind::Shadow, &parts, &others);
 }

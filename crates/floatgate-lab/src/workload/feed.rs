@@ -26,28 +26,28 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Limits how many of many runs work at the same time.
 #[derive(Debug)]
-pub struct Turns {
+pub struct RunSlots {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-impl Turns {
-    /// Makes turns for `count` runs at a time.
+impl RunSlots {
+    /// Makes slots for `count` runs at a time.
     pub fn new(count: usize) -> Self {
         Self { free: Mutex::new(count), freed: Condvar::new() }
     }
 
-    /// Waits for a turn, and keeps it while `work` runs.
+    /// Waits for a slot, and keeps it while `work` runs.
     pub fn with<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Turn that is given back on drop, even if the work panics.
-        struct Turn<'a>(&'a Turns);
-        impl Drop for Turn<'_> {
+        /// Slot that is given back on drop, even if the work panics.
+        struct SlotGuard<'a>(&'a RunSlots);
+        impl Drop for SlotGuard<'_> {
             fn drop(&mut self) {
                 self.0.end();
             }
         }
         self.begin();
-        let _turn = Turn(self);
+        let _slot = SlotGuard(self);
         work()
     }
 
@@ -71,14 +71,14 @@ pub struct Feed {
     origin: Mutex<Requests>,
     /// Rest of the workload. The reading thread holds the lock.
     rest: Mutex<Requests>,
-    window: Mutex<Window>,
+    window: Mutex<FeedWindow>,
     /// Signals that a chunk was read or passed, or that the reading ended.
     changed: Condvar,
-    turns: Option<Arc<Turns>>,
+    slots: Option<Arc<RunSlots>>,
 }
 
 /// Chunks that were read, and that at least one run still needs.
-struct Window {
+struct FeedWindow {
     chunks: VecDeque<Arc<Vec<Request>>>,
     /// Number of the first chunk.
     first: u64,
@@ -88,7 +88,7 @@ struct Window {
     end: Option<Result<(), Broken>>,
 }
 
-impl Window {
+impl FeedWindow {
     fn has_room(&self) -> bool {
         !self.is_read && self.end.is_none() && self.chunks.len() < WINDOW
     }
@@ -108,14 +108,14 @@ impl Window {
 
 impl Feed {
     /// Makes a feed of the requests of `workload`, with a seat for each of `runs` runs. Each seat
-    /// must be used or dropped, because other runs wait for it. A waiting run gives up its turn
-    /// among `turns`.
+    /// must be used or dropped, because other runs wait for it. A waiting run gives up its slot
+    /// among `slots`.
     pub fn new(
         workload: Requests,
         runs: usize,
-        turns: Option<Arc<Turns>>,
+        slots: Option<Arc<RunSlots>>,
     ) -> (Arc<Self>, Vec<Seat>) {
-        let window = Window {
+        let window = FeedWindow {
             chunks: VecDeque::new(),
             first: 0,
             seats: vec![Some(0); runs],
@@ -127,7 +127,7 @@ impl Feed {
             rest: Mutex::new(workload),
             window: Mutex::new(window),
             changed: Condvar::new(),
-            turns,
+            slots,
         });
         let seat = |number| Seat {
             feed: Arc::clone(&feed),
@@ -171,10 +171,10 @@ impl Feed {
     }
 
     /// Reads a chunk, for which `window` has room.
-    fn read(&self, mut window: MutexGuard<'_, Window>) {
+    fn read(&self, mut window: MutexGuard<'_, FeedWindow>) {
         /// Guard that lets other runs read on drop, even if the reading panics.
-        struct Reading<'a>(&'a Feed);
-        impl Drop for Reading<'_> {
+        struct ReadingGuard<'a>(&'a Feed);
+        impl Drop for ReadingGuard<'_> {
             fn drop(&mut self) {
                 let mut window = lock(&self.0.window);
                 window.is_read = false;
@@ -187,7 +187,7 @@ impl Feed {
         }
         window.is_read = true;
         drop(window);
-        let reading = Reading(self);
+        let reading = ReadingGuard(self);
         let mut chunk = Vec::with_capacity(CHUNK);
         let read = lock(&self.rest).next_batch(&mut chunk, CHUNK);
         let mut window = lock(&self.window);
@@ -226,16 +226,16 @@ impl Feed {
         }
     }
 
-    /// Gives up the turn and waits until chunk `number` exists, or there is room to read, or the
+    /// Gives up the slot and waits until chunk `number` exists, or there is room to read, or the
     /// reading has ended.
-    fn wait(&self, mut window: MutexGuard<'_, Window>, number: u64) {
-        let turns = self.turns.as_deref();
-        turns.inspect(|turns| turns.end());
+    fn wait(&self, mut window: MutexGuard<'_, FeedWindow>, number: u64) {
+        let slots = self.slots.as_deref();
+        slots.inspect(|slots| slots.end());
         while window.get(number).is_none() && !window.has_room() && window.end.is_none() {
             window = self.changed.wait(window).unwrap_or_else(PoisonError::into_inner);
         }
         drop(window);
-        turns.inspect(|turns| turns.begin());
+        slots.inspect(|slots| slots.begin());
     }
 
     fn leave(&self, seat: usize) {

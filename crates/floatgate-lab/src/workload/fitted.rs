@@ -20,7 +20,7 @@ mod row;
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
-use super::Source;
+use super::AddressSource;
 use super::keys::{KeyRow, Keys};
 use crate::config::ConfigError;
 use cold::Cold;
@@ -57,7 +57,7 @@ pub(super) struct Fitted {
     now: u64,
 }
 
-impl Source for Fitted {
+impl AddressSource for Fitted {
     const KEYS: &'static [&'static [KeyRow]] = &[row::KEYS];
 
     fn new(keys: &mut Keys, first: &mut Rng) -> Result<Self, ConfigError> {

@@ -4,7 +4,7 @@ use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
 use super::keys::{KeyRow, Keys};
-use super::{Pattern, Source};
+use super::{AddressSource, Pattern};
 use crate::config::ConfigError;
 
 /// Offsets of an unaligned workload are multiples of a sector.
@@ -39,7 +39,7 @@ pub(super) struct OneSize<P> {
     span_bytes: u64,
 }
 
-impl<P: Pattern> Source for OneSize<P> {
+impl<P: Pattern> AddressSource for OneSize<P> {
     const KEYS: &'static [&'static [KeyRow]] = &[P::KEYS, KEYS];
 
     fn new(keys: &mut Keys, first: &mut Rng) -> Result<Self, ConfigError> {

@@ -54,12 +54,12 @@ pub struct Streamed {
     digesting: Arc<Mutex<()>>,
     /// Requests that a fork skips, because the original workload already gave them.
     skip: u64,
-    reading: Reading,
+    reading: ReadPosition,
 }
 
 /// Position in the recording.
 #[derive(Default)]
-struct Reading {
+struct ReadPosition {
     reader: Option<Box<dyn Reader>>,
     round: u64,
     chunk: Vec<Request>,
@@ -75,7 +75,7 @@ struct Reading {
 }
 
 /// A clone begins anew.
-impl Clone for Reading {
+impl Clone for ReadPosition {
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -99,7 +99,7 @@ impl Streamed {
         let last_ns = played(0, last, time_scale)?.at_ns;
         check_repeats(repeat, 0, last_ns, extent.requests)?;
         let (digest, digesting) = (Arc::default(), Arc::default());
-        let reading = Reading::default();
+        let reading = ReadPosition::default();
         Ok(Self { extent, rows, repeat, time_scale, digest, digesting, skip: 0, reading })
     }
 

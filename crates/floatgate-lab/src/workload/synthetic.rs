@@ -6,7 +6,7 @@ use floatgate_ftl::rng::Rng;
 use super::digest::Digest;
 use super::keys::{KeyRow, Keys};
 use super::mix::Mix;
-use super::{Broken, Source, Summary, Workload};
+use super::{AddressSource, Broken, Summary, Workload};
 use crate::config::ConfigError;
 
 /// Keys of every generator.
@@ -57,7 +57,7 @@ pub(super) struct Synthetic<S> {
     summary: Summary,
 }
 
-impl<S: Source + Send + 'static> Synthetic<S> {
+impl<S: AddressSource + Send + 'static> Synthetic<S> {
     /// Reads all keys.
     pub(super) fn boxed(
         mut keys: Keys,
@@ -134,7 +134,7 @@ fn burst(keys: &mut Keys, arrivals: Arrivals, requests: u64) -> Result<u64, Conf
     Ok(burst)
 }
 
-impl<S: Source> Synthetic<S> {
+impl<S: AddressSource> Synthetic<S> {
     #[inline]
     fn next(&mut self) -> Option<Request> {
         let op = self.mix.next(&mut self.rng)?;
@@ -168,7 +168,7 @@ impl<S> Synthetic<S> {
     }
 }
 
-impl<S: Source + Send + 'static> Workload for Synthetic<S> {
+impl<S: AddressSource + Send + 'static> Workload for Synthetic<S> {
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
         for _ in 0..max {
             let Some(request) = self.next() else { break };

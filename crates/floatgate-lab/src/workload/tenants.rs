@@ -9,7 +9,7 @@
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 
-use super::Source;
+use super::AddressSource;
 use super::keys::{KeyRow, Keys};
 use crate::config::ConfigError;
 
@@ -47,7 +47,7 @@ pub(super) struct Tenants {
     tenant: usize,
 }
 
-impl Source for Tenants {
+impl AddressSource for Tenants {
     const KEYS: &'static [&'static [KeyRow]] = &[KEYS];
 
     fn new(keys: &mut Keys, _: &mut Rng) -> Result<Self, ConfigError> {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_recording_gives_what_it_was_given() {
+fn a_recording_gives_its_requests_back() {
     for batch in [1, 3, 100_000] {
         let requests = make(&specs()[0], 1);
         let mut recorded = Recorded::new("x", 1, 1.0).unwrap();

@@ -334,7 +334,7 @@ fn a_checkpoint_that_cannot_be_read_is_missing() {
 }
 
 #[test]
-fn all_problems_are_counted_and_a_thousand_told() {
+fn all_problems_are_counted_and_a_thousand_listed() {
     let forge = Forge::new(&[("flash.pages_per_block", "1024")]);
     for page in 0..1004 {
         forge.put((0, page), data(page % 32, 1, u64::from(2000 - page)));

@@ -27,7 +27,7 @@ enum End {
 
 /// Image that no process has open, with its contents.
 struct Ended {
-    place: Place,
+    place: TempImage,
     sound: Vec<u8>,
     data: Vec<u8>,
     end: End,
@@ -39,7 +39,7 @@ struct Ended {
 
 impl Ended {
     fn new(sets: Sets<'_>, end: End) -> Self {
-        let place = Place::new();
+        let place = TempImage::new();
         let (mut model, mut rng) = (Model::new(), Rng::new(5));
         let mut drive = place.create(sets);
         (0..150).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use floatgate_lab::drive::live::create;
 use floatgate_lab::image::{Report, check, info};
 
-use super::{BYTES, PAGE, Place, config};
+use super::{BYTES, PAGE, TempImage, config};
 
 const POINT_AT: u64 = 16 << 10;
 const OOB_AT: u64 = 20 << 10;
@@ -52,7 +52,7 @@ pub fn journal(number: u32, serial: u64) -> Page {
 
 /// Image whose records are all written by the test.
 pub struct Forge {
-    place: Place,
+    place: TempImage,
     file: File,
     /// Erase units of the drive. The journal's first unit is after them.
     pub units: u32,
@@ -64,7 +64,7 @@ pub struct Forge {
 impl Forge {
     /// Makes the image of an erased drive without a journal. All its pages are synced.
     pub fn new(sets: super::Sets<'_>) -> Self {
-        let place = Place::new();
+        let place = TempImage::new();
         create(&place.image(), &config(sets), BYTES as u64, 7).unwrap();
         let geometry = info(&place.image()).unwrap()["geometry"].take();
         let number = |key: &str| geometry[key].as_u64().unwrap();

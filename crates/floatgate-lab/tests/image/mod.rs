@@ -40,9 +40,9 @@ fn config(sets: Sets<'_>) -> Config {
 }
 
 /// Directory for an image.
-struct Place(tempfile::TempDir);
+struct TempImage(tempfile::TempDir);
 
-impl Place {
+impl TempImage {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -151,7 +151,7 @@ fn request(drive: &mut dyn Live, model: &mut Model, rng: &mut Rng) {
 
 /// Runs a drive through `lives` lives. Every other life ends without a shut-down.
 fn live(sets: Sets<'_>, lives: u64, requests: u64) {
-    let place = Place::new();
+    let place = TempImage::new();
     let (mut model, mut rng) = (Model::new(), Rng::new(3));
     let mut drive = place.create(sets);
     for life in 0..lives {
@@ -160,7 +160,7 @@ fn live(sets: Sets<'_>, lives: u64, requests: u64) {
             request(drive.as_mut(), &mut model, &mut rng);
         }
         drive.check();
-        assert_eq!(drive.device().time(), (0, None), "its clock stands still");
+        assert_eq!(drive.device().time(), (0, None), "its clock is frozen");
         let is_clean = life % 2 == 0;
         if is_clean {
             drive.shut_down().unwrap();
@@ -229,7 +229,7 @@ fn bytes_survive_in_every_buffer() {
 
 #[test]
 fn requests_beyond_the_drive_are_refused() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut drive = place.create(&[]);
     assert_eq!(drive.bytes(), BYTES as u64);
     let refused = |end| Err(LiveError::Beyond { end, bytes: BYTES as u64 });
@@ -263,7 +263,7 @@ fn damage(path: &Path, lpn: u32) {
 #[test]
 fn a_damaged_page_is_an_error_of_its_own() {
     for buffer in ["none", "bplru"] {
-        let place = Place::new();
+        let place = TempImage::new();
         let sets = [("buffer.scheme", buffer), ("buffer.capacity", "4KiB")];
         let mut drive = place.create(&sets);
         let bytes: Vec<u8> = (0..BYTES).map(|at| 1 + (at % 251) as u8).collect();
@@ -308,19 +308,19 @@ fn a_damaged_page_is_an_error_of_its_own() {
 }
 
 #[test]
-fn what_cannot_live_is_refused_and_leaves_no_file() {
+fn a_drive_that_cannot_live_is_refused_and_leaves_no_file() {
     for (sets, expected) in [
         (&[("mapping.scheme", "belady")][..], "mapping.scheme = \"belady\""),
         (&[("buffer.scheme", "belady"), ("buffer.capacity", "4KiB")], "buffer.scheme = \"belady\""),
         (&[("flash.blocks", "4")], "flash.blocks"),
     ] {
-        let place = Place::new();
+        let place = TempImage::new();
         let error = create(&place.image(), &config(sets), BYTES as u64, 1).unwrap_err();
         assert!(matches!(error, OpenError::Config(_)), "{error:?}");
         assert!(error.to_string().contains(expected), "{error}");
         assert!(!place.image().exists());
     }
-    let place = Place::new();
+    let place = TempImage::new();
     assert!(
         create(&place.image(), &config(&[]), 0, 1).unwrap_err().to_string().contains("0 bytes")
     );
@@ -328,7 +328,7 @@ fn what_cannot_live_is_refused_and_leaves_no_file() {
 
 #[test]
 fn a_drive_in_use_is_refused() {
-    let place = Place::new();
+    let place = TempImage::new();
     let drive = place.create(&[]);
     let in_use = format!("{} is in use by another process", place.image().display());
     assert_eq!(open(&place.image()).map(|_| ()).unwrap_err().to_string(), in_use);
@@ -340,7 +340,7 @@ fn a_drive_in_use_is_refused() {
 
 #[test]
 fn any_bytes_are_read_from_outside() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut drive = place.create(&[]);
     let (mut model, mut rng) = (Model::new(), Rng::new(11));
     (0..200).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));
@@ -367,7 +367,7 @@ fn any_bytes_are_read_from_outside() {
 
 #[test]
 fn looking_changes_nothing() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut drive = place.create(&[("mapping.scheme", "dftl")]);
     let (mut model, mut rng) = (Model::new(), Rng::new(5));
     (0..300).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));
@@ -401,7 +401,7 @@ fn looking_changes_nothing() {
 /// Any change to the bytes gives an error or a consistent drive.
 #[test]
 fn no_image_makes_a_panic() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut drive = place.create(&[("mapping.scheme", "dftl")]);
     let (mut model, mut rng) = (Model::new(), Rng::new(9));
     (0..200).for_each(|_| request(drive.as_mut(), &mut model, &mut rng));

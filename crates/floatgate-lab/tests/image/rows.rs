@@ -47,9 +47,9 @@ fn bytes_survive_with_rows_and_an_slc_cache() {
 /// Data in the controller's memory is in the image if the memory is protected. Otherwise it is lost
 /// with the process.
 #[test]
-fn what_waits_in_memory_is_lost_without_protection() {
+fn data_in_memory_is_lost_without_protection() {
     for (is_protected, found) in [(true, [1; PAGE]), (false, [0; PAGE])] {
-        let place = Place::new();
+        let place = TempImage::new();
         let mut drive = place.create(&with_rows(is_protected));
         let mut page = [9; PAGE];
         drive.write(0, &[1; PAGE]).unwrap();

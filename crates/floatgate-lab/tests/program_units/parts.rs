@@ -11,7 +11,7 @@ fn takes(text: &str, sets: &[(&str, &str)], us: u64, pages: u64) {
     let kind = if text.contains("reads=1") { "read" } else { "write" };
     let time = |key: &str| result["latency"][kind][key].as_f64().expect("a time");
     assert_eq!(time("mean_us"), us as f64, "{text}");
-    assert!(time("max_us") < us as f64 * 1.001, "{text}: it is told to three digits");
+    assert!(time("max_us") < us as f64 * 1.001, "{text}: it has three digits");
     let requests: u64 = text.rsplit('=').next().and_then(|n| n.parse().ok()).expect("at the end");
     assert_eq!(number(&result, "/flash/reads/host"), pages * requests, "{text}");
     assert_eq!(number(&result, "/flash/senses"), pages * requests, "{text}");
@@ -22,7 +22,7 @@ const LARGE_UNITS: [(&str, &str); 3] =
 
 /// Map units of 64 KiB, on four planes: 50 us of cells, and 4 us of channel for each 4 KiB.
 #[test]
-fn of_a_large_unit_what_is_asked_for_is_transferred() {
+fn a_large_unit_transfers_only_requested_sectors() {
     for (size, sectors) in
         [("512B", 1), ("4KiB", 1), ("8KiB", 2), ("16KiB", 4), ("32KiB", 8), ("64KiB", 16)]
     {
@@ -44,7 +44,7 @@ const LARGE_PAGES: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn of_a_large_page_what_is_asked_for_is_transferred() {
+fn a_large_page_transfers_only_requested_sectors() {
     for (size, sectors) in [("1KiB", 1), ("4KiB", 1), ("8KiB", 2), ("16KiB", 4)] {
         let text = format!("uniform:span=6MiB,size={size},reads=1,requests=100");
         takes(&text, &LARGE_PAGES, 50 + 4 * sectors, 1);

@@ -14,7 +14,7 @@ fn cache<'a>(sets: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
 }
 
 #[test]
-fn what_finds_no_room_goes_past_the_cache() {
+fn writes_without_room_bypass_the_cache() {
     let result = result("sequential:span=4MiB,writes=300", &cache(&[]));
     assert_eq!(number(&result, CACHED), 256);
     assert_eq!(number(&result, DIRECT), 44);
@@ -31,7 +31,7 @@ fn what_finds_no_room_goes_past_the_cache() {
 /// six transfers and 1,200 us. The last write is accepted when all but 48 pages, the size of the
 /// memory, are programmed.
 #[test]
-fn slc_mode_is_as_much_faster_as_it_is_said_to_be() {
+fn slc_mode_is_faster_by_the_configured_times() {
     let seconds = |writes, sets: &[(&str, &str)]| {
         let sets = [&[("controller.write_memory", "192KiB")], sets].concat();
         let result = result(&format!("sequential:span=4MiB,writes={writes}"), &cache(&sets));
@@ -77,7 +77,7 @@ fn a_full_cache_is_folded_before_it_is_written() {
 }
 
 #[test]
-fn what_was_overwritten_in_the_cache_is_not_folded() {
+fn overwritten_pages_of_the_cache_are_not_folded() {
     let sets = cache(&[("slc.when_full", "fold")]);
     let result = result("uniform:span=256KiB,writes=20k", &sets);
     assert_eq!(number(&result, CACHED), 20_000);
@@ -158,7 +158,7 @@ fn a_flush_pads_less_in_slc_mode() {
 }
 
 #[test]
-fn what_cannot_be_a_cache_is_named() {
+fn an_impossible_cache_is_named() {
     let error = |sets: &[(&str, &str)]| {
         try_run("uniform:span=4MiB,writes=10", &cache(sets), false).expect_err("no such drive")
     };

@@ -1,7 +1,7 @@
 //! The sections of a result, each recomputed.
 
 use floatgate_ftl::device::Counters;
-use floatgate_ftl::nand::{Cause, PARTS, Part};
+use floatgate_ftl::nand::{COMPONENTS, Cause, Component};
 use floatgate_ftl::request::Op;
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ pub(crate) fn total(by_cause: &Value) -> u64 {
     by_cause.as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
 }
 
-pub(crate) fn of(table: &Value, keys: &[&str]) -> u64 {
+pub(crate) fn count(table: &Value, keys: &[&str]) -> u64 {
     keys.iter().map(|key| table[key].as_u64().unwrap()).sum()
 }
 
@@ -134,9 +134,9 @@ pub(crate) fn flash(case: &Case) {
         let pairs = causes.iter().map(|&(cause, name)| (name.to_owned(), counts[cause as usize]));
         assert_table(&flash[what], &Value::from_iter(pairs));
     }
-    assert_eq!(of(&flash["programs"], &["host"]), host.write_pages);
+    assert_eq!(count(&flash["programs"], &["host"]), host.write_pages);
     let read = host.read_pages - host.empty_reads + host.partial_page_reads;
-    assert_eq!(of(&flash["reads"], &["host"]), read);
+    assert_eq!(count(&flash["reads"], &["host"]), read);
     assert_eq!(flash["emergency_cleans"], case.last.cleans.emergency);
     let cached = case.result["slc"].as_object().unwrap();
     assert!(cached.values().all(|count| count == 0), "there is no SLC cache: {cached:?}");
@@ -163,7 +163,7 @@ pub(crate) fn amplification(result: &Value) {
             number(&programs[cause]) * number(&result["drive"]["page_bytes"]) / host_bytes,
         );
     }
-    let data = of(programs, &["host", "gc", "merge", "wear", "retire", "pad", "fold"]);
+    let data = count(programs, &["host", "gc", "merge", "wear", "retire", "pad", "fold"]);
     assert_close(&result["data_write_amplification"], data as f64 / written);
 }
 
@@ -205,12 +205,12 @@ pub(crate) fn latency(case: &Case) {
     }
     let served = case.requests.iter().zip(&case.played.done);
     let served = served.filter(|(request, _)| all.contains(&request.op));
-    let parts = served.fold([0u64; PARTS], |mut sums, (_, done)| {
-        sums.iter_mut().zip(done.blame.0).for_each(|(sum, part)| *sum += part);
+    let parts = served.fold([0u64; COMPONENTS], |mut sums, (_, done)| {
+        sums.iter_mut().zip(done.blame.0).for_each(|(sum, ns)| *sum += ns);
         sums
     });
     let count = number(&latency["all"]["requests"]);
-    let means = Part::NAMES
+    let means = Component::NAMES
         .iter()
         .zip(parts)
         .map(|(&name, ns)| (name.to_owned(), ns as f64 / count / 1000.0));
@@ -329,9 +329,9 @@ pub(crate) fn sums(case: &Case) {
     let sum = |key: &str| {
         timeline[key].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum::<u64>()
     };
-    assert_eq!(sum("gc_programs"), of(programs, &["gc"]));
-    assert_eq!(sum("map_programs"), of(programs, &["map", "gc_map", "remap", "journal"]));
-    assert_eq!(sum("merge_programs"), of(programs, &["merge"]));
+    assert_eq!(sum("gc_programs"), count(programs, &["gc"]));
+    assert_eq!(sum("map_programs"), count(programs, &["map", "gc_map", "remap", "journal"]));
+    assert_eq!(sum("merge_programs"), count(programs, &["merge"]));
     assert_eq!(timeline["host_pages"].as_array().unwrap().last().unwrap(), case.host.write_pages);
     assert_eq!(timeline["host_bytes"].as_array().unwrap().last().unwrap(), case.host.bytes[1]);
 }
@@ -361,9 +361,9 @@ pub(crate) fn mapping(case: &Case) {
 
 pub(crate) fn cleaning(case: &Case) {
     let flash = &case.result["flash"];
-    let (erased, moved) = (of(&flash["erases"], &["gc"]), of(&flash["programs"], &["gc"]));
-    let maps = of(&flash["erases"], &["gc_map"]);
-    assert_eq!(of(&flash["reads"], &["gc"]), moved, "what is moved is read");
+    let (erased, moved) = (count(&flash["erases"], &["gc"]), count(&flash["programs"], &["gc"]));
+    let maps = count(&flash["erases"], &["gc_map"]);
+    assert_eq!(count(&flash["reads"], &["gc"]), moved, "what is moved is read");
     let emergency = case.last.cleans.emergency;
     let expected = json!({
         "foreground": erased + maps,

@@ -1,6 +1,6 @@
 //! Latencies at full resolution compared with the list of all latencies.
 
-use floatgate_ftl::nand::Part;
+use floatgate_ftl::nand::Component;
 use floatgate_ftl::request::Op;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ const OPERATIONS: [(&str, &[Op]); 3] =
     [("all", &[Op::Read, Op::Write]), ("read", &[Op::Read]), ("write", &[Op::Write])];
 
 /// Returns the components of the latency of each request of these operations.
-fn parts(case: &Case, ops: &[Op]) -> Vec<Vec<u64>> {
+fn components(case: &Case, ops: &[Op]) -> Vec<Vec<u64>> {
     let served = case.requests.iter().zip(&case.played.done);
     let served = served.filter(|(request, _)| ops.contains(&request.op));
     served.map(|(_, done)| done.blame.0.to_vec()).collect()
@@ -38,29 +38,29 @@ fn assert_tells(given: &Value, list: &[u64]) {
         assert!(before < end && counted > 0, "{what} at {end}");
         assert_eq!(counted, count(before, end) as u64, "{what} at {end}");
         let least = list.iter().filter(|&&ns| before < ns).min().unwrap();
-        assert!(end as f64 <= *least as f64 * 1.001, "{what}: {least} is told as {end}");
+        assert!(end as f64 <= *least as f64 * 1.001, "{what}: {least} is reported as {end}");
         before = end;
     }
     assert_eq!(count(before, u64::MAX), 0, "{what}: longer than {before}");
 }
 
 pub(crate) fn full(case: &Case) {
-    let mut told = case.result["distributions"].as_array().unwrap().iter();
+    let mut rows = case.result["distributions"].as_array().unwrap().iter();
     for (operation, ops) in OPERATIONS {
-        let parts = parts(case, ops);
+        let components = components(case, ops);
         let latency = &case.result["latency"];
-        let response = told.next().unwrap();
+        let response = rows.next().unwrap();
         assert_eq!([&response["operation"], &response["cause"]], [operation, "response"]);
-        assert_tells(response, &parts.iter().map(|of| of.iter().sum()).collect::<Vec<u64>>());
+        assert_tells(response, &components.iter().map(|of| of.iter().sum()).collect::<Vec<u64>>());
         assert_eq!(response["requests"], latency[operation]["requests"]);
         assert_eq!(response["mean_us"], latency[operation]["mean_us"]);
         let longest = whole_numbers(&response["ns"]).pop().unwrap();
         assert_eq!(longest as f64 / 1000.0, number(&latency[operation]["max_us"]));
         let mut explained = 0.0;
-        for (number_of, cause) in Part::NAMES.into_iter().enumerate() {
-            let given = told.next().unwrap();
+        for (number_of, cause) in Component::NAMES.into_iter().enumerate() {
+            let given = rows.next().unwrap();
             assert_eq!([&given["operation"], &given["cause"]], [operation, cause]);
-            assert_tells(given, &parts.iter().map(|of| of[number_of]).collect::<Vec<u64>>());
+            assert_tells(given, &components.iter().map(|of| of[number_of]).collect::<Vec<u64>>());
             explained += number(&given["mean_us"]);
             if operation == "all" {
                 assert_eq!(given["mean_us"], latency["blame_us"][cause], "{cause}");
@@ -68,5 +68,5 @@ pub(crate) fn full(case: &Case) {
         }
         assert_close(&response["mean_us"], explained);
     }
-    assert!(told.next().is_none());
+    assert!(rows.next().is_none());
 }

@@ -37,7 +37,7 @@ fn every_number_of_a_page_mapped_drive() {
     assert_eq!(case.result["distributions"], serde_json::json!([]), "nobody asked for them");
     let programs = &case.result["flash"]["programs"];
     for cause in ["host", "map", "gc", "gc_map", "journal"] {
-        assert!(check::of(programs, &[cause]) > 0, "{cause}");
+        assert!(check::count(programs, &[cause]) > 0, "{cause}");
     }
 }
 
@@ -90,7 +90,7 @@ fn write_amplification_is_all_programs() {
     let levelled = simulate(None, hot, &level);
     let broken = simulate(None, spec, &[("faults.program", "1e-3"), ("faults.spare_units", "60")]);
     for (result, cause) in [(&remapped, "remap"), (&levelled, "wear"), (&broken, "retire")] {
-        assert!(check::of(&result["flash"]["programs"], &[cause]) > 0, "{cause}");
+        assert!(check::count(&result["flash"]["programs"], &[cause]) > 0, "{cause}");
         check::amplification(result);
     }
 }
@@ -156,15 +156,15 @@ fn pages_of_a_buffer_are_accounted_for() {
     let sets = [("buffer.scheme", "page_lru"), ("buffer.capacity", "32KiB")];
     let result = simulate(None, spec, &sets);
     let (buffer, work) = (&result["buffer"], &result["workload"]);
-    let count = |key: &str| check::of(buffer, &[key]);
+    let count = |key: &str| check::count(buffer, &[key]);
     let (hits, misses) = (count("hits"), count("misses"));
     assert_eq!(count("read_hits") + count("write_hits"), hits);
-    assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]));
+    assert_eq!(hits + misses, check::count(work, &["read_pages", "write_pages"]));
     check::assert_close(&buffer["hit_ratio"], hits as f64 / (hits + misses) as f64);
     // A page written for the first time stays in the buffer, or leaves it for the flash.
-    let new = check::of(work, &["write_pages"]) - count("write_hits");
+    let new = check::count(work, &["write_pages"]) - count("write_hits");
     assert_eq!(new, count("flushed_pages") + count("held_pages"));
-    assert_eq!(check::of(&result["flash"]["programs"], &["host"]), count("flushed_pages"));
+    assert_eq!(check::count(&result["flash"]["programs"], &["host"]), count("flushed_pages"));
     assert_eq!([count("padded_pages"), count("trimmed_pages")], [0, 0]);
     assert!(count("held_pages") == 64 && count("memory_bytes") > 0);
     check::amplification(&result);
@@ -244,7 +244,7 @@ fn steady_takes_two_calm_volumes_in_a_row() {
 /// page dies before the next write. Without them the page lives for ever, as it does after a trim
 /// of only a part of it.
 #[test]
-fn a_bound_on_placements_is_told_of_trims() {
+fn a_bound_on_placements_sees_trims() {
     for (trimmed, stream) in [(512, 15), (511, 0)] {
         let mut recorded = Recorded::new("brief", 1, 1.0).unwrap();
         for page in 0..2000 {
@@ -255,7 +255,7 @@ fn a_bound_on_placements_is_told_of_trims() {
         let config = config(None, &[("placement.scheme", "oracle")]);
         let result = result(&config, &mut recorded, 1 << 20);
         let streams = result["placement"]["streams"].as_array().unwrap();
-        let written = streams.iter().map(|stream| check::of(stream, &["host_pages"]));
+        let written = streams.iter().map(|stream| check::count(stream, &["host_pages"]));
         let expected = (0..16).map(|number| if number == stream { 2000 } else { 0 });
         assert!(written.eq(expected), "{streams:?}");
     }
@@ -264,7 +264,7 @@ fn a_bound_on_placements_is_told_of_trims() {
 /// The warning about a fresh drive predicts the engine's write amplification under uniform random
 /// writes.
 #[test]
-fn a_fresh_drive_says_what_it_will_come_to() {
+fn a_fresh_drive_states_its_steady_write_amplification() {
     for victim in ["greedy", "fifo"] {
         let with = |fill, spec| {
             let sets = [("start.fill", fill), ("cleaning.victim", victim), ("flash.page", "4KiB")];
@@ -290,8 +290,8 @@ fn every_page_is_looked_up_once() {
     for (scheme, all_hit) in [("dftl", false), ("ideal", true), ("none", false)] {
         let result = simulate(None, spec, &[("mapping.scheme", scheme), ("mapping.cache", "1KiB")]);
         let (map, work) = (&result["mapping"], &result["workload"]);
-        let (hits, misses) = (check::of(map, &["hits"]), check::of(map, &["misses"]));
-        assert_eq!(hits + misses, check::of(work, &["read_pages", "write_pages"]), "{scheme}");
+        let (hits, misses) = (check::count(map, &["hits"]), check::count(map, &["misses"]));
+        assert_eq!(hits + misses, check::count(work, &["read_pages", "write_pages"]), "{scheme}");
         check::assert_close(&map["hit_ratio"], hits as f64 / (hits + misses) as f64);
         assert_eq!([misses == 0, hits == 0], [all_hit, scheme == "none"], "{scheme}");
     }
@@ -299,7 +299,7 @@ fn every_page_is_looked_up_once() {
 
 /// Random writes have the same cost before the run and in the run.
 #[test]
-fn what_a_random_fill_cost_is_told() {
+fn the_cost_of_a_random_fill_is_reported() {
     let page = ("flash.page", "4KiB");
     let work = |volumes: u64| format!("uniform:span=16MiB,requests={},size=4KiB", volumes * 4096);
     let sets = [page, ("start.fill", "random"), ("start.overwrites", "3")];

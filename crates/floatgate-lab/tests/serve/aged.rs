@@ -6,7 +6,7 @@ use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::{Description, Timekeeping};
 use floatgate_lab::image;
 use floatgate_lab::run::{Control, New, create_aged};
-use floatgate_lab::serve::{Backend, Place, SetupError};
+use floatgate_lab::serve::{Backend, ImageLocation, SetupError};
 use serde_json::{Value, json};
 
 use super::worlds::{assert_agree, play, simulated, with_shadows};
@@ -16,8 +16,8 @@ const BYTES: u64 = 8 << 20;
 
 const STEADY: Sets<'_> = &[("start.fill", "steady"), ("start.volumes_max", "2")];
 
-fn place(config: &Config, image: Option<PathBuf>) -> Place {
-    Place::Aged { image, config: Box::new(config.clone()), bytes: BYTES, seed: 3 }
+fn location(config: &Config, image: Option<PathBuf>) -> ImageLocation {
+    ImageLocation::Aged { image, config: Box::new(config.clone()), bytes: BYTES, seed: 3 }
 }
 
 /// Checks that live drive, shadow, and a simulation of the recording from the same start have the
@@ -34,7 +34,7 @@ fn agrees(sets: Sets<'_>, time: Timekeeping, is_image: bool) {
     // A shadow that packs requests waits for the next ones, so it never has all of them.
     let packs = sets.contains(&("host.scheme", "shrd"));
     let shadows = if packs { vec![] } else { vec![("same".to_owned(), also)] };
-    let stand = Stand::of(place(&config, image.clone()), time, shadows);
+    let stand = Stand::serve(location(&config, image.clone()), time, shadows);
     let before = stand.status();
     assert_eq!(before["aged"], true);
     assert_eq!(before["result"]["flash"]["programs"]["host"], 0, "nothing of the start is counted");
@@ -58,7 +58,7 @@ fn agrees(sets: Sets<'_>, time: Timekeeping, is_image: bool) {
         drop(stand);
         let report = image::check(&path).unwrap();
         assert_eq!(report.problem_count, 0, "{:?}", report.problems);
-        let again = Stand::of(Place::File(path), time, vec![]);
+        let again = Stand::serve(ImageLocation::File(path), time, vec![]);
         assert_eq!(
             (&again.status()["aged"], &again.status()["power"]["cuts"]),
             (&json!(true), &json!(0))
@@ -113,7 +113,7 @@ fn counts_and_times_agree_with_a_clock() {
 fn an_aged_drive_is_found_again_after_a_loss_of_power() {
     for sets in [&[][..], SHRD, &[("ftl.scheme", "fast")]] {
         let config = config(None, &[SMALL, STEADY, &[("timing", "none")], sets].concat());
-        let stand = Stand::of(place(&config, None), Timekeeping::None, vec![]);
+        let stand = Stand::serve(location(&config, None), Timekeeping::None, vec![]);
         stand.client().write(4096, &[7; 4096], LATER).unwrap();
         stand.client().flush().unwrap();
         stand.ask(&json!({"do": "plug"})).unwrap();
@@ -142,7 +142,7 @@ fn an_image_of_an_aged_drive_is_complete_or_not_there() {
     let info = image::info(&path).unwrap();
     assert_eq!(info["aged"], true);
     assert_eq!(info["pages"]["mapped"], BYTES / 4096);
-    let stand = Stand::of(Place::File(path), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path), Timekeeping::None, vec![]);
     let status = stand.status();
     assert_eq!(status["smart"]["unsafe_shutdowns"], 0);
     assert!(status["smart"]["erases_mean"].as_f64() > Some(1.0), "it is worn");
@@ -156,7 +156,7 @@ fn an_image_of_an_aged_drive_is_complete_or_not_there() {
 fn a_start_that_writes_nothing_ages_nothing() {
     let config = config(None, &[SMALL, &[("start.fill", "none"), ("timing", "none")]].concat());
     let setup = floatgate_lab::serve::Setup {
-        place: place(&config, None),
+        location: location(&config, None),
         name: "here".into(),
         time: Timekeeping::None,
         transport: std::time::Duration::ZERO,

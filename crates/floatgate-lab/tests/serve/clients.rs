@@ -70,7 +70,7 @@ fn clients(sets: Sets<'_>, time: Timekeeping, requests: u64) {
 }
 
 #[test]
-fn every_client_reads_what_it_wrote() {
+fn every_client_reads_its_writes() {
     for sets in [
         &[][..],
         &[("mapping.scheme", "tlllp")],
@@ -84,7 +84,7 @@ fn every_client_reads_what_it_wrote() {
 }
 
 #[test]
-fn every_client_reads_what_it_wrote_on_a_drive_with_a_clock() {
+fn every_client_reads_its_writes_on_a_drive_with_a_clock() {
     let fast = [("flash.program", "20us"), ("flash.read", "5us"), ("flash.erase", "100us")];
     for sets in [&[][..], SHRD, &[("queue.depth", "2")]] {
         clients(&[&fast, sets].concat(), Timekeeping::Simulated, 200);
@@ -144,7 +144,7 @@ fn pages_that_a_read_itself_has_moved_are_read() {
 }
 
 #[test]
-fn holes_are_what_holds_nothing() {
+fn holes_are_extents_without_data() {
     for sets in [&[][..], SHRD, &[("buffer.scheme", "lru"), ("buffer.capacity", "64KiB")]] {
         let stand =
             Stand::new(&config(None, &[SMALL, sets].concat()), PART as u64, Timekeeping::None);
@@ -153,7 +153,7 @@ fn holes_are_what_holds_nothing() {
         assert_eq!(client.extents(0, all).unwrap(), [(0, all, true)]);
         client.write(8192, &[1; 4096], LATER).unwrap();
         client.write(20_000, &[1; 3], LATER).unwrap();
-        let told = client.extents(100, all - 100).unwrap();
+        let extents = client.extents(100, all - 100).unwrap();
         let expected = [
             (100, 8092, true),
             (8192, 4096, false),
@@ -161,7 +161,7 @@ fn holes_are_what_holds_nothing() {
             (16_384, 4096, false),
             (20_480, all - 20_480, true),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(extents, expected);
         client.zero(8192, 8292, true, LATER).unwrap();
         assert_eq!(client.extents(8192, 8192).unwrap(), [(8192, 8192, true)]);
         assert_eq!(read(client, 20_000, 3), [1; 3]);
@@ -184,7 +184,7 @@ fn requests_beyond_the_drive_are_refused_and_counted() {
 /// A reply comes no earlier than the completion in the simulated drive. The delay beyond it is
 /// measured.
 #[test]
-fn replies_are_held() {
+fn replies_are_delayed() {
     let sets = [("flash.read", "3ms"), ("flash.program", "5ms"), ("flash.bus", "none")];
     let config = config(None, &[SMALL, &sets].concat());
     let stand = Stand::new(&config, 1 << 20, Timekeeping::Simulated);
@@ -213,7 +213,7 @@ fn replies_are_held() {
 
 /// A reply is measured even if its request completes while another client advances the time.
 #[test]
-fn every_reply_that_is_held_is_measured() {
+fn every_delayed_reply_is_measured() {
     let stand = Stand::new(&config(None, SMALL), 1 << 20, Timekeeping::Simulated);
     thread::scope(|scope| {
         for first in 0..6 {

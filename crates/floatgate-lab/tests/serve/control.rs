@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use floatgate_lab::drive::live::{LiveError, Timekeeping, create};
-use floatgate_lab::serve::{Backend, Place, ServeError};
+use floatgate_lab::serve::{Backend, ImageLocation, ServeError};
 use serde_json::{Value, json};
 
 use super::{LATER, SMALL, Stand, ask, config, read};
@@ -32,7 +32,7 @@ fn the_socket_is_its_owners_alone() {
 }
 
 #[test]
-fn what_is_no_request_is_told_so() {
+fn an_invalid_request_is_reported() {
     let stand = stand();
     for (line, expected) in [
         ("hello", "no JSON document"),
@@ -55,7 +55,7 @@ fn what_is_no_request_is_told_so() {
         let long = "x".repeat(bytes);
         assert!(ask(&stand.socket(), &long).unwrap_err().contains("at most 65536 bytes"));
     }
-    assert_eq!(stand.status()["bytes"], BYTES, "it goes on");
+    assert_eq!(stand.status()["bytes"], BYTES, "the drive still answers");
 }
 
 /// A client may end its last request by closing the connection, like `printf | socat`.
@@ -91,7 +91,7 @@ fn connections_are_bounded_and_new_ones_are_served() {
 }
 
 #[test]
-fn the_numbers_are_those_of_what_was_asked() {
+fn the_numbers_match_the_requests() {
     let stand = stand();
     let client = &stand.client();
     (0..32).for_each(|page| client.write(page * 4096, &[1; 4096], LATER).unwrap());
@@ -171,7 +171,7 @@ fn a_worn_drive_says_so() {
     let path = folder.path().join("flash.img");
     let sets = [SMALL, &[("flash.endurance", "3")]].concat();
     create(&path, &config(None, &sets), BYTES, 3).unwrap();
-    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path.clone()), Timekeeping::None, vec![]);
     for _ in 0..8 {
         stand.client().zero(0, BYTES, false, LATER).unwrap();
     }
@@ -182,7 +182,7 @@ fn a_worn_drive_says_so() {
     assert!(smart["critical_warnings"].to_string().contains("worn"), "{smart}");
     stand.served.shut_down().unwrap();
     drop(stand);
-    let stand = Stand::of(Place::File(path), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path), Timekeeping::None, vec![]);
     let again = stand.ask(&json!({"do": "smart"})).unwrap();
     let units = stand.ask(&json!({"do": "blocks"})).unwrap()["units"].as_f64().unwrap();
     let erased = stand.status()["power"]["mount"]["erased"].as_f64().unwrap();
@@ -219,22 +219,22 @@ fn a_new_drive_is_doubted_until_it_was_written_over() {
 /// Returns the result of `ask`, during which the drive is written all the time.
 fn while_written<T: Send>(stand: &Stand, ask: impl FnOnce() -> T + Send) -> T {
     let is_over = AtomicBool::new(false);
-    let told = thread::scope(|scope| {
+    let reply = thread::scope(|scope| {
         scope.spawn(|| {
             for page in (0..128).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
                 stand.client().write(page * 4096, &[1; 4096], LATER).unwrap();
             }
         });
-        let told = scope.spawn(ask).join();
+        let reply = scope.spawn(ask).join();
         // The writes must also stop after a panic.
         is_over.store(true, Ordering::Relaxed);
-        told
+        reply
     });
-    told.unwrap()
+    reply.unwrap()
 }
 
 #[test]
-fn lanes_show_what_the_dies_do() {
+fn lanes_show_the_activity_of_dies() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
     let has_begun = || stand.status()["server"]["requests"]["write"] != 0;
@@ -252,7 +252,7 @@ fn lanes_show_what_the_dies_do() {
 /// Two clients that record lanes at the same time get separate windows. A window begins at its
 /// request, or at the end of the other.
 #[test]
-fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
+fn concurrent_lane_recordings_get_separate_windows() {
     let sets = [SMALL, &[("flash.program", "1ms")]].concat();
     let stand = Stand::new(&config(None, &sets), BYTES, Timekeeping::Simulated);
     // A window does not begin while the drive is idle, even after a pause longer than the window.
@@ -269,8 +269,8 @@ fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
             asked.map(|asked| asked.join().unwrap())
         })
     });
-    let mut windows = found.map(|(ms, told)| {
-        let at = |name: &str| told["lanes"][name].as_u64().unwrap();
+    let mut windows = found.map(|(ms, reply)| {
+        let at = |name: &str| reply["lanes"][name].as_u64().unwrap();
         let (from, to, asked) = (at("from_ns"), at("to_ns"), ms * 1_000_000);
         assert!(from >= 500_000_000, "{from}");
         assert!((asked / 2..=asked).contains(&(to - from)), "{ms} ms: {from} to {to}");
@@ -283,7 +283,7 @@ fn who_looks_at_the_lanes_at_once_has_a_window_of_his_own() {
 /// A reset of the counters restarts the drive's clock, but the recording covers the drive's whole
 /// life.
 #[test]
-fn a_recording_goes_on_over_a_reset() {
+fn a_recording_continues_over_a_reset() {
     let stand = stand();
     for round in 0..3 {
         (0..20).for_each(|page| stand.client().write(page * 4096, &[1; 4096], LATER).unwrap());

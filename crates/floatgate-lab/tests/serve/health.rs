@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use floatgate_lab::drive::live::{LiveError, Timekeeping, create};
 use floatgate_lab::image;
-use floatgate_lab::serve::{Backend, Place, ServeError};
+use floatgate_lab::serve::{Backend, ImageLocation, ServeError};
 use serde_json::{Value, json};
 
 use super::{LATER, SMALL, Stand, config, read};
@@ -15,7 +15,7 @@ const BYTES: u64 = 1 << 20;
 fn served(folder: &tempfile::TempDir) -> (PathBuf, Stand) {
     let path = folder.path().join("flash.img");
     create(&path, &config(None, SMALL), BYTES, 3).unwrap();
-    (path.clone(), Stand::of(Place::File(path), Timekeeping::None, vec![]))
+    (path.clone(), Stand::serve(ImageLocation::File(path), Timekeeping::None, vec![]))
 }
 
 fn cut_to(path: &Path, bytes: u64) {
@@ -71,7 +71,7 @@ fn a_read_that_the_file_fails_stops_the_drive() {
     let path = folder.path().join("flash.img");
     create(&path, &config(None, SMALL), BYTES, 3).unwrap();
     let pages = image::info(&path).unwrap()["geometry"]["physical_pages"].as_u64().unwrap();
-    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path.clone()), Timekeeping::None, vec![]);
     stand.client().write(0, &[1; 4096], LATER).unwrap();
     let length = fs::metadata(&path).unwrap().len();
     // The file keeps the records, and loses the data of all pages.
@@ -110,7 +110,7 @@ fn an_image_that_is_removed_or_replaced_is_gone() {
         assert_eq!(image::check(&copy).unwrap().problem_count, 0);
         // Another server may use the new file at this path without affecting this server.
         if replaces {
-            let other = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+            let other = Stand::serve(ImageLocation::File(path.clone()), Timekeeping::None, vec![]);
             other.client().write(4096, &[3; 4096], LATER).unwrap();
             assert_eq!(read(&stand.client(), 4096, 4096), [2; 4096]);
             assert_eq!(other.status()["image_gone"], Value::Null);

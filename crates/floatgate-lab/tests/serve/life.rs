@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use floatgate_lab::drive::live::{Timekeeping, create};
-use floatgate_lab::serve::{Backend, Place};
+use floatgate_lab::serve::{Backend, ImageLocation};
 use serde_json::{Value, json};
 
 use super::{LATER, SMALL, Stand, config, read};
@@ -23,7 +23,7 @@ fn image(folder: &tempfile::TempDir) -> std::path::PathBuf {
 }
 
 fn serve(path: &Path) -> Stand {
-    Stand::of(Place::File(path.to_path_buf()), Timekeeping::None, vec![])
+    Stand::serve(ImageLocation::File(path.to_path_buf()), Timekeeping::None, vec![])
 }
 
 fn smart(stand: &Stand) -> Value {
@@ -31,7 +31,7 @@ fn smart(stand: &Stand) -> Value {
 }
 
 /// Returns pages written and read, and unsafe shutdowns.
-fn told(stand: &Stand) -> (u64, u64, u64) {
+fn totals(stand: &Stand) -> (u64, u64, u64) {
     let smart = smart(stand);
     let number = |name: &str| smart[name].as_u64().unwrap();
     let programmed = number("media_bytes_written");
@@ -47,24 +47,24 @@ fn work(stand: &Stand) {
 }
 
 #[test]
-fn it_goes_on_over_resets_and_plugs() {
+fn life_continues_over_resets_and_plugs() {
     let folder = tempfile::tempdir().unwrap();
     let config = Box::new(config(None, SMALL));
-    let memory = Place::Memory { config, bytes: BYTES, seed: 3 };
-    for place in [memory, Place::File(image(&folder))] {
-        let stand = Stand::of(place, Timekeeping::None, vec![]);
+    let memory = ImageLocation::Memory { config, bytes: BYTES, seed: 3 };
+    for location in [memory, ImageLocation::File(image(&folder))] {
+        let stand = Stand::serve(location, Timekeeping::None, vec![]);
         work(&stand);
-        assert_eq!(told(&stand), (32, 8, 0));
+        assert_eq!(totals(&stand), (32, 8, 0));
         stand.ask(&json!({"do": "reset"})).unwrap();
-        assert_eq!(told(&stand), (32, 8, 0));
+        assert_eq!(totals(&stand), (32, 8, 0));
         work(&stand);
         // Counts survive, even if nothing was flushed.
         for cuts in 1..3 {
             stand.ask(&json!({"do": "plug"})).unwrap();
-            assert_eq!(told(&stand), (64, 16, cuts));
+            assert_eq!(totals(&stand), (64, 16, cuts));
         }
         work(&stand);
-        assert_eq!(told(&stand), (96, 24, 2));
+        assert_eq!(totals(&stand), (96, 24, 2));
         assert_eq!(stand.status()["result"]["workload"]["write_pages"], 32);
     }
 }
@@ -92,7 +92,7 @@ fn the_bytes_of_the_host_are_those_that_it_asks_for() {
 
 /// Older images count pages, and lack the bit for counts in bytes.
 #[test]
-fn a_life_in_pages_goes_on_in_bytes() {
+fn a_life_in_pages_continues_in_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = image(&folder);
     let mut record = [0; 56];
@@ -121,7 +121,7 @@ fn an_image_keeps_it() {
         let stand = serve(&path);
         assert_eq!(smart(&stand)["unsafe_shutdowns"], 0, "it was shut down");
         work(&stand);
-        assert_eq!(told(&stand), (32 * round, 8 * round, 0));
+        assert_eq!(totals(&stand), (32 * round, 8 * round, 0));
         stand.served.shut_down().unwrap();
     }
 }
@@ -140,9 +140,9 @@ fn a_crash_is_an_unsafe_shutdown() {
     }
     let stand = serve(&path);
     work(&stand);
-    assert_eq!(told(&stand), (4 * 32, 4 * 8, 3));
+    assert_eq!(totals(&stand), (4 * 32, 4 * 8, 3));
     stand.served.shut_down().unwrap();
-    assert_eq!(told(&serve(&path)), (4 * 32, 4 * 8, 3));
+    assert_eq!(totals(&serve(&path)), (4 * 32, 4 * 8, 3));
 }
 
 /// Images of earlier versions have zeros at this position.
@@ -158,7 +158,7 @@ fn an_image_without_it_begins_one() {
         File::options().write(true).open(&path).unwrap().write_all_at(&bytes, LIFE.start).unwrap();
         let stand = serve(&path);
         work(&stand);
-        assert_eq!(told(&stand), (32, 8, 0));
+        assert_eq!(totals(&stand), (32, 8, 0));
         assert!(smart(&stand)["lifetime_media_bytes_written"].as_u64() > Some(63 * PAGE));
         stand.served.shut_down().unwrap();
         let bytes = fs::read(&path).unwrap();

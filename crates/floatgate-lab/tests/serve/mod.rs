@@ -19,7 +19,9 @@ use std::time::Duration;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
-use floatgate_lab::serve::{Backend, Client, How, Listener, Place, Served, Setup, listen};
+use floatgate_lab::serve::{
+    Backend, ChangeOptions, Client, ImageLocation, Listener, Served, Setup, listen,
+};
 use serde_json::{Value, json};
 
 /// Settings over a preset's.
@@ -57,14 +59,14 @@ struct Stand {
 impl Stand {
     fn new(config: &Config, bytes: u64, time: Timekeeping) -> Self {
         let config = Box::new(config.clone());
-        Self::of(Place::Memory { config, bytes, seed: 3 }, time, vec![])
+        Self::serve(ImageLocation::Memory { config, bytes, seed: 3 }, time, vec![])
     }
 
-    fn of(place: Place, time: Timekeeping, also: Vec<(String, Config)>) -> Self {
+    fn serve(location: ImageLocation, time: Timekeeping, also: Vec<(String, Config)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let record = Some(folder.path().join("asked"));
         let (name, transport) = ("here".into(), Duration::ZERO);
-        let setup = Setup { place, name, time, transport, record, also };
+        let setup = Setup { location, name, time, transport, record, also };
         let served = Served::new(setup).unwrap_or_else(|error| panic!("{error}"));
         let _listener = listen(&served, &folder.path().join("control")).unwrap();
         Self { folder, served, _listener }
@@ -116,8 +118,8 @@ fn ask(socket: &PathBuf, line: &str) -> Result<Value, String> {
     }
 }
 
-const LATER: How = How { stream: 0, durable: false };
-const NOW: How = How { stream: 0, durable: true };
+const LATER: ChangeOptions = ChangeOptions { stream: 0, durable: false };
+const NOW: ChangeOptions = ChangeOptions { stream: 0, durable: true };
 
 fn read(client: &Client, offset: u64, length: usize) -> Vec<u8> {
     let mut bytes = vec![1; length];

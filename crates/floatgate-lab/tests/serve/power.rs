@@ -11,7 +11,7 @@ use std::time::Duration;
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::drive::live::{Timekeeping, create, open};
 use floatgate_lab::image;
-use floatgate_lab::serve::{Backend, Client, Place, ServeError};
+use floatgate_lab::serve::{Backend, Client, ImageLocation, ServeError};
 use serde_json::json;
 
 use super::{LATER, NOW, SHRD, SMALL, Sets, Stand, config, read};
@@ -88,7 +88,7 @@ fn pulled(sets: Sets<'_>, time: Timekeeping, cuts: u64) {
 }
 
 #[test]
-fn what_was_flushed_survives_the_plug() {
+fn flushed_data_survives_the_plug() {
     let buffer = [("buffer.scheme", "lru"), ("buffer.capacity", "256KiB")];
     for sets in [&[][..], &[("mapping.scheme", "dftl")], &[("ftl.scheme", "fast")], &buffer, SHRD] {
         pulled(sets, Timekeeping::None, 12);
@@ -96,7 +96,7 @@ fn what_was_flushed_survives_the_plug() {
 }
 
 #[test]
-fn what_was_flushed_survives_the_plug_of_a_drive_with_a_clock() {
+fn flushed_data_survives_the_plug_of_a_drive_with_a_clock() {
     let fast = [("flash.program", "20us"), ("flash.read", "5us"), ("flash.erase", "100us")];
     pulled(&fast, Timekeeping::Simulated, 8);
     pulled(&[&fast, SHRD].concat(), Timekeeping::Simulated, 8);
@@ -151,11 +151,11 @@ fn clients_from_before_the_plug_must_come_again() {
 /// If the drive cannot be recovered, the error names the image, and the drive then stays without
 /// power.
 #[test]
-fn an_image_that_is_destroyed_is_told_by_its_path() {
+fn an_error_names_the_destroyed_image() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flash.img");
     create(&path, &config(None, SMALL), PAGES * PAGE as u64, 3).unwrap();
-    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path.clone()), Timekeeping::None, vec![]);
     File::options().write(true).open(&path).unwrap().write_all_at(&[0; PAGE], 0).unwrap();
     let error = stand.ask(&json!({"do": "plug"})).unwrap_err();
     assert!(error.contains(path.to_str().unwrap()), "{error}");
@@ -169,13 +169,13 @@ fn a_snapshot_is_an_image() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flash.img");
     create(&path, &config(None, SMALL), PAGES * PAGE as u64, 3).unwrap();
-    let stand = Stand::of(Place::File(path.clone()), Timekeeping::None, vec![]);
+    let stand = Stand::serve(ImageLocation::File(path.clone()), Timekeeping::None, vec![]);
     (0..PAGES).for_each(|page| {
         stand.client().write(page * PAGE as u64, &[page as u8 | 1; PAGE], LATER).unwrap();
     });
     let copy = folder.path().join("copy.img");
-    let told = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap();
-    assert_eq!(told["bytes"], copy.metadata().unwrap().len());
+    let reply = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap();
+    assert_eq!(reply["bytes"], copy.metadata().unwrap().len());
     let again = stand.ask(&json!({"do": "snapshot", "to": copy})).unwrap_err();
     assert!(again.contains("exists"), "{again}");
     stand.client().zero(0, PAGES * PAGE as u64, true, LATER).unwrap();

@@ -7,7 +7,7 @@ use floatgate_lab::config::{Config, Timing};
 use floatgate_lab::drive::live::Timekeeping;
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
-use floatgate_lab::serve::{Backend, Client, Place};
+use floatgate_lab::serve::{Backend, Client, ImageLocation};
 use floatgate_lab::workload::Recorded;
 use serde_json::{Value, json};
 
@@ -159,8 +159,8 @@ fn a_shadow_of_the_same_config_counts_the_same() {
     );
     let other = config(None, &[SMALL, &[("mapping.scheme", "dftl")]].concat());
     let also = vec![("same".to_owned(), own.clone()), ("other".to_owned(), other)];
-    let place = Place::Memory { config: Box::new(own), bytes: BYTES, seed: 3 };
-    let stand = Stand::of(place, Timekeeping::None, also);
+    let location = ImageLocation::Memory { config: Box::new(own), bytes: BYTES, seed: 3 };
+    let stand = Stand::serve(location, Timekeeping::None, also);
     play(&stand.client(), 2000, 9);
     let status = with_shadows(&stand);
     assert_eq!([0, 1].map(|at| status["also"][at]["name"].clone()), ["same", "other"]);
@@ -178,8 +178,9 @@ fn shadows_begin_anew_with_the_drive() {
     for time in [Timekeeping::None, Timekeeping::Simulated] {
         let timing = [("timing", if time == Timekeeping::None { "none" } else { "scheduled" })];
         let own = config(None, &[SMALL, &sets, &timing].concat());
-        let place = Place::Memory { config: Box::new(own.clone()), bytes: BYTES, seed: 3 };
-        let stand = Stand::of(place, time, vec![("same".to_owned(), own)]);
+        let location =
+            ImageLocation::Memory { config: Box::new(own.clone()), bytes: BYTES, seed: 3 };
+        let stand = Stand::serve(location, time, vec![("same".to_owned(), own)]);
         let also = |status: &Value| status["also"][0]["result"].clone();
         for begins in ["reset", "plug"] {
             play(&stand.client(), 700, 9);

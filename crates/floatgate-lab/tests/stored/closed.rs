@@ -6,17 +6,17 @@ use super::*;
 
 const COUNT_AT: u64 = POINT_AT + 40;
 
-fn states(place: &Place) -> Vec<PageState> {
+fn states(place: &TempImage) -> Vec<PageState> {
     Stored::open_read_only(&place.image()).unwrap().inspect(Unit(0), true).unwrap()
 }
 
-fn missing(place: &Place) -> Option<(u64, u64)> {
+fn missing(place: &TempImage) -> Option<(u64, u64)> {
     Stored::open_read_only(&place.image()).unwrap().missing()
 }
 
 /// Makes an image with three pages in unit 0.
-fn filled() -> (Place, Stored) {
-    let place = Place::new();
+fn filled() -> (TempImage, Stored) {
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..3).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 1));
     (place, nand)
@@ -84,7 +84,7 @@ fn a_record_that_is_set_back_is_noticed() {
 
 /// The shutdown record is cleared by the first change.
 #[test]
-fn what_is_programmed_after_a_shutdown_may_be_torn() {
+fn a_program_after_a_shutdown_may_be_torn() {
     let changes: [&dyn Fn(&mut Stored); 2] =
         [&|nand| program(nand, 3, 3, 4, 1), &|nand| erase(nand, 1)];
     for change in changes {
@@ -125,7 +125,7 @@ fn damage_in_front_of_the_records_is_named() {
 #[test]
 fn older_images_are_used_without_a_count() {
     for (shape, version) in [(SHAPE, 1), (rows::with_rows(false), 2)] {
-        let place = Place::new();
+        let place = TempImage::new();
         drop(place.create_as(shape));
         make_older(&place, version);
         let mut nand = place.open();
@@ -147,7 +147,7 @@ fn older_images_are_used_without_a_count() {
 }
 
 /// Converts the image of an erased drive to an older version: without a count, and without a life.
-fn make_older(place: &Place, version: u8) {
+fn make_older(place: &TempImage, version: u8) {
     let mut bytes = fs::read(place.image()).unwrap();
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     bytes[8] = version;
@@ -160,9 +160,9 @@ fn make_older(place: &Place, version: u8) {
 /// macOS lacks this call to make a FIFO.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_is_no_regular_file_is_refused_at_once() {
+fn a_special_file_is_refused_at_once() {
     use rustix::fs::{CWD, FileType, mknodat};
-    let place = Place::new();
+    let place = TempImage::new();
     let path = place.image();
     let refuse = |path: &Path| {
         for open in [Stored::open, Stored::open_read_only] {

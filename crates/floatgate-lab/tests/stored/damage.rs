@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::{
-    DATA_AT, OOB_AT, PAGE, POINT_AT, Place, cases, copy, data_of, erase, program, read, step,
+    DATA_AT, OOB_AT, PAGE, POINT_AT, TempImage, cases, copy, data_of, erase, program, read, step,
 };
 
 /// Data by page.
@@ -21,7 +21,7 @@ type Pages = BTreeMap<u32, Vec<u8>>;
 static SAMPLE: LazyLock<(Vec<u8>, Pages)> = LazyLock::new(sample);
 
 fn sample() -> (Vec<u8>, Pages) {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..4).for_each(|page| program(&mut nand, page, page, page.into(), 0x80 + page as u8));
     nand.load_payload(&[0x77; 50]);
@@ -41,7 +41,7 @@ fn sample() -> (Vec<u8>, Pages) {
 
 /// Opens the image and reads all pages: every successful read must be right.
 fn check_damaged(image: &[u8], pages: &Pages) {
-    let place = Place::new();
+    let place = TempImage::new();
     fs::write(place.image(), image).unwrap();
     let Ok(mut nand) = Stored::open(&place.image()) else { return };
     let geometry = *nand.medium_geometry();
@@ -72,7 +72,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_an_error(bytes in vec(any::<u8>(), 0..2000), header in any::<bool>()) {
-        let place = Place::new();
+        let place = TempImage::new();
         let header = if header { &b"FLOATIMG\x01\0\0\0\x40\0\0\0"[..] } else { &[] };
         fs::write(place.image(), [header, &bytes].concat()).unwrap();
         prop_assert!(place.refusal().contains("image"));

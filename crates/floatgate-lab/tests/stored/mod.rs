@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Tpn, Unit};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Move, Nand, Source, Tagged};
+use floatgate_ftl::nand::{Cause, Chain, Move, Nand, ReadSource, Tagged};
 use floatgate_lab::stored::{PageState, Problem, Stored, TEXT_BYTES_MAX};
 use proptest::test_runner::Config;
 use tempfile::TempDir;
@@ -46,11 +46,11 @@ const OOB_AT: u64 = 20 << 10;
 const DATA_AT: u64 = 24 << 10;
 
 /// Directory with room for an image.
-struct Place {
+struct TempImage {
     folder: TempDir,
 }
 
-impl Place {
+impl TempImage {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
@@ -110,12 +110,13 @@ fn program(nand: &mut Stored, page: u32, lpn: u32, number: u64, byte: u8) {
 
 /// Returns the data of a host read, or None if the read fails.
 fn read(nand: &mut Stored, page: u32, owner: Owner) -> Option<Vec<u8>> {
-    nand.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default()).unwrap();
+    nand.read(Ppn::new(page), owner, ReadSource::Cells, Cause::Host, &mut Chain::default())
+        .unwrap();
     (!nand.read_failed()).then(|| nand.register().to_vec())
 }
 
 fn step(from: u32, to: u32, owner: Owner, serial: u64) -> Move {
-    Move { from: Ppn::new(from), to: Ppn::new(to), owner, serial, beside: false }
+    Move { from: Ppn::new(from), to: Ppn::new(to), owner, serial, joins_read: false }
 }
 
 fn copy(nand: &mut Stored, moves: &[Move]) {
@@ -133,8 +134,8 @@ fn cases(cases: u32) -> Config {
 fn is_send<T: Send>(_: &T) {}
 
 #[test]
-fn what_was_done_is_there_after_reopening() {
-    let place = Place::new();
+fn all_operations_are_there_after_reopening() {
+    let place = TempImage::new();
     let mut nand = place.create();
     is_send(&nand);
     program(&mut nand, 0, 5, 1, 0xa5);
@@ -182,7 +183,7 @@ fn what_was_done_is_there_after_reopening() {
 
 #[test]
 fn a_torn_record_is_a_page_that_is_spent() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..2).for_each(|page| program(&mut nand, page, page, page.into(), 1));
     nand.sync();
@@ -204,7 +205,7 @@ fn a_torn_record_is_a_page_that_is_spent() {
 
 #[test]
 fn a_record_at_another_place_is_none() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..2).for_each(|page| program(&mut nand, page, page, page.into(), 1));
     nand.sync();
@@ -218,7 +219,7 @@ fn a_record_at_another_place_is_none() {
 
 #[test]
 fn damaged_data_is_not_read_and_does_not_become_sound_by_a_copy() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..4).for_each(|page| program(&mut nand, page, page, page.into(), 0x40 + page as u8));
     nand.sync();
@@ -254,7 +255,7 @@ fn damaged_data_is_not_read_and_does_not_become_sound_by_a_copy() {
 /// The machine crashes: the record of a page has reached the disk, and its data has not.
 #[test]
 fn a_page_without_its_data_does_not_hide_the_one_before() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     program(&mut nand, 0, 5, 1, 0xaa);
     nand.sync();
@@ -280,7 +281,7 @@ fn a_page_without_its_data_does_not_hide_the_one_before() {
 
 #[test]
 fn the_sync_point_does_not_vouch_for_numbers_that_begin_anew() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     program(&mut nand, 0, 5, 100, 0xaa);
     nand.sync();
@@ -300,15 +301,15 @@ fn the_sync_point_does_not_vouch_for_numbers_that_begin_anew() {
 }
 
 /// Returns the sync point in the file.
-fn sync_point(place: &Place) -> u64 {
+fn sync_point(place: &TempImage) -> u64 {
     let mut bytes = [0; 8];
     File::open(place.image()).unwrap().read_exact_at(&mut bytes, POINT_AT).unwrap();
     u64::from_le_bytes(bytes)
 }
 
 #[test]
-fn an_erase_syncs_what_was_programmed_before() {
-    let place = Place::new();
+fn an_erase_syncs_earlier_programs() {
+    let place = TempImage::new();
     let mut nand = place.create();
     (0..2).for_each(|page| program(&mut nand, page, page, 10 + u64::from(page), 1));
     assert_eq!(sync_point(&place), 0);
@@ -323,7 +324,7 @@ fn an_erase_syncs_what_was_programmed_before() {
 
 #[test]
 fn long_copies_and_long_scans_go_in_parts() {
-    let place = Place::new();
+    let place = TempImage::new();
     let shape =
         Shape { page_bytes: 4096, pages_per_block: 200, units: 400, logical_pages: 200, ..SHAPE };
     let mut nand = Stored::create(&place.image(), shape, 0, "").unwrap();
@@ -358,7 +359,7 @@ fn long_copies_and_long_scans_go_in_parts() {
 #[test]
 fn part_of_a_record_is_torn_unless_it_was_synced() {
     for synced_after in [false, true] {
-        let place = Place::new();
+        let place = TempImage::new();
         let mut nand = place.create();
         program(&mut nand, 0, 5, 1, 0x11);
         nand.sync();
@@ -387,7 +388,7 @@ fn part_of_a_record_is_torn_unless_it_was_synced() {
 
 #[test]
 fn an_image_has_one_user() {
-    let place = Place::new();
+    let place = TempImage::new();
     let nand = place.create();
     let expected = format!("{} is in use by another process", place.image().display());
     assert_eq!(place.refusal(), expected);
@@ -401,7 +402,7 @@ fn an_image_has_one_user() {
 
 #[test]
 fn a_reader_changes_nothing() {
-    let place = Place::new();
+    let place = TempImage::new();
     program(&mut place.create(), 0, 5, 1, 0xaa);
     let before = fs::read(place.image()).unwrap();
     let mut nand = Stored::open_read_only(&place.image()).unwrap();
@@ -415,7 +416,7 @@ fn a_reader_changes_nothing() {
 
 #[test]
 fn after_a_fault_nothing_is_done() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create();
     program(&mut nand, 0, 5, 1, 0xaa);
     let file = OpenOptions::new().write(true).open(place.image()).unwrap();

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::rows::with_rows;
-use super::{JOURNAL, PAGE, Place, SHAPE, UNITS, cases, read, step};
+use super::{JOURNAL, PAGE, SHAPE, TempImage, UNITS, cases, read, step};
 
 /// Applies the same operation to both media of a pair.
 macro_rules! both {
@@ -24,7 +24,7 @@ macro_rules! both {
 
 /// File medium and rule-checking medium, which get the same operations.
 struct Pair {
-    place: Place,
+    place: TempImage,
     stored: Option<Stored>,
     checked: Checked<Counted>,
     /// Contents last programmed, by page.
@@ -35,7 +35,7 @@ struct Pair {
 
 impl Pair {
     fn new(shape: Shape) -> Self {
-        let place = Place::new();
+        let place = TempImage::new();
         let stored = place.create_as(shape);
         let geometry = *stored.medium_geometry();
         let checked = Checked::new(Counted::new(&geometry), geometry);
@@ -43,7 +43,7 @@ impl Pair {
     }
 
     /// Returns the geometry of the mode in which a unit is programmed.
-    fn of(&self, unit: u32) -> Geometry {
+    fn geometry_of(&self, unit: u32) -> Geometry {
         self.geometry.in_mode(self.checked.mode(Unit(unit)))
     }
 
@@ -77,7 +77,8 @@ impl Pair {
         let (unit, choice) = (choice % (UNITS + JOURNAL), choice / (UNITS + JOURNAL));
         let (what, choice) = (choice % 16, choice / 16);
         let next = self.checked.programmed(Unit(unit));
-        let (pages, capacity) = (self.geometry.pages_per_unit(), self.of(unit).unit_capacity());
+        let (pages, capacity) =
+            (self.geometry.pages_per_unit(), self.geometry_of(unit).unit_capacity());
         match what {
             0 if self.stored().programmed(Unit(unit)) > 0 => {
                 both!(self, |nand| nand
@@ -91,9 +92,9 @@ impl Pair {
                 let mode = if choice.is_multiple_of(2) { Mode::Slc } else { Mode::Native };
                 both!(self, |nand| nand.set_mode(Unit(unit), mode));
             }
-            11 if !next.is_multiple_of(self.of(unit).program_unit()) => {
+            11 if !next.is_multiple_of(self.geometry_of(unit).program_unit()) => {
                 let from = self.geometry.page(Unit(unit), next);
-                let left = self.of(unit).left_in_program_unit(from);
+                let left = self.geometry_of(unit).left_in_program_unit(from);
                 both!(self, |nand| nand.pad(from, left, &mut Chain::default()).unwrap());
             }
             3..=6 => self.move_some(unit, (next, capacity), choice),

@@ -5,7 +5,7 @@ use floatgate_ftl::addr::{Lpn, Owner, PAGE_MAX, Ppn, Tag, Tpn, Unit};
 use floatgate_ftl::nand::Tagged;
 use floatgate_lab::stored::{Content, PageState, Stored};
 
-use super::{DATA_AT, PAGE, Place, SHAPE, data_of, program, read, record_at, sync_point};
+use super::{DATA_AT, PAGE, SHAPE, TempImage, data_of, program, read, record_at, sync_point};
 
 /// The numbers of a record, as in the table at the head of `stored.rs`.
 #[derive(Clone, Copy)]
@@ -50,7 +50,7 @@ const ZEROS: Raw = Raw {
 
 /// Returns the tag of page 1 if its record is `raw`.
 fn found(raw: Raw) -> Option<Tag> {
-    let place = Place::new();
+    let place = TempImage::new();
     drop(place.create());
     place.overwrite(DATA_AT + PAGE as u64, &[0x11; PAGE + 1]);
     place.overwrite(record_at(1), &raw.seal(1));
@@ -108,8 +108,8 @@ fn kinds_that_there_are_not_are_no_record() {
 /// Pages that were not synced when a drive ended, and that recovery found, are covered by the next
 /// sync. Later damage to them counts as damage, and not as an interrupted program.
 #[test]
-fn a_sync_vouches_for_what_was_found_on_opening() {
-    let place = Place::new();
+fn a_sync_covers_pages_found_on_opening() {
+    let place = TempImage::new();
     let mut nand = place.create();
     program(&mut nand, 0, 5, 7, 0xaa);
     program(&mut nand, 1, 6, 8, 0xbb);
@@ -129,8 +129,8 @@ fn a_sync_vouches_for_what_was_found_on_opening() {
 }
 
 #[test]
-fn content_is_told_as_it_is_stored() {
-    let place = Place::new();
+fn content_is_stated_as_it_is_stored() {
+    let place = TempImage::new();
     let mut nand = place.create();
     program(&mut nand, 0, 5, 1, 0);
     program(&mut nand, 1, 6, 2, 0xbb);

@@ -3,9 +3,9 @@
 use super::*;
 
 #[test]
-fn what_is_no_image_is_said_to_be_none() {
-    let check = |damage: &dyn Fn(&Place), expected: &str| {
-        let place = Place::new();
+fn a_file_that_is_no_image_is_refused() {
+    let check = |damage: &dyn Fn(&TempImage), expected: &str| {
+        let place = TempImage::new();
         drop(place.create());
         damage(&place);
         let refusal = place.refusal();
@@ -13,7 +13,7 @@ fn what_is_no_image_is_said_to_be_none() {
         assert!(refusal.contains(expected), "{refusal} does not say: {expected}");
     };
     let length = DATA_AT + 16 * PAGE as u64;
-    let set_len = |place: &Place, bytes| {
+    let set_len = |place: &TempImage, bytes| {
         OpenOptions::new().write(true).open(place.image()).unwrap().set_len(bytes).unwrap();
     };
     check(&|place| place.overwrite(0, b"QFI\xfb"), "it begins with \"QFI\\xfbTIMG\", not with");
@@ -38,7 +38,7 @@ fn what_is_no_image_is_said_to_be_none() {
 
 #[test]
 fn numbers_with_a_sound_checksum_may_still_be_no_drive() {
-    let place = Place::new();
+    let place = TempImage::new();
     drop(place.create());
     let bytes = fs::read(place.image()).unwrap();
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
@@ -66,7 +66,7 @@ fn numbers_with_a_sound_checksum_may_still_be_no_drive() {
 
 #[test]
 fn a_file_that_is_there_is_not_overwritten() {
-    let place = Place::new();
+    let place = TempImage::new();
     fs::write(place.image(), "precious").unwrap();
     let error = Stored::create(&place.image(), SHAPE, 0, "").unwrap_err();
     assert!(matches!(error.problem, Problem::Exists));
@@ -75,8 +75,8 @@ fn a_file_that_is_there_is_not_overwritten() {
 }
 
 #[test]
-fn what_cannot_be_made_leaves_no_file() {
-    let place = Place::new();
+fn a_failed_creation_leaves_no_file() {
+    let place = TempImage::new();
     let check = |shape, journal_units, text: &str, expected: &str| {
         let error = Stored::create(&place.image(), shape, journal_units, text).unwrap_err();
         assert!(error.to_string().contains(expected), "{error} does not say: {expected}");
@@ -102,7 +102,7 @@ fn what_cannot_be_made_leaves_no_file() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_empty_drive_takes_no_space() {
-    let place = Place::new();
+    let place = TempImage::new();
     let shape = Shape {
         page_bytes: 4096,
         pages_per_block: 256,

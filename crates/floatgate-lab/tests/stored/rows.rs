@@ -10,7 +10,7 @@ pub fn with_rows(is_protected: bool) -> Shape {
     Shape { pages_per_block: 8, program_unit: Some(row), ..SHAPE }
 }
 
-type Damage<'a> = &'a dyn Fn(&Place, u32);
+type Damage<'a> = &'a dyn Fn(&TempImage, u32);
 
 /// Offset of the data: there are 32 pages.
 const ROWS_DATA_AT: u64 = 24 << 10;
@@ -26,7 +26,7 @@ fn tagged(nand: &Stored, pages: u32) -> Vec<bool> {
 
 #[test]
 fn a_row_goes_to_the_file_when_it_is_full() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create_as(with_rows(false));
     (0..7).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 0x10 + page as u8));
     assert_eq!(nand.programmed(Unit(0)), 7);
@@ -56,7 +56,7 @@ fn a_row_goes_to_the_file_when_it_is_full() {
 
 #[test]
 fn with_protection_each_page_goes_to_the_file_at_once() {
-    let place = Place::new();
+    let place = TempImage::new();
     let mut nand = place.create_as(with_rows(true));
     (0..5).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 0x10 + page as u8));
     nand.sync();
@@ -73,14 +73,14 @@ fn with_protection_each_page_goes_to_the_file_at_once() {
 /// protection only the missing page is lost.
 #[test]
 fn a_row_is_torn_as_a_whole() {
-    let half_a_record = |place: &Place, page| place.overwrite(record_at(page) + 12, &[0; 28]);
-    let no_record = |place: &Place, page| place.overwrite(record_at(page), &[0; 40]);
+    let half_a_record = |place: &TempImage, page| place.overwrite(record_at(page) + 12, &[0; 28]);
+    let no_record = |place: &TempImage, page| place.overwrite(record_at(page), &[0; 40]);
     let no_data =
-        |place: &Place, page| place.overwrite(ROWS_DATA_AT + 64 * u64::from(page), &[0; 9]);
+        |place: &TempImage, page| place.overwrite(ROWS_DATA_AT + 64 * u64::from(page), &[0; 9]);
     let damages: [Damage<'_>; 3] = [&half_a_record, &no_record, &no_data];
     for (damage, page) in damages.iter().flat_map(|damage| (4..8).map(move |page| (damage, page))) {
         for is_protected in [false, true] {
-            let place = Place::new();
+            let place = TempImage::new();
             let mut nand = place.create_as(with_rows(is_protected));
             (0..4).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 1));
             nand.sync();
@@ -104,7 +104,7 @@ fn a_row_is_torn_as_a_whole() {
 #[test]
 fn damage_to_a_row_that_was_synced_is_damage() {
     for page in 0..4 {
-        let place = Place::new();
+        let place = TempImage::new();
         let mut nand = place.create_as(with_rows(false));
         (0..4).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 1));
         nand.sync();
@@ -120,7 +120,7 @@ fn damage_to_a_row_that_was_synced_is_damage() {
 #[test]
 fn the_mode_of_a_unit_is_found_again() {
     for is_protected in [false, true] {
-        let place = Place::new();
+        let place = TempImage::new();
         let mut nand = place.create_as(with_rows(is_protected));
         nand.set_mode(Unit(0), Mode::Slc);
         (0..3).for_each(|page| program(&mut nand, page, page, 1 + u64::from(page), 1));
@@ -143,7 +143,7 @@ fn the_mode_of_a_unit_is_found_again() {
 #[test]
 fn the_version_is_that_of_the_drive() {
     let version = |shape| {
-        let place = Place::new();
+        let place = TempImage::new();
         drop(place.create_as(shape));
         assert_eq!(*place.open().geometry().shape(), shape);
         fs::read(place.image()).unwrap()[8]

@@ -71,7 +71,7 @@ fn a_core_that_blocks_waits_for_the_translation_page() {
 
 /// A blocking core is busy during its own work and during the flash read, which limits throughput.
 #[test]
-fn a_core_that_blocks_is_held_for_all_of_a_lookup() {
+fn a_blocking_core_is_occupied_for_a_whole_lookup() {
     let span = |blocking| {
         let sets = [
             CLOSED,

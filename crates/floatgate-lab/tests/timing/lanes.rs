@@ -71,7 +71,7 @@ fn shares_add_up() {
 /// On one die with one request at a time, all operations are serial: shares are counts times
 /// durations.
 #[test]
-fn shares_are_what_was_done() {
+fn shares_match_the_activity() {
     let result = generated(MIXED, &[BUSY, &[("queue.depth", "1")]].concat());
     let us = span_us(&result);
     let flash = &result.flash;

@@ -145,7 +145,7 @@ fn a_window_around_a_time() {
 }
 
 #[test]
-fn what_is_missing_is_warned_of() {
+fn missing_spans_give_a_warning() {
     let warning = |sets: Sets<'_>| {
         let result = served(sets);
         let found = result.warnings.iter().find(|warning| warning.contains("lanes")).cloned();
@@ -166,7 +166,7 @@ fn what_is_missing_is_warned_of() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_refused() {
+fn an_impossible_recording_is_refused() {
     let error = |sets: Sets<'_>| load(sets).unwrap_err();
     assert_eq!(
         error(&[("lanes.window", "10ms"), ("timing", "none")]),

@@ -61,7 +61,7 @@ impl Drive {
         let mut done = vec![];
         self.0.run(&[Request { at_ns: 0, op, offset, length, stream: 0 }], &mut done);
         self.0.check();
-        assert_eq!(done[0].blame.0[Part::Buffer as usize], done[0].blame.total());
+        assert_eq!(done[0].blame.0[Component::Buffer as usize], done[0].blame.total());
         done[0].blame.total()
     }
 

@@ -27,7 +27,7 @@ where
         while self.drive.outstanding().running() > 0 && self.drive.io().now() < until {
             self.play(until);
         }
-        self.drive.outstanding().tell_ended(ended);
+        self.drive.outstanding().report_ended(ended);
     }
 
     fn time(&self) -> (u64, Option<u64>) {

@@ -1,7 +1,7 @@
 //! Times and rules of dispatching.
 
 use crate::device::outstanding::queued;
-use crate::nand::{Blame, Part};
+use crate::nand::{Blame, Component};
 
 /// Dispatching rules of the host layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,16 +26,16 @@ impl Default for Dispatching {
 
 /// Times at which a request was next in line, and at which it was dispatched after a remap.
 #[derive(Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct DispatchTimes {
     pub(super) ready: u64,
     pub(super) begin: u64,
 }
 
-impl Turn {
+impl DispatchTimes {
     /// Returns the blame of a request from its arrival to its dispatch.
     pub(super) fn wait(&self, arrival: u64) -> Blame {
         let mut blame = queued(arrival, self.ready.max(arrival));
-        blame.add(Part::Remap, self.begin - self.ready.max(arrival));
+        blame.add(Component::Remap, self.begin - self.ready.max(arrival));
         blame
     }
 }

@@ -27,7 +27,7 @@ where
         while self.outstanding.running() > 0 && self.io.now() < until {
             self.play(until);
         }
-        self.outstanding.tell_ended(ended);
+        self.outstanding.report_ended(ended);
     }
 
     fn time(&self) -> (u64, Option<u64>) {

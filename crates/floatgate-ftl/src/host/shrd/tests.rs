@@ -73,7 +73,7 @@ fn windows_may_be_remapped_as_they_were_written() {
 }
 
 #[test]
-fn what_is_small() {
+fn small_requests() {
     let host = shrd(64, |config| config.exclude_below = 8 * PAGE);
     assert!(host.is_small(&write(8, 4)), "exactly at the threshold");
     let longer = Request { length: 4 * PAGE + 512, ..write(8, 4) };

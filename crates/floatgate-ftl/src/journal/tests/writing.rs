@@ -115,7 +115,7 @@ fn a_checkpoint_is_due_after_so_many_programs() {
 }
 
 #[test]
-fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
+fn the_areas_alternate_and_only_programmed_units_are_erased() {
     let (mut drive, mut journal) = (Drive::new(3, (8, 20)), journal(1000));
     let erased = |drive: &Drive| drive.work().1;
     for (number, area) in [0, 1, 0, 1, 0].into_iter().enumerate() {
@@ -136,7 +136,7 @@ fn the_areas_take_turns_and_only_what_was_programmed_is_erased() {
 }
 
 #[test]
-fn the_checkpoint_after_a_recovery_spares_the_one_that_was_found() {
+fn the_checkpoint_after_a_recovery_keeps_the_checkpoint_found() {
     // Areas with a checkpoint and its serial number; area of the next checkpoint.
     for (areas, area) in [
         (vec![], 0),

@@ -173,7 +173,7 @@ fn without_a_future_it_is_lru() {
 }
 
 #[test]
-fn the_start_is_with_what_is_used_soonest_and_what_is_dirty() {
+fn the_cache_starts_with_the_entries_used_soonest_and_dirty_entries() {
     let mut drive = Drive::new(Belady::new(&config(3)), geometry(16), 24);
     drive.run("w0 w1 w2 w5 w6 f g2");
     // Cached are 2, 5, 6. Only 2 was changed again, by cleaning.
@@ -188,7 +188,7 @@ fn the_start_is_with_what_is_used_soonest_and_what_is_dirty() {
 }
 
 #[test]
-fn trims_are_beside_the_future() {
+fn trims_are_not_part_of_the_future() {
     let mut drive = Drive::new(Belady::new(&config(3)), geometry(16), 24);
     drive.run("w0+8 f");
     drive.map.set_future(next_uses(&[5, 6, 7, 5, 3]));

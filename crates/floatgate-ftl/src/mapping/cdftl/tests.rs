@@ -68,7 +68,7 @@ fn the_page_that_frees_a_place_may_be_the_missed_one() {
 }
 
 #[test]
-fn cleaning_changes_what_is_cached_in_place() {
+fn cleaning_changes_cached_entries_in_place() {
     let mut drive = drive(2, 1);
     drive.run("w0+64 f");
     // 15 was stuck until the flush. Entries 15 and 63, and page 3, are cached.

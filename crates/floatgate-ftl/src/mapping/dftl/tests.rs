@@ -79,7 +79,7 @@ fn a_batch_write_back_cleans_the_other_entries_of_the_page() {
 }
 
 #[test]
-fn slru_protects_what_was_hit() {
+fn slru_protects_hit_entries() {
     let mut map = Dftl::new(&with_protected(4, Replacement::Slru, 0.5, false));
     // 0 and 1 are protected. 2, 3 and 4 pass through the two slots on probation.
     run(&mut map, "r0 r0 r1 r1 r2 r3 r4");
@@ -132,7 +132,7 @@ fn a_flush_rewrites_each_dirty_page_once() {
 }
 
 #[test]
-fn trims_cost_what_the_drive_must_look_up() {
+fn trims_cost_their_lookups() {
     let mut map = Dftl::new(&config(4, Replacement::Lru, false));
     run(&mut map, "r0");
     let mut trim = |lpns: &[u32]| {

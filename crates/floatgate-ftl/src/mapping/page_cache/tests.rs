@@ -40,7 +40,7 @@ fn cleaning_changes_cached_pages_in_place_and_is_no_use_of_them() {
 }
 
 #[test]
-fn a_flush_writes_what_has_changed() {
+fn a_flush_writes_changed_pages() {
     assert_eq!(drive(3).run("w16 r32 w0 f f")[3..], [vec![rewrite(0), rewrite(1)], vec![]]);
 }
 
@@ -66,7 +66,7 @@ fn anything_keeps_the_map() {
 }
 
 #[test]
-fn a_random_write_costs_what_the_formula_says() {
+fn a_random_write_costs_as_in_the_formula() {
     for cached in [1, 32, 96, 128] {
         let mut map = PageCache::new(&MapConfig::new(geometry(16), cached * 64));
         let (mut rng, mut io, writes) = (Rng::new(cached), vec![], 100_000u32);

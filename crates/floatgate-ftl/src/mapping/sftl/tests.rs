@@ -61,7 +61,7 @@ fn a_change_adds_or_removes_at_most_two_runs() {
 }
 
 #[test]
-fn what_closes_a_gap_joins_two_runs() {
+fn a_write_that_closes_a_gap_joins_two_runs() {
     let mut content = Content::new(&geometry(ENTRIES));
     let (page, gap) = (Tpn::new(0), Lpn::new(1));
     content.set(Lpn::new(0), Some(Ppn::new(10)));
@@ -131,7 +131,7 @@ fn a_page_that_grows_makes_another_leave() {
 }
 
 #[test]
-fn the_page_in_use_stays_whatever_its_size() {
+fn the_page_in_use_stays_at_any_size() {
     let mut drive = drive(1, 0);
     assert_eq!(drive.run("w0 r1 w64"), [vec![fetch(0)], vec![], vec![rewrite(0), fetch(1)]]);
 }

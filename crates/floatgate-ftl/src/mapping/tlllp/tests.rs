@@ -193,7 +193,7 @@ fn the_node_that_is_asked_for_leaves_an_entry_only_when_it_is_alone() {
 }
 
 #[test]
-fn a_prefetch_shrinks_to_what_one_node_leaves() {
+fn a_prefetch_shrinks_to_the_room_of_one_node() {
     // 3 would be loaded with 4, 5 and 6. There is room for one; evicting the node of 16 gives room
     // for two more.
     for (evict_until_fit, left) in
@@ -208,7 +208,7 @@ fn a_prefetch_shrinks_to_what_one_node_leaves() {
 }
 
 #[test]
-fn prefetched_entries_do_not_replace_what_is_cached() {
+fn prefetched_entries_do_not_replace_cached_entries() {
     let mut map = ample(config());
     run(&mut map, AMPLE, "w4 r0+4");
     assert_eq!(map.residency(Lpn::new(4)), Residency::Dirty);
@@ -228,7 +228,7 @@ fn trims_prefetch_nothing_and_do_not_break_a_run() {
 }
 
 #[test]
-fn one_entry_is_held_whatever_the_budget() {
+fn any_budget_caches_one_entry() {
     let mut map = Tlllp::new(&MapConfig::new(geometry(16), 0));
     let io = run(&mut map, 16, "w0 w1 w2 w16");
     assert_eq!(io[1], [update(0), fetch(0)]);

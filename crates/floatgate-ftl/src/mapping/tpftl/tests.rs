@@ -94,7 +94,7 @@ fn a_miss_writes_back_one_page_once() {
 }
 
 #[test]
-fn a_prefetch_shrinks_to_what_the_coldest_node_leaves() {
+fn a_prefetch_shrinks_to_the_room_of_the_coldest_node() {
     let (mut map, bytes) = small(3, 9, config());
     run(&mut map, bytes, "r0+3 r16+6");
     assert_eq!(map.cache.free_bytes(), 8);
@@ -176,7 +176,7 @@ fn trims_prefetch_nothing() {
 }
 
 #[test]
-fn one_entry_is_held_whatever_the_budget() {
+fn any_budget_caches_one_entry() {
     let mut map = map(16, 0, TpftlConfig::default());
     let io = run(&mut map, 14, "w0 r1+2 w16");
     assert_eq!(io[1], [update(0), fetch(0), fetch(0)]);

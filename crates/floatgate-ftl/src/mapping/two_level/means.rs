@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_fractions_are_told_apart() {
+    fn the_closest_fractions_are_distinguished() {
         let key = |sum, count, accessed| Mean { sum, count, accessed }.key(false);
         let (most, whole) = (COUNT_MAX, (1 << TIME_BITS) - 2);
         let sum = |count: u32, rest: u64| whole * u64::from(count) + rest;

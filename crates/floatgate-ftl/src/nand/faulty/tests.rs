@@ -45,7 +45,7 @@ impl Flash {
 
     /// Returns whether a page can be read.
     fn reads(&mut self, page: u32, owner: Owner) -> bool {
-        self.read(Ppn::new(page), owner, Source::Cells, Cause::Host, &mut Chain::default())
+        self.read(Ppn::new(page), owner, ReadSource::Cells, Cause::Host, &mut Chain::default())
             .unwrap();
         !self.read_failed()
     }
@@ -54,22 +54,22 @@ impl Flash {
         self.erase(Unit(unit), Cause::Gc, &mut Chain::default()).unwrap();
     }
 
-    fn told(&self) -> Health {
+    fn health(&self) -> Health {
         self.counters().health.unwrap()
     }
 
     /// Counts how often a unit can be programmed and erased until a spare replaces it.
     fn lasts(&mut self, unit: u32) -> u32 {
         let behind = self.behind[unit as usize];
-        let worn_out = self.told().worn_out;
+        let worn_out = self.health().worn_out;
         let mut erases = 0;
         while self.behind[unit as usize] == behind {
-            assert_eq!(self.told().worn_out, worn_out);
+            assert_eq!(self.health().worn_out, worn_out);
             self.write(4 * unit);
             self.wipe(unit);
             erases += 1;
         }
-        assert_eq!(self.told().worn_out, worn_out + 1);
+        assert_eq!(self.health().worn_out, worn_out + 1);
         erases
     }
 }
@@ -83,9 +83,9 @@ fn a_unit_is_erased_as_often_as_it_lasts_and_no_more() {
         for unit in [2, 0, 2, 2] {
             assert_eq!(nand.lasts(unit), endurance, "unit {unit}");
         }
-        let told = nand.told();
-        assert_eq!((told.retired, told.moved, told.erase_failures), (4, 0, 0));
-        assert_eq!(told.spares_left, 5);
+        let health = nand.health();
+        assert_eq!((health.retired, health.moved, health.erase_failures), (4, 0, 0));
+        assert_eq!(health.spares_left, 5);
     }
 }
 
@@ -112,40 +112,40 @@ fn without_an_endurance_no_unit_wears_out() {
         nand.wipe(0);
     }
     let none = Health { spares_left: 3, ..Health::default() };
-    assert_eq!(nand.told(), none);
+    assert_eq!(nand.health(), none);
 }
 
 #[test]
-fn the_drive_is_read_only_when_only_the_last_spares_are_left() {
+fn the_drive_is_read_only_with_the_last_spare_units() {
     let mut nand = flash(Faults { endurance: Some(1), spares: 5, ..Faults::default() });
     for (spares_left, read_only) in [(4, false), (3, false), (2, true), (1, true), (0, true)] {
         assert_eq!(nand.lasts(1), 1);
-        let told = nand.told();
-        assert_eq!((told.spares_left, told.read_only), (spares_left, read_only));
+        let health = nand.health();
+        assert_eq!((health.spares_left, health.read_only), (spares_left, read_only));
     }
     // Once the spares are used up, nothing fails any more.
     for _ in 0..5 {
         nand.write(4);
         nand.wipe(1);
     }
-    let told = nand.told();
-    assert_eq!((told.worn_out, told.retired, told.spares_left), (5, 5, 0));
+    let health = nand.health();
+    assert_eq!((health.worn_out, health.retired, health.spares_left), (5, 5, 0));
     // A drive without spares is never read-only.
-    assert!(!flash(Faults::default()).told().read_only);
-    assert!(flash(Faults { spares: 2, ..Faults::default() }).told().read_only);
+    assert!(!flash(Faults::default()).health().read_only);
+    assert!(flash(Faults { spares: 2, ..Faults::default() }).health().read_only);
 }
 
 #[test]
-fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
+fn an_unreadable_page_stays_unreadable_after_a_move() {
     let mut nand = flash(Faults { spares: 3, ..Faults::default() });
     (0..2).for_each(|page| nand.write(page));
-    for (rates, told) in [((ALWAYS, 0), (1, 0)), ((0, ALWAYS), (1, 1))] {
+    for (rates, health) in [((ALWAYS, 0), (1, 0)), ((0, ALWAYS), (1, 1))] {
         (nand.faults.read, nand.faults.corrupt) = rates;
-        let page = told.1 as u32;
+        let page = health.1 as u32;
         assert!(!nand.reads(page, data(page)));
         // Repeated reads count once.
         assert!(!nand.reads(page, data(page)));
-        assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), told);
+        assert_eq!((nand.health().read_errors, nand.health().corrupt_pages), health);
     }
     (nand.faults.read, nand.faults.corrupt) = (0, 0);
     nand.write(2);
@@ -154,12 +154,12 @@ fn what_cannot_be_read_cannot_be_read_after_it_was_moved() {
         to: Ppn::new(4 + page),
         owner: data(page),
         serial: 9,
-        beside: false,
+        joins_read: false,
     });
     nand.copy(moves.into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
     let readable = [0, 1, 2].map(|page| nand.reads(4 + page, data(page)));
     assert_eq!(readable, [false, false, true]);
-    assert_eq!((nand.told().read_errors, nand.told().corrupt_pages), (1, 1));
+    assert_eq!((nand.health().read_errors, nand.health().corrupt_pages), (1, 1));
     // The copy keeps the sequence number, and takes the serial number of its move.
     let tag = nand.inner.tag(nand.at(Ppn::new(5)));
     assert_eq!(tag, Some(Tag::new(data(1), 1, 9)));
@@ -178,11 +178,11 @@ fn a_page_decays_when_it_is_moved_as_when_it_is_read() {
     nand.write(0);
     nand.faults.read = ALWAYS;
     let step =
-        Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2, beside: false };
+        Move { from: Ppn::new(0), to: Ppn::new(4), owner: data(0), serial: 2, joins_read: false };
     nand.copy([step].into_iter(), Cause::Gc, &mut Chain::default()).unwrap();
     nand.faults.read = 0;
     assert!(!nand.reads(4, data(0)));
-    assert_eq!(nand.told().read_errors, 1);
+    assert_eq!(nand.health().read_errors, 1);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn pages_of_the_map_do_not_fail() {
     let owner = Owner::Translation(Tpn::new(0));
     nand.program(Ppn::new(0), Tag::new(owner, 1, 1), Cause::Map, &mut Chain::default()).unwrap();
     assert!(nand.reads(0, owner));
-    assert_eq!(nand.told().read_errors + nand.told().corrupt_pages, 0);
+    assert_eq!(nand.health().read_errors + nand.health().corrupt_pages, 0);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_program_that_fails_moves_its_unit() {
     // programs include the failed one.
     assert_eq!((counts.programs[retire], counts.reads[retire]), (1 + 3, 3));
     assert_eq!(counts.programs[Cause::Host as usize], 4);
-    let told = nand.told();
+    let health = nand.health();
     let expected = Health {
         program_failures: 1,
         retired: 1,
@@ -218,13 +218,13 @@ fn a_program_that_fails_moves_its_unit() {
         spares_left: 3,
         ..Health::default()
     };
-    assert_eq!(told, expected);
+    assert_eq!(health, expected);
     assert_ne!(nand.behind[1], bad);
     assert_eq!(nand.inner.programmed(nand.behind[1]), 4);
     assert!((4..8).all(|page| nand.reads(page, data(page))));
     // Counts begin at zero; used spares stay used.
     nand.reset_counters();
-    assert_eq!(nand.told(), Health { spares_left: 3, ..Health::default() });
+    assert_eq!(nand.health(), Health { spares_left: 3, ..Health::default() });
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn an_erase_that_fails_takes_a_spare_and_moves_nothing() {
     nand.faults.erase = ALWAYS;
     nand.wipe(0);
     let expected = Health { erase_failures: 1, retired: 1, spares_left: 3, ..Health::default() };
-    assert_eq!(nand.told(), expected);
+    assert_eq!(nand.health(), expected);
     nand.write(0);
     assert!(nand.reads(0, data(0)));
     // When the spares are used up, nothing fails any more.
@@ -242,10 +242,10 @@ fn an_erase_that_fails_takes_a_spare_and_moves_nothing() {
         nand.wipe(0);
         nand.write(0);
     });
-    assert_eq!((nand.told().erase_failures, nand.told().spares_left), (4, 0));
+    assert_eq!((nand.health().erase_failures, nand.health().spares_left), (4, 0));
     nand.faults.program = ALWAYS;
     nand.write(1);
-    assert_eq!(nand.told().program_failures, 0);
+    assert_eq!(nand.health().program_failures, 0);
 }
 
 #[test]
@@ -256,11 +256,11 @@ fn units_that_are_bad_from_the_factory_are_never_used() {
         let bad = spares.saturating_sub(2);
         let behind = [0, 1, 2, 3].map(|unit| Unit(unit + bad));
         assert_eq!(nand.behind, behind);
-        let told = nand.told();
-        assert_eq!(told.factory_bad, u64::from(bad));
-        assert_eq!(told.spares_left, u64::from(spares - bad));
+        let health = nand.health();
+        assert_eq!(health.factory_bad, u64::from(bad));
+        assert_eq!(health.spares_left, u64::from(spares - bad));
         nand.reset_counters();
-        assert_eq!(nand.told(), told, "they are bad for good");
+        assert_eq!(nand.health(), health, "they are bad for good");
         nand.write(4);
         assert_eq!(nand.inner.programmed(behind[1]), 1);
     }
@@ -275,7 +275,7 @@ fn faults_come_at_the_rate_that_is_asked_for() {
         nand.write(0);
         nand.wipe(0);
     });
-    let failures = nand.told().erase_failures as i64;
+    let failures = nand.health().erase_failures as i64;
     assert!((failures - 1000).abs() < 4 * 28, "{failures}");
     let mut rng = Rng::new(1);
     assert!((0..100).all(|_| draw(&mut rng, ALWAYS) && !draw(&mut rng, 0)));
@@ -333,7 +333,7 @@ fn a_program_unit_fails_as_a_whole() {
     // the third row is programmed from memory. Each step waits for the one before it.
     assert_eq!(nand.end_ns(), 2000 + (100 + 1000) + (100 + 1000) + 1000);
     assert_eq!(nand.retired(), (4 + 2, 4, 2));
-    let told = nand.counters().health.unwrap();
+    let health = nand.counters().health.unwrap();
     let expected = Health {
         program_failures: 1,
         retired: 1,
@@ -342,7 +342,7 @@ fn a_program_unit_fails_as_a_whole() {
         spares_left: 3,
         ..Health::default()
     };
-    assert_eq!(told, expected);
+    assert_eq!(health, expected);
     let counts = nand.counters().flash;
     assert_eq!((counts.program_units, counts.senses), (3 + 3, 4));
     // The unit continues where it was.

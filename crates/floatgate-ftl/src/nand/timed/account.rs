@@ -3,7 +3,7 @@
 //! A chain whose time is reported takes one account with it from node to node. Other chains have no
 //! account: most of the work of a cleaning drive belongs to such chains.
 
-use crate::clock::{Blame, Part};
+use crate::clock::{Blame, Component};
 
 /// Time since a chain began, by component.
 #[derive(Clone, Copy, Debug)]
@@ -18,15 +18,21 @@ pub(super) struct Account {
     total: u64,
     /// The component that the node waited for last before it was ready, and the component that its
     /// wait counts as if a hazard blocked it.
-    pub(super) kept_by: Part,
-    pub(super) held_by: Part,
+    pub(super) last_blocker: Component,
+    pub(super) blocked_by: Component,
 }
 
 impl Account {
     /// Creates the account of a chain that begins now.
     #[inline(always)]
-    pub(super) fn new(now: u64, part: Part) -> Self {
-        Self { blame: Blame::default(), time: now, total: 0, kept_by: part, held_by: part }
+    pub(super) fn new(now: u64, component: Component) -> Self {
+        Self {
+            blame: Blame::default(),
+            time: now,
+            total: 0,
+            last_blocker: component,
+            blocked_by: component,
+        }
     }
 
     #[inline(always)]
@@ -37,24 +43,24 @@ impl Account {
 
     /// Ends the time for which a hazard blocked the node. While the die was idle, the wait counts
     /// as the component that blocked the node.
-    pub(super) fn was_held(&mut self, now: u64, die: &Blame) {
+    pub(super) fn was_blocked(&mut self, now: u64, die: &Blame) {
         let waited = now - self.time;
         if waited > 0 {
-            self.kept_by = self.held_by;
-            self.blame.add(self.kept_by, waited - (die.total() - self.total));
+            self.last_blocker = self.blocked_by;
+            self.blame.add(self.last_blocker, waited - (die.total() - self.total));
         }
     }
 
     /// Adds a wait for work as a whole, which has ended. For `of_host` the work itself waited for
-    /// host operations. That time counts as [`Part::Die`]: it would have passed without the work,
-    /// too. The rest counts as `part`.
-    pub(super) fn waited_for_work(&mut self, now: u64, part: Part, of_host: u64) {
+    /// host operations. That time counts as [`Component::Die`]: it would have passed without the
+    /// work, too. The rest counts as `component`.
+    pub(super) fn waited_for_work(&mut self, now: u64, component: Component, of_host: u64) {
         if now > self.time {
             let waited = now - self.time;
             let of_host = of_host.min(waited);
-            self.blame.add(Part::Die, of_host);
-            self.blame.add(part, waited - of_host);
-            (self.time, self.kept_by) = (now, part);
+            self.blame.add(Component::Die, of_host);
+            self.blame.add(component, waited - of_host);
+            (self.time, self.last_blocker) = (now, component);
         }
     }
 }

@@ -5,11 +5,11 @@
 //! scheduler does the operation in one step. This holds wherever the drive does one thing after
 //! another, as when it cleans a unit page by page.
 
-use super::flash::Post;
+use super::flash::DieContext;
 use super::lanes::node_of;
 use super::node::Kind;
 use super::scheduler::Scheduler;
-use crate::clock::{NONE, Part, Use};
+use crate::clock::{Component, NONE, Use};
 
 /// Durations of an operation, and its end.
 struct Times {
@@ -23,22 +23,22 @@ impl Scheduler {
     /// nothing can come between. Returns whether there was such an operation.
     #[inline(always)]
     pub(super) fn play_alone(&mut self, until: u64) -> bool {
-        let [die] = self.core.dirty_dies[..] else { return false };
+        let [die] = self.state.dirty_dies[..] else { return false };
         if self.begins_others() || self.recorder.is_some() {
             return false;
         }
-        let mut post = self.post(die as usize);
-        let Some(at) = post.do_alone(until) else { return false };
-        post.core.dirty_dies.clear();
-        post.die.unmark();
-        post.die.mark_if_free(post.core);
+        let mut context = self.context(die as usize);
+        let Some(at) = context.do_alone(until) else { return false };
+        context.state.dirty_dies.clear();
+        context.die.clear_dirty();
+        context.die.set_dirty_if_free(context.state);
         self.complete_flash(at);
         self.release_ready();
         true
     }
 }
 
-impl Post<'_> {
+impl DieContext<'_> {
     /// Does the die's next operation, if nothing can come between. Returns its node, which ends
     /// now.
     #[inline(always)]
@@ -46,40 +46,40 @@ impl Post<'_> {
         if self.die.is_busy() || self.channel.current != NONE {
             return None;
         }
-        let queue = self.die.head(self.core.now, &self.core.schedule)?;
+        let queue = self.die.head(self.state.now, &self.state.schedule)?;
         // Other operations in the die's queues may overlap the first one, or join it.
-        let may_join = self.core.planes > 1 || self.core.schedule.overlaps();
-        if may_join && self.die.standing() > 1 {
+        let may_join = self.state.planes > 1 || self.state.schedule.overlaps();
+        if may_join && self.die.queued() > 1 {
             return None;
         }
         let at = node_of(self.die.queues[queue].first()?.entry);
         let times = self.times(at);
         // Cells that take no time end in a later round of the same instant, and `until` may fall
         // between the rounds.
-        if times.cells_ns == 0 || times.end > until || times.end >= self.core.events.first() {
+        if times.cells_ns == 0 || times.end > until || times.end >= self.state.events.first() {
             return None;
         }
         self.account();
         self.die.queues[queue].pop();
         self.account_at_once(at, &times);
-        self.core.now = times.end;
+        self.state.now = times.end;
         Some(at)
     }
 
     /// Returns the times of an operation that begins now.
     #[inline(always)]
     fn times(&self, at: u32) -> Times {
-        let operation = self.core.graph.operation(at);
+        let operation = self.state.graph.operation(at);
         let (_, cells_ns) = self.cells(operation.kind, operation.row);
         let transfers_ns = match operation.kind {
             Kind::Erase => 0,
             Kind::Read | Kind::Program => {
-                let transfers = self.core.transfers(operation.kind, operation.row);
-                let pages = transfers * self.core.pages_of_transfer(operation);
-                self.core.timing.transfer_ns * u64::from(pages) - self.core.spared_ns(at)
+                let transfers = self.state.transfers(operation.kind, operation.row);
+                let pages = transfers * self.state.pages_of_transfer(operation);
+                self.state.timing.transfer_ns * u64::from(pages) - self.state.saved_ns(at)
             }
         };
-        let end = self.core.now + self.core.timing.command_ns + cells_ns + transfers_ns;
+        let end = self.state.now + self.state.timing.command_ns + cells_ns + transfers_ns;
         Times { cells_ns, transfers_ns, end }
     }
 
@@ -88,20 +88,20 @@ impl Post<'_> {
     #[inline(always)]
     fn account_at_once(&mut self, at: u32, times: &Times) {
         let &Times { cells_ns, transfers_ns, end } = times;
-        let command_ns = self.core.timing.command_ns;
-        let node = self.core.graph.begin(at, command_ns, self.die.account());
-        let (kind, part) = (node.operation().kind, node.part);
-        if let Some(account) = self.core.graph.account(at) {
-            account.blame.add(part, cells_ns);
-            account.blame.add(Part::Bus, transfers_ns);
+        let command_ns = self.state.timing.command_ns;
+        let node = self.state.graph.begin(at, command_ns, self.die.account());
+        let (kind, component) = (node.operation().kind, node.component);
+        if let Some(account) = self.state.graph.account(at) {
+            account.blame.add(component, cells_ns);
+            account.blame.add(Component::Bus, transfers_ns);
         }
-        self.channel.transferred(part, transfers_ns, end);
+        self.channel.transferred(component, transfers_ns, end);
         let (cells, command) = match kind {
             Kind::Read => (Use::Read, Use::Read),
             Kind::Program => (Use::Program, Use::Transfer),
             Kind::Erase => (Use::Erase, Use::Erase),
         };
         let used = [(cells, cells_ns), (command, command_ns), (Use::Transfer, transfers_ns)];
-        self.die.done(part, used, end);
+        self.die.done(component, used, end);
     }
 }

@@ -7,16 +7,16 @@ use super::events::NEVER;
 use super::node::{Edge, Work};
 use super::recorder::Recorder;
 use super::schedule::Controller;
-use super::scheduler::{HELD, Scheduler, Service, Stop};
+use super::scheduler::{Scheduler, ServiceTimes, Stop, UNTIL_RETURNED};
 use crate::clock::{
-    Chain, Clock, Ended, NO_CORE, Part, Recorded, Recording, Served, Server, Share, Task,
+    Chain, Clock, Component, Ended, NO_CORE, Recorded, Recording, Served, Server, Share, Task,
 };
 
 impl Scheduler {
     /// Extends a chain by a node.
-    fn extend(&mut self, chain: &mut Chain, work: Work, part: Part) -> u32 {
-        let at = self.core.graph.add(work, part, *chain, self.core.now);
-        *chain = self.core.graph.chain(at, *chain);
+    fn extend(&mut self, chain: &mut Chain, work: Work, component: Component) -> u32 {
+        let at = self.state.graph.add(work, component, *chain, self.state.now);
+        *chain = self.state.graph.chain(at, *chain);
         at
     }
 
@@ -24,8 +24,8 @@ impl Scheduler {
     /// need the core: with program units, another chain that fills the unit may still have to
     /// translate.
     pub(super) fn give_back_early(&mut self, chain: Chain) {
-        if chain.core != NO_CORE && self.core.has_program_units() {
-            let at = self.extend(&mut chain.work(), Work::Release, Part::Controller);
+        if chain.core != NO_CORE && self.state.has_program_units() {
+            let at = self.extend(&mut chain.work(), Work::Release, Component::Controller);
             self.begin_if_ready(at);
         }
     }
@@ -34,85 +34,85 @@ impl Scheduler {
 impl Clock for Scheduler {
     #[inline(always)]
     fn takes_time(&self) -> bool {
-        !self.stands_still
+        !self.is_frozen
     }
 
-    fn stand_still(&mut self) {
-        assert_eq!(self.core.graph.outstanding(), 0, "nothing is under way");
-        self.stands_still = true;
+    fn freeze(&mut self) {
+        assert_eq!(self.state.graph.outstanding(), 0, "nothing is under way");
+        self.is_frozen = true;
     }
 
-    fn go_on(&mut self) {
-        self.stands_still = false;
+    fn thaw(&mut self) {
+        self.is_frozen = false;
     }
 
     #[inline(always)]
     fn now(&self) -> u64 {
-        self.core.now
+        self.state.now
     }
 
     fn next(&self) -> Option<u64> {
-        let next = if self.is_dirty() { self.core.now } else { self.core.events.first() };
+        let next = if self.is_dirty() { self.state.now } else { self.state.events.first() };
         (next != NEVER).then_some(next)
     }
 
     #[inline(always)]
     fn is_live(&self, chain: Chain) -> bool {
-        self.core.graph.is_live(chain)
+        self.state.graph.is_live(chain)
     }
 
     #[inline(always)]
     fn join(&mut self, first: Chain, second: Chain) -> Chain {
-        let join = Work::Join { ended: self.core.now, last: 0 };
-        let at = self.core.graph.add(join, Part::Queue, first, self.core.now);
-        self.core.graph.follow(at, second, Edge::Chain);
-        self.core.graph.chain(at, first)
+        let join = Work::Join { ended: self.state.now, last: 0 };
+        let at = self.state.graph.add(join, Component::Queue, first, self.state.now);
+        self.state.graph.follow(at, second, Edge::Chain);
+        self.state.graph.chain(at, first)
     }
 
     #[inline(always)]
     fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
-        self.core.graph.follow(joined.node, more, Edge::Chain);
+        self.state.graph.follow(joined.node, more, Edge::Chain);
         joined
     }
 
-    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+    fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component) {
         let is_other = (work.node, work.serial) != (chain.node, chain.serial);
-        if is_other && self.core.graph.is_live(work) {
+        if is_other && self.state.graph.is_live(work) {
             self.give_back_early(*chain);
-            let at = self.extend(chain, Work::Join { ended: self.core.now, last: 0 }, part);
-            self.core.graph.follow(at, work, Edge::Work);
+            let at = self.extend(chain, Work::Join { ended: self.state.now, last: 0 }, component);
+            self.state.graph.follow(at, work, Edge::Work);
         }
     }
 
-    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+    fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component) {
         if ns > 0 && self.takes_time() {
-            let at = self.extend(chain, Work::Delay { ns }, part);
+            let at = self.extend(chain, Work::Delay { ns }, component);
             self.begin_if_ready(at);
         }
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
-        if self.stands_still {
+        if self.is_frozen {
             return;
         }
-        let part = self.desks[server as usize].part;
-        let service = self.services.put(|| Service { pass_ns, hold_ns });
-        let at = self.extend(chain, Work::Serve { server, service }, part);
+        let component = self.services[server as usize].component;
+        let times = self.service_times.put(|| ServiceTimes { pass_ns, hold_ns });
+        let at = self.extend(chain, Work::Serve { server, times }, component);
         self.begin_if_ready(at);
     }
 
     fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
-        if self.stands_still {
+        if self.is_frozen {
             return false;
         }
-        let Controller { task_ns, blocking, .. } = self.core.schedule.controller;
+        let Controller { task_ns, blocking, .. } = self.state.schedule.controller;
         let ns = task_ns[task as usize];
         if chain.core != NO_CORE {
-            self.delay(chain, ns, Part::Controller);
+            self.delay(chain, ns, Component::Controller);
         } else if blocking && matches!(task, Task::Translate | Task::RemapEntry) {
             self.cores_asked = self.cores_asked.wrapping_add(1).max(1);
             chain.core = self.cores_asked;
-            self.serve(chain, Server::Cores, ns, HELD);
+            self.serve(chain, Server::Cores, ns, UNTIL_RETURNED);
             return true;
         } else if ns > 0 {
             self.serve(chain, Server::Cores, ns, ns);
@@ -122,7 +122,7 @@ impl Clock for Scheduler {
 
     fn end_task(&mut self, chain: &mut Chain, holds: bool) {
         if holds {
-            let at = self.extend(chain, Work::Release, Part::Controller);
+            let at = self.extend(chain, Work::Release, Component::Controller);
             chain.core = NO_CORE;
             self.begin_if_ready(at);
         }
@@ -134,7 +134,7 @@ impl Clock for Scheduler {
     }
 
     fn wait_for_programs(&mut self, chain: &mut Chain) {
-        if !self.core.schedule.controller.power_protected {
+        if !self.state.schedule.controller.power_protected {
             self.wait_for_all_programs(chain);
         }
     }
@@ -146,10 +146,10 @@ impl Clock for Scheduler {
 
     fn watch(&mut self, chain: Chain, ticket: u64) {
         self.begin_requests(0..0);
-        if self.core.graph.is_live(chain) {
-            self.core.graph.watch(chain.node, ticket);
+        if self.state.graph.is_live(chain) {
+            self.state.graph.watch(chain.node, ticket);
         } else {
-            let (at_ns, blame) = (self.core.now, Default::default());
+            let (at_ns, blame) = (self.state.now, Default::default());
             self.ended.push_back(Ended { ticket, at_ns, blame });
         }
     }
@@ -185,6 +185,6 @@ impl Clock for Scheduler {
     }
 
     fn recorded(&self) -> Option<Recorded> {
-        self.recorder.as_ref()?.recorded(&self.dies, self.core.now)
+        self.recorder.as_ref()?.recorded(&self.dies, self.state.now)
     }
 }

@@ -27,22 +27,23 @@ pub(super) enum Event {
 
 /// Class of events with a fixed delay: they end in the order in which they begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Run(u8);
+pub(super) struct FixedDelay(u8);
 
-/// Index of the events that belong to no run.
+/// Index of the events that have no fixed delay.
 const OTHERS: usize = 0;
 
-/// Index of the first run for page types.
+/// Index of the first delay for page types.
 const OF_TYPES: usize = 5;
 
-/// Page types with runs of their own. The type of SLC mode is the last one.
-const RUNS_OF_TYPES: usize = PAGE_TYPES + 1;
+/// Page types with delays of their own. The type of SLC mode is the last one.
+const TYPES: usize = PAGE_TYPES + 1;
 
-/// Number of runs, with the index for other events; and the number if all pages are of one type.
-const RUNS: usize = OF_TYPES + 2 * RUNS_OF_TYPES;
-const RUNS_OF_ONE_TYPE: usize = OF_TYPES + 2;
+/// Number of fixed delays, with the index for other events; and the number if all pages are of one
+/// type.
+const DELAYS: usize = OF_TYPES + 2 * TYPES;
+const DELAYS_OF_ONE_TYPE: usize = OF_TYPES + 2;
 
-impl Run {
+impl FixedDelay {
     /// Page type of pages in SLC mode.
     pub(super) const SLC: u32 = PAGE_TYPES as u32;
 
@@ -52,30 +53,30 @@ impl Run {
     /// Transfer of one piece of a program unit.
     pub(super) const FLASH_PAGE: Self = Self(4);
 
-    /// Returns the run of reads of a page type.
+    /// Returns the delay of reads of a page type.
     #[inline(always)]
     pub(super) fn read(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 2 * page_type as u8)
     }
 
-    /// Returns the run of programs of a page type.
+    /// Returns the delay of programs of a page type.
     #[inline(always)]
     pub(super) fn program(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 1 + 2 * page_type as u8)
     }
 }
 
-/// Queue of future events. Almost all events belong to a run, so the next event is the head of one
-/// of a few queues. All other events are in a heap.
+/// Queue of future events. Almost all events have a fixed delay, so the next event is the head of
+/// one of a few queues. All other events are in a heap.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
-    /// The smallest of `heads`, and the run that it belongs to.
+    /// The smallest of `heads`, and the delay that it belongs to.
     first: u64,
     at: usize,
-    /// Time of the first event of each run, and of the other events.
-    heads: [u64; RUNS],
-    runs: [VecDeque<(u64, Event)>; RUNS],
-    /// Number of runs for the page types of the drive.
+    /// Time of the first event of each fixed delay, and of the other events.
+    heads: [u64; DELAYS],
+    fixed: [VecDeque<(u64, Event)>; DELAYS],
+    /// Number of fixed delays for the page types of the drive.
     used: usize,
     /// Time, kind and number of each event as one number, which is smaller for earlier events.
     others: BinaryHeap<Reverse<u128>>,
@@ -87,8 +88,8 @@ impl Events {
         Self {
             first: NEVER,
             at: OTHERS,
-            heads: [NEVER; RUNS],
-            runs: Default::default(),
+            heads: [NEVER; DELAYS],
+            fixed: Default::default(),
             used: OF_TYPES + 2 * page_types as usize,
             others: BinaryHeap::new(),
         }
@@ -100,15 +101,18 @@ impl Events {
         self.first
     }
 
-    /// Adds an event of a run: it begins now and ends at `time`.
+    /// Adds an event with a fixed delay: it begins now and ends at `time`.
     #[inline(always)]
-    pub(super) fn push_run(&mut self, Run(at): Run, time: u64, event: Event) {
+    pub(super) fn push_fixed(&mut self, FixedDelay(at): FixedDelay, time: u64, event: Event) {
         let at = usize::from(at);
-        let run = &mut self.runs[at];
-        debug_assert!(run.back().is_none_or(|last| last.0 <= time), "what began first ends first");
-        run.push_back((time, event));
+        let queue = &mut self.fixed[at];
+        debug_assert!(
+            queue.back().is_none_or(|last| last.0 <= time),
+            "the event that began first ends first"
+        );
+        queue.push_back((time, event));
         if self.heads[at] == NEVER {
-            self.begin_run(at, time);
+            self.set_head(at, time);
         }
     }
 
@@ -120,17 +124,17 @@ impl Events {
             Event::Wake(die) => (2, die),
             Event::Free(server) => (3, server),
             Event::Transfer(channel) => (4, channel),
-            Event::Commanded(_) => unreachable!("it is the end of a run"),
+            Event::Commanded(_) => unreachable!("commands have a fixed delay"),
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
         if time < self.heads[OTHERS] {
-            self.begin_run(OTHERS, time);
+            self.set_head(OTHERS, time);
         }
     }
 
-    /// Notes that a run has a first event, or an earlier one.
+    /// Notes the time of the first event of a delay.
     #[inline(always)]
-    fn begin_run(&mut self, at: usize, time: u64) {
+    fn set_head(&mut self, at: usize, time: u64) {
         self.heads[at] = time;
         if time < self.first {
             (self.first, self.at) = (time, at);
@@ -146,18 +150,18 @@ impl Events {
         let event = if self.at == OTHERS {
             self.pop_other()?
         } else {
-            let run = &mut self.runs[self.at];
-            let (_, event) = run.pop_front()?;
-            self.heads[self.at] = run.front().map_or(NEVER, |&(time, _)| time);
+            let queue = &mut self.fixed[self.at];
+            let (_, event) = queue.pop_front()?;
+            self.heads[self.at] = queue.front().map_or(NEVER, |&(time, _)| time);
             event
         };
         (self.first, self.at) = (self.heads[OTHERS], OTHERS);
         // Two loops: most drives only need the first one, whose length is a constant.
-        for at in 1..RUNS_OF_ONE_TYPE {
-            self.begin_run(at, self.heads[at]);
+        for at in 1..DELAYS_OF_ONE_TYPE {
+            self.set_head(at, self.heads[at]);
         }
-        for at in RUNS_OF_ONE_TYPE..self.used {
-            self.begin_run(at, self.heads[at]);
+        for at in DELAYS_OF_ONE_TYPE..self.used {
+            self.set_head(at, self.heads[at]);
         }
         Some(event)
     }
@@ -182,7 +186,7 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn what_is_sooner_comes_first() {
+    fn earlier_events_come_first() {
         let all = [
             (3, Event::Cells(7)),
             (4, Event::Complete(u32::MAX)),
@@ -199,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn runs_and_others_are_one_order() {
+    fn events_with_and_without_fixed_delay_are_in_one_order() {
         let mut events = Events::new(4);
-        events.push_run(Run::program(0), 70, Event::Cells(1));
-        events.push_run(Run::read(3), 20, Event::Cells(2));
+        events.push_fixed(FixedDelay::program(0), 70, Event::Cells(1));
+        events.push_fixed(FixedDelay::read(3), 20, Event::Cells(2));
         events.push(30, Event::Wake(9));
-        events.push_run(Run::TRANSFER, 5, Event::Transfer(3));
-        events.push_run(Run::read(3), 25, Event::Cells(4));
-        events.push_run(Run::program(0), 75, Event::Cells(2));
+        events.push_fixed(FixedDelay::TRANSFER, 5, Event::Transfer(3));
+        events.push_fixed(FixedDelay::read(3), 25, Event::Cells(4));
+        events.push_fixed(FixedDelay::program(0), 75, Event::Cells(2));
         let found: Vec<_> = core::iter::from_fn(|| {
             let time = events.first();
             events.pop_due(time).map(|event| (time, event))

@@ -6,10 +6,10 @@ use alloc::vec::Vec;
 
 use super::account::Account;
 use super::node::{
-    Edge, HAS_CORE, HAS_ENTERED, IS_HELD, IS_READ, IS_TOLD, Kind, Node, Operation, Work,
+    Edge, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_READ, Kind, Node, Operation, Work,
 };
 use super::pool::Pool;
-use crate::clock::{Blame, Chain, Ended, NO_CORE, NONE, Part};
+use crate::clock::{Blame, Chain, Component, Ended, NO_CORE, NONE};
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
@@ -33,15 +33,15 @@ pub(super) struct Graph {
 impl Graph {
     /// Adds a node that follows a chain.
     #[inline(always)]
-    pub(super) fn add(&mut self, work: Work, part: Part, chain: Chain, now: u64) -> u32 {
+    pub(super) fn add(&mut self, work: Work, component: Component, chain: Chain, now: u64) -> u32 {
         self.serial += 1;
         let is_live = self.is_live(chain);
         let mut flags = if chain.is_read { IS_READ } else { 0 };
         let mut account = NONE;
-        if chain.is_told {
-            flags |= IS_TOLD;
+        if chain.is_attributed {
+            flags |= IS_ATTRIBUTED;
             if !is_live {
-                account = self.accounts.put(|| Account::new(now, part));
+                account = self.accounts.put(|| Account::new(now, component));
             }
         }
         if chain.core != NO_CORE {
@@ -59,7 +59,7 @@ impl Graph {
             edges: NONE,
             first_edge: Edge::Chain,
             hazards: 0,
-            part,
+            component,
             flags,
         });
         if chain.core != NO_CORE {
@@ -169,7 +169,7 @@ impl Graph {
     pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
         } else {
             self.accounts[node.account].begin_wait(now, of);
         }
@@ -181,7 +181,7 @@ impl Graph {
     pub(super) fn end_wait(&mut self, at: u32, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
         } else {
             self.accounts[node.account].blame.add_all(of);
         }
@@ -193,11 +193,11 @@ impl Graph {
     pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Part::Die as usize]);
+            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
         } else {
             let blame = &mut self.accounts[node.account].blame;
             blame.add_all(of);
-            blame.add(Part::Bus, command_ns);
+            blame.add(Component::Bus, command_ns);
         }
         node
     }
@@ -207,15 +207,15 @@ impl Graph {
     pub(super) fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
         let node = &mut self.nodes[at];
         node.flags |= HAS_ENTERED;
-        let is_held = node.flags & IS_HELD != 0;
+        let is_blocked = node.flags & IS_BLOCKED != 0;
         if node.account != NONE {
             let account = &mut self.accounts[node.account];
-            match is_held {
-                true => account.was_held(now, of),
+            match is_blocked {
+                true => account.was_blocked(now, of),
                 false => account.begin_wait(now, of),
             }
-        } else if !is_held {
-            node.waited = node.waited.wrapping_sub(of.0[Part::Die as usize]);
+        } else if !is_blocked {
+            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
         }
         node
     }
@@ -226,16 +226,16 @@ impl Graph {
     pub(super) fn complete(&mut self, at: u32, now: u64, ready: &mut Vec<u32>) -> Option<Ended> {
         let node = &mut self.nodes[at];
         let &mut Node { serial, first, first_edge, mut edges, watched, .. } = node;
-        let (account, waited, kept_by) = (node.account, node.waited, node.part);
+        let (account, waited, last_blocker) = (node.account, node.waited, node.component);
         let is_join = matches!(node.work, Work::Join { .. });
         node.serial = 0;
-        let mut end = End { now, serial, account, is_taken: false, waited, kept_by };
+        let mut end = End { now, serial, account, is_taken: false, waited, last_blocker };
         let mut ended = None;
         if account != NONE {
             self.close(&mut end, is_join);
         }
         if watched != NONE {
-            ended = Some(self.told(watched, &end));
+            ended = Some(self.report(watched, &end));
         }
         if first != NONE {
             self.pass_on(&mut end, first, first_edge, ready);
@@ -257,19 +257,19 @@ impl Graph {
     #[inline(always)]
     fn close(&mut self, end: &mut End, is_join: bool) {
         let account = &mut self.accounts[end.account];
-        let part = end.kept_by;
-        (end.waited, end.kept_by) = (0, account.kept_by);
+        let component = end.last_blocker;
+        (end.waited, end.last_blocker) = (0, account.last_blocker);
         account.time = end.now;
         if !is_join {
-            account.kept_by = part;
+            account.last_blocker = component;
         }
     }
 
     /// Creates the report of a complete node.
-    fn told(&mut self, watched: u32, end: &End) -> Ended {
+    fn report(&mut self, watched: u32, end: &End) -> Ended {
         self.tickets.give_back(watched);
-        let is_told = end.account != NONE;
-        let blame = if is_told { self.accounts[end.account].blame } else { Blame::default() };
+        let is_attributed = end.account != NONE;
+        let blame = if is_attributed { self.accounts[end.account].blame } else { Blame::default() };
         Ended { ticket: self.tickets[watched], at_ns: end.now, blame }
     }
 
@@ -277,14 +277,14 @@ impl Graph {
     #[inline(always)]
     fn pass_on(&mut self, end: &mut End, to: u32, edge: Edge, ready: &mut Vec<u32>) {
         match edge {
-            Edge::Chain => self.go_on(end, to),
+            Edge::Chain => self.continue_chain(end, to),
             Edge::Work => {
-                let part = self.nodes[to].part;
+                let component = self.nodes[to].component;
                 if let Some(account) = self.account(to) {
-                    account.waited_for_work(end.now, part, end.waited);
+                    account.waited_for_work(end.now, component, end.waited);
                 }
             }
-            Edge::Hazard => return self.release_held(to, end.kept_by, ready),
+            Edge::Hazard => return self.release_blocked(to, end.last_blocker, ready),
         }
         let node = &mut self.nodes[to];
         node.follows -= 1;
@@ -296,7 +296,7 @@ impl Graph {
     /// Continues a chain with a node. Of chains that are joined, the one that ends last counts; of
     /// chains that end at the same time, the youngest.
     #[inline(always)]
-    fn go_on(&mut self, end: &mut End, to: u32) {
+    fn continue_chain(&mut self, end: &mut End, to: u32) {
         let node = &mut self.nodes[to];
         if let Work::Join { ended, last } = &mut node.work {
             if end.now <= *ended && end.serial <= *last {
@@ -304,11 +304,11 @@ impl Graph {
             }
             (*ended, *last) = (end.now, end.serial);
         }
-        if node.flags & IS_TOLD == 0 {
+        if node.flags & IS_ATTRIBUTED == 0 {
             node.waited = end.waited;
             return;
         }
-        debug_assert!(end.account != NONE, "what is told follows what is told");
+        debug_assert!(end.account != NONE, "an attributed chain follows an attributed chain");
         let before = node.account;
         node.account = if end.is_taken {
             let account = self.accounts[end.account];
@@ -325,25 +325,25 @@ impl Graph {
     /// Returns the component that a node waited for last before it was ready. The waits of
     /// operations that the node blocked count as this component.
     #[inline(always)]
-    pub(super) fn kept_by(&mut self, at: u32) -> Part {
-        let part = self.nodes[at].part;
-        self.account(at).map_or(part, |account| account.kept_by)
+    pub(super) fn last_blocker(&mut self, at: u32) -> Component {
+        let component = self.nodes[at].component;
+        self.account(at).map_or(component, |account| account.last_blocker)
     }
 
-    /// Removes one hazard of an operation. The operation's wait counts as `part`. An erase can have
-    /// several hazards: its wait counts as [`Part::Die`].
+    /// Removes one hazard of an operation. The operation's wait counts as `component`. An erase can
+    /// have several hazards: its wait counts as [`Component::Die`].
     #[inline(always)]
-    pub(super) fn release_held(&mut self, at: u32, part: Part, ready: &mut Vec<u32>) {
+    pub(super) fn release_blocked(&mut self, at: u32, component: Component, ready: &mut Vec<u32>) {
         let node = &mut self.nodes[at];
         node.hazards -= 1;
         // An operation whose chain has not ended is not blocked yet: it will find no hazard then.
-        if node.hazards > 0 || node.flags & IS_HELD == 0 {
+        if node.hazards > 0 || node.flags & IS_BLOCKED == 0 {
             return;
         }
         ready.push(at);
         let is_erase = matches!(node.work, Work::Flash(Operation { kind: Kind::Erase, .. }));
         if let Some(account) = self.account(at) {
-            account.held_by = if is_erase { Part::Die } else { part };
+            account.blocked_by = if is_erase { Component::Die } else { component };
         }
     }
 
@@ -361,5 +361,5 @@ struct End {
     /// Whether a chain has taken over the account: further chains get copies.
     is_taken: bool,
     waited: u64,
-    kept_by: Part,
+    last_blocker: Component,
 }

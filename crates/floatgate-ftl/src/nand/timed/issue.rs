@@ -7,7 +7,7 @@
 use super::node::{Edge, Kind, Operation, Work};
 use super::scheduler::{Readers, Scheduler};
 use crate::addr::Unit;
-use crate::clock::{Chain, Clock, NONE, Part};
+use crate::clock::{Chain, Clock, Component, NONE};
 
 impl Scheduler {
     /// Issues an operation on a unit.
@@ -16,7 +16,7 @@ impl Scheduler {
         &mut self,
         mut operation: Operation,
         unit: Unit,
-        part: Part,
+        component: Component,
         chain: &mut Chain,
     ) {
         self.record_issue(operation.die, *chain);
@@ -26,13 +26,13 @@ impl Scheduler {
                 operation.before = self.changes[operation.slot as usize];
             }
         }
-        let at = self.core.graph.add(Work::Flash(operation), part, *chain, self.core.now);
+        let at = self.state.graph.add(Work::Flash(operation), component, *chain, self.state.now);
         if let Some(share) = self.share.filter(|_| operation.kind == Kind::Read) {
-            self.core.spare(at, share);
+            self.state.shorten_transfer(at, share);
         }
         match operation.kind {
             // With program units, pages not programmed yet are read from the controller's memory.
-            Kind::Read if self.core.has_program_units() => {}
+            Kind::Read if self.state.has_program_units() => {}
             Kind::Read => self.read_after_program(at, operation),
             Kind::Program => self.keep_order(at, operation),
             Kind::Erase => {
@@ -40,44 +40,44 @@ impl Scheduler {
                 self.erase_after_reads(at, unit);
             }
         }
-        *chain = self.core.graph.chain(at, *chain);
+        *chain = self.state.graph.chain(at, *chain);
         self.begin_if_ready(at);
     }
 
     /// Gives a program its place in the order of its die while its data is still to come. Returns
     /// the node where the data comes together, and the chain that ends with the program.
-    pub(super) fn issue_open(&mut self, program: Operation, part: Part) -> (u32, Chain) {
+    pub(super) fn issue_open(&mut self, program: Operation, component: Component) -> (u32, Chain) {
         let before = self.changes[program.slot as usize];
         let program = Operation { before, ..program };
-        let (work, now) = (Chain::START.work(), self.core.now);
-        let data = self.core.graph.add(Work::Join { ended: now, last: 0 }, part, work, now);
-        self.core.graph.node_mut(data).follows = 1;
-        let all = self.core.graph.chain(data, work);
-        let at = self.core.graph.add(Work::Flash(program), part, all, now);
+        let (work, now) = (Chain::START.work(), self.state.now);
+        let data = self.state.graph.add(Work::Join { ended: now, last: 0 }, component, work, now);
+        self.state.graph.node_mut(data).follows = 1;
+        let all = self.state.graph.chain(data, work);
+        let at = self.state.graph.add(Work::Flash(program), component, all, now);
         self.keep_order(at, program);
-        (data, self.core.graph.chain(at, work))
+        (data, self.state.graph.chain(at, work))
     }
 
     /// Adds a chain that brings data to an open program.
     #[inline(always)]
     pub(super) fn feed(&mut self, data: u32, chain: Chain) {
-        self.core.graph.follow(data, chain, Edge::Chain);
+        self.state.graph.follow(data, chain, Edge::Chain);
     }
 
     /// Closes an open program: it waits for no further chains.
     pub(super) fn close(&mut self, data: u32) {
-        self.core.graph.node_mut(data).follows -= 1;
+        self.state.graph.node_mut(data).follows -= 1;
         self.begin_if_ready(data);
     }
 
     /// Cancels an open program. It must be the last change of its unit on its die.
     pub(super) fn cancel(&mut self, data: u32, end: Chain) {
-        let &Operation { slot, before, .. } = self.core.graph.operation(end.node);
+        let &Operation { slot, before, .. } = self.state.graph.operation(end.node);
         self.changes[slot as usize] = before;
         if before != NONE {
-            self.core.graph.operation_mut(before).after = NONE;
+            self.state.graph.operation_mut(before).after = NONE;
         }
-        self.core.graph.node_mut(end.node).work = Work::Join { ended: self.core.now, last: 0 };
+        self.state.graph.node_mut(end.node).work = Work::Join { ended: self.state.now, last: 0 };
         self.close(data);
     }
 
@@ -85,7 +85,7 @@ impl Scheduler {
     pub(super) fn is_programming(&self, read: &Operation, levels: u32) -> bool {
         let mut change = self.changes[read.slot as usize];
         while change != NONE {
-            let before = self.core.graph.operation(change);
+            let before = self.state.graph.operation(change);
             if before.kind == Kind::Program && before.row / levels == read.row / levels {
                 return true;
             }
@@ -96,13 +96,13 @@ impl Scheduler {
 
     /// Adds a page to a read that has not begun. The chain continues when the read is complete.
     pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
-        assert!(self.core.graph.is_live(read), "nothing begins amid a command");
-        self.core.graph.operation_mut(read.node).add_page();
+        assert!(self.state.graph.is_live(read), "nothing begins amid a command");
+        self.state.graph.operation_mut(read.node).add_page();
         if let Some(share) = self.share {
-            self.core.spare(read.node, share);
+            self.state.shorten_transfer(read.node, share);
         }
         let read = Chain { node: read.node, serial: read.serial, ..*chain };
-        *chain = match self.core.graph.is_live(*chain) && chain.node != read.node {
+        *chain = match self.state.graph.is_live(*chain) && chain.node != read.node {
             true => self.join(read, *chain),
             false => read,
         };
@@ -123,10 +123,10 @@ impl Scheduler {
     fn read_after_program(&mut self, at: u32, read: Operation) {
         let mut change = self.changes[read.slot as usize];
         while change != NONE {
-            let before = self.core.graph.operation(change);
+            let before = self.state.graph.operation(change);
             let is_page = (before.row, before.plane()) == (read.row, read.plane());
             if before.kind == Kind::Program && is_page {
-                return self.core.graph.link(change, at, Edge::Hazard);
+                return self.state.graph.link(change, at, Edge::Hazard);
             }
             change = before.before;
         }
@@ -139,9 +139,9 @@ impl Scheduler {
         if last == NONE {
             return;
         }
-        self.core.graph.operation_mut(last).after = at;
-        if !self.core.graph.node(last).has_entered() {
-            self.core.graph.node_mut(at).hazards += 1;
+        self.state.graph.operation_mut(last).after = at;
+        if !self.state.graph.node(last).has_entered() {
+            self.state.graph.node_mut(at).hazards += 1;
         }
     }
 
@@ -154,12 +154,12 @@ impl Scheduler {
         }
         let mut gate = self.readers[readers].erase;
         if gate == NONE {
-            let join = Work::Join { ended: self.core.now, last: 0 };
-            gate = self.core.graph.add(join, Part::Die, Chain::START.work(), self.core.now);
-            self.core.graph.node_mut(gate).follows = 1;
+            let join = Work::Join { ended: self.state.now, last: 0 };
+            gate = self.state.graph.add(join, Component::Die, Chain::START.work(), self.state.now);
+            self.state.graph.node_mut(gate).follows = 1;
             self.readers[readers].erase = gate;
         }
-        self.core.graph.link(gate, at, Edge::Hazard);
+        self.state.graph.link(gate, at, Edge::Hazard);
     }
 
     /// Closes the set of reads that the erase of a unit waits for: later reads belong to a new set.
@@ -170,12 +170,12 @@ impl Scheduler {
     /// Completes an operation.
     #[inline(always)]
     pub(super) fn complete_flash(&mut self, at: u32) {
-        self.end = self.core.now;
-        let &Operation { kind, slot, before, after, .. } = self.core.graph.operation(at);
+        self.end = self.state.now;
+        let &Operation { kind, slot, before, after, .. } = self.state.graph.operation(at);
         if kind == Kind::Read {
             self.end_read(before);
         } else if after != NONE {
-            self.core.graph.operation_mut(after).before = NONE;
+            self.state.graph.operation_mut(after).before = NONE;
         } else {
             self.changes[slot as usize] = NONE;
         }
@@ -195,7 +195,7 @@ impl Scheduler {
             self.unit_readers[unit.index()] = NONE;
         }
         if gate != NONE {
-            self.core.graph.node_mut(gate).follows = 0;
+            self.state.graph.node_mut(gate).follows = 0;
             self.ready.push(gate);
         }
     }

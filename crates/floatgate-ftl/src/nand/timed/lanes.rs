@@ -2,12 +2,12 @@
 
 use alloc::vec::Vec;
 
-use super::core::Core;
-use super::events::{NEVER, Run};
-use super::line::Line;
+use super::events::{FixedDelay, NEVER};
 use super::node::Kind;
 use super::schedule::Schedule;
-use crate::clock::{Blame, NONE, Part, Use};
+use super::state::SchedulerState;
+use super::wait_queue::WaitQueue;
+use crate::clock::{Blame, Component, NONE, Use};
 use crate::counters::DieUse;
 
 /// Activity of a die. It determines the component that waits for the die count as.
@@ -16,14 +16,14 @@ enum Activity {
     /// The die does nothing.
     Idle,
     /// The die does something. Waits for the die count as this component.
-    Busy(Use, Part),
+    Busy(Use, Component),
     /// The die waits for the channel. Waits for the die count as the activity of the channel.
     Waiting,
 }
 
 /// Operation of a die: a page, the pages of a multi-plane operation, or an erase.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Batch {
+pub(super) struct DieOp {
     /// When the cells began.
     pub(super) began: u64,
     /// When the cells end, or have ended. While the cells do not work on this operation: the time
@@ -36,11 +36,11 @@ pub(super) struct Batch {
     /// Number of interruptions so far.
     pub(super) suspensions: u32,
     pub(super) kind: Kind,
-    pub(super) part: Part,
-    /// The run of the operation while it is not interrupted.
-    pub(super) run: Run,
+    pub(super) component: Component,
+    /// The delay of the operation while it is not interrupted.
+    pub(super) delay: FixedDelay,
     /// Whether the time of any of its pages is reported.
-    pub(super) is_told: bool,
+    pub(super) is_attributed: bool,
 }
 
 /// Next step of a die.
@@ -67,14 +67,14 @@ pub(super) const CHANGES: usize = 2;
 pub(super) struct Die {
     pub(super) number: u32,
     pub(super) channel: usize,
-    pub(super) queues: [Line; 3],
+    pub(super) queues: [WaitQueue; 3],
     /// Operation in the cells.
-    pub(super) array: Option<Batch>,
+    pub(super) array: Option<DieOp>,
     /// Operation that is in transfer, waits for the channel, or waits for the cells.
-    pub(super) register: Option<Batch>,
+    pub(super) register: Option<DieOp>,
     /// Pages in the register that are still to be transferred.
     pub(super) left: u32,
-    pub(super) suspended: Option<Batch>,
+    pub(super) suspended: Option<DieOp>,
     /// Whether what the cells do is being interrupted, and when an operation was interrupted last.
     pub(super) is_suspending: bool,
     pub(super) suspended_at: u64,
@@ -89,7 +89,7 @@ pub(super) struct Die {
     /// Account of the die's time, by the component that waits for the die count as.
     account: Blame,
     /// Account of the channel when the die's wait for it began, or was last accounted for.
-    mark: Blame,
+    channel_at_wait: Blame,
     /// Time of the die, by [`Use`].
     used: [u64; 5],
 }
@@ -113,14 +113,14 @@ impl Die {
             activity: Activity::Idle,
             since: 0,
             account: Blame::default(),
-            mark: Blame::default(),
+            channel_at_wait: Blame::default(),
             used: [0; 5],
         }
     }
 
     /// Marks the die: it may be able to begin something.
     #[inline(always)]
-    pub(super) fn mark(&mut self, dirty: &mut Vec<u32>) {
+    pub(super) fn set_dirty(&mut self, dirty: &mut Vec<u32>) {
         if !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
@@ -129,31 +129,31 @@ impl Die {
 
     /// Marks the die, unless it can certainly begin nothing.
     #[inline(always)]
-    pub(super) fn mark_if_free(&mut self, core: &mut Core) {
-        if self.may_begin(&core.schedule) {
-            self.mark(&mut core.dirty_dies);
+    pub(super) fn set_dirty_if_free(&mut self, state: &mut SchedulerState) {
+        if self.may_begin(&state.schedule) {
+            self.set_dirty(&mut state.dirty_dies);
         }
     }
 
     /// Removes the mark: the die has begun all that it can.
     #[inline(always)]
-    pub(super) fn unmark(&mut self) {
+    pub(super) fn clear_dirty(&mut self) {
         self.is_dirty = false;
     }
 
     /// Returns the number of operations in the queues of the die.
-    pub(super) fn standing(&self) -> usize {
-        self.queues.iter().map(Line::len).sum()
+    pub(super) fn queued(&self) -> usize {
+        self.queues.iter().map(WaitQueue::len).sum()
     }
 
     /// Accounts for a whole operation of a component, done since the account was last brought up to
     /// date.
     #[inline(always)]
-    pub(super) fn done(&mut self, part: Part, used: [(Use, u64); 3], now: u64) {
+    pub(super) fn done(&mut self, component: Component, used: [(Use, u64); 3], now: u64) {
         for (doing, ns) in used {
             self.used[doing as usize] += ns;
         }
-        self.account.add(part, now - self.since);
+        self.account.add(component, now - self.since);
         self.since = now;
     }
 
@@ -164,19 +164,19 @@ impl Die {
             (None, None) => self.suspended.as_ref(),
             (array, _) => array.as_ref(),
         };
-        if let Some(batch) = working {
-            let doing = match batch.kind {
-                Kind::Read if batch.ends <= now => Use::Wait,
+        if let Some(op) = working {
+            let doing = match op.kind {
+                Kind::Read if op.ends <= now => Use::Wait,
                 Kind::Read => Use::Read,
                 Kind::Program => Use::Program,
                 Kind::Erase => Use::Erase,
             };
-            return Activity::Busy(doing, batch.part);
+            return Activity::Busy(doing, op.component);
         }
         match &self.register {
             None => Activity::Idle,
-            Some(batch) if self.is_transferring || self.is_commanded => {
-                Activity::Busy(Use::Transfer, batch.part)
+            Some(op) if self.is_transferring || self.is_commanded => {
+                Activity::Busy(Use::Transfer, op.component)
             }
             Some(_) => Activity::Waiting,
         }
@@ -193,27 +193,27 @@ impl Die {
         self.since = now;
         match self.activity {
             Activity::Idle => {}
-            Activity::Busy(doing, part) => {
+            Activity::Busy(doing, component) => {
                 self.used[doing as usize] += ns;
-                self.account.add(part, ns);
+                self.account.add(component, ns);
             }
             Activity::Waiting => {
                 self.used[Use::Wait as usize] += ns;
                 channel.account_for(now);
                 self.account.add_all(&channel.account);
-                self.account.take_all(&self.mark);
-                self.mark = channel.account;
+                self.account.take_all(&self.channel_at_wait);
+                self.channel_at_wait = channel.account;
             }
         }
     }
 
     /// Sets the activity of the die. Call it after the die has changed.
     #[inline(always)]
-    pub(super) fn turn(&mut self, now: u64, channel: &mut Channel) {
+    pub(super) fn update_activity(&mut self, now: u64, channel: &mut Channel) {
         self.activity = self.activity(now);
         if self.activity == Activity::Waiting {
             channel.account_for(now);
-            self.mark = channel.account;
+            self.channel_at_wait = channel.account;
         }
     }
 
@@ -224,11 +224,11 @@ impl Die {
     }
 
     /// Returns the use of the die's time, and the component of its operation.
-    pub(super) fn doing(&self) -> Option<(Use, Part)> {
+    pub(super) fn doing(&self) -> Option<(Use, Component)> {
         match self.activity {
             Activity::Idle => None,
-            Activity::Busy(doing, part) => Some((doing, part)),
-            Activity::Waiting => self.register.as_ref().map(|batch| (Use::Wait, batch.part)),
+            Activity::Busy(doing, component) => Some((doing, component)),
+            Activity::Waiting => self.register.as_ref().map(|op| (Use::Wait, op.component)),
         }
     }
 
@@ -273,19 +273,19 @@ impl Die {
             return false;
         }
         let [urgent, reads, changes] = &self.queues;
-        let stands = !(urgent.is_empty() & reads.is_empty() & changes.is_empty());
-        stands | self.register.is_some() | self.suspended.is_some()
+        let has_queued = !(urgent.is_empty() & reads.is_empty() & changes.is_empty());
+        has_queued | self.register.is_some() | self.suspended.is_some()
     }
 
     /// Returns the next step of the die.
     #[inline(always)]
     pub(super) fn next(&self, now: u64, schedule: &Schedule) -> Next {
         match (&self.array, &self.suspended) {
-            (Some(batch), _) => self.beside(batch, now, schedule),
-            (None, Some(_)) => self.amid(now, schedule),
+            (Some(op), _) => self.next_while_busy(op, now, schedule),
+            (None, Some(_)) => self.next_while_suspended(now, schedule),
             (None, None) => match &self.register {
-                Some(Batch { kind: Kind::Program, .. }) if self.left == 0 => Next::Load,
-                Some(Batch { kind: Kind::Read, .. }) if schedule.cache_register => {
+                Some(DieOp { kind: Kind::Program, .. }) if self.left == 0 => Next::Load,
+                Some(DieOp { kind: Kind::Read, .. }) if schedule.cache_register => {
                     let is_program = |&queue: &usize| queue == CHANGES && !self.erases_next();
                     let head = self.head(now, schedule).filter(|queue| !is_program(queue));
                     head.map_or(Next::Nothing, Next::Begin)
@@ -303,12 +303,12 @@ impl Die {
 
     /// Returns the next step of the die while the cells are busy.
     #[inline(always)]
-    fn beside(&self, batch: &Batch, now: u64, schedule: &Schedule) -> Next {
-        if self.register.is_some() || self.is_suspending || batch.kind == Kind::Read {
+    fn next_while_busy(&self, op: &DieOp, now: u64, schedule: &Schedule) -> Next {
+        if self.register.is_some() || self.is_suspending || op.kind == Kind::Read {
             return Next::Nothing;
         }
         let urgent = !self.queues[URGENT].is_empty();
-        if urgent && schedule.may_suspend(batch, now) {
+        if urgent && schedule.may_suspend(op, now) {
             return Next::Suspend;
         }
         let next = self.head(now, schedule).filter(|_| schedule.cache_register);
@@ -323,7 +323,7 @@ impl Die {
     #[inline(always)]
     pub(super) fn starves_at(&self, schedule: &Schedule) -> Option<u64> {
         let starve_ns = schedule.order.starve_ns()?;
-        let ends = self.array.as_ref().filter(|batch| batch.kind != Kind::Read)?.ends;
+        let ends = self.array.as_ref().filter(|op| op.kind != Kind::Read)?.ends;
         let waits =
             schedule.cache_register && self.register.is_none() && !self.queues[URGENT].is_empty();
         let since = self.queues[CHANGES].first().filter(|_| waits)?.since;
@@ -332,13 +332,13 @@ impl Die {
 
     /// Returns the next step of the die while an operation is interrupted: reads continue, but not
     /// for ever.
-    fn amid(&self, now: u64, schedule: &Schedule) -> Next {
+    fn next_while_suspended(&self, now: u64, schedule: &Schedule) -> Next {
         if self.register.is_some() && !schedule.cache_register {
             return Next::Nothing;
         }
         let Some(starve_ns) = schedule.order.starve_ns() else { return Next::Resume };
-        let goes_on = now - self.suspended_at < starve_ns && !self.queues[URGENT].is_empty();
-        if goes_on { Next::Begin(URGENT) } else { Next::Resume }
+        let continues = now - self.suspended_at < starve_ns && !self.queues[URGENT].is_empty();
+        if continues { Next::Begin(URGENT) } else { Next::Resume }
     }
 }
 
@@ -354,10 +354,10 @@ pub(super) fn node_of(entry: u32) -> u32 {
 #[derive(Clone, Debug)]
 pub(super) struct Channel {
     pub(super) number: u32,
-    pub(super) queue: Line,
+    pub(super) queue: WaitQueue,
     /// The page in transfer, and the component that waits for the channel count as.
     pub(super) current: u32,
-    pub(super) part: Part,
+    pub(super) component: Component,
     /// Duration of the transfer.
     pub(super) transfer_ns: u64,
     is_dirty: bool,
@@ -369,9 +369,9 @@ impl Channel {
     pub(super) fn new(number: u32) -> Self {
         Self {
             number,
-            queue: Line::default(),
+            queue: WaitQueue::default(),
             current: NONE,
-            part: Part::Bus,
+            component: Component::Bus,
             transfer_ns: 0,
             is_dirty: false,
             since: 0,
@@ -381,7 +381,7 @@ impl Channel {
 
     /// Marks the channel if it is free and a page waits for it: it may be able to begin something.
     #[inline(always)]
-    pub(super) fn mark_if_free(&mut self, dirty: &mut Vec<u32>) {
+    pub(super) fn set_dirty_if_free(&mut self, dirty: &mut Vec<u32>) {
         if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {
             self.is_dirty = true;
             dirty.push(self.number);
@@ -390,7 +390,7 @@ impl Channel {
 
     /// Removes the mark: the channel has begun all that it can.
     #[inline(always)]
-    pub(super) fn unmark(&mut self) {
+    pub(super) fn clear_dirty(&mut self) {
         self.is_dirty = false;
     }
 
@@ -398,22 +398,22 @@ impl Channel {
     #[inline(always)]
     pub(super) fn account_for(&mut self, now: u64) {
         if self.current != NONE {
-            self.account.add(self.part, now - self.since);
+            self.account.add(self.component, now - self.since);
         }
         self.since = now;
     }
 
     /// Returns the component that waits for the channel count as, during the transfer of a page of
-    /// `part`. Pages of the host count as [`Part::Bus`].
+    /// `component`. Pages of the host count as [`Component::Bus`].
     #[inline(always)]
-    pub(super) fn part_of(part: Part) -> Part {
-        if part == Part::Die { Part::Bus } else { part }
+    pub(super) fn component_of_wait(component: Component) -> Component {
+        if component == Component::Die { Component::Bus } else { component }
     }
 
     /// Accounts for a transfer of `ns` that the channel did while it was otherwise free.
     #[inline(always)]
-    pub(super) fn transferred(&mut self, part: Part, ns: u64, now: u64) {
-        self.account.add(Self::part_of(part), ns);
+    pub(super) fn transferred(&mut self, component: Component, ns: u64, now: u64) {
+        self.account.add(Self::component_of_wait(component), ns);
         self.since = now;
     }
 
@@ -427,7 +427,7 @@ impl Channel {
     pub(super) fn used(&self, now: u64) -> Blame {
         let mut used = self.account;
         if self.current != NONE {
-            used.add(self.part, now - self.since);
+            used.add(self.component, now - self.since);
         }
         used
     }

@@ -4,7 +4,7 @@
 use alloc::collections::VecDeque;
 
 use super::scheduler::Scheduler;
-use crate::clock::{Chain, Clock, Part};
+use crate::clock::{Chain, Clock, Component};
 
 /// Memory for data that is not programmed yet.
 #[derive(Clone, Debug)]
@@ -56,7 +56,7 @@ impl Scheduler {
             memory.first();
         }
         while let Some(program) = memory.in_the_way(pages) {
-            self.wait(chain, program, Part::Buffer);
+            self.wait(chain, program, Component::Buffer);
         }
         memory.used += pages;
         self.memory = Some(memory);
@@ -67,7 +67,7 @@ impl Scheduler {
     pub(super) fn wait_for_all_programs(&mut self, chain: &mut Chain) {
         let Some(mut memory) = self.memory.take() else { return };
         while let Some(program) = memory.first() {
-            self.wait(chain, program, Part::Buffer);
+            self.wait(chain, program, Component::Buffer);
         }
         self.memory = Some(memory);
     }

@@ -3,7 +3,7 @@
 //! Cleaning a superblock makes thousands of nodes at once, so each node fits one line of the
 //! processor's cache.
 
-use crate::clock::{NONE, Part, Server};
+use crate::clock::{Component, NONE, Server};
 
 /// Reason why one node waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,8 +24,8 @@ pub(super) enum Work {
     Join { ended: u64, last: u64 },
     /// The node takes `ns`, which count as the node's component.
     Delay { ns: u64 },
-    /// The node waits for its server. `service` is the slot of its durations.
-    Serve { server: Server, service: u32 },
+    /// The node waits for its server. `times` is the slot of its durations.
+    Serve { server: Server, times: u32 },
     /// The node gives back a core, and completes.
     Release,
     /// The node waits for its die.
@@ -123,7 +123,7 @@ pub(super) struct Node {
     /// Number of operations that have to come before.
     pub(super) hazards: u8,
     /// Component that the waits of other nodes for this node count as.
-    pub(super) part: Part,
+    pub(super) component: Component,
     pub(super) flags: u8,
 }
 
@@ -132,15 +132,15 @@ const _: () = assert!(size_of::<Node>() == 64);
 /// A host read waits for the node.
 pub(super) const IS_READ: u8 = 1;
 /// The time of the node is reported.
-pub(super) const IS_TOLD: u8 = 2;
+pub(super) const IS_ATTRIBUTED: u8 = 2;
 /// A hazard blocked the node when its chain had ended.
-pub(super) const IS_HELD: u8 = 4;
+pub(super) const IS_BLOCKED: u8 = 4;
 /// The node has entered the queue of its die.
 pub(super) const HAS_ENTERED: u8 = 8;
 /// The chain of the node holds a core.
 pub(super) const HAS_CORE: u8 = 16;
-/// The node transfers less than it reads: [`Core::spared`](super::core::Core) has the saved time.
-pub(super) const IS_PART: u8 = 32;
+/// The node transfers less than it reads: `SchedulerState::saved_ns` has the saved time.
+pub(super) const IS_PARTIAL: u8 = 32;
 
 impl Node {
     #[inline(always)]
@@ -149,8 +149,8 @@ impl Node {
     }
 
     #[inline(always)]
-    pub(super) fn is_told(&self) -> bool {
-        self.flags & IS_TOLD != 0
+    pub(super) fn is_attributed(&self) -> bool {
+        self.flags & IS_ATTRIBUTED != 0
     }
 
     #[inline(always)]
@@ -167,7 +167,8 @@ impl Node {
         }
     }
 
-    pub(super) fn hold(&mut self) {
-        self.flags |= IS_HELD;
+    /// Notes that a hazard blocks the node.
+    pub(super) fn block(&mut self) {
+        self.flags |= IS_BLOCKED;
     }
 }

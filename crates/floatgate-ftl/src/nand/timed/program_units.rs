@@ -10,7 +10,7 @@ use super::{Plane, Scheduler, Timed};
 use crate::addr::{Ppn, Unit};
 use crate::clock::Chain;
 use crate::geometry::{Geometry, Mode};
-use crate::nand::{Cause, Move, Source};
+use crate::nand::{Cause, Move, ReadSource};
 
 /// A program that waits for data.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +50,7 @@ impl<N> Timed<N> {
     /// Returns the operation on the program unit of a page.
     fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
         let unit = self.geometry.unit(ppn);
-        self.operation_at(kind, unit, self.modes.of(unit).plane_and_row(ppn))
+        self.operation_at(kind, unit, self.modes.geometry_of(unit).plane_and_row(ppn))
     }
 
     /// Returns the operation on the program unit at a plane and a row of an erase unit.
@@ -69,7 +69,7 @@ impl<N> Timed<N> {
         if self.free[cause as usize] {
             return;
         }
-        let in_mode = *self.modes.of(self.geometry.unit(to));
+        let in_mode = *self.modes.geometry_of(self.geometry.unit(to));
         self.fill_stripe(to, pages, &in_mode, *chain);
         let first = Ppn::new(in_mode.program_unit_of(to) * in_mode.program_unit());
         let at = self.open_units.iter().position(|open| open.program.first == first);
@@ -87,7 +87,7 @@ impl<N> Timed<N> {
         if is_flushed {
             self.scheduler.frees(program.end, host_pages);
         }
-        if !chain.is_told {
+        if !chain.is_attributed {
             self.scheduler.give_back_early(*chain);
             *chain = Chain { node: program.end.node, serial: program.end.serial, ..*chain };
         }
@@ -103,7 +103,7 @@ impl<N> Timed<N> {
     }
 
     fn open_program(&mut self, first: Ppn, operation: Operation, cause: Cause) -> OpenProgram {
-        let (data, end) = self.scheduler.issue_open(operation, cause.part());
+        let (data, end) = self.scheduler.issue_open(operation, cause.component());
         OpenProgram { first, data, end, last: Chain::START }
     }
 
@@ -143,7 +143,7 @@ impl<N> Timed<N> {
 
     /// Programs the parity of a page's stripe, which gets no more pages.
     pub(super) fn program_parity_early(&mut self, last: Ppn) {
-        let stripe = self.modes.of(self.geometry.unit(last)).stripe_of(last);
+        let stripe = self.modes.geometry_of(self.geometry.unit(last)).stripe_of(last);
         let is_it = |open: &OpenProgram| stripe.is_some_and(|(first, _)| open.first == first);
         if let Some(at) = self.open_stripes.iter().position(is_it) {
             self.close_parity(at);
@@ -159,8 +159,14 @@ impl<N> Timed<N> {
     }
 
     /// Reads a page from its source.
-    pub(super) fn read_from(&mut self, from: Ppn, source: Source, cause: Cause, chain: &mut Chain) {
-        if source == Source::Memory || self.free[cause as usize] {
+    pub(super) fn read_from(
+        &mut self,
+        from: Ppn,
+        source: ReadSource,
+        cause: Cause,
+        chain: &mut Chain,
+    ) {
+        if source == ReadSource::Memory || self.free[cause as usize] {
             return;
         }
         let operation = self.unit_operation(Kind::Read, from);
@@ -168,10 +174,10 @@ impl<N> Timed<N> {
             return;
         }
         match self.open_reads[cause as usize] {
-            Some(read) if source == Source::Register => self.scheduler.join_read(read, chain),
+            Some(read) if source == ReadSource::Register => self.scheduler.join_read(read, chain),
             _ => {
                 let unit = self.geometry.unit(from);
-                self.scheduler.issue(operation, unit, cause.part(), chain);
+                self.scheduler.issue(operation, unit, cause.component(), chain);
                 self.open_reads[cause as usize] = Some(*chain);
             }
         }
@@ -182,13 +188,13 @@ impl<N> Timed<N> {
     pub(super) fn is_programming(
         &mut self,
         read: &Operation,
-        source: Source,
+        source: ReadSource,
         cause: Cause,
     ) -> bool {
         let is_programming = self.scheduler.is_programming(read, self.geometry.levels());
         if is_programming {
             self.memory_reads[cause as usize] += 1;
-            self.senses_saved += u64::from(source == Source::Cells);
+            self.senses_saved += u64::from(source == ReadSource::Cells);
             self.open_reads[cause as usize] = None;
         }
         is_programming
@@ -197,9 +203,9 @@ impl<N> Timed<N> {
     /// Moves pages: reads each flash page once, and adds the pages to program units when all have
     /// been read.
     pub(super) fn copy_in_units(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
-        self.issue_all(moves.chunk_by(|_, next| next.beside), chain, |timed, group, branch| {
+        self.issue_all(moves.chunk_by(|_, next| next.joins_read), chain, |timed, group, branch| {
             group.iter().enumerate().for_each(|(at, step)| {
-                let source = if at == 0 { Source::Cells } else { Source::Register };
+                let source = if at == 0 { ReadSource::Cells } else { ReadSource::Register };
                 timed.read_from(step.from, source, cause, branch);
             });
         });

@@ -18,14 +18,14 @@ use crate::clock::{Around, Chain, Recorded, Recording, Served, Span, Use};
 
 /// Interval of time to record.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct RecordingWindow {
     from_ns: u64,
     to_ns: u64,
     /// Time that the window is around.
     at_ns: u64,
 }
 
-impl Window {
+impl RecordingWindow {
     /// Creates a window with `before` of `window_ns` before a time, and the rest after it.
     fn around(at_ns: u64, before: u64, window_ns: u64) -> Self {
         let to_ns = at_ns.saturating_add(window_ns - before);
@@ -50,10 +50,10 @@ pub(super) struct Recorder {
     /// Until this time, spans were dropped because there were too many.
     missing_until: u64,
     /// The window that has not ended, and the number of spans after the time that it is around.
-    open: Option<Window>,
+    open: Option<RecordingWindow>,
     behind: usize,
     /// The saved window.
-    kept: Option<(Window, Recorded)>,
+    kept: Option<(RecordingWindow, Recorded)>,
     /// Requests that are not complete, with the dies of their operations.
     dies: BTreeMap<u64, Vec<u32>>,
     /// Requests that operations are being begun for.
@@ -74,7 +74,7 @@ impl Recorder {
             missing_until: 0,
             open: match asked.around {
                 Around::Worst => None,
-                Around::Time(at_ns) => Some(Window::around(at_ns, window / 2, window)),
+                Around::Time(at_ns) => Some(RecordingWindow::around(at_ns, window / 2, window)),
             },
             behind: 0,
             kept: None,
@@ -113,7 +113,8 @@ impl Recorder {
             Around::Time(_) => {}
             Around::Worst => {
                 let window = self.asked.window_ns;
-                self.open = Some(Window::around(served.done_ns, window - window / 4, window));
+                self.open =
+                    Some(RecordingWindow::around(served.done_ns, window - window / 4, window));
                 self.behind = 0;
             }
         }
@@ -125,7 +126,7 @@ impl Recorder {
     fn add(&mut self, span: Span) {
         let last = &mut self.last[span.lane as usize];
         match last {
-            Some(before) if before.goes_on(&span) => before.to_ns = span.to_ns,
+            Some(before) if before.continues(&span) => before.to_ns = span.to_ns,
             _ => {
                 let before = last.replace(span);
                 before.into_iter().for_each(|before| self.push(before));
@@ -154,7 +155,7 @@ impl Recorder {
 
     /// Returns whether further spans would push out spans before the time that the window is
     /// around.
-    fn is_full(&self, window: &Window) -> bool {
+    fn is_full(&self, window: &RecordingWindow) -> bool {
         let most = self.asked.spans_max;
         self.spans.len() >= most && self.behind > window.behind(most)
     }
@@ -175,7 +176,7 @@ impl Recorder {
     }
 
     /// Returns the spans in a window until now.
-    fn cut(&self, window: &Window, dies: &[Die], now: u64) -> Recorded {
+    fn cut(&self, window: &RecordingWindow, dies: &[Die], now: u64) -> Recorded {
         let to_ns = window.to_ns.min(now);
         let from_ns = window.from_ns.max(self.missing_until).min(to_ns);
         let running = dies.iter().zip(0..).filter_map(|(die, lane)| doing(die, lane, now));
@@ -184,11 +185,11 @@ impl Recorder {
         let mut spans: Vec<_> = all.filter_map(|span| span.within(from_ns, to_ns)).collect();
         spans.sort_unstable_by_key(|span| (span.lane, span.from_ns));
         spans.dedup_by(|next, span| {
-            let goes_on = span.goes_on(next);
-            if goes_on {
+            let continues = span.continues(next);
+            if continues {
                 span.to_ns = next.to_ns;
             }
-            goes_on
+            continues
         });
         Recorded { from_ns, to_ns, spans, ..Recorded::default() }
     }
@@ -208,8 +209,8 @@ impl Recorder {
 
 /// Returns the span of a die since its account was last brought up to date.
 fn doing(die: &Die, lane: u32, now: u64) -> Option<Span> {
-    let (doing, part) = die.doing()?;
-    let span = Span { lane, doing, part, from_ns: die.since, to_ns: now };
+    let (doing, component) = die.doing()?;
+    let span = Span { lane, doing, component, from_ns: die.since, to_ns: now };
     (die.since < now).then_some(span)
 }
 
@@ -228,14 +229,14 @@ impl Scheduler {
     #[cold]
     fn record_span(&mut self, die: usize) {
         let Some(recorder) = &mut self.recorder else { return };
-        recorder.close_if_due(&self.dies, self.core.now);
+        recorder.close_if_due(&self.dies, self.state.now);
         if !recorder.is_done()
-            && let Some(span) = doing(&self.dies[die], die as u32, self.core.now)
+            && let Some(span) = doing(&self.dies[die], die as u32, self.state.now)
         {
             recorder.add(span);
         }
         let die = &mut self.dies[die];
-        die.account_for(self.core.now, &mut self.channels[die.channel]);
+        die.account_for(self.state.now, &mut self.channels[die.channel]);
     }
 
     /// Records a transfer that a channel has begun.
@@ -247,9 +248,9 @@ impl Scheduler {
             recorder.add(Span {
                 lane: (self.dies.len() + channel) as u32,
                 doing: Use::Transfer,
-                part: self.channels[channel].part,
-                from_ns: self.core.now,
-                to_ns: self.core.now + self.channels[channel].transfer_ns,
+                component: self.channels[channel].component,
+                from_ns: self.state.now,
+                to_ns: self.state.now + self.channels[channel].transfer_ns,
             });
         }
     }
@@ -258,7 +259,7 @@ impl Scheduler {
     #[inline(always)]
     pub(super) fn record_issue(&mut self, die: u16, chain: Chain) {
         if let Some(recorder) = &mut self.recorder
-            && chain.is_told
+            && chain.is_attributed
         {
             recorder.issue(die.into());
         }

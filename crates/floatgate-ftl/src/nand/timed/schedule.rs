@@ -1,7 +1,7 @@
 //! How dies choose the next operation, and which operations can overlap.
 
-use super::events::Run;
-use super::lanes::Batch;
+use super::events::FixedDelay;
+use super::lanes::DieOp;
 use super::node::Kind;
 
 /// Order in which a die takes the operations that wait for it.
@@ -178,7 +178,7 @@ impl Schedule {
     /// Returns the number of page types that may have times of their own.
     pub(super) fn page_types(&self) -> u32 {
         match (self.slc, self.pages) {
-            (Some(_), _) => Run::SLC + 1,
+            (Some(_), _) => FixedDelay::SLC + 1,
             (None, Some(pages)) => pages.types,
             (None, None) => 1,
         }
@@ -192,12 +192,12 @@ impl Schedule {
 
     /// Returns whether the operation in the cells can be interrupted, and should be.
     #[inline(always)]
-    pub(super) fn may_suspend(&self, batch: &Batch, now: u64) -> bool {
+    pub(super) fn may_suspend(&self, op: &DieOp, now: u64) -> bool {
         self.suspend.is_some_and(|suspend| {
-            batch.kind != Kind::Read
-                && batch.suspensions < suspend.most
-                && batch.began <= now
-                && batch.ends - now > suspend.suspend_ns
+            op.kind != Kind::Read
+                && op.suspensions < suspend.most
+                && op.began <= now
+                && op.ends - now > suspend.suspend_ns
         })
     }
 }

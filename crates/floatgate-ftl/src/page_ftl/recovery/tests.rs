@@ -35,7 +35,7 @@ type Flash = Checked<Counted>;
 
 /// Configuration of a test drive.
 #[derive(Clone, Copy)]
-struct Plan {
+struct DriveSetup {
     shape: Shape,
     /// Streams of the placement.
     streams: u8,
@@ -47,7 +47,7 @@ struct Plan {
     journal: Option<u64>,
 }
 
-const PLAN: Plan = Plan {
+const SETUP: DriveSetup = DriveSetup {
     shape: SHAPE,
     streams: 1,
     map_on_flash: false,
@@ -57,9 +57,9 @@ const PLAN: Plan = Plan {
     journal: None,
 };
 
-impl Plan {
+impl DriveSetup {
     fn units(units: u32) -> Self {
-        Self { shape: Shape { units, ..SHAPE }, ..PLAN }
+        Self { shape: Shape { units, ..SHAPE }, ..SETUP }
     }
 
     fn geometry(&self) -> Geometry {
@@ -131,7 +131,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &DriveSetup) -> Self {
         Self { nand: plan.flash(), geometry: plan.geometry(), number: 0 }
     }
 
@@ -182,7 +182,7 @@ fn places<M: Mapping>(ftl: &PageFtl<Flash, M>, lpns: Range<u32>) -> Vec<Option<P
 #[test]
 fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
     // Three data streams, one for wear levelling, one for the log, which is the last four pages.
-    let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
+    let plan = DriveSetup { streams: 3, levelled: true, log_pages: 4, ..SETUP };
     let mut flash = Writer::new(&plan);
     flash.data(0, 0..4);
     flash.data(1, 4..7);
@@ -222,7 +222,7 @@ fn the_roomiest_units_are_gone_on_with_one_for_each_stream() {
 #[test]
 fn a_full_unit_is_of_the_stream_that_is_noted_if_that_is_one_of_data() {
     // Streams 3 and 4 are for wear levelling and for the log, which is recognised by its pages.
-    let plan = Plan { streams: 3, levelled: true, log_pages: 4, ..PLAN };
+    let plan = DriveSetup { streams: 3, levelled: true, log_pages: 4, ..SETUP };
     let (mut ftl, _) = plan.recover(plan.flash());
     let found = |unit: u32, lpn: u32, stream: u8| FoundUnit {
         unit: Unit(unit),
@@ -237,20 +237,20 @@ fn a_full_unit_is_of_the_stream_that_is_noted_if_that_is_one_of_data() {
 }
 
 #[test]
-fn what_is_programmed_next_goes_behind_what_is_there() {
-    let mut flash = Writer::new(&PLAN);
+fn the_next_program_goes_behind_recovered_pages() {
+    let mut flash = Writer::new(&SETUP);
     flash.data(3, 0..2);
-    let (mut ftl, _) = PLAN.recover(flash.nand);
+    let (mut ftl, _) = SETUP.recover(flash.nand);
     assert_eq!(ftl.store.stamp, crate::addr::Stamp { sequence: 2, serial: 2 });
     ftl.write(Lpn::new(9), 1, &mut Chain::default()).unwrap();
-    assert_eq!(ftl.place(Lpn::new(9)), PLAN.at(3, 2));
-    let tag = ftl.into_nand().tag(PLAN.at(3, 2).unwrap());
+    assert_eq!(ftl.place(Lpn::new(9)), SETUP.at(3, 2));
+    let tag = ftl.into_nand().tag(SETUP.at(3, 2).unwrap());
     assert_eq!(tag, Some(Tag::new(Owner::Data(Lpn::new(9)), 3, 3)));
 }
 
 #[test]
 fn units_of_which_nothing_is_wanted_are_free_and_worn() {
-    let plan = Plan { log_pages: 4, ..PLAN };
+    let plan = DriveSetup { log_pages: 4, ..SETUP };
     let mut flash = Writer::new(&plan);
     flash.torn(9, 3);
     flash.data(2, 0..4);
@@ -280,7 +280,7 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
         flash.data(5, 17..19);
         flash.data(6, 18..20);
     };
-    let plan = Plan::units(7);
+    let plan = DriveSetup::units(7);
     let mut flash = Writer::new(&plan);
     written(&mut flash);
     // 16 is in unit 4, 17 in unit 5, 18 and 19 in unit 6. One more unit has to become free.
@@ -294,16 +294,16 @@ fn the_emptiest_units_are_emptied_until_there_is_room() {
     assert_eq!(ftl.store.nand.programmed(Unit(4)), 0);
     assert_eq!(ftl.store.units.lifetime_erases(Unit(4)), 1);
     // With two more, 17 also takes the last page of unit 6.
-    let (ftl, mount) = Plan { more_free: 1, ..plan }.recover(flash.nand);
+    let (ftl, mount) = DriveSetup { more_free: 1, ..plan }.recover(flash.nand);
     assert_eq!((mount.moved, ftl.store.units.free_units()), (2, 2));
     assert_eq!(places(&ftl, 16..18), [plan.at(6, 2), plan.at(6, 3)]);
 }
 
 #[test]
-fn what_is_moved_goes_wherever_there_is_room() {
+fn moved_pages_go_to_any_unit_with_room() {
     // No unit is free and three have to become free, on three streams. Unit 1 has room for two
     // pages and belongs to the first stream. Unit 2 has room for one and belongs to the second.
-    let plan = Plan { streams: 3, ..Plan::units(8) };
+    let plan = DriveSetup { streams: 3, ..DriveSetup::units(8) };
     let mut flash = Writer::new(&plan);
     flash.data(5, 0..3);
     flash.data(5, 16..17);
@@ -332,7 +332,7 @@ fn what_is_moved_goes_wherever_there_is_room() {
 #[test]
 #[should_panic(expected = "too little spare")]
 fn a_drive_without_spare_cannot_make_room() {
-    let plan = Plan { more_free: 1, ..Plan::units(6) };
+    let plan = DriveSetup { more_free: 1, ..DriveSetup::units(6) };
     let mut flash = Writer::new(&plan);
     (0..5).for_each(|unit| flash.data(unit, 4 * unit..4 * unit + 4));
     plan.recover(flash.nand);
@@ -342,7 +342,7 @@ fn a_drive_without_spare_cannot_make_room() {
 fn the_map_is_written_anew_and_has_room_kept_for_it() {
     // The data stream and the map stream need two free units, and the two pages of the map need
     // one.
-    let plan = Plan { map_on_flash: true, ..Plan::units(9) };
+    let plan = DriveSetup { map_on_flash: true, ..DriveSetup::units(9) };
     let mut flash = Writer::new(&plan);
     flash.map(0, 0..2);
     flash.map(0, 0..2);
@@ -363,7 +363,7 @@ fn the_map_is_written_anew_and_has_room_kept_for_it() {
     flash.map(0, 0..2);
     (1..6).for_each(|unit| flash.data(unit, 4 * unit - 4..4 * unit));
     flash.data(7, 0..1);
-    let (ftl, mount) = Plan { more_free: 1, ..plan }.recover_with_map(flash.nand);
+    let (ftl, mount) = DriveSetup { more_free: 1, ..plan }.recover_with_map(flash.nand);
     assert_eq!((mount.erased, mount.moved, mount.map_programs), (1, 3, 2));
     assert_eq!(ftl.store.units.free_units(), 4 - 1);
     assert_eq!(places(&ftl, 1..4), [1, 2, 3].map(|page| plan.at(7, page)));

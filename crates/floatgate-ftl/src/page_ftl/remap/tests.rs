@@ -117,7 +117,7 @@ fn a_remap_clears_one_entry_and_points_the_other_there() {
 }
 
 #[test]
-fn what_the_map_asks_for_is_done_at_once() {
+fn map_operations_are_done_at_once() {
     let mut drive = drive(false);
     drive.map.cache.rewrites = true;
     let programs =
@@ -129,7 +129,7 @@ fn what_the_map_asks_for_is_done_at_once() {
 }
 
 #[test]
-fn a_unit_is_pinned_by_what_the_log_has_in_it() {
+fn log_pages_pin_their_unit() {
     let mut drive = drive(false);
     let first = drive.log(16, Some(3));
     let unit = drive.store.geometry.unit(first);
@@ -190,7 +190,7 @@ fn out_of_band_a_page_of_the_log_names_both_pages() {
 
 #[test]
 #[should_panic(expected = "is not a page of the log")]
-fn what_goes_to_the_log_goes_there() {
+fn log_writes_go_to_the_log() {
     drive(false).log(15, Some(3));
 }
 
@@ -208,7 +208,7 @@ fn nothing_is_remapped_into_the_log() {
 
 #[test]
 #[should_panic(expected = "pages of the log only")]
-fn what_is_dropped_is_of_the_log() {
+fn only_log_pages_are_dropped() {
     let _ = drive(false).drop_log(15..17, &mut Chain::default());
 }
 

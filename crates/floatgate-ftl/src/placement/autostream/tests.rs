@@ -51,7 +51,7 @@ fn a_command_counts_once_for_each_chunk_that_it_touches() {
 }
 
 #[test]
-fn what_is_not_written_any_more_sinks() {
+fn chunks_without_writes_sink() {
     for forget in [false, true] {
         let mut drive = autostream(64, |config| config.forget = forget);
         // Chunk 1 gets to queue 2. Then chunk 0 is the hottest, with every other access.
@@ -174,7 +174,7 @@ fn every_chunk_is_where_the_text_says() {
         let chunks = vec![NaiveChunk::default(); 20];
         let (hottest, lifetime, accesses, moves) = (0, 0, 0, 0);
         let mut naive = NaiveAutostream { config, chunks, hottest, lifetime, accesses, moves };
-        let mut told = None;
+        let mut before = None;
         for step in 0..4000 {
             // A few chunks are hot for a while. Often two of them alternate, and so are equally
             // hot.
@@ -183,7 +183,7 @@ fn every_chunk_is_where_the_text_says() {
             let pages = pages.min(80 - first);
             drive.command(Lpn::new(first), pages);
             // A command is counted when the next one comes.
-            if let Some((first, pages)) = told.replace((first, pages)) {
+            if let Some((first, pages)) = before.replace((first, pages)) {
                 (first / 4..=(first + pages - 1) / 4).for_each(|at| naive.access(at as usize));
             }
             for (at, chunk) in naive.chunks.iter().enumerate() {

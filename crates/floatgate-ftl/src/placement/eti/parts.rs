@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// Most parts of a drive.
-const PARTS: u32 = 256;
+const COMPONENTS: u32 = 256;
 
 /// Position of the extents of each part of the drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -20,7 +20,7 @@ crate::state!(Parts { firsts } fixed { shift });
 impl Parts {
     /// Starts with one extent over all pages.
     pub(super) fn new(pages: u32) -> Self {
-        let shift = pages.div_ceil(PARTS).next_power_of_two().trailing_zeros();
+        let shift = pages.div_ceil(COMPONENTS).next_power_of_two().trailing_zeros();
         Self { shift, firsts: vec![0; ((pages - 1) >> shift) as usize + 2] }
     }
 

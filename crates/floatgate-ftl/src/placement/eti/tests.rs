@@ -155,7 +155,7 @@ fn pages_are_judged_by_their_extents_after_the_update() {
 }
 
 #[test]
-fn counters_end_where_they_are_told_to() {
+fn counters_saturate_at_the_configured_limit() {
     for counter_max in [1, 7, 15] {
         let mut eti = eti(1000, EtiConfig { counter_max, ..EtiConfig::default() });
         run(&mut eti, "20x100+10");

@@ -26,14 +26,14 @@ fn ranges_begin_with_a_unit_and_reach_eight_volumes() {
 }
 
 #[test]
-fn before_the_future_is_told_all_is_cold() {
+fn without_a_future_all_is_cold() {
     let mut oracle = oracle(64, 4, 2);
     assert_eq!([3, 3, 3].map(|lpn| oracle.stream(write(lpn))), [0, 0, 0]);
     assert_eq!(oracle.moved(relocation(3, 0)), 0);
 }
 
 #[test]
-fn what_dies_sooner_is_hotter() {
+fn shorter_lifetimes_are_hotter() {
     let mut oracle = oracle(64, 4, 2);
     // Page 0 is written at 0, 127, 255, 511 and 1023, page 1 at all other times.
     let times = [0, 127, 255, 511, 1023];
@@ -69,22 +69,22 @@ fn moved_pages_go_by_the_life_that_is_left() {
 }
 
 #[test]
-fn trims_may_be_told_or_not() {
-    for told in [false, true] {
+fn trims_may_be_part_of_the_future_or_not() {
+    for knows_trims in [false, true] {
         let mut oracle = oracle(64, 4, 2);
         let mut telling = NextUseBuilder::new(64);
         let lpn = Lpn::new(5);
         telling.push(lpn).unwrap();
         (0..10).for_each(|_| telling.push(Lpn::new(6)).unwrap());
-        if told {
+        if knows_trims {
             telling.end(lpn);
             telling.end(Lpn::new(9));
         }
         (0..600).for_each(|_| telling.push(Lpn::new(6)).unwrap());
         telling.push(lpn).unwrap();
         oracle.set_future(telling.finish());
-        assert_eq!(oracle.classify(relocation(9, 0)), if told { 3 } else { 0 });
-        assert_eq!(oracle.stream(write(5)), if told { 3 } else { 0 });
+        assert_eq!(oracle.classify(relocation(9, 0)), if knows_trims { 3 } else { 0 });
+        assert_eq!(oracle.stream(write(5)), if knows_trims { 3 } else { 0 });
         (0..10).for_each(|_| assert_eq!(oracle.stream(write(6)), 3));
         oracle.trimmed(lpn);
         (0..600).for_each(|_| _ = oracle.stream(write(6)));

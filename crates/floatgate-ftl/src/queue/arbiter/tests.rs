@@ -21,13 +21,13 @@ impl Drive {
     fn run(&mut self, arbiter: &mut Arbiter, requests: &[Request], count: usize) -> &mut Self {
         loop {
             match arbiter.next(requests, count, self.now) {
-                Choice::Done => return self,
-                Choice::Begin(Turn { at, arrival, queue, .. }) => {
+                DriveStep::Done => return self,
+                DriveStep::Begin(NextCommand { at, arrival, queue, .. }) => {
                     self.begun.push((at, arrival, self.now));
                     self.entered.push(arbiter.entered().to_vec());
                     self.running.push_back((self.now + 100, queue));
                 }
-                Choice::Wait(until) => {
+                DriveStep::Wait(until) => {
                     let first = self.running.front().map_or(u64::MAX, |&(end, _)| end);
                     self.now = until.min(first);
                     while let Some(&(_, queue)) = self.running.front().filter(|r| r.0 <= self.now) {
@@ -81,7 +81,7 @@ fn each_queue_has_its_own_places() {
 }
 
 #[test]
-fn the_drive_sees_what_waits() {
+fn the_drive_sees_waiting_requests() {
     let mut arbiter = Arbiter::new(1, 3, Arrivals::Open, Dispatch::Serial, 100);
     let requests: Vec<_> = [10, 20, 30, 40, 400].map(|at| request(at, 0)).to_vec();
     let mut drive = Drive::default();
@@ -113,12 +113,12 @@ fn a_request_that_overtakes_others_keeps_its_number() {
     for count in [1, 1, 1, 2] {
         loop {
             match arbiter.next(&requests[first..], count, 0) {
-                Choice::Begin(turn) => {
+                DriveStep::Begin(turn) => {
                     assert_eq!(turn.number, (first + turn.at) as u64);
                     begun.push(turn.number);
                 }
-                Choice::Wait(_) => arbiter.complete(0, 0),
-                Choice::Done => break,
+                DriveStep::Wait(_) => arbiter.complete(0, 0),
+                DriveStep::Done => break,
             }
         }
         arbiter.pass(count);

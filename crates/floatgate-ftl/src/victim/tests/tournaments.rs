@@ -5,7 +5,7 @@ use crate::victim::kinetic::Line;
 use crate::victim::tournament::{Contender, Leaves, Tournament};
 
 #[test]
-fn units_change_places_when_they_are_said_to() {
+fn units_change_places_at_the_given_times() {
     let line = |gain, cost, origin, unit| Line { gain, cost, origin, unit: Unit(unit) };
     // A large unit, old and worn.
     let now = 1 << 40;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use floatgate_ftl::nand::{Blame, Chain, Clock, Ended, Part, Server};
+use floatgate_ftl::nand::{Blame, Chain, Clock, Component, Ended, Server};
 
 /// End of some work.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +43,10 @@ impl Table {
         chain.at_node(self.nodes.len() as u32 - 1, self.nodes.len() as u64)
     }
 
-    fn go_on(&mut self, chain: &mut Chain, ns: u64, part: Part) {
+    fn extend(&mut self, chain: &mut Chain, ns: u64, component: Component) {
         let mut node = self.node(*chain);
         node.end += ns;
-        node.blame.add(part, ns);
+        node.blame.add(component, ns);
         *chain = self.add(*chain, node);
     }
 }
@@ -76,24 +76,24 @@ impl Clock for Table {
         joined
     }
 
-    fn wait(&mut self, chain: &mut Chain, work: Chain, part: Part) {
+    fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component) {
         let waits = self.end(work).saturating_sub(self.end(*chain));
         if waits > 0 {
-            self.go_on(chain, waits, part);
+            self.extend(chain, waits, component);
         }
     }
 
-    fn delay(&mut self, chain: &mut Chain, ns: u64, part: Part) {
-        self.go_on(chain, ns, part);
+    fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component) {
+        self.extend(chain, ns, component);
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, _: u64) {
-        let part = match server {
-            Server::Commands => Part::Queue,
-            Server::Cores => Part::Controller,
-            Server::LinkIn | Server::LinkOut => Part::Link,
+        let component = match server {
+            Server::Commands => Component::Queue,
+            Server::Cores => Component::Controller,
+            Server::LinkIn | Server::LinkOut => Component::Link,
         };
-        self.go_on(chain, pass_ns, part);
+        self.extend(chain, pass_ns, component);
     }
 
     fn watch(&mut self, chain: Chain, ticket: u64) {

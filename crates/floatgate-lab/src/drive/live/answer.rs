@@ -2,18 +2,18 @@
 //!
 //! Flash is not overwritten: a page stays as it is until its unit is erased. A client can thus read
 //! the bytes of a page after the drive has continued with other requests if no erase comes in
-//! between ([`Reading`]). If the read itself causes an erase, the drive saves the bytes first.
+//! between ([`PageFetcher`]). If the read itself causes an erase, the drive saves the bytes first.
 
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use super::error::LiveError;
-use crate::stored::{Located, Place};
+use crate::stored::{ImageStore, Located};
 
 /// A part of an answer.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum AnswerPart {
     /// Bytes from memory.
     Bytes {
         /// Range in the answer.
@@ -32,20 +32,20 @@ pub(super) enum Part {
 /// Answer of a read; bytes that no part covers are zeros.
 #[derive(Debug, Default)]
 pub struct Answer {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<AnswerPart>,
     /// Pages whose unit the read itself had erased, with their bytes.
     pub(super) saved: Vec<(Located, Vec<u8>)>,
 }
 
 /// The bytes of an image, and a lock that an erase waits for.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct PageFetcher {
     /// The bytes.
-    pub place: Arc<Place>,
+    pub store: Arc<ImageStore>,
     pub(crate) erases: Arc<RwLock<()>>,
 }
 
-impl Reading {
+impl PageFetcher {
     /// Prevents erases until the guard is dropped.
     pub fn hold(&self) -> RwLockReadGuard<'_, ()> {
         self.erases.read().unwrap_or_else(PoisonError::into_inner)
@@ -57,23 +57,23 @@ impl Answer {
     ///
     /// # Errors
     /// A page that is damaged, or an image that cannot be read.
-    pub fn fetch(self, place: &Place, into: &mut [u8]) -> Result<(), LiveError> {
+    pub fn fetch(self, store: &ImageStore, into: &mut [u8]) -> Result<(), LiveError> {
         into.fill(0);
         let mut page = Vec::new();
         for part in self.parts {
             match part {
-                Part::Bytes { to, bytes } => into[to].copy_from_slice(&bytes),
-                Part::Located { to, from, located } => {
+                AnswerPart::Bytes { to, bytes } => into[to].copy_from_slice(&bytes),
+                AnswerPart::Located { to, from, located } => {
                     let saved = self.saved.iter().find(|(saved, _)| *saved == located);
                     let is_whole = from.len() == located.length as usize;
                     match saved {
                         Some((_, bytes)) => {
                             into[to].copy_from_slice(&sound(bytes, &located)?[from]);
                         }
-                        None if is_whole => read(place, &located, &mut into[to])?,
+                        None if is_whole => read(store, &located, &mut into[to])?,
                         None => {
                             page.resize(located.length as usize, 0);
-                            read(place, &located, &mut page)?;
+                            read(store, &located, &mut page)?;
                             into[to].copy_from_slice(&page[from]);
                         }
                     }
@@ -90,9 +90,9 @@ fn sound<'a>(bytes: &'a [u8], located: &Located) -> Result<&'a [u8], LiveError> 
 }
 
 /// Reads a page from the image and checks it.
-fn read(place: &Place, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
+fn read(store: &ImageStore, located: &Located, into: &mut [u8]) -> Result<(), LiveError> {
     let failed =
         |error: io::Error| LiveError::Stopped { kind: error.kind(), error: error.to_string() };
-    place.read(located.at, into).map_err(failed)?;
+    store.read(located.at, into).map_err(failed)?;
     sound(into, located).map(drop)
 }

@@ -10,7 +10,7 @@ use floatgate_ftl::device::HostData;
 use floatgate_ftl::nand::Nand;
 
 use super::Flash;
-use super::answer::{Answer, Part};
+use super::answer::{Answer, AnswerPart};
 use crate::stored::Located;
 
 /// Most unused page buffers to keep.
@@ -161,8 +161,8 @@ impl HostData<Flash> for HostBytes {
             let (to, from) = self.common(lpn);
             if found && !is_lost {
                 self.answer.parts.push(match stored.located() {
-                    Some(located) => Part::Located { to, from, located },
-                    None => Part::Bytes { to, bytes: stored.register()[from].to_vec() },
+                    Some(located) => AnswerPart::Located { to, from, located },
+                    None => AnswerPart::Bytes { to, bytes: stored.register()[from].to_vec() },
                 });
             }
             return;
@@ -187,7 +187,7 @@ impl HostData<Flash> for HostBytes {
         }
         let (to, from) = self.common(lpn);
         let page = self.pages.get(&lpn.get()).expect("what is buffered was accepted");
-        self.answer.parts.push(Part::Bytes { to, bytes: page[from].to_vec() });
+        self.answer.parts.push(AnswerPart::Bytes { to, bytes: page[from].to_vec() });
     }
 
     fn release(&mut self, lpn: Lpn) {

@@ -84,7 +84,7 @@ impl Description {
 
     /// Returns the description of a new drive, its plan, and the description as text for the
     /// image's header. The drive always gets a journal.
-    fn of(
+    fn new(
         config: &Config,
         bytes: u64,
         seed: u64,
@@ -134,7 +134,7 @@ impl Description {
 /// # Errors
 /// A config that makes no live drive.
 pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
-    Ok(Description::of(config, bytes, 0, false)?.0.config)
+    Ok(Description::new(config, bytes, 0, false)?.0.config)
 }
 
 /// Creates an image with a formatted, erased drive of `bytes` bytes.
@@ -143,7 +143,7 @@ pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
 /// A config that makes no live drive, a file that exists, or one that cannot be written. After an
 /// error no new file remains.
 pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
-    let (description, plan, text) = Description::of(config, bytes, seed, false)?;
+    let (description, plan, text) = Description::new(config, bytes, seed, false)?;
     let journal_units = plan.medium.units() - plan.geometry.units();
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
@@ -183,7 +183,7 @@ pub fn in_memory(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    new_in_memory(Description::of(config, bytes, seed, false)?, time)
+    new_in_memory(Description::new(config, bytes, seed, false)?, time)
 }
 
 /// Formats a drive in memory whose image states that it is aged. The caller ages it before use.
@@ -193,7 +193,7 @@ pub(crate) fn to_be_aged(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    new_in_memory(Description::of(config, bytes, seed, true)?, time)
+    new_in_memory(Description::new(config, bytes, seed, true)?, time)
 }
 
 fn new_in_memory(
@@ -239,10 +239,10 @@ pub fn reopen(
     path: Option<&Path>,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    let ((place, _), life) = (drive.medium().shared(), drive.life());
+    let ((store, _), life) = (drive.medium().shared(), drive.life());
     drop(drive);
     let path = path.unwrap_or(Path::new(MEMORY));
-    find(path, Stored::open_place(path, place)?, life, time)
+    find(path, Stored::open_store(path, store)?, life, time)
 }
 
 /// Recovers the drive from its flash, with `life` as its life so far.
@@ -277,7 +277,7 @@ fn find(path: &Path, stored: Stored, life: Life, time: Timekeeping) -> Result<Op
 fn begin(drive: &mut dyn Live, life: Life, time: Timekeeping) {
     drive.turn_on(life);
     if time == Timekeeping::Simulated {
-        drive.device_mut().go_on();
+        drive.device_mut().thaw();
     }
 }
 
@@ -301,7 +301,7 @@ fn under_clock(stored: Stored, plan: &Plan) -> Flash {
     let modes: Vec<_> = (0..plan.medium.units()).map(|unit| stored.mode(Unit(unit))).collect();
     let mut flash = Timed::with_schedule(stored, plan.medium, plan.timing, plan.schedule);
     (0..).map(Unit).zip(modes).for_each(|(unit, mode)| flash.set_mode(unit, mode));
-    flash.clock_mut().stand_still();
+    flash.clock_mut().freeze();
     flash
 }
 

@@ -78,7 +78,7 @@ fn every_policy_of_a_page_mapped_drive_is_kept() {
 }
 
 #[test]
-fn what_is_not_kept_is_said() {
+fn a_start_state_that_is_not_kept_gets_a_note() {
     let shrd = [
         ("controller.power_protected", "true"),
         ("shrd.contiguous", "16"),
@@ -122,7 +122,7 @@ fn a_state_is_taken_for_the_drive_the_seed_and_the_build_that_it_is_of() {
 }
 
 #[test]
-fn how_long_things_take_and_wait_is_no_other_start_state() {
+fn times_do_not_change_the_start_state() {
     let (_, cache, _) = kept(&[]);
     for set in [("flash.read", "5us"), ("flash.bus", "1GB/s"), ("queue.depth", "3")] {
         let config = config(None, &[set, RANDOM]);
@@ -149,11 +149,11 @@ fn a_damaged_state_is_reached_anew() {
             assert!(fs::read(path).unwrap() == whole, "{at}");
         }
     }
-    assert_eq!(files(&cache).len(), 1, "nothing is left beside it");
+    assert_eq!(files(&cache).len(), 1, "the cache has no other file");
 }
 
 #[test]
-fn a_cache_that_cannot_be_written_is_said_and_no_more() {
+fn a_cache_that_cannot_be_written_only_gets_a_note() {
     let (config, cache, without) = kept(&[]);
     let file = files(&cache).remove(0);
     let (with, note) = result(&config, 1, Some((&file.join("beneath"), "b")));

@@ -16,8 +16,8 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::config::presets;
-use crate::run::kept::StartCache;
 use crate::run::start::depends_on_time;
+use crate::run::start_cache::StartCache;
 
 pub(super) const SPAN: u64 = 256 << 10;
 const FILLS: [&str; 4] = ["sequential", "shuffled", "random", "steady"];
@@ -100,7 +100,7 @@ fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, Stri
     match with {
         With::Clock => device = Box::new(Clocked(device)),
         With::Choice => {}
-        With::NoClock => device.stand_still(),
+        With::NoClock => device.freeze(),
         With::Kept => {
             let mut other = build(config, &plan, seed, verify).unwrap();
             prepare(config, &plan, other.as_mut(), FutureKnowledge::default(), &options, &control)

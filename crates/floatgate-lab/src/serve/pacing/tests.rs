@@ -5,7 +5,7 @@ use super::*;
 use crate::drive::live::Timekeeping;
 use crate::serve::gauges::Measured;
 
-const LATER: How = How { stream: 0, durable: false };
+const LATER: ChangeOptions = ChangeOptions { stream: 0, durable: false };
 
 fn entered() -> Entered {
     Entered { at: Instant::now(), cuts: 0 }
@@ -28,14 +28,14 @@ fn is_begun(waiter: &Waiter) -> bool {
 }
 
 #[test]
-fn who_waits_for_several_requests_waits_for_the_last() {
+fn a_waiter_of_several_requests_waits_for_the_last() {
     let waiter = Waiter::new(entered(), 3);
     waiter.complete(5);
     waiter.complete(9);
     assert!(!waiter.has_ended() && !is_begun(&waiter));
     waiter.complete(7);
     assert!(waiter.has_ended());
-    assert_eq!(end_of(&waiter), (9, None), "the latest counts, whenever it is told");
+    assert_eq!(end_of(&waiter), (9, None), "the latest completion counts, in any order");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_damaged_page_ends_nothing_and_a_failure_ends_all() {
 
 /// The last completion wakes the waiting thread, and no earlier one does.
 #[test]
-fn the_last_completion_wakes_who_waits() {
+fn the_last_completion_wakes_the_waiter() {
     let waiter = Waiter::new(entered(), 2);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -164,7 +164,7 @@ fn nothing_is_begun_in_a_pause() {
             thread::sleep(Duration::from_millis(30));
             assert!(!put.is_finished());
             assert!(served.locked().is_idle());
-            served.go_on(served.locked());
+            served.resume(served.locked());
             assert_eq!(put.join().unwrap(), Ok(()));
         });
     }
@@ -172,7 +172,7 @@ fn nothing_is_begun_in_a_pause() {
 
 /// A pause begins when the requests in progress have completed.
 #[test]
-fn a_pause_waits_for_what_is_under_way() {
+fn a_pause_waits_for_running_requests() {
     let served = served(&[("flash.program", "30ms")], Timekeeping::Simulated);
     thread::scope(|scope| {
         let put = scope.spawn(|| served.put(entered(), (0, vec![1; PAGE]), LATER));
@@ -181,7 +181,7 @@ fn a_pause_waits_for_what_is_under_way() {
         }
         let state = served.paused();
         assert!(state.is_idle());
-        served.go_on(state);
+        served.resume(state);
         assert_eq!(put.join().unwrap(), Ok(()));
     });
 }
@@ -189,7 +189,7 @@ fn a_pause_waits_for_what_is_under_way() {
 /// The queue has one slot: each request begins when the one before it has completed, and no answer
 /// comes before the drive has done the request.
 #[test]
-fn replies_are_held_as_long_as_the_drive_takes() {
+fn replies_are_delayed_as_long_as_the_drive_takes() {
     let sets = [("flash.program", "20ms"), ("queue.depth", "1")];
     let served = served(&sets, Timekeeping::Simulated);
     let begun = Instant::now();
@@ -202,23 +202,23 @@ fn replies_are_held_as_long_as_the_drive_takes() {
         }
     });
     assert!(begun.elapsed() >= Duration::from_millis(60), "{:?}", begun.elapsed());
-    let held = served.gauges.total().holding.held();
+    let held = served.gauges.total().holding.summary();
     assert_eq!(held.error_us.count, 3);
     assert!(served.locked().is_idle() && !served.locked().leads);
 }
 
 /// Without a clock replies are not held.
 #[test]
-fn without_a_clock_nothing_is_held() {
+fn without_a_clock_no_reply_is_delayed() {
     let served = served(&[("flash.program", "10s")], Timekeeping::None);
     served.put(entered(), (0, vec![1; PAGE]), LATER).unwrap();
     served.flush_for(entered()).unwrap();
-    assert_eq!(served.gauges.total().holding.held().error_us.count, 0);
+    assert_eq!(served.gauges.total().holding.summary().error_us.count, 0);
 }
 
 /// The request arrived 100 ms ago, and the drive completed it 30 ms ago: 70 ms were due.
 #[test]
-fn what_a_reply_missed_its_time_by_is_measured() {
+fn the_lateness_of_a_reply_is_measured() {
     let served = served(&[], Timekeeping::Simulated);
     thread::sleep(Duration::from_millis(110));
     let waiter = |ago| {
@@ -232,9 +232,9 @@ fn what_a_reply_missed_its_time_by_is_measured() {
     let failed = waiter(100);
     failed.fail(ServeError::PowerOff);
     assert_eq!(served.end(&failed, Some(&state)), Err(ServeError::PowerOff));
-    assert_eq!(served.gauges.total().holding.held().error_us.count, 0, "no time was missed");
+    assert_eq!(served.gauges.total().holding.summary().error_us.count, 0, "no time was missed");
     assert_eq!(served.end(&done, Some(&state)), Ok(()));
-    let held = served.gauges.total().holding.held();
+    let held = served.gauges.total().holding.summary();
     assert_eq!((held.error_us.count, held.late_share), (1, Some(1.0)));
     assert!(held.error_us.max >= Some(29_700.0));
     assert!(held.mean_excess.is_some_and(|excess| excess >= 30.0 / 70.0 - 0.01), "{held:?}");
@@ -242,25 +242,25 @@ fn what_a_reply_missed_its_time_by_is_measured() {
 
 /// The leader knows the next event already: only an earlier event may wake it.
 #[test]
-fn who_leads_hears_of_what_comes_earlier() {
+fn the_leader_is_notified_of_earlier_events() {
     let served = served(&[("flash.program", "10s")], Timekeeping::Simulated);
     let mut state = served.with_room();
-    let is_told = |state: &State| {
+    let is_notified = |state: &State| {
         served.hurry(state);
         served.is_earlier.swap(false, Ordering::AcqRel)
     };
     (state.leads, state.until_ns) = (true, u64::MAX);
-    assert!(!is_told(&state), "nothing is under way");
+    assert!(!is_notified(&state), "nothing is under way");
     let waiter = Waiter::new(entered(), 1);
     let write = Write { offset: 0, bytes: vec![1; PAGE], stream: 0, waiter };
     state.leads = false;
     served.begin_writes(&mut state, entered(), vec![write]).unwrap();
-    assert!(!is_told(&state), "nobody leads");
+    assert!(!is_notified(&state), "nobody leads");
     let (_, next) = state.quiet_for();
     state.leads = true;
     for (until, is_earlier) in [(u64::MAX, true), (next + 1, true), (next, false), (0, false)] {
         state.until_ns = until;
-        assert_eq!(is_told(&state), is_earlier, "{until}");
+        assert_eq!(is_notified(&state), is_earlier, "{until}");
     }
 }
 

@@ -166,8 +166,8 @@ impl Shape {
         let cold_stream = keys.number("cold_stream", 1.0, (1.0, 65_536.0))?;
         let drift = keys.number("drift", 0.0, (0.0, 1.0))?;
         // Hot extents divide the cold room, and a write still needs a place between them.
-        let beside = (row.length * (hot_extents + 1) as f64).ceil() as u64;
-        let room = row.cold_pages.max(beside);
+        let with_hot = (row.length * (hot_extents + 1) as f64).ceil() as u64;
+        let room = row.cold_pages.max(with_hot);
         let default = (row.hot_pages + ROOM * room) * PAGE;
         let pages = keys.size("span", Some(default))? / PAGE;
         let least = row.hot_pages + ROOM_MIN * room;

@@ -7,7 +7,7 @@ impl Drive {
     /// Returns a chain that ends after a delay of `ns`.
     fn delayed(&mut self, ns: u64) -> Chain {
         let mut chain = Chain::START;
-        self.clock().delay(&mut chain, ns, Part::Buffer);
+        self.clock().delay(&mut chain, ns, Component::Buffer);
         chain
     }
 }
@@ -19,13 +19,13 @@ fn a_page_is_read_after_it_was_programmed() {
     drive.program(0, Cause::Gc);
     let [same, other] = [0, 1].map(|page| drive.read(page, Cause::Host));
     // A page that is already programmed only waits for the die.
-    let waits = [(Part::Merge, ERASE), (Part::Gc, PROGRAM)];
-    let own = [(Part::Bus, 11), (Part::Die, 25)];
+    let waits = [(Component::Merge, ERASE), (Component::Gc, PROGRAM)];
+    let own = [(Component::Bus, 11), (Component::Die, 25)];
     let programmed = ERASE + PROGRAM;
-    assert_eq!(drive.end(other), told(programmed + READ, &[waits, own].concat()));
+    assert_eq!(drive.end(other), reported(programmed + READ, &[waits, own].concat()));
     // The other page waits for its program, and only then enters the queue of the die.
-    let waits = [&waits[..], &[(Part::Die, READ)], &own].concat();
-    assert_eq!(drive.end(same), told(programmed + 2 * READ, &waits));
+    let waits = [&waits[..], &[(Component::Die, READ)], &own].concat();
+    assert_eq!(drive.end(same), reported(programmed + 2 * READ, &waits));
 }
 
 #[test]
@@ -41,17 +41,18 @@ fn pages_of_a_unit_are_programmed_in_the_order_in_which_they_were_issued() {
     assert_eq!(drive.times([other, late]), [PROGRAM, 500 + PROGRAM]);
     // Until 500 the page before it blocked the program, so the wait counts as that page's delay. At
     // first the die was busy.
-    let waits = [(Part::Die, PROGRAM), (Part::Buffer, 500 - PROGRAM), (Part::Gc, PROGRAM)];
-    let expected = [&waits[..], &[(Part::Bus, 11), (Part::Die, 200)]].concat();
-    assert_eq!(drive.end(next), told(500 + 2 * PROGRAM, &expected));
-    let waits = [(Part::Die, 500), (Part::Gc, PROGRAM), (Part::Die, PROGRAM)];
-    let expected = [&waits[..], &[(Part::Bus, 1), (Part::Gc, 1500)]].concat();
-    assert_eq!(drive.end(erased), told(500 + 2 * PROGRAM + ERASE, &expected));
+    let waits =
+        [(Component::Die, PROGRAM), (Component::Buffer, 500 - PROGRAM), (Component::Gc, PROGRAM)];
+    let expected = [&waits[..], &[(Component::Bus, 11), (Component::Die, 200)]].concat();
+    assert_eq!(drive.end(next), reported(500 + 2 * PROGRAM, &expected));
+    let waits = [(Component::Die, 500), (Component::Gc, PROGRAM), (Component::Die, PROGRAM)];
+    let expected = [&waits[..], &[(Component::Bus, 1), (Component::Gc, 1500)]].concat();
+    assert_eq!(drive.end(erased), reported(500 + 2 * PROGRAM + ERASE, &expected));
 }
 
 /// An erase on any die of the unit must wait for all reads of the unit, whatever die they read.
 #[test]
-fn a_unit_is_erased_after_what_was_to_be_read_from_it() {
+fn a_unit_is_erased_after_earlier_reads() {
     let mut drive = drive(WIDE);
     let mut late = drive.delayed(500);
     drive.read_in(6, Cause::Host, &mut late);
@@ -63,8 +64,13 @@ fn a_unit_is_erased_after_what_was_to_be_read_from_it() {
     let later = drive.watch(later);
     let other = drive.erase(1, Cause::Gc);
     assert_eq!(drive.times([late, other]), [ERASE + READ, ERASE]);
-    let expected = [(Part::Gc, ERASE), (Part::Die, READ), (Part::Bus, 1), (Part::Gc, 1500)];
-    assert_eq!(drive.end(erased), told(2 * ERASE + READ, &expected));
+    let expected = [
+        (Component::Gc, ERASE),
+        (Component::Die, READ),
+        (Component::Bus, 1),
+        (Component::Gc, 1500),
+    ];
+    assert_eq!(drive.end(erased), reported(2 * ERASE + READ, &expected));
     assert_eq!(drive.times([later]), [5000 + READ]);
     assert_eq!(drive.nand.counters().occupation.busy_ns, 8 * ERASE + 2 * READ);
 }
@@ -78,7 +84,10 @@ fn operations_of_a_cause_that_is_free_take_no_time() {
     drive.erase_in(0, Cause::Wear, &mut chain);
     assert_eq!(chain, Chain::START);
     let program = drive.program(0, Cause::Host);
-    assert_eq!(drive.end(program), told(PROGRAM, &[(Part::Bus, 11), (Part::Die, 200)]));
+    assert_eq!(
+        drive.end(program),
+        reported(PROGRAM, &[(Component::Bus, 11), (Component::Die, 200)])
+    );
     let flash = drive.nand.counters().flash;
     assert_eq!((flash.programs[Cause::Gc as usize], flash.erases[Cause::Wear as usize]), (1, 1));
 }
@@ -88,22 +97,27 @@ fn a_delay_is_of_one_part() {
     let mut drive = drive(SERIAL);
     let mut chain = drive.delayed(500);
     drive.program_in(0, Cause::Host, &mut chain);
-    drive.clock().delay(&mut chain, 7, Part::Queue);
+    drive.clock().delay(&mut chain, 7, Component::Queue);
     let end = drive.watch(chain);
-    let expected = [(Part::Buffer, 500), (Part::Bus, 11), (Part::Die, 200), (Part::Queue, 7)];
-    assert_eq!(drive.end(end), told(500 + PROGRAM + 7, &expected));
+    let expected = [
+        (Component::Buffer, 500),
+        (Component::Bus, 11),
+        (Component::Die, 200),
+        (Component::Queue, 7),
+    ];
+    assert_eq!(drive.end(end), reported(500 + PROGRAM + 7, &expected));
     let mut chain = Chain::START;
-    drive.clock().delay(&mut chain, 0, Part::Queue);
+    drive.clock().delay(&mut chain, 0, Component::Queue);
     assert_eq!(chain, Chain::START, "no time is no work");
 }
 
 #[test]
 fn a_server_takes_one_after_the_other() {
-    for (server, part) in [
-        (Server::Commands, Part::Queue),
-        (Server::Cores, Part::Controller),
-        (Server::LinkIn, Part::Link),
-        (Server::LinkOut, Part::Link),
+    for (server, component) in [
+        (Server::Commands, Component::Queue),
+        (Server::Cores, Component::Controller),
+        (Server::LinkIn, Component::Link),
+        (Server::LinkOut, Component::Link),
     ] {
         let mut drive = drive(SERIAL);
         // The second chain comes at 50; the third has nothing to wait for.
@@ -113,9 +127,9 @@ fn a_server_takes_one_after_the_other() {
             drive.watch(chain)
         });
         let expected = [
-            told(700, &[(part, 700)]),
-            told(1700, &[(part, 950 + 700)]),
-            told(3700, &[(part, 700)]),
+            reported(700, &[(component, 700)]),
+            reported(1700, &[(component, 950 + 700)]),
+            reported(3700, &[(component, 700)]),
         ];
         assert_eq!(drive.ends(served), expected, "{server:?}");
     }
@@ -134,79 +148,84 @@ fn a_server_takes_them_in_the_order_in_which_they_come() {
 
 #[test]
 fn of_chains_that_are_joined_the_last_to_end_counts() {
-    for (delays, part) in [
-        ([10, 30, 20], Part::Gc),
-        ([30, 10, 20], Part::Map),
-        ([10, 20, 30], Part::Link),
+    for (delays, component) in [
+        ([10, 30, 20], Component::Gc),
+        ([30, 10, 20], Component::Map),
+        ([10, 20, 30], Component::Link),
         // Of equals, the chain that was made last counts.
-        ([30, 30, 30], Part::Link),
-        ([30, 30, 20], Part::Gc),
+        ([30, 30, 30], Component::Link),
+        ([30, 30, 20], Component::Gc),
     ] {
         let mut drive = drive(SERIAL);
         let mut fork = Fork::new(Chain::START);
-        for (ns, part) in delays.into_iter().zip([Part::Map, Part::Gc, Part::Link]) {
+        for (ns, component) in
+            delays.into_iter().zip([Component::Map, Component::Gc, Component::Link])
+        {
             let mut branch = fork.branch();
-            drive.clock().delay(&mut branch, ns, part);
+            drive.clock().delay(&mut branch, ns, component);
             fork.join(branch, drive.clock());
             // A branch without work changes nothing.
             fork.join(fork.branch(), drive.clock());
         }
         let end = drive.watch(fork.end());
-        assert_eq!(drive.end(end), told(30, &[(part, 30)]), "{delays:?}");
+        assert_eq!(drive.end(end), reported(30, &[(component, 30)]), "{delays:?}");
     }
     assert_eq!(Fork::new(Chain::START).end(), Chain::START);
 }
 
 /// In detail the wait is a merge, a command and cleaning.
 #[test]
-fn a_wait_for_work_as_a_whole_is_of_one_part() {
+fn a_wait_for_whole_work_has_one_component() {
     let mut drive = drive(SERIAL);
     drive.erase(1, Cause::Merge);
     let mut chain = drive.delayed(100);
     let mut work = chain.work();
     drive.erase_in(0, Cause::Gc, &mut work);
-    drive.clock().wait(&mut chain, work, Part::Gc);
+    drive.clock().wait(&mut chain, work, Component::Gc);
     drive.program_in(0, Cause::Host, &mut chain);
     let end = drive.watch(chain);
-    let waits = [(Part::Buffer, 100), (Part::Gc, 2 * ERASE - 100)];
-    let own = [(Part::Bus, 11), (Part::Die, 200)];
-    assert_eq!(drive.end(end), told(2 * ERASE + PROGRAM, &[waits, own].concat()));
+    let waits = [(Component::Buffer, 100), (Component::Gc, 2 * ERASE - 100)];
+    let own = [(Component::Bus, 11), (Component::Die, 200)];
+    assert_eq!(drive.end(end), reported(2 * ERASE + PROGRAM, &[waits, own].concat()));
 }
 
 #[test]
-fn who_comes_after_the_work_does_not_wait() {
+fn a_chain_that_starts_after_the_work_does_not_wait() {
     let mut drive = drive(SERIAL);
     let mut work = Chain::START.work();
     drive.erase_in(0, Cause::Gc, &mut work);
     let mut chain = drive.delayed(5000);
-    drive.clock().wait(&mut chain, work, Part::Gc);
+    drive.clock().wait(&mut chain, work, Component::Gc);
     let end = drive.watch(chain);
-    assert_eq!(drive.end(end), told(5000, &[(Part::Buffer, 5000)]));
+    assert_eq!(drive.end(end), reported(5000, &[(Component::Buffer, 5000)]));
     // Neither work that has ended nor empty work makes the chain wait.
     for work in [work, Chain::START] {
         let mut chain = Chain::START;
-        drive.clock().wait(&mut chain, work, Part::Gc);
+        drive.clock().wait(&mut chain, work, Component::Gc);
         assert_eq!(chain, Chain::START);
     }
 }
 
 /// The account of the chain begins anew, as for a chain without work.
 #[test]
-fn a_chain_the_work_of_which_has_ended_goes_on_at_once() {
+fn a_chain_without_live_work_continues_at_once() {
     let mut drive = drive(SERIAL);
     let mut chain = Chain::START;
     drive.program_in(0, Cause::Host, &mut chain);
     assert!(drive.clock().is_live(chain));
     assert!(!drive.at(PROGRAM).clock().is_live(chain), "what ends then has ended");
     let late = drive.at(300).watch(chain);
-    assert_eq!(drive.end(late), told(300, &[]));
+    assert_eq!(drive.end(late), reported(300, &[]));
     drive.read_in(0, Cause::Host, &mut chain);
     let read = drive.watch(chain);
-    assert_eq!(drive.end(read), told(300 + READ, &[(Part::Bus, 11), (Part::Die, 25)]));
+    assert_eq!(
+        drive.end(read),
+        reported(300 + READ, &[(Component::Bus, 11), (Component::Die, 25)])
+    );
 }
 
 #[test]
-fn time_passes_until_a_chain_ends_or_until_it_is_told() {
+fn time_passes_until_a_chain_ends_or_a_given_time() {
     let mut drive = drive(SERIAL);
     let mut chain = Chain::START;
     drive.erase_in(0, Cause::Gc, &mut chain);
@@ -218,7 +237,11 @@ fn time_passes_until_a_chain_ends_or_until_it_is_told() {
     clock.play_chain(chain, 5000);
     assert_eq!(clock.now(), ERASE, "it has ended, though nobody watches");
     assert_eq!((clock.play(5000), clock.now()), (true, ERASE + PROGRAM));
-    assert_eq!((clock.play(5000), clock.now()), (true, ERASE + PROGRAM), "there is one to be told");
+    assert_eq!(
+        (clock.play(5000), clock.now()),
+        (true, ERASE + PROGRAM),
+        "one end is still to be reported"
+    );
     let ended = clock.ended().unwrap();
     assert_eq!((ended.ticket, clock.ended()), (behind, None));
     assert_eq!((clock.play(5000), clock.now()), (false, 5000));
@@ -227,7 +250,7 @@ fn time_passes_until_a_chain_ends_or_until_it_is_told() {
 
 /// The memory holds only outstanding work, and there is none when all chains have ended.
 #[test]
-fn what_is_complete_is_forgotten() {
+fn complete_nodes_are_forgotten() {
     let mut drive = drive(WIDE);
     for _ in 0..1000 {
         let mut fork = Fork::new(Chain::new(true));
@@ -242,7 +265,7 @@ fn what_is_complete_is_forgotten() {
         let mut work = chain.work();
         drive.copy_in(&[(0, 32), (1, 33), (5, 37)], Cause::Gc, &mut work);
         drive.erase_in(0, Cause::Gc, &mut work);
-        drive.clock().wait(&mut chain, work, Part::Gc);
+        drive.clock().wait(&mut chain, work, Component::Gc);
         // 8 pages with 3 nodes each, the join, 3 moves with 2 nodes and a join each, 4 erases,
         // their join, the node that waits for the reads, and the wait.
         let all = 8 * 3 + 1 + 2 * (3 + 1) + 4 + 1 + 1 + 1;
@@ -260,7 +283,7 @@ fn what_is_complete_is_forgotten() {
 /// program then enters the queue of the die, and its chain keeps the core until the program is
 /// complete.
 #[test]
-fn what_is_held_back_for_no_time_keeps_its_core() {
+fn an_operation_blocked_for_no_time_keeps_its_core() {
     let controller = Controller { task_ns: [7, 50, 0, 0], blocking: true, ..Controller::default() };
     let schedule = Schedule { controller, ..Schedule::default() };
     let mut drive = scheduled(SERIAL, TIMING, schedule);

@@ -6,10 +6,10 @@ use crate::clock::{Around, Recorded, Recording, Served, Span, Use};
 const ALL: Recording = Recording { window_ns: 1 << 40, around: Around::Time(0), spans_max: 1000 };
 
 /// Lane, use, component, begin, and end.
-type Told = (u32, Use, Part, u64, u64);
+type SpanTuple = (u32, Use, Component, u64, u64);
 
-fn tuple(span: &Span) -> Told {
-    (span.lane, span.doing, span.part, span.from_ns, span.to_ns)
+fn tuple(span: &Span) -> SpanTuple {
+    (span.lane, span.doing, span.component, span.from_ns, span.to_ns)
 }
 
 fn recorded(shape: Shape, schedule: Schedule) -> Drive {
@@ -24,7 +24,7 @@ impl Drive {
     }
 
     /// Returns the spans of the first lanes.
-    fn spans(&mut self, lanes: u32) -> Vec<Told> {
+    fn spans(&mut self, lanes: u32) -> Vec<SpanTuple> {
         let recorded = self.recording();
         recorded.spans.iter().map(tuple).filter(|&(lane, ..)| lane < lanes).collect()
     }
@@ -38,28 +38,29 @@ fn a_die_that_does_one_thing_after_the_other() {
     let erase = drive.erase(3, Cause::Gc);
     drive.times([program, read, erase]);
     let die = [
-        (0, Use::Transfer, Part::Die, 0, 11),
-        (0, Use::Program, Part::Die, 11, 211),
-        (0, Use::Read, Part::Map, 211, 237),
-        (0, Use::Transfer, Part::Map, 237, 247),
-        (0, Use::Erase, Part::Gc, 247, 1748),
+        (0, Use::Transfer, Component::Die, 0, 11),
+        (0, Use::Program, Component::Die, 11, 211),
+        (0, Use::Read, Component::Map, 211, 237),
+        (0, Use::Transfer, Component::Map, 237, 247),
+        (0, Use::Erase, Component::Gc, 247, 1748),
     ];
-    let channel = [(1, Use::Transfer, Part::Bus, 1, 11), (1, Use::Transfer, Part::Map, 237, 247)];
+    let channel =
+        [(1, Use::Transfer, Component::Bus, 1, 11), (1, Use::Transfer, Component::Map, 237, 247)];
     assert_eq!(drive.spans(2), [&die[..], &channel].concat());
     let Recorded { from_ns, to_ns, left_out_ns, served, .. } = drive.recording();
     assert_eq!((from_ns, to_ns, left_out_ns, served), (0, 1748, 0, None), "to the end of the run");
 }
 
 #[test]
-fn what_is_under_way_is_recorded_until_now() {
+fn running_operations_are_recorded_until_now() {
     let mut drive = recorded(SERIAL, Schedule::default());
     drive.program(0, Cause::Gc);
     drive.at(6);
-    let transfer = (0, Use::Transfer, Part::Gc, 0, 6);
-    assert_eq!(drive.spans(2), [transfer, (1, Use::Transfer, Part::Gc, 1, 6)]);
+    let transfer = (0, Use::Transfer, Component::Gc, 0, 6);
+    assert_eq!(drive.spans(2), [transfer, (1, Use::Transfer, Component::Gc, 1, 6)]);
     drive.at(100);
-    let transfer = (0, Use::Transfer, Part::Gc, 0, 11);
-    assert_eq!(drive.spans(1), [transfer, (0, Use::Program, Part::Gc, 11, 100)]);
+    let transfer = (0, Use::Transfer, Component::Gc, 0, 11);
+    assert_eq!(drive.spans(1), [transfer, (0, Use::Program, Component::Gc, 11, 100)]);
 }
 
 #[test]
@@ -69,17 +70,17 @@ fn pages_of_a_multi_plane_operation_are_transferred_one_by_one() {
     let reads = [16, 17].map(|page| drive.read(page, Cause::Map));
     drive.times([programs, reads].concat().try_into().unwrap_or([0; 4]));
     let die = [
-        (0, Use::Transfer, Part::Die, 0, 21),
-        (0, Use::Program, Part::Die, 21, 221),
-        (0, Use::Read, Part::Map, 221, 247),
-        (0, Use::Transfer, Part::Map, 247, 267),
+        (0, Use::Transfer, Component::Die, 0, 21),
+        (0, Use::Program, Component::Die, 21, 221),
+        (0, Use::Read, Component::Map, 221, 247),
+        (0, Use::Transfer, Component::Map, 247, 267),
     ];
     assert_eq!(drive.spans(1), die);
     // Equal neighbours are one span.
     let spans = drive.recording().spans;
     let channel: Vec<_> = spans.iter().filter(|span| span.lane == 4).map(tuple).collect();
-    let writes = (4, Use::Transfer, Part::Bus, 1, 21);
-    assert_eq!(channel, [writes, (4, Use::Transfer, Part::Map, 247, 267)]);
+    let writes = (4, Use::Transfer, Component::Bus, 1, 21);
+    assert_eq!(channel, [writes, (4, Use::Transfer, Component::Map, 247, 267)]);
 }
 
 #[test]
@@ -91,10 +92,10 @@ fn a_die_that_waits_for_its_channel() {
     assert_eq!(
         second,
         [
-            (1, Use::Transfer, Part::Die, 0, 1),
-            (1, Use::Wait, Part::Die, 1, 11),
-            (1, Use::Transfer, Part::Die, 11, 21),
-            (1, Use::Program, Part::Die, 21, 221),
+            (1, Use::Transfer, Component::Die, 0, 1),
+            (1, Use::Wait, Component::Die, 1, 11),
+            (1, Use::Transfer, Component::Die, 11, 21),
+            (1, Use::Program, Component::Die, 21, 221),
         ]
     );
 }
@@ -111,10 +112,10 @@ fn an_operation_that_is_interrupted() {
     assert_eq!(
         drive.spans(1),
         [
-            (0, Use::Erase, Part::Gc, 0, 121),
-            (0, Use::Read, Part::Die, 121, 147),
-            (0, Use::Transfer, Part::Die, 147, 157),
-            (0, Use::Erase, Part::Gc, 157, 157 + 5 + 1400),
+            (0, Use::Erase, Component::Gc, 0, 121),
+            (0, Use::Read, Component::Die, 121, 147),
+            (0, Use::Transfer, Component::Die, 147, 157),
+            (0, Use::Erase, Component::Gc, 157, 157 + 5 + 1400),
         ]
     );
 }
@@ -125,9 +126,9 @@ fn a_page_in_the_cache_register_is_of_the_channel() {
     let mut drive = recorded(SERIAL, schedule);
     let tickets = [0, 1].map(|page| drive.program(page, Cause::Host));
     drive.times(tickets);
-    let cells = (0, Use::Program, Part::Die, 11, 411);
-    assert_eq!(drive.spans(1), [(0, Use::Transfer, Part::Die, 0, 11), cells]);
-    let pages = [(1, 11), (12, 22)].map(|(from, to)| (1, Use::Transfer, Part::Bus, from, to));
+    let cells = (0, Use::Program, Component::Die, 11, 411);
+    assert_eq!(drive.spans(1), [(0, Use::Transfer, Component::Die, 0, 11), cells]);
+    let pages = [(1, 11), (12, 22)].map(|(from, to)| (1, Use::Transfer, Component::Bus, from, to));
     assert_eq!(drive.spans(2)[2..], pages);
 }
 
@@ -158,11 +159,11 @@ fn the_window_is_around_the_request_that_took_longest() {
     assert_eq!(found.served, Some(served(2, 133, 633)));
     assert_eq!((found.from_ns, found.to_ns, found.left_out_ns), (333, 733, 0));
     let expected = [
-        (0, Use::Program, Part::Die, 333, 422),
-        (0, Use::Transfer, Part::Die, 422, 433),
-        (0, Use::Program, Part::Die, 433, 633),
-        (0, Use::Transfer, Part::Die, 633, 644),
-        (0, Use::Program, Part::Die, 644, 733),
+        (0, Use::Program, Component::Die, 333, 422),
+        (0, Use::Transfer, Component::Die, 422, 433),
+        (0, Use::Program, Component::Die, 433, 633),
+        (0, Use::Transfer, Component::Die, 633, 644),
+        (0, Use::Program, Component::Die, 644, 733),
     ];
     assert_eq!(found.spans[..5].iter().map(tuple).collect::<Vec<_>>(), expected);
     assert_eq!(found.dies, [0]);
@@ -199,6 +200,6 @@ fn a_window_of_too_many_spans_is_made_shorter_and_says_so() {
     assert_eq!(found.left_out_ns, 4000 - (found.to_ns - found.from_ns));
     assert!(found.from_ns < 2000 && 2000 < found.to_ns, "{} {}", found.from_ns, found.to_ns);
     // The recording has all spans of the time that it covers.
-    let part = whole.spans.iter().filter_map(|span| span.within(found.from_ns, found.to_ns));
-    assert_eq!(found.spans, part.collect::<Vec<_>>());
+    let component = whole.spans.iter().filter_map(|span| span.within(found.from_ns, found.to_ns));
+    assert_eq!(found.spans, component.collect::<Vec<_>>());
 }

@@ -36,7 +36,7 @@ fn reads_of_the_host_go_first_where_they_may() {
 }
 
 #[test]
-fn what_has_stood_there_for_long_goes_before_younger_reads() {
+fn a_starved_operation_goes_before_younger_reads() {
     let ends = |starve_ns: u64| {
         let mut drive = scheduled(SERIAL, TIMING, read_first(starve_ns));
         drive.erase(7, Cause::Gc);
@@ -65,14 +65,22 @@ fn what_has_stood_there_for_long_goes_before_younger_reads() {
 /// Nothing begins at the time up to which the clock plays, so a read that arrives then may go
 /// first.
 #[test]
-fn who_comes_at_an_instant_is_there_when_the_die_chooses() {
+fn arrivals_at_an_instant_are_queued_when_the_die_chooses() {
     let mut drive = scheduled(SERIAL, TIMING, read_first(10_000));
     drive.erase(7, Cause::Gc);
     let program = drive.program(0, Cause::Host);
     let read = drive.at(ERASE).urgent(20);
-    assert_eq!(drive.end(read), told(ERASE + READ, &[(Part::Bus, 11), (Part::Die, 25)]));
-    let expected = [(Part::Gc, ERASE), (Part::Die, READ), (Part::Bus, 11), (Part::Die, 200)];
-    assert_eq!(drive.end(program), told(ERASE + READ + PROGRAM, &expected));
+    assert_eq!(
+        drive.end(read),
+        reported(ERASE + READ, &[(Component::Bus, 11), (Component::Die, 25)])
+    );
+    let expected = [
+        (Component::Gc, ERASE),
+        (Component::Die, READ),
+        (Component::Bus, 11),
+        (Component::Die, 200),
+    ];
+    assert_eq!(drive.end(program), reported(ERASE + READ + PROGRAM, &expected));
 }
 
 #[test]
@@ -81,11 +89,11 @@ fn an_erase_is_interrupted_for_a_read() {
     let erase = drive.erase(7, Cause::Gc);
     let read = drive.at(100).urgent(0);
     // The cells are free at 120.
-    let expected = [(Part::Gc, 20), (Part::Bus, 11), (Part::Die, 25)];
-    assert_eq!(drive.end(read), told(120 + READ, &expected));
+    let expected = [(Component::Gc, 20), (Component::Bus, 11), (Component::Die, 25)];
+    assert_eq!(drive.end(read), reported(120 + READ, &expected));
     // The erase resumes at 156, works from 161 on, and has 1401 to go.
-    let expected = [(Part::Bus, 1), (Part::Gc, 1500 + 20 + 5), (Part::Die, READ)];
-    assert_eq!(drive.end(erase), told(161 + 1401, &expected));
+    let expected = [(Component::Bus, 1), (Component::Gc, 1500 + 20 + 5), (Component::Die, READ)];
+    assert_eq!(drive.end(erase), reported(161 + 1401, &expected));
 }
 
 #[test]
@@ -105,7 +113,7 @@ fn an_operation_is_interrupted_so_many_times() {
 }
 
 #[test]
-fn what_is_nearly_done_is_not_interrupted() {
+fn an_operation_that_is_nearly_done_is_not_interrupted() {
     let ends = |at: u64| {
         let mut drive = scheduled(SERIAL, TIMING, interrupted(1000, 2));
         let erase = drive.erase(7, Cause::Gc);
@@ -117,7 +125,7 @@ fn what_is_nearly_done_is_not_interrupted() {
 }
 
 #[test]
-fn what_is_interrupted_goes_on_before_it_starves() {
+fn an_interrupted_operation_continues_before_it_starves() {
     let ends = |starve_ns: u64| {
         let mut drive = scheduled(SERIAL, TIMING, interrupted(starve_ns, 1));
         let erase = drive.erase(7, Cause::Gc);
@@ -139,8 +147,8 @@ fn a_command_is_sent_before_it_is_interrupted() {
     let mut drive = scheduled(SERIAL, timing, interrupted(1000, 1));
     let erase = drive.erase(7, Cause::Gc);
     let read = drive.at(20).urgent(0);
-    let expected = [(Part::Gc, 30 + 20), (Part::Bus, 60), (Part::Die, 25)];
-    assert_eq!(drive.end(read), told(70 + 85, &expected));
+    let expected = [(Component::Gc, 30 + 20), (Component::Bus, 60), (Component::Die, 25)];
+    assert_eq!(drive.end(read), reported(70 + 85, &expected));
     assert_eq!(drive.times([erase]), [155 + 5 + 1500]);
 }
 
@@ -148,15 +156,15 @@ fn a_command_is_sent_before_it_is_interrupted() {
 fn with_a_cache_register_the_cells_read_while_a_page_is_transferred() {
     let mut drive = cached(10);
     let reads = [0, 1, 2].map(|page| drive.read(page, Cause::Host));
-    let own = [(Part::Bus, 11), (Part::Die, 25)];
-    let after = |wait: u64| told(wait + READ, &[&[(Part::Die, wait)], &own[..]].concat());
+    let own = [(Component::Bus, 11), (Component::Die, 25)];
+    let after = |wait: u64| reported(wait + READ, &[&[(Component::Die, wait)], &own[..]].concat());
     assert_eq!(drive.ends(reads), [after(0), after(26), after(52)]);
     // The register is occupied until 66: the page that was read by 52 stays in the cells.
     let mut drive = cached(40);
     let reads = [0, 1, 2].map(|page| drive.read(page, Cause::Host));
-    let waits = |wait: u64| [(Part::Die, wait + 25), (Part::Bus, 1 + 14 + 40)];
-    let first = told(66, &[(Part::Die, 25), (Part::Bus, 41)]);
-    assert_eq!(drive.ends(reads), [first, told(106, &waits(26)), told(146, &waits(66))]);
+    let waits = |wait: u64| [(Component::Die, wait + 25), (Component::Bus, 1 + 14 + 40)];
+    let first = reported(66, &[(Component::Die, 25), (Component::Bus, 41)]);
+    assert_eq!(drive.ends(reads), [first, reported(106, &waits(26)), reported(146, &waits(66))]);
 }
 
 #[test]
@@ -164,24 +172,29 @@ fn with_a_cache_register_the_next_page_is_loaded_while_the_cells_program() {
     let mut drive = cached(10);
     let programs = [0, 1, 2].map(|page| drive.program(page, Cause::Host));
     let [first, second, third] = drive.ends(programs);
-    assert_eq!(first, told(211, &[(Part::Bus, 11), (Part::Die, 200)]));
+    assert_eq!(first, reported(211, &[(Component::Bus, 11), (Component::Die, 200)]));
     // The second program waits for the die until 11, and in the register from 22 to 211.
-    assert_eq!(second, told(411, &[(Part::Die, 11 + 189 + 200), (Part::Bus, 11)]));
-    let expected = [(Part::Die, 211 + 189 + 200), (Part::Bus, 11)];
-    assert_eq!(third, told(611, &expected));
+    assert_eq!(second, reported(411, &[(Component::Die, 11 + 189 + 200), (Component::Bus, 11)]));
+    let expected = [(Component::Die, 211 + 189 + 200), (Component::Bus, 11)];
+    assert_eq!(third, reported(611, &expected));
 }
 
 #[test]
-fn what_waits_in_the_register_goes_before_all_others() {
+fn an_operation_in_the_register_goes_before_all_others() {
     let mut drive = cached(10);
     drive.erase(7, Cause::Gc);
     let program = drive.at(100).program(0, Cause::Host);
     let read = drive.at(105).read(20, Cause::Host);
     // The program is in the register from 111 on.
-    let expected = [(Part::Bus, 11), (Part::Gc, ERASE - 111), (Part::Die, 200)];
-    assert_eq!(drive.end(program), told(ERASE + 200, &expected));
-    let expected = [(Part::Gc, ERASE - 105), (Part::Die, 200), (Part::Bus, 11), (Part::Die, 25)];
-    assert_eq!(drive.end(read), told(ERASE + 200 + READ, &expected));
+    let expected = [(Component::Bus, 11), (Component::Gc, ERASE - 111), (Component::Die, 200)];
+    assert_eq!(drive.end(program), reported(ERASE + 200, &expected));
+    let expected = [
+        (Component::Gc, ERASE - 105),
+        (Component::Die, 200),
+        (Component::Bus, 11),
+        (Component::Die, 25),
+    ];
+    assert_eq!(drive.end(read), reported(ERASE + 200 + READ, &expected));
 }
 
 /// During the transfer of a page that was read, an erase may begin, but a program may not.
@@ -197,7 +210,7 @@ fn a_program_needs_the_register() {
 
 /// While a program is in the register, the erase in the cells must not be interrupted.
 #[test]
-fn what_would_have_to_wait_in_the_register_is_not_interrupted() {
+fn nothing_is_interrupted_while_the_register_is_taken() {
     let schedule = Schedule { cache_register: true, ..interrupted(10_000, 9) };
     let mut drive = scheduled(SERIAL, TIMING, schedule);
     drive.erase(7, Cause::Gc);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// A drive with some pages written once, some twice and some often: a stream each.
-fn worked(plan: &Plan) -> PageFtl<Flash, Ideal> {
+fn worked(plan: &DriveSetup) -> PageFtl<Flash, Ideal> {
     let mapping = Ideal::new(&MapConfig::new(plan.geometry(), 0));
     let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
     let chain = &mut Chain::default();
@@ -14,8 +14,8 @@ fn worked(plan: &Plan) -> PageFtl<Flash, Ideal> {
 }
 
 #[test]
-fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
-    let plan = Plan { streams: 3, journal: Some(1000), ..PLAN };
+fn a_mount_restores_the_units_of_the_checkpoint() {
+    let plan = DriveSetup { streams: 3, journal: Some(1000), ..SETUP };
     let mut before = worked(&plan);
     before.shut_down(&mut Chain::default()).unwrap();
     let units = || (0..SHAPE.units).map(Unit);
@@ -45,7 +45,7 @@ fn a_mount_restores_what_the_checkpoint_said_of_the_units() {
 
 #[test]
 fn a_recovery_ends_with_a_checkpoint() {
-    let plan = Plan { streams: 3, journal: Some(1000), ..PLAN };
+    let plan = DriveSetup { streams: 3, journal: Some(1000), ..SETUP };
     let before = worked(&plan);
     let taken = before.store.stamp;
     let first = Layout::new(plan.geometry()).find(&before.store.nand).unwrap();
@@ -76,7 +76,7 @@ fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
     // a checkpoint may be taken when the first page is written and the entries of the second are
     // not unmapped yet.
     for fill in 0..8 {
-        let plan = Plan { map_on_flash: true, journal: Some(1), ..PLAN };
+        let plan = DriveSetup { map_on_flash: true, journal: Some(1), ..SETUP };
         let mapping = NoCache::new(&MapConfig::new(plan.geometry(), 0));
         let mut ftl = PageFtl::new(plan.flash(), mapping, plan.config()).unwrap();
         let chain = &mut Chain::default();
@@ -102,7 +102,7 @@ fn a_trim_of_many_map_pages_is_kept_whenever_a_checkpoint_is_taken() {
 #[test]
 fn the_log_is_empty_until_something_is_written_there() {
     use crate::ftl::Remap;
-    let plan = Plan { log_pages: 4, ..PLAN };
+    let plan = DriveSetup { log_pages: 4, ..SETUP };
     let (mut ftl, _) = plan.recover(plan.flash());
     for lpn in [16, 19] {
         assert!(ftl.is_log_empty());

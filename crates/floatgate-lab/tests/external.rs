@@ -5,17 +5,17 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Lpn, Ppn, Unit};
-use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
+use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
     Access, AccessKind, AnyMapping, MapConfig, MapOp, MapStats, Mapping, Residency,
 };
-use floatgate_ftl::placement::{GuestPlacement, HostWrite, Reclaimed, Relocation};
+use floatgate_ftl::placement::{ExternalPlacement, HostWrite, Reclaimed, Relocation};
 use floatgate_ftl::request::Request;
 use floatgate_ftl::unit_table::{Pool, UnitTable};
 use floatgate_ftl::victim::{Victim, VictimConfig};
 use floatgate_lab::config::Config;
-use floatgate_lab::drive::Guests;
+use floatgate_lab::drive::ExternalPolicies;
 use floatgate_lab::result::{Facts, RunResult};
 use floatgate_lab::run::{Control, Options, RunError, run_with};
 use floatgate_lab::workload::generator;
@@ -65,7 +65,7 @@ struct ByHandle {
     border: Border,
 }
 
-impl GuestPlacement for ByHandle {
+impl ExternalPlacement for ByHandle {
     fn stream(&mut self, _: HostWrite, handle: u16) -> u8 {
         self.border.ask();
         u8::from(self.shared) + u8::try_from(handle).expect("there are few")
@@ -177,7 +177,7 @@ struct LastUsed {
     border: Border,
 }
 
-impl GuestBuffer for LastUsed {
+impl ExternalBuffer for LastUsed {
     fn written(&mut self, block: u32, _: Range<u32>, _: u32) {
         self.read(block);
     }
@@ -209,8 +209,8 @@ impl Ours {
     }
 }
 
-impl Guests for Ours {
-    fn placement(&mut self, _: &Geometry) -> Option<Box<dyn GuestPlacement>> {
+impl ExternalPolicies for Ours {
+    fn placement(&mut self, _: &Geometry) -> Option<Box<dyn ExternalPlacement>> {
         let (shared, anew) = (self.shared, self.anew);
         self.is_on(PLACEMENT).map(|border| Box::new(ByHandle { shared, anew, border }) as _)
     }
@@ -223,10 +223,10 @@ impl Guests for Ours {
         let (geometry, room) = (config.geometry, (config.cache_bytes / 8) as usize);
         let (cached, stats) = (Vec::new(), MapStats::default());
         self.is_on(MAPPING)
-            .map(|border| AnyMapping::of(Entries { geometry, room, cached, stats, border }))
+            .map(|border| AnyMapping::boxed(Entries { geometry, room, cached, stats, border }))
     }
 
-    fn buffer(&mut self, _: &Geometry, _: &BufferConfig) -> Option<Box<dyn GuestBuffer>> {
+    fn buffer(&mut self, _: &Geometry, _: &BufferConfig) -> Option<Box<dyn ExternalBuffer>> {
         self.is_on(BUFFER).map(|border| Box::new(LastUsed { used: Vec::new(), border }) as _)
     }
 
@@ -264,7 +264,7 @@ const TENANTS: &str =
 fn play(
     spec: &str,
     sets: &[(&str, &str)],
-    guests: Option<Box<dyn Guests>>,
+    policies: Option<Box<dyn ExternalPolicies>>,
     control: &Control,
 ) -> Result<RunResult, RunError> {
     let small = [
@@ -283,7 +283,7 @@ fn play(
     let mut workload = generator(spec, 1).expect(spec);
     let span_bytes = workload.span_bytes();
     let options = Options { span_bytes, seed: 5, verify: true, start_cache: None };
-    run_with(&config, guests, &mut *workload, Facts::default(), options, control)
+    run_with(&config, policies, &mut *workload, Facts::default(), options, control)
 }
 
 /// Returns a result without the names of policies and the elapsed time.
@@ -299,10 +299,10 @@ fn counted(result: &RunResult) -> Value {
     document
 }
 
-fn ours(axes: &[&'static str], shared: bool, anew: bool) -> (Border, Box<dyn Guests>) {
+fn ours(axes: &[&'static str], shared: bool, anew: bool) -> (Border, Box<dyn ExternalPolicies>) {
     let border = Border::default();
-    let guests = Ours { shared, anew, axes: axes.to_vec(), border: border.clone() };
-    (border, Box::new(guests))
+    let policies = Ours { shared, anew, axes: axes.to_vec(), border: border.clone() };
+    (border, Box::new(policies))
 }
 
 /// Returns `sets`, with external policies on these axes.
@@ -317,9 +317,9 @@ fn named<'a>(sets: &[(&'a str, &'a str)], axes: &[&'a str], streams: &'a str) ->
 /// policies.
 fn assert_equal(sets: &[(&str, &str)], axes: &[&'static str], shared: bool, anew: bool) -> Value {
     let theirs = play(TENANTS, sets, None, &Control::default()).expect("a result");
-    let (border, guests) = ours(axes, shared, anew);
+    let (border, policies) = ours(axes, shared, anew);
     let sets = named(sets, axes, if shared { "5" } else { "4" });
-    let mine = play(TENANTS, &sets, Some(guests), &border.control).expect("a result");
+    let mine = play(TENANTS, &sets, Some(policies), &border.control).expect("a result");
     assert_eq!(counted(&mine), counted(&theirs), "{axes:?} {sets:?}");
     let seen = border.seen.lock().expect("one thread");
     assert!(seen.asked > 100, "{axes:?} were asked {} times", seen.asked);
@@ -371,10 +371,10 @@ fn a_placement_from_outside_has_the_handles_that_host_has() {
 
 /// Each request is announced, and begins under its number. Numbers restart at 0 after the fill.
 #[test]
-fn guests_are_told_of_every_request() {
-    let (border, guests) = ours(&[VICTIM], false, false);
+fn external_policies_get_every_request() {
+    let (border, policies) = ours(&[VICTIM], false, false);
     let sets = named(&[("start.fill", "sequential")], &[VICTIM], "");
-    let result = play(TENANTS, &sets, Some(guests), &border.control).expect("a result");
+    let result = play(TENANTS, &sets, Some(policies), &border.control).expect("a result");
     let seen = border.seen.lock().expect("one thread");
     let pages = (result.drive.logical_bytes / 512, result.workload.requests);
     assert_eq!((seen.in_all - seen.begun, seen.begun), pages);
@@ -384,11 +384,11 @@ fn guests_are_told_of_every_request() {
 /// Returns the request at which the policy on `axis` fails in its `nth` call, and whether this
 /// request belongs to the workload.
 fn failure(axis: &'static str, nth: u64, fill: &'static str) -> (bool, u64) {
-    let (border, guests) = ours(&[axis], false, false);
+    let (border, policies) = ours(&[axis], false, false);
     border.seen.lock().expect("one thread").fails_at = Some(nth);
     let sets = named(&[("start.fill", fill)], &[axis], "1");
     let spec = "sequential:span=2MiB,size=512,writes=20k";
-    let error = play(spec, &sets, Some(guests), &border.control).expect_err("it fails");
+    let error = play(spec, &sets, Some(policies), &border.control).expect_err("it fails");
     assert!(matches!(error, RunError::Cancelled), "{axis}: {error}");
     let seen = border.seen.lock().expect("one thread");
     let failed = seen.failed.expect("it was asked as often");
@@ -397,7 +397,7 @@ fn failure(axis: &'static str, nth: u64, fill: &'static str) -> (bool, u64) {
 }
 
 #[test]
-fn a_guest_that_fails_ends_the_run_and_it_is_known_at_which_request() {
+fn a_failing_external_policy_ends_the_run_and_names_the_request() {
     // One call for each page: a look-up and a program.
     assert_eq!(failure(PLACEMENT, 700, "none"), (true, 700));
     assert_eq!(failure(MAPPING, 3000, "none"), (true, 3000));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, MapConfig, MapOp, MapStats, MapUntold, Mapping, Residency,
+    Access, AccessKind, MapConfig, MapOp, MapStats, MapUnreported, Mapping, Residency,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub(crate) struct MapAccess {
 /// Counts of a policy since its start, each if the policy reports it: hits, misses, evictions,
 /// dirty evictions, entries prefetched, prefetched entries used, and not used. The last is the
 /// present size of its cache in bytes.
-type Told = [Option<u64>; 8];
+type Counts = [Option<u64>; 8];
 
 /// The mapping of a drive.
 pub(super) struct Mapped {
@@ -41,8 +41,8 @@ pub(super) struct Mapped {
     hits: u64,
     misses: u64,
     /// Latest counts from the policy. `before` has the counts at the last reset.
-    told: Cell<Told>,
-    before: Told,
+    reported: Cell<Counts>,
+    before: Counts,
     border: Arc<Border>,
 }
 
@@ -58,21 +58,21 @@ impl Mapped {
             tells_counts,
             hits: 0,
             misses: 0,
-            told: Cell::default(),
-            before: Told::default(),
+            reported: Cell::default(),
+            before: Counts::default(),
             border: Arc::clone(border),
         }
     }
 
     /// Returns the policy's counts since its start.
-    fn counted(&self) -> Told {
+    fn counted(&self) -> Counts {
         if self.tells_counts {
-            let told = self
+            let counts = self
                 .border
-                .ask(self.told.get(), |py| self.policy.call_method0(py, "counts")?.extract(py));
-            self.told.set(told);
+                .ask(self.reported.get(), |py| self.policy.call_method0(py, "counts")?.extract(py));
+            self.reported.set(counts);
         }
-        self.told.get()
+        self.reported.get()
     }
 
     /// Returns the map operations in the answer of a method.
@@ -182,7 +182,7 @@ impl Mapping for Mapped {
     fn stats(&self) -> MapStats {
         let now = self.counted();
         let of = |at: usize| now[at].map(|count| count - self.before[at].unwrap_or(0));
-        let (count, is_untold) = (|at| of(at).unwrap_or(0), |at: usize| now[at].is_none());
+        let (count, is_unreported) = (|at| of(at).unwrap_or(0), |at: usize| now[at].is_none());
         MapStats {
             hits: of(0).unwrap_or(self.hits),
             misses: of(1).unwrap_or(self.misses),
@@ -191,19 +191,19 @@ impl Mapping for Mapped {
             prefetched: count(4),
             prefetch_used: count(5),
             prefetch_unused: count(6),
-            untold: MapUntold {
-                evictions: is_untold(2),
-                dirty_evictions: is_untold(3),
-                prefetched: is_untold(4),
-                prefetch_used: is_untold(5),
-                prefetch_unused: is_untold(6),
-                cache_bytes: is_untold(7),
+            unreported: MapUnreported {
+                evictions: is_unreported(2),
+                dirty_evictions: is_unreported(3),
+                prefetched: is_unreported(4),
+                prefetch_used: is_unreported(5),
+                prefetch_unused: is_unreported(6),
+                cache_bytes: is_unreported(7),
             },
         }
     }
 
     fn cache_bytes(&self) -> u64 {
-        self.told.get()[7].unwrap_or(0)
+        self.reported.get()[7].unwrap_or(0)
     }
 
     fn check(&self) {

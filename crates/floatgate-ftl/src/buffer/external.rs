@@ -10,7 +10,7 @@ use super::{BufferConfig, EvictionPolicy, Written};
 
 /// Interface of an external buffer policy. A block number is the block's first page divided by the
 /// pages per block.
-pub trait GuestBuffer: Send {
+pub trait ExternalBuffer: Send {
     /// Records a write to a block: the pages, counted from the start of the block, and the number
     /// of pages now buffered.
     fn written(&mut self, block: u32, pages: Range<u32>, buffered: u32);
@@ -29,8 +29,8 @@ pub trait GuestBuffer: Send {
 const NONE: u32 = u32::MAX;
 
 /// External policy with its candidate blocks.
-pub(super) struct Guest {
-    policy: Box<dyn GuestBuffer>,
+pub(super) struct ExternalEviction {
+    policy: Box<dyn ExternalBuffer>,
     /// Candidate blocks, and in `slots` their slots, in the same order.
     blocks: Vec<u32>,
     slots: Vec<u32>,
@@ -38,8 +38,8 @@ pub(super) struct Guest {
     places: Vec<u32>,
 }
 
-impl Guest {
-    pub(super) fn new(policy: Box<dyn GuestBuffer>, config: &BufferConfig) -> Self {
+impl ExternalEviction {
+    pub(super) fn new(policy: Box<dyn ExternalBuffer>, config: &BufferConfig) -> Self {
         let places = vec![NONE; config.slots()];
         Self { policy, blocks: Vec::new(), slots: Vec::new(), places }
     }
@@ -49,7 +49,7 @@ impl Guest {
     }
 }
 
-impl EvictionPolicy for Guest {
+impl EvictionPolicy for ExternalEviction {
     fn put(&mut self, written: &Written) {
         self.places[written.slot as usize] = self.blocks.len() as u32;
         self.blocks.push(written.block);

@@ -15,19 +15,19 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
+use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{AnyMapping, MapConfig};
-use floatgate_ftl::placement::GuestPlacement;
+use floatgate_ftl::placement::ExternalPlacement;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::{Victim, VictimConfig};
-use floatgate_lab::drive::Guests;
+use floatgate_lab::drive::ExternalPolicies;
 use floatgate_lab::run::{Control, RunError};
 use pyo3::exceptions::PyAssertionError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use buffer::Held;
+use buffer::PyBuffer;
 pub(crate) use mapping::MapAccess;
 use mapping::Mapped;
 use placement::{Ahead, Placed};
@@ -86,16 +86,16 @@ impl Border {
         self.fail_at(error, At { is_start, request: Some(request), until });
     }
 
-    /// Returns the exception of a policy, or None if there was none. `told` adds the request that
-    /// the policy was called for.
-    pub(crate) fn fault(&self, py: Python<'_>, told: &Py<PyAny>) -> Option<PyErr> {
+    /// Returns the exception of a policy, or None if there was none. `describe` adds the request
+    /// that the policy was called for.
+    pub(crate) fn fault(&self, py: Python<'_>, describe: &Py<PyAny>) -> Option<PyErr> {
         let (error, at) = locked(&self.fault).take()?;
         let request = at.request.map(|(number, request)| {
             (number + 1, format!("{:?}", request.op).to_lowercase(), request.offset, request.length)
         });
         let cause = error.into_value(py);
-        let told = told.call1(py, (cause, at.is_start, request, at.until));
-        Some(told.map_or_else(|error| error, |error| PyErr::from_value(error.into_bound(py))))
+        let described = describe.call1(py, (cause, at.is_start, request, at.until));
+        Some(described.map_or_else(|error| error, |error| PyErr::from_value(error.into_bound(py))))
     }
 }
 
@@ -135,7 +135,7 @@ fn bytes<'py>(py: Python<'py>, numbers: impl ExactSizeIterator<Item = i64>) -> B
 
 /// The policies of a run, as prepared by `floatgate.guests.calls`. None stands for a built-in
 /// policy.
-pub(crate) struct PyGuests {
+pub(crate) struct PyPolicies {
     border: Arc<Border>,
     placement: Option<Py<PyAny>>,
     victim: Option<Py<PyAny>>,
@@ -145,7 +145,7 @@ pub(crate) struct PyGuests {
     log2_page: u32,
 }
 
-impl PyGuests {
+impl PyPolicies {
     /// Takes the policies from the attributes `placement`, `victim`, `mapping` and `buffer`.
     pub(crate) fn new(given: &Bound<'_, PyAny>, control: &Arc<Control>) -> PyResult<Self> {
         let named = |name| {
@@ -183,8 +183,8 @@ impl PyGuests {
     }
 }
 
-impl Guests for PyGuests {
-    fn placement(&mut self, geometry: &Geometry) -> Option<Box<dyn GuestPlacement>> {
+impl ExternalPolicies for PyPolicies {
+    fn placement(&mut self, geometry: &Geometry) -> Option<Box<dyn ExternalPlacement>> {
         let policy = self.placement.take()?;
         self.start(&policy, DriveShape::new(geometry));
         self.log2_page = geometry.log2_page_bytes();
@@ -203,17 +203,17 @@ impl Guests for PyGuests {
     fn mapping(&mut self, config: &MapConfig) -> Option<AnyMapping> {
         let policy = self.mapping.take()?;
         self.start(&policy, MapShape::new(config));
-        Some(AnyMapping::of(Mapped::new(policy, config, &self.border)))
+        Some(AnyMapping::boxed(Mapped::new(policy, config, &self.border)))
     }
 
     fn buffer(
         &mut self,
         geometry: &Geometry,
         config: &BufferConfig,
-    ) -> Option<Box<dyn GuestBuffer>> {
+    ) -> Option<Box<dyn ExternalBuffer>> {
         let policy = self.buffer.take()?;
         self.start(&policy, BufferShape::new(geometry, config));
-        Some(Box::new(Held::new(policy, &self.border)))
+        Some(Box::new(PyBuffer::new(policy, &self.border)))
     }
 
     fn upcoming(&mut self, before: u64, requests: &[Request]) {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::pages;
-use floatgate_ftl::placement::{self as engine, GuestPlacement, Relocation};
+use floatgate_ftl::placement::{self as engine, ExternalPlacement, Relocation};
 use pyo3::exceptions::{PyAssertionError, PyValueError};
 use pyo3::prelude::*;
 
@@ -134,7 +134,7 @@ impl Placed {
     }
 }
 
-impl GuestPlacement for Placed {
+impl ExternalPlacement for Placed {
     fn stream(&mut self, write: engine::HostWrite, handle: u16) -> u8 {
         match &self.ahead {
             None => self.border.ask(0, |py| self.stream_of(py, write, handle)),

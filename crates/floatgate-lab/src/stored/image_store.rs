@@ -19,7 +19,7 @@ const BLOCK: u64 = 4 << 10;
 /// The bytes of an image. Any number of threads may read while one writes; a reader of bytes that
 /// are being written may see some of the new bytes.
 #[derive(Debug)]
-pub enum Place {
+pub enum ImageStore {
     /// A file.
     File(File),
     /// Memory, which lasts until the process ends.
@@ -37,21 +37,21 @@ pub struct Memory {
 }
 
 /// The part of a range of bytes in one extent.
-struct Part<'a> {
+struct StoredPart<'a> {
     extent: &'a RwLock<Vec<u8>>,
     inside: Range<usize>,
     /// Position of the part in the range.
     of: Range<usize>,
 }
 
-impl Place {
-    /// Makes a place of `length` bytes of memory.
+impl ImageStore {
+    /// Makes a store of `length` bytes of memory.
     pub fn memory(length: u64) -> Self {
         let extents = (0..length.div_ceil(EXTENT as u64)).map(|_| RwLock::default()).collect();
         Self::Memory(Memory { length, extents })
     }
 
-    /// Locks the place for this process alone, or shared with other readers. False if another
+    /// Locks the store for this process alone, or shared with other readers. False if another
     /// process has a lock that excludes this one.
     pub(super) fn lock(&self, read_only: bool) -> io::Result<bool> {
         let Self::File(file) = self else { return Ok(true) };
@@ -80,7 +80,7 @@ impl Place {
     /// Fills `into` with the bytes from `at` on.
     ///
     /// # Errors
-    /// If the place has fewer bytes, or the operating system refuses.
+    /// If the store has fewer bytes, or the operating system refuses.
     pub fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
         match self {
             Self::File(file) => file.read_exact_at(into, at),
@@ -103,7 +103,7 @@ impl Place {
         }
     }
 
-    /// Returns a range to the file system; the range then reads as zeros. False if the place cannot
+    /// Returns a range to the file system; the range then reads as zeros. False if the store cannot
     /// do that; then nothing has changed.
     pub(super) fn punch(&self, range: &Range<u64>) -> io::Result<bool> {
         match self {
@@ -126,7 +126,7 @@ impl Place {
 
 impl Memory {
     /// Splits a range of bytes into its parts by extent.
-    fn parts(&self, at: u64, length: usize) -> io::Result<impl Iterator<Item = Part<'_>>> {
+    fn parts(&self, at: u64, length: usize) -> io::Result<impl Iterator<Item = StoredPart<'_>>> {
         let end = at.checked_add(length as u64).filter(|&end| end <= self.length);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut from = at;
@@ -136,12 +136,12 @@ impl Memory {
             let extent = self.extents.get((from / EXTENT as u64) as usize).filter(|_| bytes > 0)?;
             let start = (from - at) as usize;
             from += bytes as u64;
-            Some(Part { extent, inside: inside..inside + bytes, of: start..start + bytes })
+            Some(StoredPart { extent, inside: inside..inside + bytes, of: start..start + bytes })
         }))
     }
 
     fn read(&self, at: u64, into: &mut [u8]) -> io::Result<()> {
-        for Part { extent, inside, of } in self.parts(at, into.len())? {
+        for StoredPart { extent, inside, of } in self.parts(at, into.len())? {
             match shared(extent).get(inside) {
                 Some(bytes) => into[of].copy_from_slice(bytes),
                 None => into[of].fill(0),
@@ -151,7 +151,7 @@ impl Memory {
     }
 
     fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        for Part { extent, inside, of } in self.parts(at, bytes.len())? {
+        for StoredPart { extent, inside, of } in self.parts(at, bytes.len())? {
             let mut extent = extent.write().unwrap_or_else(PoisonError::into_inner);
             if extent.is_empty() {
                 *extent = vec![0; EXTENT];
@@ -262,7 +262,7 @@ mod tests {
         ) {
             let file = tempfile::tempfile().unwrap();
             file.set_len(LENGTH).unwrap();
-            let [file, memory] = [Place::File(file), Place::memory(LENGTH)];
+            let [file, memory] = [ImageStore::File(file), ImageStore::memory(LENGTH)];
             for (at, length, byte) in writes {
                 let bytes = vec![byte; length];
                 let is_within = at + length as u64 <= LENGTH;
@@ -281,19 +281,19 @@ mod tests {
         }
 
         #[test]
-        fn what_is_stored_is_found_and_holes_are_zeros(
+        fn stored_bytes_are_found_and_holes_are_zeros(
             writes in prop::collection::vec((0..LENGTH - 2 * BLOCK, 1..2 * BLOCK as usize), 0..5),
             start in 0..LENGTH,
         ) {
-            let place = Place::memory(LENGTH);
+            let store = ImageStore::memory(LENGTH);
             let mut shadow = vec![0_u8; LENGTH as usize];
             for (at, length) in writes {
                 shadow[at as usize..][..length].fill(1);
-                place.write(at, &vec![1; length]).unwrap();
+                store.write(at, &vec![1; length]).unwrap();
             }
             let mut at = start;
             while at < LENGTH {
-                let stored = place.next_stored(at..LENGTH).unwrap();
+                let stored = store.next_stored(at..LENGTH).unwrap();
                 prop_assert!(at <= stored.start && stored.end <= LENGTH);
                 let hole = &shadow[at as usize..stored.start as usize];
                 prop_assert!(hole.iter().all(|&byte| byte == 0));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use floatgate_ftl::buffer::GuestBuffer;
+use floatgate_ftl::buffer::ExternalBuffer;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use super::{Border, bytes, shown};
 const BATCH: usize = 1024;
 
 /// Policy that chooses the block to evict.
-pub(super) struct Held {
+pub(super) struct PyBuffer {
     policy: Py<PyAny>,
     hears_writes: bool,
     is_batched: bool,
@@ -22,11 +22,11 @@ pub(super) struct Held {
     hears_trims: bool,
     /// Writes not yet passed to a batched policy. For each: block, first page, number of pages, and
     /// pages of the block that were buffered then.
-    untold: Vec<[u32; 4]>,
+    pending: Vec<[u32; 4]>,
     border: Arc<Border>,
 }
 
-impl Held {
+impl PyBuffer {
     pub(super) fn new(policy: Py<PyAny>, border: &Arc<Border>) -> Self {
         let flag = |name| border.ask(false, |py| policy.getattr(py, name)?.extract(py));
         Self {
@@ -34,7 +34,7 @@ impl Held {
             is_batched: flag("is_batched"),
             hears_reads: flag("hears_reads"),
             hears_trims: flag("hears_trims"),
-            untold: Vec::new(),
+            pending: Vec::new(),
             border: Arc::clone(border),
             policy,
         }
@@ -51,34 +51,34 @@ impl Held {
 
     /// Passes the pending writes to the policy.
     fn catch_up(&mut self) {
-        if self.untold.is_empty() {
+        if self.pending.is_empty() {
             return;
         }
         self.border.ask((), |py| {
-            let column = |at: usize| bytes(py, self.untold.iter().map(|write| write[at].into()));
+            let column = |at: usize| bytes(py, self.pending.iter().map(|write| write[at].into()));
             let given = (column(0), column(1), column(2), column(3));
             self.policy.call_method1(py, "written_batch", given).map(drop)
         });
-        self.untold.clear();
+        self.pending.clear();
     }
 }
 
 /// Passes the last writes, because users inspect the policy after the run.
-impl Drop for Held {
+impl Drop for PyBuffer {
     fn drop(&mut self) {
         self.catch_up();
     }
 }
 
-impl GuestBuffer for Held {
+impl ExternalBuffer for PyBuffer {
     fn written(&mut self, block: u32, pages: Range<u32>, buffered: u32) {
         let count = pages.end - pages.start;
         if self.hears_writes {
             self.tell("written", (block, pages.start, count, buffered));
         }
         if self.is_batched {
-            self.untold.push([block, pages.start, count, buffered]);
-            if self.untold.len() == BATCH {
+            self.pending.push([block, pages.start, count, buffered]);
+            if self.pending.len() == BATCH {
                 self.catch_up();
             }
         }

@@ -14,12 +14,12 @@ pub(super) struct Waiting {
 
 /// Queue of nodes. Most queues are short, so the first node is stored separately.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(super) struct WaitQueue {
     first: Option<Waiting>,
     rest: VecDeque<Waiting>,
 }
 
-impl Line {
+impl WaitQueue {
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.first.is_none()
@@ -81,20 +81,20 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn who_came_first_leaves_first() {
+    fn the_first_to_arrive_leaves_first() {
         let mut rng = Rng::new(1);
-        let (mut line, mut all) = (Line::default(), Vec::<Waiting>::new());
+        let (mut queue, mut all) = (WaitQueue::default(), Vec::<Waiting>::new());
         for _ in 0..10_000 {
             if rng.below(2) == 0 {
                 let (since, serial, entry) = (rng.below(8), rng.below(1 << 40), 0);
-                line.push(Waiting { since, serial, entry });
+                queue.push(Waiting { since, serial, entry });
                 all.push(Waiting { since, serial, entry });
                 all.sort_unstable();
             } else if !all.is_empty() {
-                assert_eq!(line.pop(), Some(all.remove(0)));
+                assert_eq!(queue.pop(), Some(all.remove(0)));
             }
-            assert_eq!((line.first(), line.is_empty()), (all.first(), all.is_empty()));
+            assert_eq!((queue.first(), queue.is_empty()), (all.first(), all.is_empty()));
         }
-        assert!(all.len() > 5, "lines were long");
+        assert!(all.len() > 5, "queues were long");
     }
 }

@@ -40,7 +40,7 @@ pub struct StartCache<'a> {
 }
 
 /// File of one start state.
-struct Place {
+struct StartFile {
     path: PathBuf,
     key: String,
 }
@@ -56,25 +56,25 @@ impl StartCache<'_> {
         seed: u64,
         control: &Control,
     ) -> Result<(StartResult, Option<String>), RunError> {
-        let place = self.place(config, plan, seed);
+        let file = self.file(config, plan, seed);
         let why_not = match device.state() {
             _ if depends_on_time(config)? => Some("it depends on the drive's clock".to_owned()),
             None => Some("a part of this drive cannot be saved".to_owned()),
-            Some(state) => match place.load(state) {
-                Ok(Some(started)) => return Ok((started, Some(place.taken()))),
+            Some(state) => match file.load(state) {
+                Ok(Some(started)) => return Ok((started, Some(file.use_note()))),
                 Ok(None) => None,
                 Err(error) => return Err(RunError::Unreadable(error.to_string())),
             },
         };
         let started = reach(config, plan, device, seed, control)?;
         let why_not = why_not
-            .or_else(|| place.keep(device.state()?, &started).err().map(|error| error.to_string()));
+            .or_else(|| file.keep(device.state()?, &started).err().map(|error| error.to_string()));
         let note = why_not.map(|why| format!("the start state was not kept: {why}"));
         Ok((started, note))
     }
 
     /// Returns the file for a config, a seed and a size of drive.
-    fn place(&self, config: &Config, plan: &Plan, seed: u64) -> Place {
+    fn file(&self, config: &Config, plan: &Plan, seed: u64) -> StartFile {
         let key = json!({
             "build": self.build,
             "config": without_time(config),
@@ -84,7 +84,7 @@ impl StartCache<'_> {
         let key = key.to_string();
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
-        Place { path: self.directory.join(format!("{:016x}.start", hasher.finish())), key }
+        StartFile { path: self.directory.join(format!("{:016x}.start", hasher.finish())), key }
     }
 }
 
@@ -100,8 +100,8 @@ fn without_time(config: &Config) -> Config {
     Config { latency, link, lanes, queue, flash, ..given }
 }
 
-impl Place {
-    fn taken(&self) -> String {
+impl StartFile {
+    fn use_note(&self) -> String {
         format!("the start state is that of an earlier run, from {}", self.path.display())
     }
 
@@ -140,12 +140,12 @@ impl Place {
     fn keep(&self, state: &mut dyn State, started: &StartResult) -> io::Result<()> {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let beside = self.path.with_extension(format!("{}-{number}", process::id()));
-        let kept = self.write(&beside, state, started);
-        let moved = kept.and_then(|()| fs::rename(&beside, &self.path));
+        let temporary = self.path.with_extension(format!("{}-{number}", process::id()));
+        let kept = self.write(&temporary, state, started);
+        let moved = kept.and_then(|()| fs::rename(&temporary, &self.path));
         if moved.is_err() {
             // The first error is reported. A failure to remove the file follows from it.
-            let _ = fs::remove_file(&beside);
+            let _ = fs::remove_file(&temporary);
         }
         moved
     }

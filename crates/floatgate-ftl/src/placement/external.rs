@@ -14,13 +14,13 @@ use super::{HostWrite, Placement, Reclaimed, Relocation};
 use crate::addr::Lpn;
 
 /// Interface of an external placement policy. Each stream that it returns must be below the number
-/// of streams in [`AnyPlacement::guest`](super::AnyPlacement::guest).
-pub trait GuestPlacement: Send {
+/// of streams in [`AnyPlacement::external`](super::AnyPlacement::external).
+pub trait ExternalPlacement: Send {
     /// As [`Placement::stream`], with the handle that the host has named.
     fn stream(&mut self, write: HostWrite, handle: u16) -> u8;
 
-    /// Whether [`GuestPlacement::moved`] is called. If not, pages that cleaning moves stay in their
-    /// stream. Pages of an SLC cache, which are in no placement stream, go to the first one.
+    /// Whether [`ExternalPlacement::moved`] is called. If not, pages that cleaning moves stay in
+    /// their stream. Pages of an SLC cache, which are in no placement stream, go to the first one.
     fn sorts_moved(&self) -> bool;
 
     /// Appends the stream of each page of a unit that cleaning moves. `handles` are the handles of
@@ -35,8 +35,8 @@ pub trait GuestPlacement: Send {
 }
 
 /// An external policy, and buffers for the pages of a unit.
-pub struct Guest {
-    policy: Box<dyn GuestPlacement>,
+pub struct ExternalScheme {
+    policy: Box<dyn ExternalPlacement>,
     logical_pages: u32,
     /// Handle of the last write, by page; empty until a write names a handle.
     given: Vec<u16>,
@@ -45,8 +45,8 @@ pub struct Guest {
     streams: Vec<u8>,
 }
 
-impl Guest {
-    pub(super) fn new(policy: Box<dyn GuestPlacement>, logical_pages: u32) -> Self {
+impl ExternalScheme {
+    pub(super) fn new(policy: Box<dyn ExternalPlacement>, logical_pages: u32) -> Self {
         let (pages, handles, streams) = (Vec::new(), Vec::new(), Vec::new());
         Self { policy, logical_pages, given: Vec::new(), pages, handles, streams }
     }
@@ -78,7 +78,7 @@ impl Guest {
     }
 }
 
-impl Placement for Guest {
+impl Placement for ExternalScheme {
     /// Not inlined: the path for policies of the table does not include it.
     #[inline(never)]
     fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
@@ -109,8 +109,8 @@ impl Placement for Guest {
     }
 }
 
-impl fmt::Debug for Guest {
+impl fmt::Debug for ExternalScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Guest")
+        f.write_str("ExternalScheme")
     }
 }

@@ -3,15 +3,15 @@
 use alloc::vec::Vec;
 
 use super::Timing;
-use super::events::{Events, Run};
+use super::events::{Events, FixedDelay};
 use super::graph::Graph;
-use super::node::{IS_PART, Kind, Operation, is_slc};
+use super::node::{IS_PARTIAL, Kind, Operation, is_slc};
 use super::schedule::Schedule;
 use crate::clock::Share;
 
 /// Durations and options, the graph, its events, and the present time.
 #[derive(Clone, Debug)]
-pub(super) struct Core {
+pub(super) struct SchedulerState {
     pub(super) timing: Timing,
     pub(super) schedule: Schedule,
     /// Planes of a die that can be read or programmed together, if their operations are in the
@@ -31,11 +31,11 @@ pub(super) struct Core {
     pub(super) dirty_dies: Vec<u32>,
     pub(super) dirty_channels: Vec<u32>,
     /// By node: nanoseconds that a read saves, because it transfers only a share of its pages.
-    /// Valid for nodes with the flag [`IS_PART`].
-    pub(super) spared: Vec<u64>,
+    /// Valid for nodes with the flag [`IS_PARTIAL`].
+    pub(super) saved_ns: Vec<u64>,
 }
 
-impl Core {
+impl SchedulerState {
     /// Returns whether a die programs several pages at once.
     #[inline(always)]
     pub(super) fn has_program_units(&self) -> bool {
@@ -68,33 +68,33 @@ impl Core {
     }
 
     /// Shortens the transfer of a read, which sends only a share of a page.
-    pub(super) fn spare(&mut self, at: u32, share: Share) {
+    pub(super) fn shorten_transfer(&mut self, at: u32, share: Share) {
         let page_ns = self.timing.transfer_ns;
-        let spared_ns = page_ns - share.transfer_ns(page_ns);
+        let saved_ns = page_ns - share.transfer_ns(page_ns);
         let node = self.graph.node_mut(at);
         let at = at as usize;
-        if node.flags & IS_PART == 0 {
-            node.flags |= IS_PART;
-            self.spared.resize(self.spared.len().max(at + 1), 0);
-            self.spared[at] = 0;
+        if node.flags & IS_PARTIAL == 0 {
+            node.flags |= IS_PARTIAL;
+            self.saved_ns.resize(self.saved_ns.len().max(at + 1), 0);
+            self.saved_ns[at] = 0;
         }
-        self.spared[at] += spared_ns;
+        self.saved_ns[at] += saved_ns;
     }
 
     /// Returns the nanoseconds that an operation saves in transfers.
     #[inline(always)]
-    pub(super) fn spared_ns(&self, at: u32) -> u64 {
-        if self.graph.node(at).flags & IS_PART == 0 { 0 } else { self.spared[at as usize] }
+    pub(super) fn saved_ns(&self, at: u32) -> u64 {
+        if self.graph.node(at).flags & IS_PARTIAL == 0 { 0 } else { self.saved_ns[at as usize] }
     }
 
-    /// Returns the run of a transfer of `pages` pages that is `spared_ns` shorter than usual;
+    /// Returns the delay of a transfer of `pages` pages that is `saved_ns` shorter than usual;
     /// `None` if its duration is not fixed.
     #[inline(always)]
-    pub(super) fn run_of_transfer(&self, pages: u32, spared_ns: u64) -> Option<Run> {
+    pub(super) fn delay_of_transfer(&self, pages: u32, saved_ns: u64) -> Option<FixedDelay> {
         match self.unit_transfers {
-            _ if spared_ns > 0 => None,
-            _ if pages == 1 => Some(Run::TRANSFER),
-            Some((_, of_unit)) if pages == of_unit => Some(Run::FLASH_PAGE),
+            _ if saved_ns > 0 => None,
+            _ if pages == 1 => Some(FixedDelay::TRANSFER),
+            Some((_, of_unit)) if pages == of_unit => Some(FixedDelay::FLASH_PAGE),
             _ => None,
         }
     }

@@ -1,13 +1,13 @@
 //! External policies: the caller of the engine provides them, and the engine runs them by virtual
 //! calls.
 
-use floatgate_ftl::buffer::{BufferConfig, GuestBuffer};
+use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::device::{Counters, Device};
 use floatgate_ftl::future::FutureKnowledge;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{AnyMapping, MapConfig};
 use floatgate_ftl::nand::{Recorded, Recording};
-use floatgate_ftl::placement::GuestPlacement;
+use floatgate_ftl::placement::ExternalPlacement;
 use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::unit_table::UnitTable;
 use floatgate_ftl::victim::{Victim, VictimConfig};
@@ -15,9 +15,9 @@ use floatgate_ftl::victim::{Victim, VictimConfig};
 /// The external policies of one run. The engine asks for each policy once, when it builds the
 /// drive, and reports each request to them. A policy that fails still returns a value; the control
 /// of the run must end the run.
-pub trait Guests: Send {
+pub trait ExternalPolicies: Send {
     /// Returns the placement, if `placement.scheme` is external.
-    fn placement(&mut self, _geometry: &Geometry) -> Option<Box<dyn GuestPlacement>> {
+    fn placement(&mut self, _geometry: &Geometry) -> Option<Box<dyn ExternalPlacement>> {
         None
     }
 
@@ -40,12 +40,12 @@ pub trait Guests: Send {
         &mut self,
         _geometry: &Geometry,
         _config: &BufferConfig,
-    ) -> Option<Box<dyn GuestBuffer>> {
+    ) -> Option<Box<dyn ExternalBuffer>> {
         None
     }
 
     /// Passes on the host's next requests, before the first of them begins. `_before` counts the
-    /// earlier requests, as in [`Guests::begin`].
+    /// earlier requests, as in [`ExternalPolicies::begin`].
     fn upcoming(&mut self, _before: u64, _requests: &[Request]) {}
 
     /// Reports that the drive receives a request. `_number` is the number of requests since the
@@ -57,12 +57,12 @@ pub trait Guests: Send {
 }
 
 /// No external policies.
-impl Guests for () {}
+impl ExternalPolicies for () {}
 
 /// A drive with external policies. It runs requests one by one, and reports each to the policies.
 pub(super) struct Guided {
     pub(super) device: Box<dyn Device>,
-    pub(super) guests: Box<dyn Guests>,
+    pub(super) policies: Box<dyn ExternalPolicies>,
     pub(super) begun: u64,
 }
 
@@ -71,10 +71,10 @@ impl Device for Guided {
         if requests.is_empty() {
             return self.device.run_ahead(&[], 0, done);
         }
-        self.guests.upcoming(self.begun, &requests[..count]);
+        self.policies.upcoming(self.begun, &requests[..count]);
         let ahead = self.device.sees_ahead();
         for (at, request) in requests[..count].iter().enumerate() {
-            self.guests.begin(self.begun, request);
+            self.policies.begin(self.begun, request);
             self.begun += 1;
             let end = requests.len().min(at + 1 + ahead);
             self.device.run_ahead(&requests[at..end], 1, done);
@@ -91,7 +91,7 @@ impl Device for Guided {
 
     fn reset_counters(&mut self) {
         self.device.reset_counters();
-        self.guests.started();
+        self.policies.started();
         self.begun = 0;
     }
 
@@ -107,12 +107,12 @@ impl Device for Guided {
         self.device.write_back();
     }
 
-    fn stand_still(&mut self) {
-        self.device.stand_still();
+    fn freeze(&mut self) {
+        self.device.freeze();
     }
 
-    fn go_on(&mut self) {
-        self.device.go_on();
+    fn thaw(&mut self) {
+        self.device.thaw();
     }
 
     fn set_future(&mut self, known: FutureKnowledge) {

@@ -7,6 +7,7 @@
 
 mod buffered;
 mod extent;
+mod forward;
 mod link;
 mod outstanding;
 mod page_io;

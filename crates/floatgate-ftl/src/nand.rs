@@ -20,6 +20,7 @@
 mod checked;
 mod counted;
 mod faulty;
+mod forward;
 mod host_data;
 mod power_cut;
 mod stamped;

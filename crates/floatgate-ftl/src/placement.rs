@@ -147,6 +147,16 @@ pub trait Placement {
 }
 
 /// The table of placements: config name, type and parameters, summary, source.
+/// Calls a method of the placement in a [`Scheme`], whichever it is, without a virtual call.
+macro_rules! each {
+    ($scheme:expr, [$($Type:ident)*], $method:ident $arguments:tt) => {
+        match $scheme {
+            $(Scheme::$Type(placement) => placement.$method $arguments,)*
+            Scheme::External(placement) => placement.$method $arguments,
+        }
+    };
+}
+
 macro_rules! placements {
     ($($name:ident $Type:ident($($Config:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
@@ -264,122 +274,74 @@ macro_rules! placements {
         impl Placement for AnyPlacement {
             #[inline(always)]
             fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.labelled(lpns, handle),)*
-                    Scheme::External(placement) => placement.labelled(lpns, handle),
-                }
+                each!(&mut self.scheme, [$($Type)*], labelled (lpns, handle))
             }
 
             #[inline(always)]
             fn command(&mut self, first: Lpn, pages: u32) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.command(first, pages),)*
-                    Scheme::External(placement) => placement.command(first, pages),
-                }
+                each!(&mut self.scheme, [$($Type)*], command (first, pages))
             }
 
             #[inline(always)]
             fn stream(&mut self, write: HostWrite) -> u8 {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.stream(write),)*
-                    Scheme::External(placement) => placement.stream(write),
-                }
+                each!(&mut self.scheme, [$($Type)*], stream (write))
             }
 
             #[inline]
             fn moved(&mut self, relocation: Relocation) -> u8 {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.moved(relocation),)*
-                    Scheme::External(placement) => placement.moved(relocation),
-                }
+                each!(&mut self.scheme, [$($Type)*], moved (relocation))
             }
 
             #[inline]
             fn classify(&self, relocation: Relocation) -> u8 {
-                match &self.scheme {
-                    $(Scheme::$Type(placement) => placement.classify(relocation),)*
-                    Scheme::External(placement) => placement.classify(relocation),
-                }
+                each!(&self.scheme, [$($Type)*], classify (relocation))
             }
 
             #[inline]
             fn trimmed(&mut self, lpn: Lpn) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.trimmed(lpn),)*
-                    Scheme::External(placement) => placement.trimmed(lpn),
-                }
+                each!(&mut self.scheme, [$($Type)*], trimmed (lpn))
             }
 
             #[inline]
             fn reclaimed(&mut self, unit: Reclaimed) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.reclaimed(unit),)*
-                    Scheme::External(placement) => placement.reclaimed(unit),
-                }
+                each!(&mut self.scheme, [$($Type)*], reclaimed (unit))
             }
 
             #[inline(always)]
             fn wants_samples(&mut self) -> Option<Samples> {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.wants_samples(),)*
-                    Scheme::External(placement) => placement.wants_samples(),
-                }
+                each!(&mut self.scheme, [$($Type)*], wants_samples ())
             }
 
             fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.sampled(pages, clock, now_ns),)*
-                    Scheme::External(placement) => placement.sampled(pages, clock, now_ns),
-                }
+                each!(&mut self.scheme, [$($Type)*], sampled (pages, clock, now_ns))
             }
 
             fn set_future(&mut self, future: NextUses) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.set_future(future),)*
-                    Scheme::External(placement) => placement.set_future(future),
-                }
+                each!(&mut self.scheme, [$($Type)*], set_future (future))
             }
 
             fn memory_bytes(&self) -> u64 {
-                match &self.scheme {
-                    $(Scheme::$Type(placement) => placement.memory_bytes(),)*
-                    Scheme::External(placement) => placement.memory_bytes(),
-                }
+                each!(&self.scheme, [$($Type)*], memory_bytes ())
             }
 
             fn extents(&self) -> Option<ExtentCounts> {
-                match &self.scheme {
-                    $(Scheme::$Type(placement) => placement.extents(),)*
-                    Scheme::External(placement) => placement.extents(),
-                }
+                each!(&self.scheme, [$($Type)*], extents ())
             }
 
             fn unknown_handles(&self) -> u64 {
-                match &self.scheme {
-                    $(Scheme::$Type(placement) => placement.unknown_handles(),)*
-                    Scheme::External(placement) => placement.unknown_handles(),
-                }
+                each!(&self.scheme, [$($Type)*], unknown_handles ())
             }
 
             fn reset_counters(&mut self) {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.reset_counters(),)*
-                    Scheme::External(placement) => placement.reset_counters(),
-                }
+                each!(&mut self.scheme, [$($Type)*], reset_counters ())
             }
 
             fn state(&mut self) -> Option<&mut dyn State> {
-                match &mut self.scheme {
-                    $(Scheme::$Type(placement) => placement.state(),)*
-                    Scheme::External(placement) => placement.state(),
-                }
+                each!(&mut self.scheme, [$($Type)*], state ())
             }
 
             fn check(&self) {
-                match &self.scheme {
-                    $(Scheme::$Type(placement) => placement.check(),)*
-                    Scheme::External(placement) => placement.check(),
-                }
+                each!(&self.scheme, [$($Type)*], check ())
             }
         }
     };

@@ -1,21 +1,23 @@
 //! From a config to a drive: its size in units, and its layers.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::log_ftl::{LogFtl, MERGE_RESERVE};
+use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::mapping::{AnyMapping, Demands, Mapping, extra_map_units, on_flash};
-use floatgate_ftl::nand::{Counted, Faults, Schedule, Shadow, Timed, Timing};
+use floatgate_ftl::nand::{Counted, Faults, Schedule, Tagged, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
+use floatgate_ftl::recovery::Mount;
 
 use crate::config::{self, Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
 pub use external::ExternalPolicies;
 use external::Guided;
-use flash::{Medium, verified};
+use flash::{Medium, NewFlash, Verified};
 use host_side::HostSide;
 pub use host_side::shrd_config;
 use page_mapped::{free_order, page_config, streams_of};
@@ -300,14 +302,16 @@ fn build_on<N: Medium>(
     policies: &mut dyn ExternalPolicies,
 ) -> Result<Box<dyn Device>, ConfigError> {
     let mapping = policies.mapping(&config.map_config(plan.geometry));
-    let drive = Simulated::<N> { config, plan, seed, policies, medium: PhantomData };
     if verify || plan.faults.is_some() {
-        let drive = VerifiedDrive { drive, verify };
+        let flash = PhantomData::<Verified<N>>;
+        let drive = Simulated { config, plan, seed, verify, policies, flash };
         return match mapping {
             Some(AnyMapping::OnFlash(mapping)) => drive.page_mapped(mapping),
             _ => make(drive, config, plan, seed),
         };
     }
+    let flash = PhantomData::<N>;
+    let drive = Simulated { config, plan, seed, verify, policies, flash };
     if let Some(AnyMapping::OnFlash(mapping)) = mapping {
         return drive.page_mapped(mapping);
     }
@@ -317,69 +321,75 @@ fn build_on<N: Medium>(
     }
 }
 
-/// Maker of a simulated drive at full speed.
-struct Simulated<'a, N> {
+/// Maker of a simulated drive on new flash of one kind.
+struct Simulated<'a, F> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
+    /// Whether to compare the map on flash with the true map.
+    verify: bool,
     policies: &'a mut dyn ExternalPolicies,
-    medium: PhantomData<N>,
+    flash: PhantomData<F>,
 }
 
-impl<N: Medium> Make for Simulated<'_, N> {
+impl<F: NewFlash> Make for Simulated<'_, F> {
     type Made = Box<dyn Device>;
 
     fn page_mapped<M: Mapping + Send + 'static>(
         self,
         mapping: M,
+    ) -> Result<Self::Made, ConfigError> {
+        let Self { config, plan, seed, verify, policies, .. } = self;
+        let page = page_config::<M>(config, plan, seed, verify, policies)?;
+        let flash = F::erased(plan, seed, false);
+        let Ok(ftl) = PageFtl::with_log(flash, mapping, page, plan.log_pages);
+        Ok(HostSide::with(config, plan, policies)?.before_host(ftl, F::data(plan.user_pages())))
+    }
+
+    fn block_mapped<L: LogBlocks + Send + 'static>(
+        self,
+        scheme: L,
     ) -> Result<Self::Made, ConfigError> {
         let Self { config, plan, seed, policies, .. } = self;
-        let page = page_config::<M>(config, plan, seed, false, policies)?;
-        let Ok(ftl) =
-            PageFtl::with_log(N::erased(plan, plan.medium), mapping, page, plan.log_pages);
-        Ok(HostSide::with(config, plan, policies)?.before_host(ftl, ()))
-    }
-
-    fn block_mapped<L: LogBlocks + Send + 'static>(
-        self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, policies, .. } = self;
-        let flash = N::erased(plan, plan.medium);
+        let flash = F::erased(plan, seed, true);
         let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));
-        Ok(HostSide::with(config, plan, policies)?.before(ftl, ()))
-    }
-}
-
-/// Maker of a simulated drive on verified flash, with faults if the plan has them.
-struct VerifiedDrive<'a, N> {
-    drive: Simulated<'a, N>,
-    /// Whether to compare the map on flash with the true map as well.
-    verify: bool,
-}
-
-impl<N: Medium> Make for VerifiedDrive<'_, N> {
-    type Made = Box<dyn Device>;
-
-    fn page_mapped<M: Mapping + Send + 'static>(
-        self,
-        mapping: M,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, policies, .. }, verify } = self;
-        let page = page_config::<M>(config, plan, seed, verify, policies)?;
-        let nand = verified::<N>(plan, seed, false);
-        let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-        Ok(HostSide::with(config, plan, policies)?.before_host(ftl, Shadow::new(plan.user_pages())))
-    }
-
-    fn block_mapped<L: LogBlocks + Send + 'static>(
-        self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { drive: Simulated { config, plan, seed, policies, .. }, .. } = self;
-        let nand = verified::<N>(plan, seed, true);
-        let Ok(ftl) = LogFtl::new(nand, scheme, log_ftl::engine(config, plan));
-        let data = Shadow::new(plan.geometry.logical_pages());
+        let data = F::data(plan.geometry.logical_pages());
         Ok(HostSide::with(config, plan, policies)?.before(ftl, data))
     }
+}
+
+/// Formats a page-mapped layer on new flash, or recovers one from used flash.
+fn start_page_ftl<N, M>(
+    (flash, is_new): (N, bool),
+    mapping: M,
+    page: PageConfig,
+    plan: &Plan,
+) -> (PageFtl<N, M>, Mount)
+where
+    N: Tagged<Error = Infallible>,
+    M: Mapping,
+{
+    let Ok(started) = match is_new {
+        true => PageFtl::with_log(flash, mapping, page, plan.log_pages)
+            .map(|ftl| (ftl, Mount::default())),
+        false => PageFtl::recover(flash, mapping, page, plan.log_pages),
+    };
+    started
+}
+
+/// Formats a layer with log blocks on new flash, or recovers one from used flash.
+fn start_log_ftl<N, L>(
+    (flash, is_new): (N, bool),
+    scheme: L,
+    engine: LogFtlConfig,
+) -> (LogFtl<N, L>, Mount)
+where
+    N: Tagged<Error = Infallible>,
+    L: LogBlocks,
+{
+    let Ok(started) = match is_new {
+        true => LogFtl::new(flash, scheme, engine).map(|ftl| (ftl, Mount::default())),
+        false => LogFtl::recover(flash, scheme, engine),
+    };
+    started
 }

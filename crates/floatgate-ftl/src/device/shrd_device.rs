@@ -21,12 +21,11 @@ use turn::DispatchTimes;
 
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
+use crate::forward_device;
 use crate::ftl::Remap;
-use crate::future::FutureKnowledge;
 use crate::host::{Piece, Remapping, Shrd};
-use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand, Recorded, Recording};
+use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand};
 use crate::request::{Completion, Op, Request};
-use crate::unit_table::UnitTable;
 
 /// Drive with translation layer `F` behind SHRD.
 pub struct ShrdDevice<F, D> {
@@ -369,6 +368,8 @@ where
     F: Remap<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
 {
+    forward_device!(drive: units clock set_future room_until_cleaning recording);
+
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         while self.ahead < count {
             let rest = &requests[self.ahead..];
@@ -395,37 +396,9 @@ where
         self.drive.report(counters);
     }
 
-    fn units(&self) -> &UnitTable {
-        self.drive.units()
-    }
-
     fn write_back(&mut self) {
         self.flush_log();
         self.drive.write_back();
-    }
-
-    fn freeze(&mut self) {
-        self.drive.freeze();
-    }
-
-    fn thaw(&mut self) {
-        self.drive.thaw();
-    }
-
-    fn set_future(&mut self, known: FutureKnowledge) {
-        self.drive.set_future(known);
-    }
-
-    fn room_until_cleaning(&self) -> Option<u64> {
-        self.drive.room_until_cleaning()
-    }
-
-    fn record(&mut self, recording: Recording) {
-        self.drive.record(recording);
-    }
-
-    fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
-        self.drive.recorded()
     }
 
     /// Remaps the whole log. Recovery of a drive whose host has lost the log state

@@ -5,6 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::forward::forward;
 use super::{Cause, Chain, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
 use crate::counters::Counters;
@@ -112,19 +113,12 @@ impl<N> Checked<N> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<N: Nand> Nand for Checked<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    #[inline(always)]
-    fn clock(&self) -> &N::Clock {
-        self.inner.clock()
-    }
-
-    #[inline(always)]
-    fn clock_mut(&mut self) -> &mut N::Clock {
-        self.inner.clock_mut()
-    }
+    forward!(clock close_stripe report reset_counters read_failed is_read_only alone);
 
     fn read(
         &mut self,
@@ -176,10 +170,6 @@ impl<N: Nand> Nand for Checked<N> {
         self.inner.set_mode(unit, mode);
     }
 
-    fn close_stripe(&mut self, last: Ppn) {
-        self.inner.close_stripe(last);
-    }
-
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         assert!(self.programmed[unit.index()] > 0, "{unit:?} is already erased");
         self.programmed[unit.index()] = 0;
@@ -187,14 +177,6 @@ impl<N: Nand> Nand for Checked<N> {
             self.notes.retain(|&page, _| self.geometry.unit(Ppn::new(page)) != unit);
         }
         self.inner.erase(unit, cause, chain)
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.inner.report(counters);
-    }
-
-    fn reset_counters(&mut self) {
-        self.inner.reset_counters();
     }
 }
 

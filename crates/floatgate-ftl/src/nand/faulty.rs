@@ -21,6 +21,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::forward::forward;
 use super::{Cause, Chain, Health, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
@@ -210,19 +211,12 @@ impl<N: Nand> Faulty<N> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<N: Nand> Nand for Faulty<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    #[inline(always)]
-    fn clock(&self) -> &N::Clock {
-        self.inner.clock()
-    }
-
-    #[inline(always)]
-    fn clock_mut(&mut self) -> &mut N::Clock {
-        self.inner.clock_mut()
-    }
+    forward!(clock load_payload alone);
 
     fn read(
         &mut self,
@@ -290,13 +284,13 @@ impl<N: Nand> Nand for Faulty<N> {
         }
     }
 
+    fn close_stripe(&mut self, last: Ppn) {
+        self.inner.close_stripe(self.at(last));
+    }
+
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         self.modes.set(unit, mode);
         self.inner.set_mode(self.behind[unit.index()], mode);
-    }
-
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {

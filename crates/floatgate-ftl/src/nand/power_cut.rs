@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 use core::iter;
 use core::mem;
 
+use super::forward::forward;
 use super::{Cause, Chain, Moves, Nand, ReadSource, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
@@ -140,30 +141,13 @@ impl<N: Clone + Tear> PowerCut<N> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    #[inline(always)]
-    fn clock(&self) -> &N::Clock {
-        self.inner.clock()
-    }
-
-    #[inline(always)]
-    fn clock_mut(&mut self) -> &mut N::Clock {
-        self.inner.clock_mut()
-    }
-
-    fn read(
-        &mut self,
-        from: Ppn,
-        owner: Owner,
-        source: ReadSource,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.inner.read(from, owner, source, cause, chain)
-    }
+    forward!(clock read set_mode load_payload close_stripe report reset_counters);
+    forward!(read_failed is_read_only alone);
 
     fn program(
         &mut self,
@@ -184,10 +168,6 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         Ok(())
     }
 
-    fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        self.inner.set_mode(unit, mode);
-    }
-
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         for step in moves {
             self.torn(Torn::Copy(step.to), |torn| torn.tear_program(step.to));
@@ -195,10 +175,6 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
             self.after();
         }
         Ok(())
-    }
-
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
@@ -209,30 +185,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
         self.after();
         Ok(())
     }
-
-    fn report(&self, counters: &mut Counters) {
-        self.inner.report(counters);
-    }
-
-    fn reset_counters(&mut self) {
-        self.inner.reset_counters();
-    }
 }
 
 impl<N: Tagged + Clone + Tear> Tagged for PowerCut<N> {
-    fn tag(&self, ppn: Ppn) -> Option<Tag> {
-        self.inner.tag(ppn)
-    }
-
-    fn programmed(&self, unit: Unit) -> u32 {
-        self.inner.programmed(unit)
-    }
-
-    fn mode(&self, unit: Unit) -> Mode {
-        self.inner.mode(unit)
-    }
-
-    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.payload(ppn)
-    }
+    forward!(tags);
 }

@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::forward::forward;
 use super::{Cause, Chain, HostData, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
@@ -38,19 +39,13 @@ impl<N> Stamped<N> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<N: Nand> Nand for Stamped<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    #[inline(always)]
-    fn clock(&self) -> &N::Clock {
-        self.inner.clock()
-    }
-
-    #[inline(always)]
-    fn clock_mut(&mut self) -> &mut N::Clock {
-        self.inner.clock_mut()
-    }
+    forward!(clock pad set_mode load_payload close_stripe erase report reset_counters);
+    forward!(read_failed is_read_only alone);
 
     fn read(
         &mut self,
@@ -79,14 +74,6 @@ impl<N: Nand> Nand for Stamped<N> {
         Ok(())
     }
 
-    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.inner.pad(from, pages, chain)
-    }
-
-    fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        self.inner.set_mode(unit, mode);
-    }
-
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.inner.copy(moves.clone(), cause, chain)?;
         for Move { from, to, .. } in moves {
@@ -94,64 +81,16 @@ impl<N: Nand> Nand for Stamped<N> {
         }
         Ok(())
     }
-
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
-    }
-
-    fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
-        self.inner.erase(unit, cause, chain)
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.inner.report(counters);
-    }
-
-    fn reset_counters(&mut self) {
-        self.inner.reset_counters();
-    }
-
-    fn read_failed(&self) -> bool {
-        self.inner.read_failed()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
-    }
 }
 
 impl<N: Tagged> Tagged for Stamped<N> {
-    fn tag(&self, ppn: Ppn) -> Option<Tag> {
-        self.inner.tag(ppn)
-    }
-
-    fn programmed(&self, unit: Unit) -> u32 {
-        self.inner.programmed(unit)
-    }
-
-    fn mode(&self, unit: Unit) -> Mode {
-        self.inner.mode(unit)
-    }
-
-    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.payload(ppn)
-    }
+    forward!(tags);
 }
 
 /// Keeps the versions of torn pages. [`Checked`](super::Checked), where it lies below this medium,
 /// ensures that nothing reads them.
 impl<N: Tear> Tear for Stamped<N> {
-    fn tear_program(&mut self, to: Ppn) {
-        self.inner.tear_program(to);
-    }
-
-    fn lose_memory(&mut self) {
-        self.inner.lose_memory();
-    }
-
-    fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {
-        self.inner.tear_erase(unit, survives);
-    }
+    forward!(tear);
 }
 
 /// The naive model of a drive: the version that the host last wrote to each page.

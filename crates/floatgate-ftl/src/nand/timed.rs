@@ -47,6 +47,7 @@ pub use scheduler::Scheduler;
 use scheduler::dies_of_unit;
 use state::SchedulerState;
 
+use super::forward::forward;
 use super::{Cause, Chain, Clock, Fork, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
@@ -272,9 +273,12 @@ impl<N: Nand> State for Timed<N> {
     }
 }
 
+#[deny(clippy::missing_trait_methods)]
 impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
     type Clock = Scheduler;
+
+    forward!(takes_rows load_payload read_failed is_read_only counters);
 
     #[inline(always)]
     fn clock(&self) -> &Scheduler {
@@ -359,31 +363,14 @@ impl<N: Nand> Nand for Timed<N> {
         self.inner.copy_rows(moves, cause, chain)
     }
 
-    #[inline(always)]
-    fn takes_rows(&self) -> bool {
-        self.inner.takes_rows()
-    }
-
     fn set_mode(&mut self, unit: Unit, mode: Mode) {
         self.modes.set(unit, mode);
         self.inner.set_mode(unit, mode);
     }
 
-    fn read_failed(&self) -> bool {
-        self.inner.read_failed()
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
-    }
-
     fn state(&mut self) -> Option<&mut dyn State> {
         self.inner.state()?;
         Some(self)
-    }
-
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
     }
 
     fn close_stripe(&mut self, last: Ppn) {

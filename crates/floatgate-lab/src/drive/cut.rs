@@ -4,13 +4,11 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Device, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::log_ftl::LogFtl;
 use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::nand::{Chain, Checked, Counted, PowerCut, Stamped};
-use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::Mount;
 
-use super::{HostSide, Make, Plan, log_ftl, make, page_config};
+use super::{HostSide, Make, Plan, log_ftl, make, page_config, start_log_ftl, start_page_ftl};
 use crate::config::{Config, ConfigError};
 
 /// Flash that checks the rules of NAND and stores a version per page.
@@ -196,33 +194,18 @@ impl Make for Maker<'_> {
     fn page_mapped<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
         let Self { config, plan, seed, found, ledger } = self;
         let page = page_config::<M>(config, plan, seed, true, &mut ())?;
-        let (ftl, mount) = match found {
-            Some(flash) => {
-                let Ok(found) = PageFtl::recover(flash, mapping, page, plan.log_pages);
-                found
-            }
-            None => {
-                let nand = Self::erased(plan, false);
-                let Ok(ftl) = PageFtl::with_log(nand, mapping, page, plan.log_pages);
-                (ftl, Mount::default())
-            }
-        };
+        let is_new = found.is_none();
+        let flash = found.unwrap_or_else(|| Self::erased(plan, false));
+        let (ftl, mount) = start_page_ftl((flash, is_new), mapping, page, plan);
         Ok((HostSide::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
     }
 
     fn block_mapped<L: LogBlocks + Send + 'static>(self, scheme: L) -> Result<Start, ConfigError> {
         let Self { config, plan, seed: _, found, ledger } = self;
+        let is_new = found.is_none();
+        let flash = found.unwrap_or_else(|| Self::erased(plan, true));
         let engine = log_ftl::engine(config, plan);
-        let (ftl, mount) = match found {
-            Some(flash) => {
-                let Ok(found) = LogFtl::recover(flash, scheme, engine);
-                found
-            }
-            None => {
-                let Ok(ftl) = LogFtl::new(Self::erased(plan, true), scheme, engine);
-                (ftl, Mount::default())
-            }
-        };
+        let (ftl, mount) = start_log_ftl((flash, is_new), scheme, engine);
         Ok((Box::new(HostSide::new(config, plan)?.drive(ftl, ledger)), mount))
     }
 }

@@ -2,14 +2,12 @@
 //! calls.
 
 use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
-use floatgate_ftl::device::{Counters, Device};
-use floatgate_ftl::future::FutureKnowledge;
+use floatgate_ftl::device::Device;
+use floatgate_ftl::forward_device;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{AnyMapping, MapConfig};
-use floatgate_ftl::nand::{Recorded, Recording};
 use floatgate_ftl::placement::ExternalPlacement;
 use floatgate_ftl::request::{Completion, Request};
-use floatgate_ftl::unit_table::UnitTable;
 use floatgate_ftl::victim::{Victim, VictimConfig};
 
 /// The external policies of one run. The engine asks for each policy once, when it builds the
@@ -67,6 +65,10 @@ pub(super) struct Guided {
 }
 
 impl Device for Guided {
+    forward_device!(
+        device: report units check sees_ahead write_back clock set_future recording cut_power
+    );
+
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         if requests.is_empty() {
             return self.device.run_ahead(&[], 0, done);
@@ -81,53 +83,9 @@ impl Device for Guided {
         }
     }
 
-    fn report(&self, counters: &mut Counters) {
-        self.device.report(counters);
-    }
-
-    fn units(&self) -> &UnitTable {
-        self.device.units()
-    }
-
     fn reset_counters(&mut self) {
         self.device.reset_counters();
         self.policies.started();
         self.begun = 0;
-    }
-
-    fn check(&self) {
-        self.device.check();
-    }
-
-    fn sees_ahead(&self) -> usize {
-        self.device.sees_ahead()
-    }
-
-    fn write_back(&mut self) {
-        self.device.write_back();
-    }
-
-    fn freeze(&mut self) {
-        self.device.freeze();
-    }
-
-    fn thaw(&mut self) {
-        self.device.thaw();
-    }
-
-    fn set_future(&mut self, known: FutureKnowledge) {
-        self.device.set_future(known);
-    }
-
-    fn record(&mut self, recording: Recording) {
-        self.device.record(recording);
-    }
-
-    fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
-        self.device.recorded()
-    }
-
-    fn cut_power(&mut self) {
-        self.device.cut_power();
     }
 }

@@ -8,10 +8,8 @@ use floatgate_ftl::addr::Unit;
 use floatgate_ftl::device::{Acknowledge, ShrdDevice};
 use floatgate_ftl::host::Shrd;
 use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::log_ftl::LogFtl;
 use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::nand::{Clock, Nand, Tagged, Timed};
-use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::recovery::Mount;
 use serde::{Deserialize, Serialize};
@@ -21,7 +19,9 @@ use super::front::Front;
 use super::{Drive, Flash, Live, OpenError};
 use crate::config::{Config, ConfigError, Timing, expect};
 use crate::drive::host_side::HostSide;
-use crate::drive::{Make, Plan, log_ftl, make, page_config, refuse_unrecoverable};
+use crate::drive::{
+    Make, Plan, log_ftl, make, page_config, refuse_unrecoverable, start_log_ftl, start_page_ftl,
+};
 use crate::stored::{Life, Stored};
 
 /// Description of a drive in the header of its image.
@@ -315,13 +315,7 @@ impl Make for Maker<'_> {
         let Self { description, plan, stored, is_new } = self;
         let page = page_config::<M>(&description.config, plan, description.seed, false, &mut ())?;
         let flash = under_clock(stored, plan);
-        let (ftl, mount) = if is_new {
-            let Ok(ftl) = PageFtl::with_log(flash, mapping, page, plan.log_pages);
-            (ftl, Mount::default())
-        } else {
-            let Ok(found) = PageFtl::recover(flash, mapping, page, plan.log_pages);
-            found
-        };
+        let (ftl, mount) = start_page_ftl((flash, is_new), mapping, page, plan);
         let mut side = HostSide::new(&description.config, plan)?;
         let shrd = side.take_shrd();
         let drive = side.drive(ftl, host_bytes(&description.config, plan));
@@ -340,13 +334,7 @@ impl Make for Maker<'_> {
         let Self { description, plan, stored, is_new } = self;
         let engine = log_ftl::engine(&description.config, plan);
         let flash = under_clock(stored, plan);
-        let (ftl, mount) = if is_new {
-            let Ok(ftl) = LogFtl::new(flash, scheme, engine);
-            (ftl, Mount::default())
-        } else {
-            let Ok(found) = LogFtl::recover(flash, scheme, engine);
-            found
-        };
+        let (ftl, mount) = start_log_ftl((flash, is_new), scheme, engine);
         let data = host_bytes(&description.config, plan);
         let drive = HostSide::new(&description.config, plan)?.drive(ftl, data);
         Ok(finish(description, drive, mount))

@@ -9,7 +9,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::request::{Op, Request};
 
 use super::gauges::Asked;
-use super::pacing::{Entered, Waiter};
+use super::waiting::{Entered, Waiter};
 use super::{Backend, ChangeOptions, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 

@@ -8,7 +8,6 @@ use std::time::Duration;
 use floatgate_ftl::device::Counters;
 use serde::Serialize;
 
-use super::state::State;
 use super::{Served, lock};
 use crate::metrics::{programs, ratio};
 
@@ -165,12 +164,12 @@ impl History {
     }
 
     /// Counts one second, and returns whether a sample is due.
-    fn tick(&mut self) -> bool {
+    pub fn tick(&mut self) -> bool {
         (self.waited, self.seconds) = (self.waited + 1, self.seconds + 1);
         self.waited >= self.interval
     }
 
-    fn add(&mut self, now: Counters, free_units: u32, p99_us: Option<f64>, page_bytes: u32) {
+    pub fn add(&mut self, now: Counters, free_units: u32, p99_us: Option<f64>, page_bytes: u32) {
         let (at_s, seconds) = (self.seconds, self.waited);
         let counted = Sample::between(&self.before, &now, page_bytes);
         self.samples.push(Sample { at_s, seconds, free_units, p99_us, ..counted }.into_fresh());
@@ -178,18 +177,6 @@ impl History {
         if self.samples.len() == SAMPLES_MAX {
             self.samples = self.samples.chunks_exact(2).map(|two| two[0].merge(two[1])).collect();
             self.interval *= 2;
-        }
-    }
-}
-
-impl State {
-    fn sample(&mut self, p99_us: impl FnOnce() -> Option<f64>, page_bytes: u32) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.flush();
-        }
-        if let Some(opened) = self.opened.as_ref().filter(|_| self.history.tick()) {
-            let (now, free) = (opened.drive.counters(), opened.drive.device().free_units());
-            self.history.add(now, free, p99_us(), page_bytes);
         }
     }
 }

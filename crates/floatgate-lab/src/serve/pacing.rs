@@ -7,16 +7,16 @@
 //! another waiting thread. A single client therefore waits for no other thread.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use floatgate_ftl::request::{Op, Request};
 
 use super::gauges::{Asked, Gauges};
 use super::state::State;
-use super::waiting::Write;
+use super::waiting::{Entered, Waiter, Write};
 use super::{ChangeOptions, ServeError, Served, lock};
 use crate::drive::live::LiveError;
 
@@ -30,65 +30,6 @@ const REST: Duration = Duration::from_millis(50);
 /// operating system wakes sleepers some tens of microseconds late, which is as long as a request
 /// takes on a fast drive.
 const WATCH: Duration = Duration::from_micros(100);
-
-/// Arrival of a request: its time, and the number of power cuts before it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Entered {
-    pub at: Instant,
-    pub cuts: u64,
-}
-
-/// A thread that waits for requests.
-#[derive(Debug)]
-pub(super) struct Waiter {
-    thread: Thread,
-    entered: Entered,
-    is_begun: AtomicBool,
-    left: AtomicUsize,
-    end: Mutex<(u64, Option<ServeError>)>,
-}
-
-impl Waiter {
-    /// Registers the calling thread as the waiter for `requests` requests.
-    pub fn new(entered: Entered, requests: usize) -> Arc<Self> {
-        Arc::new(Self {
-            thread: thread::current(),
-            entered,
-            is_begun: AtomicBool::new(false),
-            left: AtomicUsize::new(requests),
-            end: Mutex::default(),
-        })
-    }
-
-    /// Reports that one of the requests has completed.
-    pub fn complete(&self, done_ns: u64) {
-        let mut end = lock(&self.end);
-        end.0 = end.0.max(done_ns);
-        self.leave(1);
-    }
-
-    /// Reports that a page of one of the requests cannot be read.
-    pub fn damage(&self) {
-        lock(&self.end).1 = Some(LiveError::Damaged.into());
-    }
-
-    /// Fails all of the requests.
-    pub fn fail(&self, error: ServeError) {
-        lock(&self.end).1 = Some(error);
-        self.is_begun.store(true, Ordering::Release);
-        self.leave(self.left.load(Ordering::Acquire));
-    }
-
-    fn leave(&self, requests: usize) {
-        if self.left.fetch_sub(requests, Ordering::AcqRel) == requests {
-            self.thread.unpark();
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        self.left.load(Ordering::Acquire) == 0
-    }
-}
 
 /// The lock on the state, while a thread holds it.
 pub(super) struct Locked<'a> {

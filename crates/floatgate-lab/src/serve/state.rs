@@ -9,10 +9,9 @@ use floatgate_ftl::request::{Completion, Op, Request};
 
 use super::ServeError;
 use super::history::History;
-use super::pacing::{Entered, Waiter};
 use super::recorder::Recorder;
 use super::shadow::Shadow;
-use super::waiting::Write;
+use super::waiting::{Entered, Waiter, Write};
 use crate::drive::live::{Live, Opened, Outcome, Timekeeping};
 use crate::metrics::Metrics;
 use crate::result::StartResult;
@@ -79,6 +78,17 @@ fn off(lost: &Option<String>) -> ServeError {
 }
 
 impl State {
+    /// Adds a sample to the history if one is due.
+    pub fn sample(&mut self, p99_us: impl FnOnce() -> Option<f64>, page_bytes: u32) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
+        if let Some(opened) = self.opened.as_ref().filter(|_| self.history.tick()) {
+            let (now, free) = (opened.drive.counters(), opened.drive.device().free_units());
+            self.history.add(now, free, p99_us(), page_bytes);
+        }
+    }
+
     pub fn new(
         opened: Opened,
         (name, start): (String, StartResult),

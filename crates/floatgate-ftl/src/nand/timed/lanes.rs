@@ -43,6 +43,19 @@ pub(super) struct DieOp {
     pub(super) is_attributed: bool,
 }
 
+impl DieOp {
+    /// Returns whether the cells can be interrupted in this operation, and should be.
+    #[inline(always)]
+    fn may_suspend(&self, now: u64, schedule: &Schedule) -> bool {
+        schedule.suspend.is_some_and(|suspend| {
+            self.kind != Kind::Read
+                && self.suspensions < suspend.most
+                && self.began <= now
+                && self.ends - now > suspend.suspend_ns
+        })
+    }
+}
+
 /// Next step of a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
@@ -308,7 +321,7 @@ impl Die {
             return Next::Nothing;
         }
         let urgent = !self.queues[URGENT].is_empty();
-        if urgent && schedule.may_suspend(op, now) {
+        if urgent && op.may_suspend(now, schedule) {
             return Next::Suspend;
         }
         let next = self.head(now, schedule).filter(|_| schedule.cache_register);

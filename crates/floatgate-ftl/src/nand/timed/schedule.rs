@@ -1,9 +1,5 @@
 //! How dies choose the next operation, and which operations can overlap.
 
-use super::events::FixedDelay;
-use super::lanes::DieOp;
-use super::node::Kind;
-
 /// Order in which a die takes the operations that wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -178,7 +174,7 @@ impl Schedule {
     /// Returns the number of page types that may have times of their own.
     pub(super) fn page_types(&self) -> u32 {
         match (self.slc, self.pages) {
-            (Some(_), _) => FixedDelay::SLC + 1,
+            (Some(_), _) => PAGE_TYPES as u32 + 1,
             (None, Some(pages)) => pages.types,
             (None, None) => 1,
         }
@@ -188,16 +184,5 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn overlaps(&self) -> bool {
         self.cache_register || self.suspend.is_some()
-    }
-
-    /// Returns whether the operation in the cells can be interrupted, and should be.
-    #[inline(always)]
-    pub(super) fn may_suspend(&self, op: &DieOp, now: u64) -> bool {
-        self.suspend.is_some_and(|suspend| {
-            op.kind != Kind::Read
-                && op.suspensions < suspend.most
-                && op.began <= now
-                && op.ends - now > suspend.suspend_ns
-        })
     }
 }

@@ -1,6 +1,7 @@
-//! Compares whole drives with the specification of the clock, docs/time.md. The same layers serve
-//! the same requests over the scheduler and over the brute-force drive of `clock_graphs`. Requests
-//! must arrive, be admitted and end at the same nanoseconds, with the same blame.
+//! Compares whole drives with the specification of the clock, docs/time.md: layers of one
+//! kind serve the same requests over the scheduler and over the brute-force drive of
+//! `clock_graphs`. Requests must arrive, be admitted and end at the same nanoseconds, with the same
+//! blame.
 
 mod case;
 

@@ -1,5 +1,4 @@
-//! The same requests must leave the same content, whatever the mapping, the victim policy and the
-//! cache.
+//! Equal requests must leave equal content with every mapping, victim policy and cache.
 
 use crate::common::workload::{ANYTHING, Workload};
 use crate::common::{GEOMETRIES, Rig};

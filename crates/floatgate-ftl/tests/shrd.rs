@@ -60,7 +60,7 @@ fn the_example_of_the_slides_to_the_physical_page() {
     ftl.check();
 }
 
-/// The same example through the host layer: one twrite, one window.
+/// The paper's example through the host layer: one twrite, one window.
 #[test]
 fn the_example_through_the_host_layer() {
     let tune_host = |host: &mut ShrdConfig, _: &mut _| host.remap_size = 4;

@@ -1,9 +1,12 @@
-//! Project rules as tests: size limits for all Rust and Python, layers and banned words for `src`.
+//! Project rules as tests: size limits for all Rust and Python, plain comments and names for all
+//! Rust, layers and banned words for `src`.
 
 #![allow(clippy::unwrap_used)] // In a test, a panic reports the failure.
 
 #[path = "tidy/functions.rs"]
 mod functions;
+#[path = "tidy/words.rs"]
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -150,23 +153,6 @@ const BANNED: &[(&str, &str)] = &[
     ("std::time", "nand::Timed: this crate has no clock"),
     ("dbg!", "nothing"),
     ("println!", "a counter or a returned value"),
-    // Terms of the field, from docs/glossary.md.
-    ("fn restart(", "reset_counters: a restart is of a drive that had no power"),
-    ("fn settle(", "what it does: write_back, sift, rebalance"),
-    ("merge_reads", "partial_page_reads: merges are of log blocks"),
-    ("manieth", "every n-th"),
-    ("foresee", "set_future"),
-    ("wanted", "valid of a page, else needed"),
-    ("Occasion", "CheckpointTrigger"),
-    ("Moving", "Relocation"),
-    ("Touch::", "AccessKind"),
-    ("fn together(", "pages_per_map_page"),
-    ("SEAL", "COMMIT: units are sealed, a checkpoint ends in a commit record"),
-    ("struct Blocks", "UnitTable: an erase unit is a block or more"),
-    ("note_write", "what is counted: count_host_page"),
-    ("gathered", "merged"),
-    ("stretch", "interval"),
-    ("Foretelling", "NextUseBuilder"),
 ];
 
 /// Returns the tables, and the module with each table's policies.

@@ -288,7 +288,7 @@ pub struct Served {
     state: Mutex<State>,
     /// Wakes the leading thread early, because something happens sooner than it expects.
     earlier: Condvar,
-    /// The same signal for a leading thread that spins instead of sleeping.
+    /// Set together with `earlier`, for a leading thread that spins instead of sleeping.
     is_earlier: AtomicBool,
     /// Signals that requests have completed, so that the queue has room.
     room: Condvar,

@@ -291,7 +291,7 @@ fn a_mount_takes_the_time_of_its_operations_spread_over_the_dies() {
     assert_eq!(us(all), 1000.0 * (7.0 * read + 12.0 * program + 16.0 * erase));
 }
 
-/// The same flash in more dies needs the same recoveries, in less time.
+/// Flash in more dies needs the same recoveries, in less time.
 #[test]
 fn a_mount_is_spread_over_the_dies() {
     let of = |dies: &str, program: &str| {

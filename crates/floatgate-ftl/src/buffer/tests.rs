@@ -248,16 +248,16 @@ fn clc_protects_recent_blocks() {
     let config = BufferConfig { clc: ClcConfig { alpha: 0.5 }, ..BufferConfig::new(50, 4, 8) };
     let mut case = Case::with("clc", config);
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
-    // Five blocks, so 3 and 4 are spared. Of the other blocks, block 1 has the most pages.
+    // Five blocks, so 3 and 4 are protected. Of the other blocks, block 1 has the most pages.
     assert_eq!(case.write(20, 1), (0, vec![vec![4, 5]]));
-    // Blocks 4 and 5 are spared now. A hit returns block 3 to the spared blocks, so block 4 must
-    // leave them.
+    // Blocks 4 and 5 are protected now. A hit returns block 3 to the protected blocks, so block 4
+    // must leave them.
     assert_eq!(case.write(12, 1), (1, vec![]));
     // Blocks 0, 2 and 4 have one page each. They leave in the order in which they stopped being
-    // spared.
+    // protected.
     assert_eq!(case.write(24, 2), (0, vec![vec![0]]));
     assert_eq!(case.write(28, 1), (0, vec![vec![8]]));
-    // Blocks 6 and 7 are spared. With three blocks left, only block 7 is.
+    // Blocks 6 and 7 are protected. With three blocks left, only block 7 is.
     assert_eq!(case.order(), [3, 4, 6, 5, 7]);
 }
 

@@ -21,7 +21,6 @@ use turn::DispatchTimes;
 
 use super::{Counters, Device, HostData, LayerCounts, Ssd};
 use crate::addr::Lpn;
-use crate::forward_device;
 use crate::ftl::Remap;
 use crate::host::{Piece, Remapping, Shrd};
 use crate::nand::{Blame, Chain, Clock, Ended, Fork, Nand};
@@ -368,7 +367,7 @@ where
     F: Remap<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
 {
-    forward_device!(drive: units clock set_future room_until_cleaning recording);
+    crate::forward_device!(drive: units clock set_future room_until_cleaning recording);
 
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         while self.ahead < count {

@@ -78,7 +78,7 @@ impl DerefMut for Locked<'_> {
 }
 
 impl Served {
-    /// Locks the drive, and measures the time to get the lock and the time that it is held.
+    /// Locks the drive, and measures the time to get the lock and the time until its release.
     pub(super) fn locked(&self) -> Locked<'_> {
         let asked = Instant::now();
         let state = Some(lock(&self.state));

@@ -264,7 +264,7 @@ fn the_leader_is_notified_of_earlier_events() {
     }
 }
 
-/// The wait for the lock and the time that it is held are measured separately.
+/// The wait for the lock and the time until its release are measured separately.
 #[test]
 fn the_lock_is_measured() {
     let served = served(&[], Timekeeping::None);

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import floatgate as fg
-from floatgate import curves
 from floatgate.advising.advice import SPARES
 from floatgate.advising.sampled import (
     COUNTED,
@@ -29,7 +28,8 @@ from floatgate.advising.sampled import (
     requests_of,
     steady_states,
 )
-from floatgate.intervals import mean_and_half_width
+from floatgate.analysis import map_curve
+from floatgate.results.intervals import mean_and_half_width
 from floatgate.traces.model import Trace
 
 SETS = 8
@@ -113,7 +113,7 @@ def main(files: list[str]) -> None:
     simulation."""
     print(HEAD)
     for file in files:
-        _, trace = curves.read_source(file, seed=1)
+        _, trace = map_curve.read_source(file, seed=1)
         name = Path(file).name.split(".")[0] if Path(file).exists() else file
         for one in held(trace):
             cells = [name, *one.cells(), *(f"{seconds:.1f}" for seconds in one.seconds)]

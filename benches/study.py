@@ -20,8 +20,9 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from floatgate import _core, sources, studies
-from floatgate.run_options import RunOptions
+from floatgate import _core, studies
+from floatgate.simulation import sources
+from floatgate.simulation.options import RunOptions
 from floatgate.studies.plan import Plan
 from floatgate.studies.tasks import Ending, Task, run
 

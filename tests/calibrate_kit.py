@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from floatgate import configs
 from floatgate.calibrate import measured, scaled
+from floatgate.simulation import configs
 
 HEADER = "run,namespace_gib,phase,host_volumes,wa"
 GIB = 1 << 30

@@ -18,7 +18,6 @@ from conftest import Cli, printed
 from pydantic import TypeAdapter
 
 import floatgate as fg
-from floatgate import curves
 from floatgate.advising.advice import SOLD, SPARES
 from floatgate.advising.answers import amplification
 from floatgate.advising.calls import Calls
@@ -37,10 +36,11 @@ from floatgate.advising.sampled import (
     steady_states,
 )
 from floatgate.advising.streams import ONE, known_streams, named
+from floatgate.analysis import map_curve
 from floatgate.models import greedy
 from floatgate.report import write_advice
-from floatgate.report.values import count
-from floatgate.run_options import RunOptions
+from floatgate.results.values import count
+from floatgate.simulation.options import RunOptions
 
 __all__ = ["browser"]
 
@@ -56,7 +56,7 @@ def _advice(trace: str) -> Advice:
 
 
 def _trace(spec: str) -> fg.Trace:
-    return curves.read_source(spec, seed=1)[1]
+    return map_curve.read_source(spec, seed=1)[1]
 
 
 def _frame(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:

@@ -15,7 +15,7 @@ from floatgate.advising.advice import SPARES
 from floatgate.advising.answers import HELD, amplification
 from floatgate.advising.calls import Calls
 from floatgate.advising.sampled import requests_of, steady_states
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "advise.py"))
 TEXT = (docs_reader.ROOT / "docs" / "advise.md").read_text("utf-8")

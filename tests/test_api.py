@@ -14,9 +14,10 @@ import polars as pl
 import pytest
 
 import floatgate as fg
-from floatgate import configs, jobs, models
-from floatgate.comparison import idle_keys
-from floatgate.run_options import RunOptions
+from floatgate import models
+from floatgate.results.table import idle_keys
+from floatgate.simulation import configs, pool
+from floatgate.simulation.options import RunOptions
 
 DATA = Path(__file__).parent / "data" / "traces"
 SMALL = "uniform:span=16MiB,writes=5k"
@@ -321,13 +322,13 @@ def test_a_key_that_changes_nothing_is_found() -> None:
 
 def test_runs_are_kept_and_taken_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
-    simulate = jobs._core.simulate
+    simulate = pool._core.simulate
 
     def counted(*arguments: Any, **options: Any) -> str:
         begun.append(options["seed"])
         return simulate(*arguments, **options)
 
-    monkeypatch.setattr(jobs._core, "simulate", counted)
+    monkeypatch.setattr(pool._core, "simulate", counted)
 
     def results(depths: list[int], **options: Any) -> list[fg.Result]:
         options = {"keep": tmp_path, "resume": True, "set": CLOSED, "workers": 1, **options}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import floatgate as fg
-from floatgate import memory
+from floatgate.simulation import memory
 from floatgate.studies.spec import StudySpec
 
 GIB = 1 << 30

@@ -15,12 +15,12 @@ import pytest
 from calibrate_kit import GIB, HEADER, synthetic_in, wa_rows, write_start, write_table
 
 import floatgate as fg
-from floatgate import configs
 from floatgate.calibrate import calibrate, fit, keys, measured, predict, scaled
 from floatgate.calibrate.calibration import Calibration
 from floatgate.calibrate.drive_file import drive_toml
 from floatgate.calibrate.verdict import why_refused
 from floatgate.calibrate.wa import WaStudy
+from floatgate.simulation import configs
 
 
 def test_a_run_is_read_over_its_base(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import floatgate as fg
-from floatgate import configs
 from floatgate.calibrate import calibrate, latency, loads, predict, scaled
 from floatgate.calibrate.drive_file import drive_toml
 from floatgate.calibrate.fit import rms
 from floatgate.calibrate.work import Start, Work
+from floatgate.simulation import configs
 
 
 def _table(path: Path, rows: list[str], header: str) -> Path:

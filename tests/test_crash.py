@@ -9,7 +9,8 @@ import pytest
 from conftest import Cli
 
 import floatgate as fg
-from floatgate import _core, power
+from floatgate import _core
+from floatgate.analysis import crash
 from floatgate.cli import output
 
 SMALL = "uniform:span=64KiB,writes=150,reads=0.1,trim=0.1,flush=0.1"
@@ -60,7 +61,7 @@ def test_the_same_call_gives_the_same_numbers() -> None:
 def test_what_is_too_much_is_left_out_and_that_is_said(
     scheme: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(power, "POINTS", 60)
+    monkeypatch.setattr(crash, "POINTS", 60)
     found = fg.crash(SMALL, set={**FAST, "ftl.scheme": scheme})
     moments, inside = found["moments"], found["recovery_moments"]
     seconds = found["second_cuts"]
@@ -81,7 +82,7 @@ def test_what_is_too_much_is_left_out_and_that_is_said(
 
 def test_a_larger_drive_has_fewer_points(monkeypatch: pytest.MonkeyPatch) -> None:
     small = fg.crash("uniform:span=1MiB,writes=150")
-    monkeypatch.setattr(power, "PAGES", 256 * 80)
+    monkeypatch.setattr(crash, "PAGES", 256 * 80)
     large = fg.crash("uniform:span=1MiB,writes=150")
     # The drive has at least 256 pages, so at most 80 points are explored. The minimum is 50.
     assert small["every"] == 1
@@ -136,7 +137,7 @@ def test_log_blocks_are_bounded_as_a_process(cli: Cli) -> None:
     done = cli("crash", "uniform:span=1MiB,writes=60,flush=0.1", "--set", "ftl.scheme=fast")
     assert done.returncode == 0, done.stderr
     points = int(done.stdout.split(" power losses", 1)[0].replace(",", ""))
-    assert 0 < points <= 2 * power.POINTS
+    assert 0 < points <= 2 * crash.POINTS
     assert "moments of recoveries were left out" in done.stdout
     assert "nothing was lost" in done.stdout
 

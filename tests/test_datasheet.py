@@ -11,8 +11,9 @@ import pytest
 from conftest import Cli
 
 import floatgate as fg
-from floatgate import _core, datasheet
-from floatgate.datasheet import CLASS, DataSheet, LatencyLine, Line
+from floatgate import _core
+from floatgate.analysis import datasheet
+from floatgate.analysis.datasheet import CLASS, DataSheet, LatencyLine, Line
 
 READ, PROGRAM, ERASE, TRANSFER = 25.0, 200.0, 1500.0, 4096 / 40
 """Microseconds on the drive below: a page of 4096 bytes at 40 MB/s takes 102.4 us."""

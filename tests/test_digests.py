@@ -7,7 +7,7 @@ import io
 import polars as pl
 import pytest
 
-from floatgate.digests import Digest, digest_of
+from floatgate.files.digests import Digest, digest_of
 
 TABLE = pl.DataFrame(
     {

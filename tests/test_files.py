@@ -22,9 +22,9 @@ import floatgate as fg
 from floatgate.calibrate.latency import is_latency, read_loads
 from floatgate.calibrate.measured import read_wa
 from floatgate.cli import output
-from floatgate.configs import resolve
-from floatgate.files import parse_json, read_text, shown
-from floatgate.result import Result
+from floatgate.files.reading import parse_json, read_text, shown
+from floatgate.results.result import Result
+from floatgate.simulation.configs import resolve
 from floatgate.studies import spec
 from floatgate.traces import TraceError, read_trace
 
@@ -163,7 +163,7 @@ def test_an_endless_pipe_ends_with_the_signal(tmp_path: Path) -> None:
 
 
 def test_a_text_is_not_longer_than_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floatgate.files.TEXT_MOST", 100)
+    monkeypatch.setattr("floatgate.files.reading.TEXT_MOST", 100)
     (tmp_path / "drive.toml").write_text("# long\n" * 100)
     with pytest.raises(OSError, match="expected a text"):
         read_text(tmp_path / "drive.toml")

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 import floatgate as fg
-from floatgate import _core, hot_data
+from floatgate import _core
+from floatgate.analysis import hotness
 from floatgate.report import hot_tables, write_hotness
 from floatgate.report.hotness import hotness_figures
 from floatgate.traces.model import SCHEMA
@@ -42,7 +43,7 @@ def test_extents_are_those_of_the_worked_example() -> None:
     found = fg.hotness(_pages([0, 1, 5, 6, 20] * 4))
     extents = {row.gap_pages: row.extents for row in found.extents}
     assert [extents[k] for k in (1, 2, 4, 16, 1024)] == [3, 3, 2, 1, 1]
-    assert found.means == hot_data.SequenceMeans(5, 0, 20, 0, 1)
+    assert found.means == hotness.SequenceMeans(5, 0, 20, 0, 1)
     assert found.sequences == 1 and not found.overwrites.histogram[0].overwrites
 
 
@@ -57,7 +58,7 @@ def test_sequences_skew_and_distances_by_hand() -> None:
     # over.
     pages = [0, 8, 0, 9, 0, 10, 0, 11] * 2 + [0]
     found = fg.hotness(_pages(pages), gb=8 * PAGE)
-    assert found.means == hot_data.SequenceMeans(1, 4, 4, 4, 1)
+    assert found.means == hotness.SequenceMeans(1, 4, 4, 4, 1)
     assert (found.sequences, found.partial_bytes, found.partial_counted) == (2, PAGE, False)
     assert [one.extents for one in found.each] == [1, 1]
     assert any("are left out" in note for note in found.notes)

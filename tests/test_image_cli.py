@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from floatgate import _core, images
+from floatgate import _core
+from floatgate.live import images
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="images need a Unix file system")
 

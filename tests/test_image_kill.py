@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from floatgate import images
 from floatgate._core import Drive
+from floatgate.live import images
 
 PAGE = 4096
 PAGES = 1000

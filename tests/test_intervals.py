@@ -14,14 +14,14 @@ from scipy import stats
 
 import floatgate as fg
 from floatgate.cli.interval_summary import print_intervals
-from floatgate.intervals import (
+from floatgate.report.runs import label_runs
+from floatgate.results.intervals import (
     mean_and_half_width,
     summary_table,
     t_quantile,
     what_seeds_change,
 )
-from floatgate.report.runs import label_runs
-from floatgate.report.values import measured
+from floatgate.results.values import measured
 
 SMALL = "uniform:span=8MiB,writes=4k"
 OTHER = "zipf:span=8MiB,writes=4k"

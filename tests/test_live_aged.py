@@ -18,9 +18,8 @@ from live_nbd import Nbd, Refused
 from live_process import STARTS_S, Serve, until
 
 import floatgate as fg
-from floatgate import images
 from floatgate._core import Cancelled, ConfigError
-from floatgate.live import Live, nbdkit
+from floatgate.live import Live, images, nbdkit
 
 if shutil.which("nbdkit") is None:
     pytest.skip("nbdkit is not installed: nothing is served", allow_module_level=True)

@@ -28,8 +28,7 @@ from live_process import Serve, is_alive, until
 from prometheus_client.parser import text_string_to_metric_families
 
 import floatgate as fg
-from floatgate import images
-from floatgate.live import Live, nbdkit
+from floatgate.live import Live, images, nbdkit
 
 if shutil.which("nbdkit") is None:
     pytest.skip("nbdkit is not installed: nothing is served", allow_module_level=True)

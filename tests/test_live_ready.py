@@ -16,8 +16,8 @@ import pytest
 from live_fake import status_document
 from live_process import Serve, stand_in, until
 
-from floatgate import images
 from floatgate.cli import main
+from floatgate.live import images
 
 if os.name == "nt":
     pytest.skip("no Unix sockets", allow_module_level=True)

@@ -18,7 +18,7 @@ from live_fake import status_document
 from live_process import STAND_IN_CALL, Serve, is_alive, stand_in, until
 
 import floatgate as fg
-from floatgate import images
+from floatgate.live import images
 
 if os.name == "nt":
     pytest.skip("no Unix sockets", allow_module_level=True)

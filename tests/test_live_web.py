@@ -20,7 +20,7 @@ from floatgate import RunError
 from floatgate.live import Status
 from floatgate.live.metrics import exposition
 from floatgate.live.web import BODY_MAX, CONNECTIONS, FILES, Page
-from floatgate.typed import build
+from floatgate.results.typed import build
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import floatgate as fg
-from floatgate import _core, curves
+from floatgate import _core
+from floatgate.analysis import map_curve
 from floatgate.report import curve_tables, write_map_curve
 from floatgate.traces import TraceError
 
@@ -37,7 +38,7 @@ def _hit_ratio(document: dict[str, Any], entries: int) -> float:
 def _assert_equals_runs(trace: str) -> None:
     """Compares five sizes. Both ratios divide the same whole numbers, so they are equal to the
     bit."""
-    document = curves.map_curve(trace, sample="exact")
+    document = map_curve.map_curve(trace, sample="exact")
     assert document["trims_ignored"] == 0
     # The largest size exceeds the number of pages, so the curve's last point applies.
     pages = document["distinct_pages"]
@@ -76,7 +77,7 @@ def test_trims_are_left_out_and_said(tmp_path: Path) -> None:
         },
         schema={"at_ns": pl.UInt64, "op": pl.UInt8, "offset": pl.UInt64, "length": pl.UInt64},
     )
-    document = curves.map_curve(frame)
+    document = map_curve.map_curve(frame)
     assert (document["accesses"], document["trims_ignored"]) == (3, 1)
     assert [point["hit_ratio"] for point in document["points"]] == [0, 1 / 3]
     assert any("leaves out 1 trim" in note for note in document["notes"])
@@ -95,8 +96,8 @@ def test_trims_are_left_out_and_said(tmp_path: Path) -> None:
 )
 def test_sample_is_within_its_stated_error(trace: str, rate: float) -> None:
     source = _shared(trace) if trace.endswith(".zst") else trace
-    sampled = curves.map_curve(source, sample=rate)
-    exact = curves.map_curve(source, sample="exact")
+    sampled = map_curve.map_curve(source, sample=rate)
+    exact = map_curve.map_curve(source, sample="exact")
     sizes = [point["entries"] for point in exact["points"]]
     ratios = [point["hit_ratio"] for point in exact["points"]]
     errors = []
@@ -113,20 +114,20 @@ def test_sample_is_within_its_stated_error(trace: str, rate: float) -> None:
 
 
 def test_sample_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert curves.map_curve("uniform:span=1GiB,requests=300k")["sample"] is None
-    monkeypatch.setattr(curves, "ACCESSES_EXACT", 100_000)
-    document = curves.map_curve("uniform:span=1GiB,requests=300k")
+    assert map_curve.map_curve("uniform:span=1GiB,requests=300k")["sample"] is None
+    monkeypatch.setattr(map_curve, "ACCESSES_EXACT", 100_000)
+    document = map_curve.map_curve("uniform:span=1GiB,requests=300k")
     assert document["sample"]["rate"] == pytest.approx(16_384 / 262_144)
     assert any(note.startswith("sampled") for note in document["notes"])
-    assert curves.map_curve("uniform:span=64MiB,requests=300k")["sample"] is None, "few pages"
+    assert map_curve.map_curve("uniform:span=64MiB,requests=300k")["sample"] is None, "few pages"
     table = pl.DataFrame(
         _core.Workload.generator("uniform:span=1GiB,requests=200k", 1).batches(1 << 20).__next__()
     )
-    assert curves.map_curve(table)["sample"] is not None
+    assert map_curve.map_curve(table)["sample"] is not None
 
 
 def test_points_and_needs_have_their_shape() -> None:
-    document = curves.map_curve(MIXED, page="512B")
+    document = map_curve.map_curve(MIXED, page="512B")
     points = document["points"]
     assert document["page_bytes"] == 512 and len(points) <= 200
     assert all(point["bytes"] == 8 * point["entries"] for point in points)
@@ -135,7 +136,7 @@ def test_points_and_needs_have_their_shape() -> None:
     assert [row["percent"] for row in document["needed"]] == [50, 80, 90, 95, 99]
     for row in document["needed"]:
         assert row["hit_ratio"] * 100 >= document["hit_ratio_max"] * row["percent"] - 1e-9
-    first = curves.map_curve(MIXED, limit=1000)
+    first = map_curve.map_curve(MIXED, limit=1000)
     assert first["accesses"] < document["accesses"]
 
 
@@ -152,12 +153,12 @@ def test_points_and_needs_have_their_shape() -> None:
 )
 def test_wrong_options_are_named(options: dict[str, Any], expected: str) -> None:
     with pytest.raises((_core.ConfigError, TraceError), match=re.escape(expected)):
-        curves.map_curve(MIXED, **options)
+        map_curve.map_curve(MIXED, **options)
 
 
 def test_pass_reports_progress_and_is_cancelled() -> None:
     told: list[tuple[str, int, int]] = []
-    curves.map_curve(MIXED, progress=lambda *at: told.append(at))
+    map_curve.map_curve(MIXED, progress=lambda *at: told.append(at))
     assert told[0] == ("read", 0, 0) and told[-1] == ("curve", 20_000, 20_000)
     control = _core.Control()
     workload = _core.Workload.generator("uniform:span=64GiB,writes=10G", 1)
@@ -174,11 +175,11 @@ def test_interrupt_ends_the_pass(monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        curves.map_curve("uniform:span=4GiB,writes=10G", sample=0.01, progress=interrupted)
+        map_curve.map_curve("uniform:span=4GiB,writes=10G", sample=0.01, progress=interrupted)
 
 
 def test_tables_say_what_a_sample_cannot_tell() -> None:
-    document = curves.map_curve("zipf:span=1GiB,theta=1.5,requests=1M", sample=0.05)
+    document = map_curve.map_curve("zipf:span=1GiB,theta=1.5,requests=1M", sample=0.05)
     first = curve_tables.needed_table(document).rows[0]
     assert first[1].text.startswith("≤ ")
     assert "19 of 20" in curve_tables.source_words(document)
@@ -193,7 +194,7 @@ def test_tables_say_what_a_sample_cannot_tell() -> None:
 )
 def test_page_and_picture_need_no_network(tmp_path: Path, trace: str, sample: Any) -> None:
     trace = trace if "requests" in trace else f"{trace},requests=100"
-    document = curves.map_curve(trace, sample=sample)
+    document = map_curve.map_curve(trace, sample=sample)
     page, picture = write_map_curve(document, tmp_path)
     text = page.read_text("utf-8")
     assert not re.search(r"""(src|href)=["']https?:""", text)
@@ -204,7 +205,7 @@ def test_page_and_picture_need_no_network(tmp_path: Path, trace: str, sample: An
 
 
 def test_page_without_accesses_says_so(tmp_path: Path) -> None:
-    document = curves.map_curve("uniform:span=1MiB,requests=10,trim=1")
+    document = map_curve.map_curve("uniform:span=1MiB,requests=10,trim=1")
     assert (document["points"], document["hit_ratio_max"]) == ([], None)
     (page,) = write_map_curve(document, tmp_path)
     assert "reads and writes nothing" in page.read_text("utf-8")
@@ -218,7 +219,7 @@ def test_command_prints_and_writes_the_curve(cli, tmp_path: Path) -> None:
     done = cli("trace", "info", MIXED, "--map-curve", "--page", "2KiB", "--json", "--out", "o")
     assert done.returncode == 0, done.stderr
     curve = json.loads(done.stdout)["map_curve"]
-    assert curve == curves.map_curve(MIXED, page=2048)
+    assert curve == map_curve.map_curve(MIXED, page=2048)
     assert sorted(file.name for file in (tmp_path / "o").iterdir()) == [
         "map-curve.html",
         "map-curve.svg",

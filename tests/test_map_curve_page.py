@@ -6,14 +6,14 @@ from pathlib import Path
 
 from browser import Seen, browser
 
-from floatgate import curves
+from floatgate.analysis import map_curve
 from floatgate.report import write_map_curve
 
 __all__ = ["browser"]
 
 
 def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
-    document = curves.map_curve("zipf:span=1GiB,requests=500k", sample=0.05)
+    document = map_curve.map_curve("zipf:span=1GiB,requests=500k", sample=0.05)
     page, _ = write_map_curve(document, tmp_path)
     with Seen(browser, page) as seen:
         assert seen.complaints == []

@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from floatgate.report.files import write_whole
+from floatgate.files.writing import write_whole
 from floatgate.traces import read_trace
 
 SMALL = "uniform:span=16MiB,writes=5k,reads=0.3,trim=0.1,flush=0.05,interarrival=100ns"

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from floatgate import parts
-from floatgate.report.files import write_whole
+from floatgate.files import parts
+from floatgate.files.writing import write_whole
 
 if sys.platform == "win32":
     pytest.skip("no locks of files", allow_module_level=True)
@@ -23,7 +23,7 @@ SHORT = "uniform:span=16MiB,writes=2k"
 HOLD = """
 import sys, time
 from pathlib import Path
-from floatgate import parts
+from floatgate.files import parts
 made = [parts.file(Path(".")), parts.folder(Path("."))]
 (made[1].path / "result.json").touch()
 print(flush=True)

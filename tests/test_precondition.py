@@ -13,8 +13,9 @@ from browser import Seen, browser
 from conftest import Cli
 
 import floatgate as fg
-from floatgate import _core, models, steady
-from floatgate.recipes import all_recipes, worn_evenly
+from floatgate import _core, models
+from floatgate.analysis import steady
+from floatgate.analysis.recipes import all_recipes, worn_evenly
 from floatgate.report import write_precondition
 
 __all__ = ["browser"]

@@ -10,8 +10,8 @@ import pytest
 
 import floatgate as fg
 from floatgate import models
+from floatgate.analysis.preconditioning import Preconditioned
 from floatgate.cli import options
-from floatgate.preconditioning import Preconditioned
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "precondition.md"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import floatgate as fg
-from floatgate import ranges
-from floatgate.ranges import Range
 from floatgate.studies.spec import parse
+from floatgate.tuning import ranges
+from floatgate.tuning.ranges import Range
 from floatgate.tuning.space import asked
 
 TRACE = "uniform:span=1MiB,writes=300"

@@ -18,7 +18,7 @@ import report_samples as samples
 import floatgate
 from floatgate.report import die_use, figures, runs
 from floatgate.report.figure import Figure
-from floatgate.result import ChannelsResult, DiesResult, Result
+from floatgate.results.result import ChannelsResult, DiesResult, Result
 
 USES = {
     "read": "reads", "program": "programs", "erase": "erases", "transfer": "transfers",

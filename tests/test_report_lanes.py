@@ -20,7 +20,7 @@ import report_samples as samples
 import floatgate
 from floatgate.report import figures, lane_view, runs
 from floatgate.report.figure import Figure
-from floatgate.result import Result
+from floatgate.results.result import Result
 
 TRACE = "uniform:span=16MiB,requests=4k,reads=0.5,interarrival=2ms,arrivals=exponential"
 DRIVE = {"flash.channels": "4", "flash.dies": "2", "flash.planes": "2", "flash.bus": "1200MB/s"}

@@ -10,7 +10,7 @@ from browser import Seen, browser
 
 import floatgate
 from floatgate.report import lane_view, write_report
-from floatgate.result import Result
+from floatgate.results.result import Result
 
 __all__ = ["browser"]
 

@@ -13,10 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 
 from plainly import THIN, decimals, share, size, three, whole
 
-from floatgate import hot_data
+from floatgate.analysis import hotness
+from floatgate.analysis.hotness import Hotness, MergedExtents, OneSequence, Runs, TopShare
 from floatgate.cli.hot_summary import print_hotness
 from floatgate.cli.summary import print_map_curve, print_trace
-from floatgate.hot_data import Hotness, MergedExtents, OneSequence, Runs, TopShare
 from floatgate.report import curve_tables, hot_tables
 from floatgate.report.tables import Table
 
@@ -47,20 +47,20 @@ def found() -> Hotness:
         sequences=2,
         partial_bytes=9001,
         partial_counted=False,
-        means=hot_data.SequenceMeans(1234.4, 2345.4, 3456.4, 45670.4, 6.789),
+        means=hotness.SequenceMeans(1234.4, 2345.4, 3456.4, 45670.4, 6.789),
         extents=(MergedExtents(1, 11.26, 0.0), MergedExtents(64, 5.34, 0.1234)),
-        skew=hot_data.Skew(
+        skew=hotness.Skew(
             0.8765,
             tuple(TopShare(at, at + 0.0321) for at in (0.001, 0.01, 0.05, 0.1, 0.2, 0.5)),
         ),
-        overwrites=hot_data.Overwrites(
+        overwrites=hotness.Overwrites(
             400,
             0.4321,
             98.7,
-            tuple(hot_data.DistanceQuantile(q, int(q * 1000)) for q in (0.1, 0.5, 0.99)),
-            (hot_data.DistanceBar(1, 2, 100), hot_data.DistanceBar(2048, 4096, 300)),
+            tuple(hotness.DistanceQuantile(q, int(q * 1000)) for q in (0.1, 0.5, 0.99)),
+            (hotness.DistanceBar(1, 2, 100), hotness.DistanceBar(2048, 4096, 300)),
         ),
-        sequentiality=hot_data.Sequentiality(_runs(41), _runs(43), _runs(47)),
+        sequentiality=hotness.Sequentiality(_runs(41), _runs(43), _runs(47)),
         each=(
             OneSequence(51, 52, 53, 54, 5.5, 56, 57, 58),
             OneSequence(61, 62, 63, 64, 6.5, 66, 67, 68),

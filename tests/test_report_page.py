@@ -17,7 +17,7 @@ from browser import Seen, browser
 
 import floatgate
 from floatgate.report import summary_rows, write_report
-from floatgate.report.values import ratio
+from floatgate.results.values import ratio
 
 __all__ = ["browser"]
 

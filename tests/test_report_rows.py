@@ -16,9 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent / "data" / "report"))
 import report_samples as samples
 
 from floatgate import _core
-from floatgate.report import frames, page, summary_rows, theme, values, write_pictures, write_report
+from floatgate.report import frames, page, summary_rows, theme, write_pictures, write_report
 from floatgate.report.runs import panels
-from floatgate.report.told import merged
+from floatgate.results import values
+from floatgate.results.messages import merged
 
 
 def labels(results: list[dict[str, Any]]) -> list[str]:

@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 import floatgate as fg
-from floatgate.intervals import mean_and_half_width
 from floatgate.report import write_report
 from floatgate.report.figures import figures
 from floatgate.report.runs import combined_runs, label_runs
+from floatgate.results.intervals import mean_and_half_width
 
 GENERATED = "hotcold:span=8MiB,writes=4k"
 VARY = {"placement.scheme": ["single", "sepbit", "dac"]}

@@ -17,7 +17,7 @@ from plainly import THIN, decimals, factor, share, size, three, whole
 from floatgate.report import frames, overview, summary_rows, tables
 from floatgate.report.runs import varying
 from floatgate.report.tables import Table
-from floatgate.report.values import ABSENT
+from floatgate.results.values import ABSENT
 
 NB = "\N{NO-BREAK SPACE}"
 

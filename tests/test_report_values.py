@@ -13,10 +13,10 @@ import plainly
 import report_samples as samples
 from plainly import THIN
 
-from floatgate.report import values
 from floatgate.report.overview import lifetimes
 from floatgate.report.told import Told, messages
-from floatgate.report.values import SIZES, TIMES
+from floatgate.results import values
+from floatgate.results.values import SIZES, TIMES
 
 
 @pytest.mark.parametrize(

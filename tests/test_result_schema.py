@@ -12,7 +12,7 @@ import pytest
 
 import floatgate as fg
 from floatgate import _core
-from floatgate.result import TIMELINE
+from floatgate.results.result import TIMELINE
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import floatgate as fg
-from floatgate import configs, scaling
-from floatgate.run_options import RunOptions
+from floatgate.simulation import configs, scaling
+from floatgate.simulation.options import RunOptions
 
 ENV = {**os.environ, "NO_COLOR": "1"}
 CLASSES = ("small-nvme", "tlc-client", "tlc-enterprise", "qlc-capacity")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import floatgate
-from floatgate.builds import build
+from floatgate.simulation.builds import build
 
 SPEC = "zipf:span=1MiB,writes=2000,seed=3"
 AGED = {"start.fill": "random", "flash.pages_per_block": 16}

@@ -15,7 +15,7 @@ import pytest
 
 import floatgate as fg
 import floatgate.studies
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 from floatgate.studies.plan import combinations
 from floatgate.studies.rows import OPTIONS
 from floatgate.studies.spec import Options, parse

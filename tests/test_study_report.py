@@ -12,7 +12,7 @@ from markupsafe import escape
 
 import floatgate as fg
 import floatgate.studies
-from floatgate.intervals import mean_and_half_width
+from floatgate.results.intervals import mean_and_half_width
 from floatgate.studies import report
 from floatgate.studies.said import SHOWN, told
 

@@ -106,7 +106,7 @@ def test_a_metric_that_some_trials_do_not_have_is_searched_for(tmp_path: Path) -
 
 
 def test_without_optuna_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floatgate.optimizer.find_spec", lambda _: None)
+    monkeypatch.setattr("floatgate.tuning.optimizer.find_spec", lambda _: None)
     search = {"trials": 2, "keys": {"queue.depth": [1, 4]}}
     with pytest.raises(fg.ConfigError, match=r"floatgate\[search\]"):
         fg.study({**TRACE, "optuna": search}, out=tmp_path / "out")

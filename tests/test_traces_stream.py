@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import floatgate as fg
-from floatgate import jobs, sources
-from floatgate.run_options import RunOptions
+from floatgate.simulation import pool, sources
+from floatgate.simulation.identity import Job
+from floatgate.simulation.options import RunOptions
 from floatgate.traces import Stream, Trace, TraceError, lay_out, open_trace, read_trace, stream
 from floatgate.traces.formats import parquet
 
@@ -254,7 +255,7 @@ def test_many_drives_share_a_reading(
     # One pass serves all runs. Each run of a scheme that knows the future reads ahead in another
     # pass.
     assert len(passes) == (0 if kind == "generator" else 1 + 3)
-    monkeypatch.setattr(jobs, "SHARED_PAGES", 1)
+    monkeypatch.setattr(pool, "SHARED_PAGES", 1)
     monkeypatch.setattr(stream, "HELD", 1 << 20)
     alone = fg.compare_results(path, workers=1, **options)
     assert len(shared) == 9
@@ -264,24 +265,24 @@ def test_many_drives_share_a_reading(
 def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     load = sources.open_source("uniform:span=4MiB,writes=1k", RunOptions()).load(None)
     drive = fg.configs.resolve_all(None, DRIVE, {})[0]  # type: ignore[attr-defined]
-    made = [jobs.Job(str(number), drive, load, RunOptions()) for number in range(5)]
+    made = [Job(str(number), drive, load, RunOptions()) for number in range(5)]
     pages = made[0].pages()
     for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
-        monkeypatch.setattr(jobs, "SHARED_PAGES", room * pages)
-        assert [len(group.jobs) for group in jobs._groups(made, range(5), workers)] == sizes
+        monkeypatch.setattr(pool, "SHARED_PAGES", room * pages)
+        assert [len(group.jobs) for group in pool._groups(made, range(5), workers)] == sizes
 
 
 def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() -> None:
     """The runs of a group wait for one another. With only one group, one of two cores was often
     idle. A second group must not hold more drives in memory than the limit of one group."""
 
-    def group(runs: int, pages: int) -> jobs.Group:
-        return jobs.Group(range(runs), pages)
+    def group(runs: int, pages: int) -> pool.Group:
+        return pool.Group(range(runs), pages)
 
-    def at_work(runs: int, pages: int) -> jobs.Underway:
-        return jobs.Underway(group(runs, pages), {Future() for _ in range(runs)})
+    def at_work(runs: int, pages: int) -> pool.Underway:
+        return pool.Underway(group(runs, pages), {Future() for _ in range(runs)})
 
-    half = jobs.SHARED_PAGES // 2
+    half = pool.SHARED_PAGES // 2
     for underway, another, begins in [
         ([], group(9, 9 * half), True),
         ([at_work(1, 9 * half)], group(9, 9 * half), True),
@@ -289,13 +290,13 @@ def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() ->
         ([at_work(5, half)], group(5, half + 1), False),
         ([at_work(5, 1), at_work(5, 1)], group(5, 1), False),
     ]:
-        assert jobs._has_room(underway, another, 2) == begins, (underway, another)
+        assert pool._has_room(underway, another, 2) == begins, (underway, another)
 
 
 def test_a_run_that_fails_does_not_lose_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    simulate = jobs._core.simulate
+    simulate = pool._core.simulate
 
     def failing(config: str, *arguments: Any, reading: Any, **options: Any) -> str:
         # The failing run finishes the shared read first. Otherwise the other runs would wait for
@@ -305,7 +306,7 @@ def test_a_run_that_fails_does_not_lose_the_others(
             raise fg.RunError("the power went")
         return result
 
-    monkeypatch.setattr(jobs._core, "simulate", failing)
+    monkeypatch.setattr(pool._core, "simulate", failing)
     path = tmp_path / "some.parquet"
     trace(5000, trims=False).write_parquet(path)
     vary = {"capacity.spare_factor": [0.1, 0.2, 0.3]}
@@ -315,7 +316,7 @@ def test_a_run_that_fails_does_not_lose_the_others(
     results = raised.value.results  # type: ignore[attr-defined]
     assert [result is None for result in results] == [False, True, False]
     assert len([*keep.iterdir()]) == 2
-    monkeypatch.setattr(jobs._core, "simulate", simulate)
+    monkeypatch.setattr(pool._core, "simulate", simulate)
     again = fg.compare_results(path, vary=vary, set={"timing": "none"}, keep=keep, resume=True)
     assert again[0] == results[0] and again[2] == results[2]
 
@@ -325,13 +326,13 @@ def test_a_file_that_changes_while_it_is_played_ends_the_runs(tmp_path: Path) ->
     trace(2000, trims=False).write_parquet(path)
     source = sources.open_source(path, RunOptions())
     drive = fg.configs.resolve_all(None, DRIVE, {})[0]  # type: ignore[attr-defined]
-    job = jobs.Job("", drive, source.load(None), RunOptions())
+    job = Job("", drive, source.load(None), RunOptions())
     trace(1999, trims=False).write_parquet(path)
     with pytest.raises(fg.RunError, match=r"some\.parquet changed while it was read"):
-        jobs.run_all([job, job], 2, None)
+        pool.run_all([job, job], 2, None)
     path.write_bytes(b"PAR1")
     with pytest.raises(fg.RunError, match="damaged Parquet data"):
-        jobs.run_all([job], 2, None)
+        pool.run_all([job], 2, None)
 
 
 def test_an_interrupt_ends_runs_that_share_a_reading(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from types import ModuleType
 
 import pytest
 
-from floatgate import configs
 from floatgate.calibrate import calibrate, scaled
+from floatgate.simulation import configs
 
 ROOT = Path(__file__).resolve().parents[1]
 DRIVES = Path(os.environ.get("FLOATGATE_DRIVES", ROOT.parent / "shared" / "drives"))

@@ -18,10 +18,10 @@ from browser import Seen, browser
 from conftest import Cli
 
 import floatgate as fg
-from floatgate import sources
-from floatgate.ranges import ends
 from floatgate.report import write_tuned
+from floatgate.simulation import sources
 from floatgate.tuning.outcome import front, told
+from floatgate.tuning.ranges import ends
 from floatgate.tuning.space import asked, config_text, metrics
 
 __all__ = ["browser"]
@@ -212,7 +212,7 @@ def test_an_objective_that_no_run_has_ends_the_search() -> None:
 
 
 def test_without_optuna_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("floatgate.optimizer.find_spec", lambda _: None)
+    monkeypatch.setattr("floatgate.tuning.optimizer.find_spec", lambda _: None)
     with pytest.raises(fg.ConfigError, match=r"floatgate\[search\]"):
         fg.tune(TRACE, objective="write_amplification", vary=VARY, set=SET)
 

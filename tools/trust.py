@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from floatgate import configs
 from floatgate.calibrate.study import Told
 from floatgate.calibrate.wa import WaStudy
+from floatgate.simulation import configs
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "trust.md"
 DRIVES = PAGE.parent / "trust"

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     )
     from .advising.advice import advise
     from .advising.lines import Advice
+    from .analysis.crash import crash
+    from .analysis.datasheet import DataSheet, measure_device
+    from .analysis.hotness import Hotness, hotness
+    from .analysis.map_curve import map_curve
+    from .analysis.preconditioning import Preconditioned, precondition
     from .api import compare, compare_results, devices, policies, run
-    from .comparison import Comparison
-    from .curves import map_curve
-    from .datasheet import DataSheet, measure_device
     from .guests.base import PolicyError
     from .guests.buffer import BufferWrites, WriteBuffer
     from .guests.mapping import MapCounts, MapOp, Mapping
     from .guests.placement import HostWrites, MovedPages, Placement
     from .guests.victim import Candidates, Victim
-    from .hot_data import Hotness, hotness
     from .models import predict
-    from .power import crash
-    from .preconditioning import Preconditioned, precondition
-    from .result import Result
+    from .results.comparison import Comparison
+    from .results.result import Result
     from .studies import Study, study
     from .traces import Trace, TraceError, read_trace, trace_info
     from .tuning.outcome import Tuned
@@ -49,13 +49,13 @@ _HOMES = {
     "BufferWrites": "guests.buffer",
     "Cancelled": "_core",
     "Candidates": "guests.victim",
-    "Comparison": "comparison",
+    "Comparison": "results.comparison",
     "ConfigError": "_core",
-    "DataSheet": "datasheet",
+    "DataSheet": "analysis.datasheet",
     "DriveShape": "_core",
     "HostWrite": "_core",
     "HostWrites": "guests.placement",
-    "Hotness": "hot_data",
+    "Hotness": "analysis.hotness",
     "MapAccess": "_core",
     "MapCounts": "guests.mapping",
     "MapOp": "guests.mapping",
@@ -64,9 +64,9 @@ _HOMES = {
     "MovedPages": "guests.placement",
     "Placement": "guests.placement",
     "PolicyError": "guests.base",
-    "Preconditioned": "preconditioning",
+    "Preconditioned": "analysis.preconditioning",
     "Reclaimed": "_core",
-    "Result": "result",
+    "Result": "results.result",
     "RunError": "_core",
     "Study": "studies",
     "Trace": "traces",
@@ -78,13 +78,13 @@ _HOMES = {
     "advise": "advising.advice",
     "compare": "api",
     "compare_results": "api",
-    "crash": "power",
+    "crash": "analysis.crash",
     "devices": "api",
-    "hotness": "hot_data",
-    "map_curve": "curves",
-    "measure_device": "datasheet",
+    "hotness": "analysis.hotness",
+    "map_curve": "analysis.map_curve",
+    "measure_device": "analysis.datasheet",
     "policies": "api",
-    "precondition": "preconditioning",
+    "precondition": "analysis.preconditioning",
     "predict": "models",
     "read_trace": "traces",
     "run": "api",

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from types import FrameType
 
-from .ending import Ended, Signals
+from .simulation.signals import Ended, Signals
 
 LOOK_S = 0.1
 """Seconds between two checks whether a signal should end the process."""

@@ -305,7 +305,7 @@ def map_curve(
     """The hit ratio of LRU caches of map entries, of every size, as JSON text; without the GIL.
 
     `sample` is the share of the pages to look at, above 0 and at most 1; None for all. The
-    document is that of `floatgate.curves.map_curve`, less what that adds.
+    document is that of `floatgate.analysis.map_curve.map_curve`, less what that adds.
 
     Raises ConfigError, Cancelled.
     """
@@ -321,7 +321,7 @@ def hotness(
 ) -> str:
     """Hot and cold data of a workload, as JSON text; without the GIL.
 
-    The document is that of `floatgate.hot_data.Hotness`, less `name` and `notes`.
+    The document is that of `floatgate.analysis.hotness.Hotness`, less `name` and `notes`.
 
     Raises ConfigError, Cancelled.
     """

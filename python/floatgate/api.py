@@ -11,13 +11,15 @@ from typing import Any
 
 import polars as pl
 
-from . import _core, configs, jobs, runner
-from .comparison import Comparison
-from .configs import DEFAULT_DEVICE, Device
+from . import _core
 from .guests.registry import listed
-from .jobs import Progress
-from .result import Result
-from .run_options import RunOptions
+from .results.comparison import Comparison
+from .results.result import Result
+from .simulation import configs, runner
+from .simulation.configs import DEFAULT_DEVICE, Device
+from .simulation.kept import Kept
+from .simulation.options import RunOptions
+from .simulation.watching import Progress
 
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 
@@ -127,7 +129,7 @@ def compare_results(
         raise _core.ConfigError(f"workers: {workers} given; expected at least 1")
     if resume and keep is None:
         raise _core.ConfigError("resume: given without keep; expected the directory of the runs")
-    kept = None if keep is None else jobs.Kept.at(Path(keep), resume)
+    kept = None if keep is None else Kept.at(Path(keep), resume)
     found = list(traces) if isinstance(traces, (list, tuple)) else [traces]
     chosen = _seeds(seeds, how.seed)
     _check_count(len(found) * math.prod(map(len, vary.values())) * len(chosen))

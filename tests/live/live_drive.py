@@ -11,8 +11,7 @@ from typing import Any
 
 from live_process import Serve, is_alive
 
-from floatgate import images
-from floatgate.live import Live
+from floatgate.live import Live, images
 
 MIB = 1 << 20
 

@@ -12,8 +12,7 @@ from live_nbd import Nbd
 from live_needs import needs, needs_loop_mounts, program
 from live_process import Serve
 
-from floatgate import images
-from floatgate.live import Live
+from floatgate.live import Live, images
 
 MAKERS = {
     # Without the first option, btrfs needs at least 109 MiB.

@@ -9,7 +9,7 @@ import pytest
 from evidence.asa import WHOLE, point
 from exhibits import by_key, cells
 
-from floatgate.hot_data import TopShare
+from floatgate.analysis.hotness import TopShare
 from floatgate.papers.asa.claims import CLAIMS
 from floatgate.papers.asa.examples import with_ages, worked_examples
 from floatgate.papers.asa.figures import figures, skew

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from floatgate import _core, builds, power
+from floatgate import _core
+from floatgate.analysis import crash as power
 from floatgate.papers.kit.batch import Bench, Played, Task
 from floatgate.papers.kit.cache import Cache, run_cache
 from floatgate.papers.kit.judging import runs_of
 from floatgate.papers.shrd import crash as shrd_crash
 from floatgate.papers.shrd.crash import RECOVERY
+from floatgate.simulation import builds
 
 PLAYED = Played("uniform:span=4MiB,writes=500")
 TASK = Task(PLAYED, {"start.fill": "random"})

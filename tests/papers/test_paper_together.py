@@ -11,7 +11,6 @@ from evidence import is_met, met_at
 from evidence.together import CASES, CLAIMS, EVIDENCE, WA, WHOLE, WORK, point
 from exhibits import by_key, cells
 
-from floatgate import configs
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.judging import judge_all, runs_of
@@ -48,9 +47,10 @@ from floatgate.papers.together.domain import (
 from floatgate.papers.together.figures import at_defaults, figures, first_volume
 from floatgate.papers.together.paper import later
 from floatgate.papers.together.reduce import BACKLOG, Point, backlogged, reduce
+from floatgate.simulation import configs
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 def test_a_verdict_says_on_which_workload_beside_that_of_all() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from floatgate import _core, configs
+from floatgate import _core
 from floatgate.papers.kit import summary
 from floatgate.papers.kit.claims import Measured
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -27,6 +27,7 @@ from floatgate.papers.together.drives import (
     rates_table,
 )
 from floatgate.papers.together.drives import zipf_name as zipf
+from floatgate.simulation import configs
 
 TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 0.9375}, "m0": {0.2: 1.0, 0.8: 5.0}})
 DAC, ALONE, FUTURE = (key_of(placement, "greedy") for placement in ("dac", "single", "oracle"))

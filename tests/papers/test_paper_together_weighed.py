@@ -12,7 +12,7 @@ from exhibits import by_key, cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floatgate import _core, configs
+from floatgate import _core
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -44,6 +44,7 @@ from floatgate.papers.together.figures import (
 )
 from floatgate.papers.together.reduce import Point, amplified
 from floatgate.papers.together.traces import LISTED, TRACES, Excerpt
+from floatgate.simulation import configs
 
 HERE = Path(__file__).resolve().parents[3] / "shared" / "traces"
 SEEDS = (1, 2, 3)

@@ -7,11 +7,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from floatgate import configs, curves, hot_data, sources
-from floatgate.configs import Device
-from floatgate.curves import curve_of
-from floatgate.jobs import Progress
-from floatgate.run_options import RunOptions
+from floatgate.analysis import hotness, map_curve
+from floatgate.analysis.map_curve import curve_of
+from floatgate.simulation import configs, sources
+from floatgate.simulation.configs import Device
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress
 from floatgate.traces import read_trace, trace_info
 from floatgate.traces.model import Trace
 
@@ -103,7 +104,7 @@ def advise(
         progress("read", 0, 0)
     source, read = _read(trace, how)
     info = trace_info(read)
-    hot = hot_data.hotness_of(source, hot_data.parse_options(), progress)
+    hot = hotness.hotness_of(source, hotness.parse_options(), progress)
     curve = curve_of(source, PAGE, None, progress)
     whole = requests_of(read)
     calls = Calls.of(trace, how)
@@ -134,7 +135,7 @@ def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
     """Returns the requests, in memory, and a source of the same requests."""
     if isinstance(trace, str) and sources.is_generator(trace):
         opened = sources.open_source(trace, how)
-        source, read = curves.read_source(trace, seed=how.seed)
+        source, read = map_curve.read_source(trace, seed=how.seed)
         if how.limit is not None:
             read = sources.first_requests(read, how.limit)
             return opened, read

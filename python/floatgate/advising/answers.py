@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from floatgate.hot_data import Hotness
-from floatgate.report.values import count, fixed, measured, percent, size
+from floatgate.analysis.hotness import Hotness
+from floatgate.results.values import count, fixed, measured, percent, size
 
 from .calls import Calls
 from .lines import Line, Number, unknown

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floatgate.configs import Device
-from floatgate.run_options import RunOptions
+from floatgate.simulation.configs import Device
+from floatgate.simulation.options import RunOptions
 
 from .sampled import COUNTED, Requests
 

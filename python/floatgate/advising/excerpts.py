@@ -8,13 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import _core, configs, runner, scaling
-from floatgate.configs import Device
-from floatgate.jobs import Progress
-from floatgate.report.values import count, measured, size
-from floatgate.result import Result
-from floatgate.run_options import RunOptions
-from floatgate.scaling import UNITS, UNITS_FEW
+from floatgate import _core
+from floatgate.results.marks import UNITS_FEW
+from floatgate.results.result import Result
+from floatgate.results.values import count, measured, size
+from floatgate.simulation import configs, runner, scaling
+from floatgate.simulation.configs import Device
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.scaling import UNITS
+from floatgate.simulation.watching import Progress
 from floatgate.traces import lay_out, read_trace
 from floatgate.traces.model import WRITE, Trace
 

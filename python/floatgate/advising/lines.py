@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from floatgate.notebook import Shown
-from floatgate.typed import build
+from floatgate.results.drawn import Shown
+from floatgate.results.typed import build
 
 FOUND = {
     "counted": "counted in the trace",

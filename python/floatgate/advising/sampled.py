@@ -18,12 +18,13 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import configs, runner
-from floatgate.intervals import mean_and_half_width, t_quantile
-from floatgate.jobs import Progress
-from floatgate.result import Result
-from floatgate.run_options import RunOptions
-from floatgate.scaling import UNITS, UNITS_FEW
+from floatgate.results.intervals import mean_and_half_width, t_quantile
+from floatgate.results.marks import UNITS_FEW
+from floatgate.results.result import Result
+from floatgate.simulation import configs, runner
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.scaling import UNITS
+from floatgate.simulation.watching import Progress
 from floatgate.traces import lay_out, read_trace
 from floatgate.traces.model import TRIM, WRITE, Trace
 

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from floatgate.files.reading import shown
+from floatgate.simulation.configs import Device
+
 from .._core import ConfigError
-from ..configs import Device
-from ..files import shown
 from . import keys
 from .fit import Fit, Fitted, fit, rms
 from .study import Config, Told

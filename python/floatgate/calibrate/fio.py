@@ -10,9 +10,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from floatgate.files.reading import parse_json, read_text
+
 from .. import _core
 from .._core import ConfigError
-from ..files import parse_json, read_text
 from .loads import READS, WRITES, Load
 
 SEQUENTIAL = ("read", "write", "rw", "readwrite")

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..configs import Device
-from ..files import shown
+from floatgate.files.reading import shown
+from floatgate.simulation.configs import Device
+
 from .calibration import scales_document
 from .study import Told
 from .work import AtScale, Progress, Start, Work

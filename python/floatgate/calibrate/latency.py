@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from floatgate.files.reading import check_regular
+from floatgate.results.result import Result
+
 from .. import _core, api
 from .._core import ConfigError
-from ..files import check_regular
-from ..result import Result
 from . import scaled
 from .fio import names_apart, read_fio
 from .fit import rms, weighted

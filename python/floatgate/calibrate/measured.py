@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from pathlib import Path
 
+from floatgate.files.reading import check_regular
+
 from .._core import ConfigError
-from ..files import check_regular
 
 GIB = 1 << 30
 STEADY_SHARE = 0.2

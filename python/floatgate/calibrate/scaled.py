@@ -15,10 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _core, api, scaling
+from floatgate import _core, api
+from floatgate.results.result import Result
+from floatgate.simulation import scaling
+from floatgate.simulation.configs import page_bytes
+
 from .._core import ConfigError
-from ..configs import page_bytes
-from ..result import Result
 from .measured import GIB, WaRun
 
 UNIT_PAGES_LEAST = 32

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..configs import page_bytes
+from floatgate.simulation.configs import page_bytes
+
 from . import scaled
 from .fit import rms, weighted
 from .measured import WaRun, read_wa

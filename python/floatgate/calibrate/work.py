@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .. import _core, configs
+from floatgate import _core
+from floatgate.simulation import configs
+from floatgate.simulation.configs import Device
+
 from .._core import ConfigError
-from ..configs import Device
 from . import scaled
 from .fit import weighted
 from .latency import LatencyStudy, is_latency

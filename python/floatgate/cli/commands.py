@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from floatgate.files import shown
+from floatgate.files.reading import shown
 
 from .failure import OneLineErrors
 
@@ -75,7 +75,7 @@ def _is_utf8(text: str) -> bool:
 
 def _hint(ctx: Any, option: str) -> str:
     """Returns where an unknown option exists: as a config key or in other commands; else empty."""
-    from floatgate.configs import keys_ending_in
+    from floatgate.simulation.configs import keys_ending_in
 
     hints = []
     if keys := keys_ending_in(option.removeprefix("--").replace("-", "_")):

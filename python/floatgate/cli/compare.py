@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 from . import options, output
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from floatgate.comparison import Comparison
+    from floatgate.results.comparison import Comparison
 
 Vary = Annotated[
     list[str] | None,
@@ -147,7 +147,7 @@ def _last_out() -> Path:
 
 def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """Returns the document for `--json`: tables, keys that changed nothing, and all results."""
-    from floatgate.comparison import idle_keys
+    from floatgate.results.table import idle_keys
 
     table = tables["table"]
     idle = [
@@ -245,9 +245,9 @@ def _write(
     baseline: Mapping[str, str] | None,
 ) -> None:
     """Writes results.json, tables as Parquet and CSV, report.html, and pictures if requested."""
-    from floatgate.comparison import latency_rows
+    from floatgate.files.writing import write_table
     from floatgate.report import write_pictures, write_report
-    from floatgate.report.files import write_table
+    from floatgate.results.table import latency_rows
 
     text = json_text.dumps(document, indent=2, ensure_ascii=False)
     (directory / "results.json").write_text(text + "\n", "utf-8")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 from . import options, output
 
@@ -45,7 +45,7 @@ def crash(
 
     Exits with status 1 if a recovered page has a version that is not allowed.
     """
-    from floatgate.power import crash
+    from floatgate.analysis.crash import crash
 
     settings = options.pairs("--set", set)
     with output.progress_bar(quiet) as progress:

@@ -10,8 +10,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from floatgate.ending import Ended
-from floatgate.files import shown
+from floatgate.files.reading import shown
+from floatgate.simulation.signals import Ended
 
 RUN_FAILED = 1
 CALL_WRONG = 2

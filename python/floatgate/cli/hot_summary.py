@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from floatgate.hot_data import Hotness, gigabytes
+from floatgate.analysis.hotness import Hotness, gigabytes
 from floatgate.report import hot_tables
-from floatgate.report.values import count, fixed, percent, size
+from floatgate.results.values import count, fixed, percent, size
 
 from .grids import Lines, fact_grid, print_messages
 from .output import console

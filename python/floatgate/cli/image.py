@@ -63,7 +63,7 @@ def create(
 ) -> None:
     """Create an image with an erased drive; an existing file is never replaced."""
     settings = options.pairs("--set", set)
-    from floatgate import images
+    from floatgate.live import images
 
     with output.progress_bar(quiet) as progress:
         notes = images.create(
@@ -80,7 +80,7 @@ def create(
 @app.command(epilog="Example: floatgate image info flash.img")
 def info(file: File, json: options.Json = False) -> None:
     """Show the drive in an image: geometry, config, mapped pages, journal, wear."""
-    from floatgate import images
+    from floatgate.live import images
 
     document = images.info(file)
     if json:
@@ -120,7 +120,7 @@ def check(file: File, json: options.Json = False) -> None:
 
     The image is not changed. Torn pages, half programmed when power failed, are no problem.
     """
-    from floatgate import images
+    from floatgate.live import images
 
     report = images.check(file)
     if json:
@@ -163,7 +163,7 @@ def dump(
     """Show the owner of each programmed page, and whether the page is valid."""
     if unit is not None and lpn is not None:
         raise typer.BadParameter("searches all units; leave out --unit", param_hint="'--lpn'")
-    from floatgate import images
+    from floatgate.live import images
 
     if not json:
         print("  ".join(f"{name:>9}" for name in COLUMNS))
@@ -198,7 +198,7 @@ def read(
 
     Bytes never written, or trimmed, read as zeros.
     """
-    from floatgate import images
+    from floatgate.live import images
 
     with output.staged_file(out, force=force, inputs=[file]) as part, part.open("wb") as sink:
         count = images.read(file, sink, offset=offset, length=length)
@@ -219,7 +219,7 @@ def write(
 
     An input that extends beyond the end of the drive is refused, and none of it is written.
     """
-    from floatgate import images
+    from floatgate.live import images
 
     with _opened(input, file) as source:
         count = images.write(file, source, offset=offset)

@@ -11,7 +11,7 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.hot_data import Hotness
+    from floatgate.analysis.hotness import Hotness
 
 Source = Annotated[str, typer.Argument(metavar="TRACE", help=options.TRACE_HELP)]
 MapCurve = Annotated[
@@ -83,7 +83,8 @@ def info(
     _belong("--hotness", hotness, {f"--{key.replace('_', '-')}": how[key] for key in how})
     _belong("--map-curve or --hotness", map_curve or hotness, {"--out": out})
     with output.staged(out, force=force, inputs=[trace]) as part:
-        from floatgate import curves, hot_data
+        from floatgate.analysis import hotness as hot_data
+        from floatgate.analysis import map_curve as curves
         from floatgate.traces import trace_info
 
         curve_options = curves.parse_options(page or "4KiB", sample)

@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 from rich.text import Text
 
-from floatgate.intervals import what_seeds_change
 from floatgate.report.intervals import Unit, per_cent, unit_and_text, with_interval
-from floatgate.report.values import TIMES
-from floatgate.result import Result
+from floatgate.results.intervals import what_seeds_change
+from floatgate.results.result import Result
+from floatgate.results.values import TIMES
 
 from . import output
 from .columns import Column, label, print_columns

@@ -56,7 +56,7 @@ def devices(
 def _measure(name: str | None, quick: bool, json: bool, quiet: bool) -> None:
     if name is None:
         raise typer.BadParameter("needs the name of a device", param_hint="'--measure'")
-    from floatgate.datasheet import measure_device
+    from floatgate.analysis.datasheet import measure_device
 
     with output.progress_bar(quiet) as progress:
         sheet = measure_device(name, quick=quick, progress=progress)

@@ -19,8 +19,8 @@ from floatgate.live.documents import (
     modelled,
 )
 from floatgate.report.causes import blame_names
-from floatgate.report.values import TIMES, count, measured, percent, ratio, size, unit_of
 from floatgate.result_types import LanesResult
+from floatgate.results.values import TIMES, count, measured, percent, ratio, size, unit_of
 
 from .columns import Column, label, print_columns
 from .grids import Lines, fact_grid, print_messages

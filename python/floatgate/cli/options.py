@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 TRACE_HELP = (
     "A trace file in any known format, plain or compressed, a directory of Parquet files, a URL, "

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from floatgate import parts
+from floatgate.files import parts
+from floatgate.files.reading import shown
+from floatgate.simulation.signals import Signals
 
-from ..ending import Signals
-from ..files import shown
 from . import paths
 
 if TYPE_CHECKING:

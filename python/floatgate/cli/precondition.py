@@ -9,7 +9,7 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.preconditioning import Preconditioned
+    from floatgate.analysis.preconditioning import Preconditioned
 
 Workload = Annotated[
     str,
@@ -49,7 +49,7 @@ def precondition(
     """Show how close to its steady state each preconditioning recipe brings a drive."""
     settings = options.pairs("--set", set)
     with output.staged(out, force=force, inputs=[device]) as part:
-        from floatgate.preconditioning import precondition as measure
+        from floatgate.analysis.preconditioning import precondition as measure
 
         with output.progress_bar(quiet) as progress:
             found = measure(

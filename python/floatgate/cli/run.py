@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 from . import options, output
 from .written import write_run

@@ -8,8 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from floatgate.comparison import labels
-from floatgate.files import shown
+from floatgate.files.reading import shown
 from floatgate.report import curve_tables, tables
 from floatgate.report.causes import blame_names
 from floatgate.report.frames import KINDS, NAMED
@@ -18,7 +17,10 @@ from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.tables import space_parts
 from floatgate.report.told import Told, messages
-from floatgate.report.values import (
+from floatgate.results.marks import mark
+from floatgate.results.result import Result
+from floatgate.results.table import labels
+from floatgate.results.values import (
     TIMES,
     count,
     fixed,
@@ -30,8 +32,6 @@ from floatgate.report.values import (
     size,
     unit_of,
 )
-from floatgate.result import Result
-from floatgate.scaling import mark
 
 from .columns import Column, label, print_columns, prose
 from .grids import Lines, fact_grid, print_messages
@@ -171,7 +171,7 @@ def unread(lines: int, first: str | None) -> str:
 
 
 def print_map_curve(curve: Mapping[str, Any], told: Iterable[str]) -> None:
-    """Prints the document of `floatgate.curves.map_curve`: hit ratios, sizes needed, notes.
+    """Prints the document of `map_curve`: hit ratios, sizes needed, notes.
 
     `told` has the notes already printed; they are skipped.
     """

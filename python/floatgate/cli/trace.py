@@ -132,7 +132,7 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
     import polars as pl
 
     from floatgate._core import Cancelled
-    from floatgate.jobs import watched
+    from floatgate.simulation.watching import watched
     from floatgate.traces import Trace, Units, write_trace
     from floatgate.traces.model import SCHEMA, STREAM
 

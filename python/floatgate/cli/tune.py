@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from floatgate.run_options import RunOptions
+from floatgate.simulation.options import RunOptions
 
 from . import options, output
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
     from .options import PictureKind
 
@@ -19,8 +19,8 @@ RUN_FILES = (
 
 def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
     """Writes result.json, timeline.parquet, report.html, and latencies and pictures if any."""
+    from floatgate.files.writing import write_frame, write_table
     from floatgate.report import write_pictures, write_report
-    from floatgate.report.files import write_frame, write_table
 
     (directory / "result.json").write_text(result.to_json() + "\n", "utf-8")
     write_frame(directory / "timeline.parquet", result.timeline)

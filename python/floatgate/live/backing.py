@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floatgate import _core, configs, images, scaling
+from floatgate import _core
 from floatgate._core import ConfigError
+from floatgate.simulation import configs, scaling
+
+from . import images
 
 DEFAULT_SIZE = "1GiB"
 """Default size of a drive."""

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from floatgate._core import RunError
 from floatgate.result_types import LanesResult
-from floatgate.typed import build
+from floatgate.results.typed import build
 
 from .documents import Blocks, Faults, Power, Smart, Snapshot, Status
 from .places import default_control

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from floatgate.result import Result
 from floatgate.result_types import LatencySummary
+from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from floatgate.result import Result
+from floatgate.results.result import Result
 
 from .documents import Smart, Spread, Status, modelled
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from floatgate._core import ConfigError, RunError
-from floatgate.files import shown
+from floatgate.files.reading import shown
 
 from .log import Log, Repeats
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from floatgate import parts
 from floatgate._core import ConfigError
+from floatgate.files import parts
 
 from . import places
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from floatgate import parts
 from floatgate._core import ConfigError
+from floatgate.files import parts
 
 
 def capture_of(trace: Path) -> Path:

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from floatgate import parts
 from floatgate._core import RunError
-from floatgate.ending import Signals
+from floatgate.files import parts
+from floatgate.simulation.signals import Signals
 
 from . import nbdkit, places, recording
 from .backing import Backing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..notebook import Shown
+from floatgate.results.drawn import Shown
+
 from .checks import ModelError
 from .hotcold import PoolSplit, fifo_mixed, greedy_law, optimal_split, oracle_greedy_same_pool
 from .spare import alpha_from_spare_factor, over_provisioning_from_alpha

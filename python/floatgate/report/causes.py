@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from floatgate.result import Result
+from floatgate.results.result import Result
 
 BLAME = {
     "die": "flash itself",

@@ -1,12 +1,13 @@
-"""The mapping cache's hit-ratio curve (`floatgate.curves.map_curve`) in words and tables."""
+"""The mapping cache's hit-ratio curve (`floatgate.map_curve`) in words and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from floatgate.results.values import count, percent, size
+
 from .tables import Cell, Table
-from .values import count, percent, size
 
 Document = Mapping[str, Any]
 

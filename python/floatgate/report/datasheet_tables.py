@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from floatgate.datasheet import DataSheet, LatencyLine, Line
+from floatgate.analysis.datasheet import DataSheet, LatencyLine, Line
+from floatgate.results.values import ABSENT, count, fixed, measured
 
 from .tables import Cell, Table
-from .values import ABSENT, count, fixed, measured
 
 
 def performance_table(sheet: DataSheet) -> Table:

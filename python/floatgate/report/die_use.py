@@ -8,7 +8,8 @@ from typing import NamedTuple
 import altair as alt
 import polars as pl
 
-from floatgate.result import ChannelsResult, DiesResult, Result
+from floatgate.results.result import ChannelsResult, DiesResult, Result
+from floatgate.results.values import count, percent
 
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure, join_title, sentence
@@ -16,7 +17,6 @@ from .frames import ROW
 from .legends import first, part_legend, say_missing
 from .runs import Run, panels
 from .tables import Table, beside, written
-from .values import count, percent
 
 LANES = 64
 """Maximum number of lanes that a plot shows one by one.

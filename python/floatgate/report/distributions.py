@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from floatgate.result import Distribution
+from floatgate.results.result import Distribution
+from floatgate.results.values import TIMES, unit_of
 
 from . import charts
 from .causes import blame_names
@@ -19,7 +20,6 @@ from .frames import CURVE_STEP, LINE, kept
 from .legends import line_legend, own_legend, say_missing, series, span
 from .runs import Run, panels
 from .tables import cause_table
-from .values import TIMES, unit_of
 
 SHARE_STEP = 0.004
 """Largest difference in share between two points of a line that are one point on screen.

@@ -11,7 +11,8 @@ from functools import partial
 
 import polars as pl
 
-from floatgate.result import Result
+from floatgate.results.result import Result
+from floatgate.results.values import TIMES, unit_of
 
 from . import charts, frames, tables
 from .causes import blame_names
@@ -25,7 +26,6 @@ from .over_time import UNTIMED, over_time
 from .predictions import prediction_frame
 from .runs import Run, panels
 from .sweeps import sweep
-from .values import TIMES, unit_of
 from .wear_map import wear_map
 
 CACHES: tuple[tuple[frames.Cache, str, str], ...] = (

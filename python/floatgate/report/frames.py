@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
-from floatgate.intervals import mean_and_half_width
-from floatgate.result import (
+from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.result import (
     AmplificationResult,
     BlameTimes,
     BufferResult,

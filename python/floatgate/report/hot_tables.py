@@ -1,13 +1,13 @@
-"""Tables of hot and cold data (`floatgate.hot_data.Hotness`)."""
+"""Tables of hot and cold data (`floatgate.analysis.hotness.Hotness`)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from floatgate.hot_data import Hotness
+from floatgate.analysis.hotness import Hotness
+from floatgate.results.values import count, fixed, percent, size
 
 from .tables import Cell, Table
-from .values import count, fixed, percent, size
 
 COLUMNS = {
     "hot_pages": "Hot pages",

@@ -1,4 +1,4 @@
-"""Hot and cold data (`floatgate.hot_data.Hotness`) as a page and pictures."""
+"""Hot and cold data (`floatgate.analysis.hotness.Hotness`) as a page and pictures."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from floatgate.hot_data import Hotness, gigabytes
+from floatgate.analysis.hotness import Hotness, gigabytes
+from floatgate.files.writing import write_whole
+from floatgate.results.values import count, percent, size
 
 from . import hot_tables, page
 from .charts import Plot, chart_shares, inline_data
 from .figure import Drawing, Figure
-from .files import write_whole
 from .pictures import write_figure
 from .tables import Cell, Table
-from .values import count, percent, size
 
 LABELLED = (0.01, 0.05, 0.1, 0.2)
 """Shares of the pages that have a label in the plot of the skew."""

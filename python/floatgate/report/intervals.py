@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from floatgate.intervals import compared, differences, mean_and_half_width
-from floatgate.result import Result
+from floatgate.results.intervals import compared, differences, mean_and_half_width
+from floatgate.results.result import Result
+from floatgate.results.values import ABSENT, SIZES, TIMES, measured, unit_of
 
 from .frames import ROW, Cache, hit_ratio
 from .runs import Run
 from .tables import METRICS, Cell, Column, Table, beside
-from .values import ABSENT, SIZES, TIMES, measured, unit_of
 
 Unit = tuple[str, float]
 """Name and size of a unit."""

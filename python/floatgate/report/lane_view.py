@@ -10,7 +10,8 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from floatgate.result import LookedAtResult, Result
+from floatgate.results.result import LookedAtResult, Result
+from floatgate.results.values import ABSENT, TIMES, count, measured, percent, size, unit_of
 
 from .causes import BLAME, blame_names
 from .charts import Plot, inline_data
@@ -18,7 +19,6 @@ from .figure import Drawing, Figure
 from .legends import part_legend, say_missing
 from .runs import Run
 from .tables import Cell, Table
-from .values import ABSENT, TIMES, count, measured, percent, size, unit_of
 
 CAUSES = {"host": "host", "gc": "cleaning", "map": "map", "merge": "merges", "remap": "remapping"}
 """Purposes of a flash operation. Each has the colour of its component of a response time."""

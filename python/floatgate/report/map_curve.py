@@ -1,4 +1,4 @@
-"""The mapping cache's hit-ratio curve (`floatgate.curves.map_curve`) as a page and a picture."""
+"""The mapping cache's hit-ratio curve (`floatgate.map_curve`) as a page and a picture."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from floatgate.files.writing import write_whole
+from floatgate.results.values import count, percent, size
+
 from . import page
 from .charts import Plot, inline_data, near
 from .curve_tables import Document, needed_table, sizes_table, source_words
 from .figure import Drawing, Figure
-from .files import write_whole
 from .pictures import write_figure
 from .tables import Cell, Table
-from .values import count, percent, size
 
 TICK_STEP = 4
 """Up to this many powers of two, the axis labels all of them; with more, every second one."""

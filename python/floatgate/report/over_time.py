@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from floatgate.results.values import TIMES, unit_of
+
 from . import charts, frames
 from .figure import Drawing, Figure, join_title, sentence
 from .legends import line_legend, own_legend, say_missing, series, some, span
 from .runs import Run, panels
-from .values import TIMES, unit_of
 
 BULK = (0.02, 0.98)
 """Quantiles that enclose the bulk of the values; the axis is chosen for the bulk."""

@@ -7,11 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from floatgate.result import Result, WorkloadResult
+from floatgate.results.messages import alike, merged
+from floatgate.results.result import Result, WorkloadResult
+from floatgate.results.values import (
+    NARROW_SPACE,
+    SIZES,
+    count,
+    measured,
+    percent,
+    plain,
+    ratio,
+    size,
+    unit_of,
+)
 
 from .runs import Run
-from .told import alike, merged
-from .values import NARROW_SPACE, SIZES, count, measured, percent, plain, ratio, size, unit_of
 
 UNTIMED = "not simulated (timing = none)"
 

@@ -15,14 +15,14 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from floatgate.comparison import Comparison
-from floatgate.intervals import what_seeds_change
-from floatgate.result import Result
+from floatgate.files.writing import write_whole
+from floatgate.results.comparison import Comparison
+from floatgate.results.intervals import what_seeds_change
+from floatgate.results.result import Result
 
 from . import tables, theme
 from .figure import Figure
 from .figures import figures
-from .files import write_whole
 from .intervals import differences_table, means_table
 from .overview import overview
 from .payload import payload

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import altair as alt
 import vl_convert
 
-from floatgate.result import Result
+from floatgate.files.writing import write_whole
+from floatgate.results.result import Result
 
 from . import theme
 from .figure import Drawing, Figure
 from .figures import figures
-from .files import write_whole
 from .page import SCHEMA
 from .runs import combined_runs
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from floatgate.preconditioning import Estimate, Judged, Preconditioned
+from floatgate.analysis.preconditioning import Estimate, Judged, Preconditioned
+from floatgate.results.values import ABSENT, fixed, measured, percent, ratio, size
 
 from .tables import Cell, Table
-from .values import ABSENT, fixed, measured, percent, ratio, size
 
 
 def recipes_table(found: Preconditioned) -> Table:

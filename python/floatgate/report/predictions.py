@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from floatgate import _core, models
-from floatgate.result import Result
+from floatgate.results.result import Result
+from floatgate.results.values import ratio
 
 from .frames import ROW
 from .runs import Run
-from .values import ratio
 
 LAWS = {
     ("uniform", "greedy"): "greedy",

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from floatgate.configs import SHAPE
-from floatgate.result import Result
-from floatgate.scaling import is_scaled
+from floatgate.results.marks import is_scaled
+from floatgate.results.result import Result
+from floatgate.results.values import flatten, plain
+from floatgate.simulation.configs import SHAPE
 
 from .theme import DASHES, SERIES
-from .values import flatten, plain
 
 TRACE = "trace"
 MISSING = "not set"

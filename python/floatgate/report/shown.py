@@ -8,12 +8,13 @@ from typing import Any
 import polars as pl
 
 from floatgate.advising.lines import Advice
-from floatgate.comparison import Comparison
-from floatgate.datasheet import DataSheet
-from floatgate.hot_data import Hotness
+from floatgate.analysis.datasheet import DataSheet
+from floatgate.analysis.hotness import Hotness
+from floatgate.analysis.preconditioning import Preconditioned
 from floatgate.models.prediction import Prediction
-from floatgate.preconditioning import Preconditioned
-from floatgate.result import Result
+from floatgate.results.comparison import Comparison
+from floatgate.results.result import Result
+from floatgate.results.values import measured
 from floatgate.tuning.outcome import Tuned
 
 from .advice import advice_figures, answers_table, chart_numbers
@@ -27,7 +28,6 @@ from .preconditioning import distance_figure
 from .runs import combined_runs
 from .tables import Cell, Table
 from .tuning import front_table, tuned_figures
-from .values import measured
 
 
 def table_of(found: object) -> Table:

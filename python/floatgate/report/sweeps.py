@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import polars as pl
 
+from floatgate.results.result import Result
+
 from .. import _core
-from ..result import Result
 from . import frames
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .intervals import seed_marks

@@ -9,15 +9,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from floatgate.result import LatencySummary, Result
 from floatgate.result_types import SpaceResult
-from floatgate.scaling import mark
-
-from . import overview
-from .causes import blame_names
-from .frames import KINDS, NAMED, kept
-from .runs import Run, Varying, label_runs
-from .values import (
+from floatgate.results.marks import mark
+from floatgate.results.result import LatencySummary, Result
+from floatgate.results.values import (
     ABSENT,
     SIZES,
     TIMES,
@@ -31,6 +26,11 @@ from .values import (
     size,
     unit_of,
 )
+
+from . import overview
+from .causes import blame_names
+from .frames import KINDS, NAMED, kept
+from .runs import Run, Varying, label_runs
 
 
 @dataclass(frozen=True)

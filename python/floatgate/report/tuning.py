@@ -10,15 +10,15 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from floatgate.files.writing import write_frame, write_whole
+from floatgate.results.values import ABSENT, count, measured
 from floatgate.tuning.outcome import Goal, Tried, Tuned
 
 from . import page
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
-from .files import write_frame, write_whole
 from .pictures import write_figure
 from .tables import Cell, Table
-from .values import ABSENT, count, measured
 
 BEST = "best.toml"
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import altair as alt
 import polars as pl
 
-from floatgate.result import WearMap
+from floatgate.results.result import WearMap
 
 from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence

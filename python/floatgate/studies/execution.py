@@ -8,11 +8,12 @@ from contextlib import suppress
 from typing import Any
 
 from floatgate import _core
-from floatgate.jobs import POLL_SECONDS
+from floatgate.simulation.watching import POLL_SECONDS
 
 from . import tasks
+from .planned import Task
 from .rows import Row, row_of
-from .tasks import Ending, Task
+from .tasks import Ending
 
 Told = Callable[[Row], None]
 

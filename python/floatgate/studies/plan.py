@@ -11,18 +11,21 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from floatgate import _core, configs, ranges, sources
-from floatgate.builds import build
-from floatgate.configs import DEVICE, Resolved
-from floatgate.jobs import digest_of
-from floatgate.ranges import Value
-from floatgate.run_options import RunOptions
+from floatgate import _core
+from floatgate.results.marks import DEVICE
+from floatgate.simulation import configs, sources
+from floatgate.simulation.builds import build
+from floatgate.simulation.configs import Resolved
+from floatgate.simulation.identity import digest_of
+from floatgate.simulation.options import RunOptions
 from floatgate.traces import TraceError
 from floatgate.traces.read import check_head
 from floatgate.traces.source import contents, is_url
+from floatgate.tuning import ranges
+from floatgate.tuning.ranges import Value
 
+from .planned import Task
 from .spec import Options, Search, StudySpec, TraceSpec
-from .tasks import Task
 
 OF_TRACE = "trace."
 """Prefix of the keys of generators; all other keys are keys of the config."""

@@ -14,13 +14,13 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from floatgate import _core
-from floatgate.intervals import mean_and_half_width
 from floatgate.report.charts import Plot, inline_data, row_axis
 from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.report.tables import Cell, Table
-from floatgate.report.values import ABSENT, count, measured, ratio
+from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.values import ABSENT, count, measured, ratio
 from floatgate.traces.write import os_error
 
 from .dataset import Dataset, doubts
@@ -48,10 +48,10 @@ def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
     """Returns a row for each combination, over its seeds: counts of runs and failures, and means.
 
     `METRIC.ci95` is half the width of the mean's 95 % confidence interval, as in
-    `floatgate.intervals`, and null for a single run. Runs that failed or lack the metric are left
-    out of both. Raises ConfigError for a metric that is no column of numbers. Also raises it if
-    several runs of one seed are equal in all columns that should distinguish them, because a mean
-    over such runs has no meaning.
+    `floatgate.results.intervals`, and null for a single run. Runs that failed or lack the metric
+    are left out of both. Raises ConfigError for a metric that is no column of numbers. Also raises
+    it if several runs of one seed are equal in all columns that should distinguish them, because a
+    mean over such runs has no meaning.
     """
     axes = study.axes
     rows = _rows(study, axes, metrics)

@@ -8,18 +8,17 @@ from dataclasses import is_dataclass
 from difflib import get_close_matches
 from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 import polars as pl
 
 from floatgate import _core
-from floatgate.ranges import text
-from floatgate.result import Result
 from floatgate.result_types import ResultFields
-from floatgate.run_options import RunOptions
+from floatgate.results.result import Result
+from floatgate.simulation.options import RunOptions
+from floatgate.tuning.ranges import text
 
-if TYPE_CHECKING:
-    from .tasks import Task
+from .planned import Task
 
 Row = dict[str, Any]
 Schema = dict[str, Any]

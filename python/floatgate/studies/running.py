@@ -10,15 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from floatgate import _core, jobs
-from floatgate.builds import build
-from floatgate.jobs import Progress
+from floatgate import _core
+from floatgate.simulation import pool
+from floatgate.simulation.builds import build
+from floatgate.simulation.watching import Progress
 
 from . import spec as specs
 from . import volumes
 from .dataset import Dataset
 from .execution import check, execute
 from .plan import OF_TRACE, Plan, Shard, differences
+from .planned import Task
 from .rows import FAILED, Row, Schema, check_metric, schema
 from .search import Trials
 from .spec import StudySpec
@@ -34,7 +36,6 @@ from .store import (
     write_head,
     write_plan,
 )
-from .tasks import Task
 
 AHEAD = 4
 """Runs in flight for each core, so that no worker waits for its next run."""
@@ -99,8 +100,8 @@ def study(
     runner = _Runner(found, Folder(out), how, progress or (lambda *_: None))
     runner.begin()
     with ExitStack() as stack:
-        chosen = executor or stack.enter_context(ThreadPoolExecutor(jobs.cores()))
-        runner.run(chosen, in_flight or AHEAD * jobs.cores())
+        chosen = executor or stack.enter_context(ThreadPoolExecutor(pool.cores()))
+        runner.run(chosen, in_flight or AHEAD * pool.cores())
     return Dataset(runner.folder, runner.head)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from floatgate.report.told import alike, merged
+from floatgate.results.messages import alike, merged
 
 from .dataset import Dataset
 from .store import frames, plan_of

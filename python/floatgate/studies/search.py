@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from floatgate import _core
-from floatgate.optimizer import new_search
-from floatgate.ranges import suggest
+from floatgate.tuning.optimizer import new_search
+from floatgate.tuning.ranges import suggest
 
 from .plan import Combination
 from .rows import DONE, Row

@@ -20,12 +20,13 @@ from pydantic import (
     model_validator,
 )
 
-from floatgate import _core, ranges
-from floatgate.files import read_text
+from floatgate import _core
+from floatgate.files.reading import read_text
 from floatgate.guests.base import Policy
 from floatgate.guests.given import by_name
-from floatgate.optimizer import Direction, check_installed
-from floatgate.ranges import Value
+from floatgate.tuning import ranges
+from floatgate.tuning.optimizer import Direction, check_installed
+from floatgate.tuning.ranges import Value
 
 if sys.version_info >= (3, 11):
     import tomllib

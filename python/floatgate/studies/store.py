@@ -13,9 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import _core, parts
-from floatgate.files import parse_json
-from floatgate.report.files import write_whole
+from floatgate import _core
+from floatgate.files import parts
+from floatgate.files.reading import parse_json
+from floatgate.files.writing import write_whole
 from floatgate.traces.source import is_url, missing_packages
 
 from .rows import DONE, FAILED, Row, Schema, frame_of

@@ -3,48 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event, Lock, get_ident
 from typing import Any
 
-from floatgate import _core, jobs, runner, sources
-from floatgate.configs import Resolved
-from floatgate.ranges import Value
-from floatgate.run_options import RunOptions
+from floatgate import _core
+from floatgate.simulation import pool, runner, sources
+from floatgate.simulation.interrupt import interrupt
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import POLL_SECONDS
 from floatgate.traces import TraceError
 
+from .planned import Task
 from .rows import Row, row_of
 
 OPENED = 8
 """Maximum number of open traces in a process: the runs of a trace follow one another."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """One run; it can be sent to another process or machine."""
-
-    digest: str
-    """Digest of config, requests, options, seed and build: equal if the results are equal."""
-    trace: str
-    """Name of the trace in the study."""
-    source: str
-    """Absolute path, URL or generator to open."""
-    identity: str
-    """Text of a generator, or digest of the trace's bytes, because the file may change."""
-    volume: str | None
-    values: Mapping[str, Value]
-    """Values of the keys that vary."""
-    drive: Resolved
-    how: RunOptions
-    options: Mapping[str, Any]
-    """The options in `how` by their names in the study."""
-    memory: int | None
-    """Maximum memory of the run in bytes, if known."""
-    refused: str = ""
-    """Reason why no drive has this config, if so; the row then has the values as its config."""
 
 
 class Ending:
@@ -68,7 +45,7 @@ class Ending:
         with self._lock:
             for thread in self._opening:
                 # Reading a long trace takes minutes, and the reader does not check for the end.
-                jobs.interrupt(thread)
+                interrupt(thread)
 
     def look(self, *_: object) -> None:
         """Raises Cancelled once the runs are to end; can serve as the `Progress` of a run."""
@@ -101,7 +78,7 @@ def run(task: Task, ending: Ending) -> Row:
         with ending.opening():
             source = _KNOWN.open(task.source, task.identity, task.how)
             job = runner.only(source, task.drive, task.how)
-        return row_of(task, jobs.run_all([job], 1, ending.look)[0])
+        return row_of(task, pool.run_all([job], 1, ending.look)[0])
     except (_core.ConfigError, _core.RunError, TraceError, OSError) as error:
         return row_of(task, error)
 
@@ -141,7 +118,7 @@ class _Opened:
                 found.set_exception(error)
         while not found.done():
             # In steps, because a thread that waits without a limit cannot be interrupted.
-            wait([found], jobs.POLL_SECONDS)
+            wait([found], POLL_SECONDS)
         return found.result()
 
 

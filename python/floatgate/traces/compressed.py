@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import zstandard
 
-from ..files import BLOCK, blocks
+from floatgate.files.reading import BLOCK, blocks
 
 _COMPRESSED = 1 << 16
 """Compressed bytes per read: few, because a decoder copies the bytes after a short stream."""

@@ -19,8 +19,10 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from ..run_options import ADDRESSES
 from .model import NUMBER_LIMIT, TRIM, WRITE, Trace, TraceError, plural
+
+ADDRESSES = ("fold", "span", "modulo")
+"""Ways to make one address space of the devices; `RunOptions` accepts the same names."""
 
 REGION = 1 << 20
 HANDLES_MAX = 1 << 16

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from floatgate.parts import writing
+from floatgate.files.parts import writing
+from floatgate.files.reading import shown
 
-from ..files import shown
 from . import columns as named
 from . import source as files
 from . import stream

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from ..files import blocks, check_end
+from floatgate.files.reading import blocks, check_end
+
 from . import compressed
 from .model import TraceError
 

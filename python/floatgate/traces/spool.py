@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from floatgate import parts
+from floatgate.files import parts
 
 from .model import IS_REQUEST, NO_REQUESTS, TraceError, plural
 from .write import os_error

@@ -19,7 +19,8 @@ import polars as pl
 import zstandard
 from polars.io.plugins import register_io_source
 
-from ..digests import Digest
+from floatgate.files.digests import Digest
+
 from .formats import floatgate_csv, parquet
 from .model import SCHEMA, STREAM, Trace, TraceError
 

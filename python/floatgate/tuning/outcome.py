@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import polars as pl
 
-from floatgate.notebook import Shown
-from floatgate.report.told import alike, merged
+from floatgate.results.drawn import Shown
+from floatgate.results.messages import alike, merged
 
 NAMED = 3
 """Most runs that a message names; more runs are only counted."""

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from floatgate import _core, configs, jobs, runner, scaling, sources
-from floatgate.comparison import comparison_table
-from floatgate.configs import Device, Resolved
-from floatgate.jobs import Progress
-from floatgate.optimizer import Direction, check_installed, new_search
-from floatgate.ranges import suggest
-from floatgate.result import Result
-from floatgate.run_options import RunOptions
+from floatgate import _core
+from floatgate.results.result import Result
+from floatgate.results.table import comparison_table
+from floatgate.simulation import configs, pool, runner, scaling, sources
+from floatgate.simulation.configs import Device, Resolved
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress
 
+from .optimizer import Direction, check_installed, new_search
 from .outcome import Goal, Tried, Tuned, front, told
+from .ranges import suggest
 from .space import Asked, Given, asked, check_axes, config_text
 
 if TYPE_CHECKING:
@@ -241,7 +242,7 @@ class _Search:
 
     def _run(self, drive: Resolved, early: bool) -> Result:
         source = self.part if early else self.whole
-        return jobs.run_all([runner.only(source, drive, source.how)], 1, None)[0]
+        return pool.run_all([runner.only(source, drive, source.how)], 1, None)[0]
 
     def _goals(self, default: Sequence[float], values: Mapping[int, Sequence[float]]) -> list[Goal]:
         """Returns the objectives with bounds; `values` has the front, and smaller is better."""

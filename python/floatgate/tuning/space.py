@@ -9,13 +9,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from floatgate import _core, configs, ranges
-from floatgate.comparison import METRIC_SECTIONS
-from floatgate.configs import Device
+from floatgate import _core
 from floatgate.guests.base import Policy
 from floatgate.guests.given import by_name
-from floatgate.ranges import Allowed, Range, Value
 from floatgate.result_types import ResultFields
+from floatgate.results.table import METRIC_SECTIONS
+from floatgate.simulation import configs
+from floatgate.simulation.configs import Device
+
+from . import ranges
+from .ranges import Allowed, Range, Value
 
 Given = str | Sequence[Any] | Mapping[str, Any]
 """Choices or a range, as a user writes them."""

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 from floatgate import _core
 from floatgate.report.runs import Run, label_runs
-from floatgate.result import TIMELINE, Result
+from floatgate.results.result import TIMELINE, Result
 
 SCHEMA = json.loads(_core.result_schema())
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.recorded import Request, play
-from floatgate.result import Result
+from floatgate.results.result import Result
 
 from .domain import DEVICE, PAGE
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from floatgate.hot_data import Hotness
+from floatgate.analysis.hotness import Hotness
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Lines, Numbers, Row
 from floatgate.papers.kit.numbers import mean_row, points_at
-from floatgate.report.values import count, fixed, measured, percent, ratio
+from floatgate.results.values import count, fixed, measured, percent, ratio
 
 from .domain import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9
 from .measures import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes

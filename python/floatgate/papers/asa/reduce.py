@@ -10,7 +10,7 @@ from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from floatgate import _core, configs, jobs, sources
+from floatgate import _core
 from floatgate.papers.kit.batch import PAGE
 from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.recorded import Request, frame_of
-from floatgate.run_options import RunOptions
+from floatgate.simulation import configs, pool, sources
+from floatgate.simulation.identity import Job
+from floatgate.simulation.options import RunOptions
 
 from .domain import DEVICE
 
 if TYPE_CHECKING:
     from floatgate.papers.kit.cache import Cache
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 PAGES = 1024
 """Of the drive, which is new: 16 blocks, half of them spare."""
@@ -120,8 +122,8 @@ def played(
         frame = frame_of(requests, PAGE)
         workload = _core.Workload.recorded("ETI's example", frame, 1, 1.0)
         load = sources.Load(workload, PAGES * PAGE, [], 0)
-        planned.append(jobs.Job("ETI's example", drives[settings], load, RunOptions()))
-    return jobs.run_all(planned, jobs.cores(), None, kept)
+        planned.append(Job("ETI's example", drives[settings], load, RunOptions()))
+    return pool.run_all(planned, pool.cores(), None, kept)
 
 
 def extents_after(steps: Sequence[Step], kept: Cache | None = None) -> list[int]:

@@ -8,7 +8,7 @@ from floatgate.models import alpha_from_spare_factor, fifo_mixed, greedy, oracle
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row
 from floatgate.papers.kit.numbers import mean_row
-from floatgate.report.values import count, fixed, percent, ratio, size
+from floatgate.results.values import count, fixed, percent, ratio, size
 
 from .domain import (
     CHECKS,

@@ -15,12 +15,12 @@ from floatgate.papers.kit.claims import At, Claim, Filter, Measure, Values, infe
 from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
 from floatgate.papers.kit.verdicts import ABOVE, BELOW, Region
-from floatgate.report.values import count, fixed, percent
+from floatgate.results.values import count, fixed, percent
 
 from .domain import CAPTURED, EXCERPT, TABLE_1, RealTrace, generator
 
 if TYPE_CHECKING:
-    from floatgate.hot_data import Hotness
+    from floatgate.analysis.hotness import Hotness
 
 GB = 1_000_000_000
 GBS = 2

@@ -13,8 +13,8 @@ from .domain import LEAST_HOT, STAND_IN, SYNTHETIC, TABLE_1
 from .lines import PERIOD
 
 if TYPE_CHECKING:
-    from floatgate.hot_data import Hotness
-    from floatgate.result import Result
+    from floatgate.analysis.hotness import Hotness
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.numbers import mean_row
-from floatgate.report.values import percent
+from floatgate.results.values import percent
 
 from .domain import SIZE_NAMES, SIZES_SHOWN, SRC2_0, SRC2_0_WHOLE, STAND_IN
 from .lines import LABELS, MBF, MHF

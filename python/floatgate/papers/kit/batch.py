@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from floatgate import _core, configs, jobs, sources
-from floatgate.hot_data import Hotness, hotness_of, parse_options
-from floatgate.run_options import RunOptions
+from floatgate import _core
+from floatgate.analysis.hotness import Hotness, hotness_of, parse_options
+from floatgate.simulation import configs, pool, sources
+from floatgate.simulation.identity import Job
+from floatgate.simulation.options import RunOptions
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
     from .cache import Cache
 
@@ -82,8 +84,8 @@ class Bench:
             settings = ", ".join(f"{key}={value}" for key, value in task.set.items())
             label, load = f"{source.name}, {settings}", self._load(task.played, task.seed)
             how = replace(source.how, seed=task.seed)
-            planned.append(jobs.Job(label, self._drive(settings, task.set), load, how))
-        return jobs.run_all(planned, jobs.cores(), self.progress, self.kept)
+            planned.append(Job(label, self._drive(settings, task.set), load, how))
+        return pool.run_all(planned, pool.cores(), self.progress, self.kept)
 
     def hotness(self, spec: str) -> Hotness:
         source = self._open(Played(spec))

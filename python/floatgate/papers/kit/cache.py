@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from floatgate import parts
-from floatgate.builds import build
-from floatgate.jobs import Job, Kept, digest_of
-from floatgate.report.files import write_whole
-from floatgate.result import Result
+from floatgate.files import parts
+from floatgate.files.writing import write_whole
+from floatgate.results.result import Result
+from floatgate.simulation.builds import build
+from floatgate.simulation.identity import Job, digest_of
+from floatgate.simulation.kept import Kept
 
 Document = dict[str, Any]
 

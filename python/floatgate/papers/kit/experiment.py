@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .batch import Bench, Played, Task
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 Settings = Mapping[str, str]
 ByFootprint = Callable[[int], Settings]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from floatgate.intervals import mean_and_half_width
+from floatgate.results.intervals import mean_and_half_width
 
 from .claims import Judged, Point
 from .exhibits import Column, Numbers, Row

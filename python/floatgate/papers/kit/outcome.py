@@ -10,7 +10,7 @@ from .claims import AnyClaim, Measured
 from .exhibits import Column, Exhibit, Row
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(kw_only=True)

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 from altair.utils.schemapi import debug_mode
 
+from floatgate.files.writing import write_table, write_whole
 from floatgate.report import tables
 from floatgate.report.figure import Figure
-from floatgate.report.files import write_table, write_whole
 from floatgate.report.latex import latex
 from floatgate.report.page import Details, details_of, fill_page
 from floatgate.report.tables import Table

@@ -20,7 +20,8 @@ from typing import Any
 
 from floatgate import papers
 from floatgate._core import RunError
-from floatgate.jobs import POLL_SECONDS, Progress, cores
+from floatgate.simulation.pool import cores
+from floatgate.simulation.watching import POLL_SECONDS, Progress
 
 from .cache import run_cache
 from .page import write_outcome

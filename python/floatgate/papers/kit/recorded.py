@@ -12,7 +12,7 @@ from floatgate import api
 from floatgate.traces.model import READ, SCHEMA, WRITE
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from .verdict_tables import axes_table, by_confidence, by_factor, map_of, shares
 if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.papers import Listed
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
     from .cache import Cache
 

@@ -9,8 +9,8 @@ import polars as pl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from floatgate.files.writing import write_table, write_whole
 from floatgate.report import theme
-from floatgate.report.files import write_table, write_whole
 from floatgate.report.page import stylesheet
 
 from .claims import OURS

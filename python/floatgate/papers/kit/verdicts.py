@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from floatgate.intervals import CONFIDENCE, mean_and_half_width, t_quantile
+from floatgate.results.intervals import CONFIDENCE, mean_and_half_width, t_quantile
 
 LESS, MORE, STRADDLES, AS_CLAIMED = "less", "more", "open", "as claimed"
 RANK = {LESS: 0, MORE: 0, STRADDLES: 1, AS_CLAIMED: 2}

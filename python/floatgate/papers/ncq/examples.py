@@ -9,7 +9,7 @@ from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment
 from floatgate.papers.kit.numbers import spread
 from floatgate.papers.kit.recorded import Request, play
-from floatgate.report.values import percent
+from floatgate.results.values import percent
 
 from .domain import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
 

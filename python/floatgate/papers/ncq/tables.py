@@ -11,7 +11,7 @@ from floatgate.papers.kit.exhibits import Column, Exhibit, Numbers, Row
 from floatgate.papers.kit.judging import judge
 from floatgate.papers.kit.numbers import spread
 from floatgate.papers.kit.reproduce import Findings
-from floatgate.report.values import count, fixed, measured, percent, ratio
+from floatgate.results.values import count, fixed, measured, percent, ratio
 
 from .claims import CLAIMS, points
 from .domain import AXES, CLAIMED, GAPS, RECORDS, SIZES, SMALLEST

@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from floatgate import configs, power
+from floatgate.analysis import crash
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
 from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
+from floatgate.simulation import configs
 
 from .domain import DEVICE, SHRD
 
@@ -116,7 +117,7 @@ def explore(
     for run in runs:
         how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
         sets = EXPERIMENT.settings(run, 0)
-        cut = partial(power.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
+        cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
         made_of = ("crash", configs.resolve(DEVICE, sets), PLAYED, how)
         report = kept.document(made_of, cut) if kept else cut()
         found[run] = Crashes(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from floatgate.papers.kit.exhibits import Bars, Exhibit, Lines, Row
-from floatgate.report.values import size
+from floatgate.results.values import size
 
 from .domain import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL, STREAM
 from .reduce import Point

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from floatgate import _core, configs
+from floatgate import _core
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers
 from floatgate.papers.kit.recorded import Request, frame_of
+from floatgate.simulation import configs
 
 from .domain import DEVICE, MAP_PAGE, PAGE
 

@@ -13,7 +13,7 @@ from floatgate.papers.kit.experiment import Experiment, Run
 from .domain import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

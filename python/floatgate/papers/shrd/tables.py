@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.numbers import mean_row, points_at
-from floatgate.report.values import fixed, measured, percent, size
+from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.values import fixed, measured, percent, size
 
 from .domain import AXES, BURSTS, LINES, NARROW, RANDOM, SPANS
 from .reduce import Point

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Row
 from floatgate.papers.kit.numbers import by_trace_and_line, mean_row, points_at
-from floatgate.report.values import measured, percent
+from floatgate.results.values import measured, percent
 
 from .domain import CACHES, LINES
 from .reduce import Point

@@ -11,7 +11,7 @@ from floatgate.papers.kit.experiment import Experiment, Run
 from .domain import EMPTY, STANDS_FOR
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

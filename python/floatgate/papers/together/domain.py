@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from floatgate import configs
 from floatgate._core import ConfigError
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
+from floatgate.simulation import configs
 
 DEVICE = "tlc-enterprise"
 """The preset whose class has measured write amplification in docs/trust.md, and whose numbers are

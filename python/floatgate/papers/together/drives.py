@@ -31,13 +31,13 @@ from floatgate.papers.kit.experiment import (
     Workload,
 )
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Estimate, Region, farthest
-from floatgate.report.values import fixed
+from floatgate.results.values import fixed
 
 from .domain import ORACLE
 from .reduce import amplified
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 DEVICE = "classic"
 """Only for what is set here: with no clock a drive is its units, its spare and its policies."""

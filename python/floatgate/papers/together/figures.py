@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from floatgate.intervals import mean_and_half_width
 from floatgate.papers.kit.claims import Judged, change, in_points
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row
 from floatgate.papers.kit.numbers import points_at, spread
@@ -17,7 +16,8 @@ from floatgate.papers.kit.verdicts import (
     Region,
     farthest,
 )
-from floatgate.report.values import count, fixed, measured, percent, size
+from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.values import count, fixed, measured, percent, size
 
 from .claims import interaction
 from .domain import ASA, BASE, BOUNDS, DFTL, ETI, LABELS, PAIRS, REFUSED, SPARE_28, SPARES, TLLLP

@@ -25,7 +25,7 @@ from .reduce import BACKLOG, Point, reduce
 from .traces import TRACES, Excerpt, excerpts
 
 if TYPE_CHECKING:
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 NOTES = """\
 No paper: the questions are ours, and so are their numbers, which were written down before the \

@@ -11,7 +11,7 @@ from floatgate.papers.kit.experiment import Experiment, Run, Settings
 if TYPE_CHECKING:
     import polars as pl
 
-    from floatgate.result import Result
+    from floatgate.results.result import Result
 
 
 @dataclass(frozen=True)

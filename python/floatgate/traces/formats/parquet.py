@@ -19,9 +19,10 @@ from typing import Any, BinaryIO
 
 import polars as pl
 
-from ...digests import Digest
-from ...files import parse_json
-from ...typed import build
+from floatgate.files.digests import Digest
+from floatgate.files.reading import parse_json
+from floatgate.results.typed import build
+
 from .. import gaps
 from ..model import (
     FLUSH,

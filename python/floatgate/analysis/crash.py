@@ -8,8 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import _core, configs, jobs, memory, sources
-from .run_options import RunOptions
+from floatgate import _core
+from floatgate.simulation import configs, memory, sources
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress, measure
 
 POINTS = 20_000
 """Most moments of the workload that are explored by default, and most moments of recoveries."""
@@ -32,7 +34,7 @@ def crash(
     every: int | None = None,
     point: int | None = None,
     second: int | None = None,
-    progress: jobs.Progress | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Plays a trace on a drive with a journal and cuts its power.
@@ -69,7 +71,7 @@ def crash(
     most = max(POINTS_MIN, min(POINTS, PAGES // pages))
     asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
-    found = jobs.measure(engine, load.workload, progress, **asked)
+    found = measure(engine, load.workload, progress, **asked)
     left_out = found["moments"] + found["recovery_moments"] - found["points"]
     notes = [*load.notes, *_left_out(found)] if point is None else load.notes
     return {"name": source.name, **found, "left_out": left_out, "notes": notes}

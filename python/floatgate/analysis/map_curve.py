@@ -6,11 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from . import _core, jobs, sources
-from .run_options import RunOptions
-from .traces import read_trace
-from .traces.info import unique_pages
-from .traces.model import WRITE, Trace
+from floatgate import _core
+from floatgate.simulation import sources
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress, measure
+from floatgate.traces import read_trace
+from floatgate.traces.info import unique_pages
+from floatgate.traces.model import WRITE, Trace
 
 EXACT = "exact"
 
@@ -32,7 +34,7 @@ def map_curve(
     *,
     page: int | str = PAGE,
     sample: float | str | None = None,
-    progress: jobs.Progress | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> dict[str, Any]:
     """Returns the hit ratio of an LRU cache of map entries for every cache size, from one pass.
@@ -78,7 +80,7 @@ def curve_of(
     source: sources.Source,
     page_bytes: int,
     sample: float | str | None,
-    progress: jobs.Progress | None,
+    progress: Progress | None,
 ) -> dict[str, Any]:
     """Returns the document of `map_curve` for a source that is already open."""
     load = source.load(None)
@@ -93,7 +95,7 @@ def curve_of(
             )
     assert not isinstance(rate, str)
     asked = {"page_bytes": page_bytes, "sample": rate}
-    document = jobs.measure(_core.map_curve, load.workload, progress, **asked)
+    document = measure(_core.map_curve, load.workload, progress, **asked)
     if trims := document["trims_ignored"]:
         notes.append(
             f"the curve leaves out {trims:,} trim{'s' if trims > 1 else ''}: which map entries "

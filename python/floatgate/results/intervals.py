@@ -13,9 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from . import _core
-from .comparison import comparison_table, labels
+from floatgate import _core
+
 from .result import Result
+from .table import comparison_table, labels
 
 CONFIDENCE = 0.95
 

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 
-from .files import parse_json
-from .result_types import *  # noqa: F403
-from .result_types import ResultFields
+from floatgate.files.reading import parse_json
+from floatgate.result_types import *  # noqa: F403
+from floatgate.result_types import ResultFields
+
+from .drawn import Plots, plots_of, write_report
+from .notebook import result_html
 from .typed import build, require
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from .notebook import Plots
 
 TIMELINE = (
     *("host_pages", "host_bytes", "seconds", "write_amplification", "page_write_amplification"),
@@ -132,20 +133,13 @@ class Result(ResultFields):
     @property
     def plot(self) -> Plots:
         """Figures of the report as Altair charts, e.g. `result.plot.write_amplification`."""
-        from .notebook import Plots
-        from .report.shown import figures_of
-
-        return Plots(figures_of(self))
+        return plots_of(self)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
         """Writes the report, a page that needs no network, to `path`. Raises OSError."""
-        from .report import write_report
-
-        return write_report([self], Path(path), title=title)
+        return write_report([self], path, title=title)
 
     def _repr_html_(self) -> str:
-        from .notebook import result_html
-
         return result_html(self)
 
     def __repr__(self) -> str:

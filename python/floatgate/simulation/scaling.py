@@ -15,16 +15,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from . import _core, configs
+from floatgate import _core
+from floatgate.results.marks import ONLY, SCALED, UNITS_FEW
+
+from . import configs
 from .configs import Resolved
-from .result import Result
-from .run_options import RunOptions
+from .options import RunOptions
 
 UNITS = 1024
 """Erase units of a scaled drive; data-centre drives have 900 to 2,700."""
-
-UNITS_FEW = 128
-"""With fewer units, cleaning has few victims to choose from, and the engine warns."""
 
 UNITS_LEAST = 8
 """With fewer units, the results mean nothing."""
@@ -41,12 +40,6 @@ TOLERANCE = 1 / 3
 """Largest relative deviation of a unit's pages from the target. This tolerance keeps a unit on more
 dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
 """
-
-SCALED = "scaled: erase units have "
-"""Start of the note on a drive whose units are smaller than those of its device."""
-
-ONLY = "scaled: only "
-"""Start of the note on a drive that has fewer units than the call asks for."""
 
 
 def shorter(flash: Mapping[str, Any], rows: int) -> dict[str, Any]:
@@ -147,22 +140,6 @@ def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
         "amplification is not that of a large drive; use a larger --size"
         + (f", or smaller units: {keys}" if keys else "")
     ]
-
-
-def is_scaled(result: Result) -> bool:
-    """Returns whether the erase units are smaller than those of the device."""
-    return any(note.startswith(SCALED) for note in result.notes)
-
-
-def mark(result: Result) -> str:
-    """Returns a mark for the row of a drive with few units or another spare factor; else empty."""
-    drive = result.drive
-    marks = []
-    if drive.units < UNITS_FEW or any(note.startswith(ONLY) for note in result.notes):
-        marks.append(f"{drive.units:,} units")
-    if drive.units_added:
-        marks.append(f"spare {100 * drive.spare_factor:.1f} %")
-    return ", ".join(marks)
 
 
 def _has_too_few(config: Mapping[str, Any], span_bytes: int) -> bool:

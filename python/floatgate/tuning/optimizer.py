@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from . import _core
+from floatgate import _core
 
 if TYPE_CHECKING:
     import optuna

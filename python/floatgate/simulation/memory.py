@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from . import _core
-from .report.values import size
+from floatgate import _core
+from floatgate.results.values import size
 
 RUN, VERIFIED, CUT = 10, 100, 400
 """Bytes per page: for a run, for a run with `verify`,

@@ -1,17 +1,21 @@
-"""Results in a notebook: a small table, and the plots of their report page."""
+"""Drawings of results: the figures, tables and pages that the room `report` makes of them.
+
+`report` imports the results. The results reach `report` only through this module, which imports
+`report` when you ask for a drawing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from .report.figure import Figure
-    from .report.tables import Table
-    from .result import Result
+    from floatgate.report.figure import Figure
+    from floatgate.report.tables import Table
 
 
 class Plots:
@@ -35,7 +39,7 @@ class Plots:
         if name.startswith("_") or name not in self._figures:
             names = ", ".join(self._figures) or "none"
             raise AttributeError(f"plot: {name} given; expected one of {names}")
-        from .report.pictures import figure_chart
+        from floatgate.report.pictures import figure_chart
 
         return figure_chart(self._figures[name])
 
@@ -50,18 +54,45 @@ class Shown:
     @property
     def plot(self) -> Plots:
         """Figures of its report page, as Altair charts."""
-        from .report.shown import figures_of
-
-        return Plots(figures_of(self))
+        return plots_of(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._headline()}>"
 
     def _repr_html_(self) -> str:
-        from .report.shown import table_of
+        from floatgate.report.shown import table_of
 
         doubts = [*getattr(self, "warnings", ())]
-        return table_html(table_of(self), self._headline()) + _warnings_html(doubts)
+        return table_html(table_of(self), self._headline()) + warnings_html(doubts)
+
+
+def plots_of(result: object) -> Plots:
+    """Returns the figures of the report page of a result, a comparison or an analysis."""
+    from floatgate.report.shown import figures_of
+
+    return Plots(figures_of(result))
+
+
+def write_report(
+    results: Sequence[Any],
+    path: str | Path,
+    *,
+    baseline: Mapping[str, Any] | None = None,
+    title: str | None = None,
+) -> Path:
+    """Writes the report of results to `path`: see `Comparison.report`."""
+    from floatgate.report import write_report as write
+
+    return write(results, Path(path), baseline=baseline, title=title)
+
+
+def means_html(results: Sequence[Any]) -> str:
+    """Returns the means over the seeds as HTML for a notebook."""
+    from floatgate.report.intervals import means_table
+    from floatgate.report.runs import combined_runs
+
+    means = means_table(combined_runs(results))
+    return table_html(means, means.title)
 
 
 def table_html(table: Table, caption: str) -> str:
@@ -82,49 +113,5 @@ def table_html(table: Table, caption: str) -> str:
     )
 
 
-def _warnings_html(warnings: Sequence[str]) -> str:
+def warnings_html(warnings: Sequence[str]) -> str:
     return "".join(f"<p><b>warning:</b> {escape(text)}</p>" for text in warnings)
-
-
-def result_html(result: Result) -> str:
-    """Returns one result with its main metrics and every warning."""
-    return rows_html([({"trace": result.workload.name, "device": result.device}, result)])
-
-
-def rows_html(rows: Sequence[tuple[Mapping[str, Any], Result]]) -> str:
-    """Returns a row for each result: its labels, then its main metrics. The warnings come below."""
-    if not rows:
-        return "<p>no results</p>"
-    told = [({**label, "seed": result.seed}, _metrics(result)) for label, result in rows]
-    from .scaling import mark
-
-    if any(marks := [mark(result) for _, result in rows]):
-        told = [
-            (label | {"drive": one}, numbers)
-            for (label, numbers), one in zip(told, marks, strict=True)
-        ]
-    titles = [*told[0][0], *told[0][1]]
-    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td>{escape(str(value))}</td>" for value in label.values())
-        + "".join(f'<td style="text-align:right">{escape(text)}</td>' for text in metrics.values())
-        + "</tr>"
-        for label, metrics in told
-    )
-    warnings = dict.fromkeys(text for _, result in rows for text in result.warnings)
-    doubts = _warnings_html([*warnings])
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{doubts}"
-
-
-def _metrics(result: Result) -> dict[str, str]:
-    from .report.values import measured, percent, ratio
-
-    latency, hits = result.latency.all, result.mapping.hit_ratio
-    return {
-        "write amplification": ratio(result.write_amplification),
-        "map hits": percent(hits),
-        "mean \N{MICRO SIGN}s": measured(latency.mean_us),
-        "p99 \N{MICRO SIGN}s": measured(latency.p99_us),
-        "requests/s": measured(result.throughput.iops),
-    }

@@ -1,18 +1,15 @@
-"""Several results side by side: as a table, averaged over seeds, in a notebook."""
+"""Several results as one table, with a label for each result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from . import notebook
-from .configs import DEVICE
+from .marks import DEVICE, mark
 from .result import Result
-from .scaling import mark
 
 METRIC_SECTIONS = (
     "amplification",
@@ -25,64 +22,6 @@ METRIC_SECTIONS = (
     "host",
 )
 """Sections of a result whose numbers are metrics."""
-
-
-class Comparison(list[Result]):
-    """Results of `compare_results`, in the order of the runs.
-
-    A notebook shows their main metrics.
-    """
-
-    def __init__(self, results: Iterable[Result], keys: Sequence[str]) -> None:
-        super().__init__(results)
-        self.keys = list(keys)
-        """Config keys that varied; "device" if presets varied."""
-
-    def table(self) -> pl.DataFrame:
-        """Returns a table with one row per run: see `comparison_table`."""
-        return comparison_table(self, self.keys)
-
-    def summary(self, baseline: Mapping[str, Any] | None = None) -> pl.DataFrame:
-        """Returns means over the seeds, intervals and differences to `baseline`: see
-        `summary_table`.
-        """
-        from .intervals import summary_table
-
-        return summary_table(self, self.keys, baseline)
-
-    @property
-    def plot(self) -> notebook.Plots:
-        """Figures of the report as Altair charts, e.g. `runs.plot.write_amplification`."""
-        from .report.shown import figures_of
-
-        return notebook.Plots(figures_of(self))
-
-    def report(
-        self,
-        path: str | Path,
-        *,
-        baseline: Mapping[str, Any] | None = None,
-        title: str | None = None,
-    ) -> Path:
-        """Writes the report, a page that needs no network, to `path`.
-
-        With several seeds, each combination is one row and one bar with its interval. Differences
-        are to `baseline`, as in `summary`. Raises ConfigError if no run is the baseline, and
-        OSError if the file cannot be written.
-        """
-        from .report import write_report
-
-        return write_report(self, Path(path), baseline=baseline, title=title)
-
-    def _repr_html_(self) -> str:
-        rows = notebook.rows_html([*zip(labels(self, self.keys), self, strict=True)])
-        if len({result.seed for result in self}) < 2:
-            return rows
-        from .report.intervals import means_table
-        from .report.runs import combined_runs
-
-        means = means_table(combined_runs(self))
-        return notebook.table_html(means, means.title) + rows
 
 
 def labels(results: Sequence[Result], keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from . import configs, jobs, scaling, sources
+from floatgate.results.result import Result
+
+from . import configs, pool, scaling, sources
 from .configs import Resolved
-from .jobs import Job, Kept, Progress
-from .result import Result
-from .run_options import RunOptions
+from .identity import Job
+from .kept import Kept
+from .options import RunOptions
+from .watching import Progress
 
 
 def simulate(
@@ -35,7 +38,7 @@ def simulate(
         planned += [_job(opened[how.seed], drive, how) for drive in drives for how in hows]
     if len(planned) == 1:
         planned = [replace(planned[0], label="")]
-    return jobs.run_all(planned, workers or jobs.cores(), progress, kept)
+    return pool.run_all(planned, workers or pool.cores(), progress, kept)
 
 
 def simulate_pairs(
@@ -45,7 +48,7 @@ def simulate_pairs(
     keeps their order.
     """
     planned = [_job(sources.open_source(trace, how), drive, how) for trace, drive in pairs]
-    return jobs.run_all(planned, jobs.cores(), progress)
+    return pool.run_all(planned, pool.cores(), progress)
 
 
 def only(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:

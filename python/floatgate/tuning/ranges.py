@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from . import _core
+from floatgate import _core
 
 if TYPE_CHECKING:
     import optuna

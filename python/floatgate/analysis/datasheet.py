@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from . import _core, configs, runner, scaling
-from .configs import Device, Resolved
-from .jobs import Progress
-from .notebook import Shown
+from floatgate import _core
+from floatgate.result_types import SpaceResult
+from floatgate.results.drawn import Shown
+from floatgate.results.result import Result
+from floatgate.simulation import configs, runner, scaling
+from floatgate.simulation.configs import Device, Resolved
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress
+
 from .recipes import FILL
-from .result import Result
-from .result_types import SpaceResult
-from .run_options import RunOptions
 
 UNITS = 256
 UNITS_QUICK = 128

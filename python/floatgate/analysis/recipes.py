@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from floatgate import _core
+
 FILL = 128 << 10
 """Bytes of a fill request, as in fio and SNIA's specification."""
 
@@ -61,3 +63,10 @@ def worn_evenly(capacity: int, page: int, spare_factor: float) -> str:
     return (
         f"{fill}; sequential:span={capacity},size={page},stride={stride},writes={pages // stride}"
     )
+
+
+def whole(capacity: int) -> int:
+    """Returns a capacity rounded down to whole fill requests."""
+    if capacity < FILL:
+        raise _core.ConfigError(f"the drive has {capacity} bytes; expected at least {FILL}")
+    return capacity // FILL * FILL

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from . import _core
+from floatgate import _core
 
 if TYPE_CHECKING:
-    from .jobs import Progress
+    from floatgate.simulation.watching import Progress
 
 CHUNK = 1 << 20
 """Bytes that are moved at once."""
@@ -54,7 +54,7 @@ def create(
 
 
 def _create_aged(path: Path, config: str, bytes: int, seed: int, progress: Progress | None) -> None:
-    from . import jobs
+    from floatgate.simulation import watching
 
     control = _core.Control()
 
@@ -65,7 +65,7 @@ def _create_aged(path: Path, config: str, bytes: int, seed: int, progress: Progr
     def work() -> None:
         _core.image_create_aged(path, config, size=bytes, seed=seed, control=control)
 
-    jobs.watched(work, control.cancel, tell)
+    watching.watched(work, control.cancel, tell)
 
 
 def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, A
     They come from the device and `set` if these overwrite the drive; otherwise the fill is
     "steady".
     """
-    from . import configs
+    from floatgate.simulation import configs
 
     start: dict[str, Any] = json.loads(configs.resolve(device, set))["start"]
     writes_over = start["fill"] in ("random", "steady") or "play" in start
@@ -91,7 +91,7 @@ def live_config(
     Raises ConfigError for a config that a live drive cannot have, and for a start state that is set
     for a drive that is not aged.
     """
-    from . import configs, scaling
+    from floatgate.simulation import configs, scaling
 
     for key, value in set.items():
         is_start = key.startswith("start.") and (key, value) != ("start.fill", "none")

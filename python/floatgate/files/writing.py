@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floatgate import parts
+from . import parts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,20 +10,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import _core, files
-from .guests.base import Policy
-from .guests.given import Guests, NameOf, by_name, taken
-from .guests.placement import Placement
-from .guests.victim import Victim
-from .result_types import SpaceResult
+from floatgate import _core
+from floatgate.files import reading
+from floatgate.guests.base import Policy
+from floatgate.guests.given import Guests, NameOf, by_name, taken
+from floatgate.guests.placement import Placement
+from floatgate.guests.victim import Victim
+from floatgate.result_types import SpaceResult
+from floatgate.results.marks import DEVICE
 
 DEFAULT_DEVICE = "classic"
 
 SHAPE = ("flash.blocks", "flash.pages_per_block", "flash.superblock", "flash.erase")
 """Keys of erase units. Scaling changes those that are not set."""
 
-DEVICE = "device"
-"""Key that varies the whole drive; other keys vary one value of its config."""
 
 Device = str | Path | Mapping[str, Any]
 """A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
@@ -92,7 +92,7 @@ def resolve_all(
     found = []
     for values in itertools.product(*vary.values()):
         chosen = dict(zip(vary, values, strict=True))
-        label = ", ".join(f"{key}={files.shown(_text(value))}" for key, value in chosen.items())
+        label = ", ".join(f"{key}={reading.shown(_text(value))}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
         resolved = _core.resolve(*read[called], sets)
@@ -216,7 +216,7 @@ def name(device: Device | None) -> str:
     """Returns a device's name: the preset's name or the path; "config" for a dict."""
     if device is None:
         return DEFAULT_DEVICE
-    return "config" if isinstance(device, Mapping) else files.shown(str(device))
+    return "config" if isinstance(device, Mapping) else reading.shown(str(device))
 
 
 def source(device: Device | None) -> tuple[str | None, str | None]:
@@ -229,7 +229,7 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
     if device in _presets() or not (path.suffix == ".toml" or path.exists()):
         return str(device), None
     try:
-        text = files.read_text(path)
+        text = reading.read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise _core.ConfigError(f"{path}: cannot be read: {reason}") from error

@@ -62,13 +62,13 @@ class RunOptions:
         scale = self.time_scale
         self._expect(math.isfinite(scale) and scale > 0, "time_scale", "a number above 0")
         if self.close_gaps is not None:
-            from .traces.gaps import parse_duration
+            from floatgate.traces.gaps import parse_duration
 
             parse_duration(self.close_gaps)
 
     def _expect(self, holds: bool, name: str, expected: str) -> None:
         if not holds:
-            from ._core import ConfigError
+            from floatgate._core import ConfigError
 
             raise ConfigError(f"{name}: {getattr(self, name)!r} given; expected {expected}")
 
@@ -77,7 +77,7 @@ class RunOptions:
         for option in fields(self):
             given = getattr(self, option.name)
             if option.name in names and given != option.default:
-                from ._core import ConfigError
+                from floatgate._core import ConfigError
 
                 raise ConfigError(f"{option.name}: {given!r} given, but {why}")
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from . import _core
-from .run_options import RunOptions
-from .traces import (
+from floatgate import _core
+from floatgate.traces import (
     Layout,
     Stream,
     StreamLayout,
@@ -24,6 +23,8 @@ from .traces import (
     open_trace,
     trace_of,
 )
+
+from .options import RunOptions
 
 BATCH = 1 << 16
 """Requests of a generator that are turned into columns at once."""

@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import _core, jobs, sources
-from .notebook import Shown
-from .run_options import RunOptions
-from .typed import build
+from floatgate import _core
+from floatgate.results.drawn import Shown
+from floatgate.results.typed import build
+from floatgate.simulation import sources
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress, measure
 
 GB = 1_000_000_000
 HOT_FROM = 4
@@ -229,7 +231,7 @@ def hotness(
     hot_from: int = HOT_FROM,
     rounding: str = "cover",
     partial: bool = False,
-    progress: jobs.Progress | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Hotness:
     """Finds where hot data lie, how hot they are, and how sequential the requests are, in one pass.
@@ -290,13 +292,13 @@ def parse_options(
     return Options(size, hot_from, rounding, partial)
 
 
-def hotness_of(source: sources.Source, options: Options, progress: jobs.Progress | None) -> Hotness:
+def hotness_of(source: sources.Source, options: Options, progress: Progress | None) -> Hotness:
     """Returns the report of `hotness` for a source that is already open."""
     # Holes count: two hot pages with an untouched page between them are not neighbours.
     how = dataclasses.replace(source.how, addresses="span")
     load = dataclasses.replace(source, how=how, loads={}).load(None)
     engine, asked = _core.hotness, dataclasses.asdict(options)
-    document = jobs.measure(engine, load.workload, progress, **asked)
+    document = measure(engine, load.workload, progress, **asked)
     document |= {"name": source.name, "notes": [*load.notes, *_notes(document)]}
     return Hotness.from_dict(document)
 

@@ -11,15 +11,18 @@ from typing import Any
 
 import polars as pl
 
-from . import _core, api, configs, scaling, sources, steady
-from .configs import Device, Resolved
-from .intervals import mean_and_half_width
-from .jobs import Progress
-from .notebook import Shown
-from .recipes import FILL, Recipe, all_recipes, worn_evenly
-from .result import Result
-from .run_options import RunOptions
-from .traces.model import WRITE
+from floatgate import _core, api
+from floatgate.results.drawn import Shown
+from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.result import Result
+from floatgate.simulation import configs, scaling, sources
+from floatgate.simulation.configs import Device, Resolved
+from floatgate.simulation.options import RunOptions
+from floatgate.simulation.watching import Progress
+from floatgate.traces.model import WRITE
+
+from . import steady
+from .recipes import Recipe, all_recipes, whole, worn_evenly
 
 WORKLOAD = "uniform"
 SPAN = 256 << 20
@@ -203,23 +206,23 @@ def precondition(
     drive, capacity, text = _sized(resolved, workload, budget, how)
     config = json.loads(drive.config)
     page = configs.page_bytes(config)
-    found = all_recipes(capacity, page)
+    recipes = all_recipes(capacity, page)
     above = worn_evenly(capacity, page, configs.spare_factor(config))
     results = api.compare_results(
         text,
         device=device,
         set={key: value for key, value in sets.items() if key != PLAY} | scaling.shape(drive),
-        vary={PLAY: list(dict.fromkeys([*(one.play for one in found), above]))},
+        vary={PLAY: list(dict.fromkeys([*(one.play for one in recipes), above]))},
         seeds=range(seed, seed + repeat),
         workers=workers,
         full_size=full_size,
         progress=progress,
     )
-    judged = _found(results, found, above, (text, capacity, repeat, budget))
+    judged = _report(results, recipes, above, (text, capacity, repeat, budget))
     return replace(judged, notes=(*drive.notes, *judged.notes))
 
 
-def _found(
+def _report(
     results: Sequence[Result],
     recipes: Sequence[Recipe],
     above: str,
@@ -246,7 +249,7 @@ def _found(
         state,
         tuple(judged),
         _shortest(judged),
-        (*_warnings(state, budget), *_told(results, (below, above))),
+        (*_warnings(state, budget), *_engine_warnings(results, (below, above))),
         tuple(notes),
     )
 
@@ -286,7 +289,7 @@ def _sized(
     generator = f"{name}:{probe}"
     span = SPAN if is_open else _core.Workload.generator(generator, how.seed).span_bytes
     drive = scaling.fit(drive, span, how)
-    capacity = _whole(_core.logical_bytes(drive.config, span))
+    capacity = whole(_core.logical_bytes(drive.config, span))
     if is_open:
         parts.append(f"span={capacity}")
     text = ",".join([f"{name}:{parts[0]}" if parts else f"{name}:", *parts[1:]])
@@ -294,13 +297,6 @@ def _sized(
     pages = _pages_written(f"{text},requests={PROBE}", how.seed, page)
     window = capacity / page * budget / WINDOWS
     return drive, capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"
-
-
-def _whole(capacity: int) -> int:
-    """Returns a capacity rounded down to whole fill requests."""
-    if capacity < FILL:
-        raise _core.ConfigError(f"the drive has {capacity} bytes; expected at least {FILL}")
-    return capacity // FILL * FILL
 
 
 def _pages_written(text: str, seed: int, page: int) -> float:
@@ -443,11 +439,11 @@ def _warnings(state: Steady, budget: int) -> list[str]:
     if not coarse:
         return []
     levels = " and ".join(f"{level} %" for level in coarse)
-    known = f"the standard error of a window is {state.window_error:.2f} %"
-    return [f"{levels} cannot be told: {known}; use more seeds or a larger drive"]
+    error = f"the standard error of a window is {state.window_error:.2f} %"
+    return [f"{levels} cannot be told: {error}; use more seeds or a larger drive"]
 
 
-def _told(results: Sequence[Result], plays: Sequence[str]) -> list[str]:
+def _engine_warnings(results: Sequence[Result], plays: Sequence[str]) -> list[str]:
     """Returns the engine's warnings about the runs that lead to the steady state, once each."""
     runs = [result for result in results if result.setting(PLAY) in plays]
     return [*dict.fromkeys(text for result in runs for text in result.warnings)]

@@ -6,7 +6,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from . import _core
+from floatgate import _core
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Results of simulations: typed documents, tables, statistics over seeds, numbers as text."""

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import ast
+import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+import floatgate
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+
+import exports
 
 PACKAGE = Path(__file__).parents[1] / "python" / "floatgate"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -109,3 +117,12 @@ def test_modules_of_a_room_import_in_one_direction() -> None:
     while ready := [module for module, imported in left.items() if not imported & {*left}]:
         left = {module: imported for module, imported in left.items() if module not in ready}
     assert not left, "circle"
+
+
+def test_type_checkers_see_the_names_that_the_package_exports() -> None:
+    """After a change of the table, run `python tools/exports.py`."""
+    assert exports.TARGET.read_text("utf-8") == exports.stub()
+    for module, names in exports.exports().items():
+        for name in names:
+            assert getattr(floatgate, name) is getattr(import_module(f"floatgate.{module}"), name)
+    assert floatgate.__all__ == sorted({*floatgate.__all__})

@@ -121,10 +121,7 @@ def _reference() -> str:
 
 
 def _exported() -> list[str]:
-    tree = ast.parse((ROOT / "python/floatgate/__init__.py").read_text("utf-8"))
-    [exported] = [
-        ast.literal_eval(line.value)
-        for line in tree.body
-        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "__all__"
-    ]
-    return [name for name in exported if not name.startswith("__")]
+    tree = ast.parse((ROOT / "python/floatgate/__init__.pyi").read_text("utf-8"))
+    lines = [line for line in tree.body if isinstance(line, ast.ImportFrom)]
+    names = sorted(name.name for line in lines for name in line.names)
+    return [name for name in names if not name.startswith("__")]

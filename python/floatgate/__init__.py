@@ -7,141 +7,49 @@ result.write_amplification
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ._core import (
-        BufferShape,
-        Cancelled,
-        ConfigError,
-        DriveShape,
-        HostWrite,
-        MapAccess,
-        MapShape,
-        Reclaimed,
-        RunError,
-        __version__,
-    )
-    from .advising.advice import advise
-    from .advising.lines import Advice
-    from .analysis.crash import crash
-    from .analysis.datasheet import DataSheet, measure_device
-    from .analysis.hotness import Hotness, hotness
-    from .analysis.map_curve import map_curve
-    from .analysis.preconditioning import Preconditioned, precondition
-    from .api import compare, compare_results, devices, policies, run
-    from .guests.base import PolicyError
-    from .guests.buffer import BufferWrites, WriteBuffer
-    from .guests.mapping import MapCounts, MapOp, Mapping
-    from .guests.placement import HostWrites, MovedPages, Placement
-    from .guests.victim import Candidates, Victim
-    from .models import predict
-    from .results.comparison import Comparison
-    from .results.result import Result
-    from .studies import Study, study
-    from .traces import Trace, TraceError, read_trace, trace_info
-    from .tuning.outcome import Tuned
-    from .tuning.search import tune
-
-_HOMES = {
-    "Advice": "advising.lines",
-    "BufferShape": "_core",
-    "BufferWrites": "guests.buffer",
-    "Cancelled": "_core",
-    "Candidates": "guests.victim",
-    "Comparison": "results.comparison",
-    "ConfigError": "_core",
-    "DataSheet": "analysis.datasheet",
-    "DriveShape": "_core",
-    "HostWrite": "_core",
-    "HostWrites": "guests.placement",
-    "Hotness": "analysis.hotness",
-    "MapAccess": "_core",
-    "MapCounts": "guests.mapping",
-    "MapOp": "guests.mapping",
-    "MapShape": "_core",
-    "Mapping": "guests.mapping",
-    "MovedPages": "guests.placement",
-    "Placement": "guests.placement",
-    "PolicyError": "guests.base",
-    "Preconditioned": "analysis.preconditioning",
-    "Reclaimed": "_core",
-    "Result": "results.result",
-    "RunError": "_core",
-    "Study": "studies",
-    "Trace": "traces",
-    "TraceError": "traces",
-    "Tuned": "tuning.outcome",
-    "Victim": "guests.victim",
-    "WriteBuffer": "guests.buffer",
-    "__version__": "_core",
-    "advise": "advising.advice",
-    "compare": "api",
-    "compare_results": "api",
-    "crash": "analysis.crash",
-    "devices": "api",
-    "hotness": "analysis.hotness",
-    "map_curve": "analysis.map_curve",
-    "measure_device": "analysis.datasheet",
-    "policies": "api",
-    "precondition": "analysis.preconditioning",
-    "predict": "models",
-    "read_trace": "traces",
-    "run": "api",
-    "study": "studies",
-    "trace_info": "traces",
-    "tune": "tuning.search",
+_EXPORTS = {
+    "_core": (
+        "BufferShape",
+        "Cancelled",
+        "ConfigError",
+        "DriveShape",
+        "HostWrite",
+        "MapAccess",
+        "MapShape",
+        "Reclaimed",
+        "RunError",
+        "__version__",
+    ),
+    "advising.advice": ("advise",),
+    "advising.lines": ("Advice",),
+    "analysis.crash": ("crash",),
+    "analysis.datasheet": ("DataSheet", "measure_device"),
+    "analysis.hotness": ("Hotness", "hotness"),
+    "analysis.map_curve": ("map_curve",),
+    "analysis.preconditioning": ("Preconditioned", "precondition"),
+    "api": ("compare", "compare_results", "devices", "policies", "run"),
+    "guests.base": ("PolicyError",),
+    "guests.buffer": ("BufferWrites", "WriteBuffer"),
+    "guests.mapping": ("MapCounts", "MapOp", "Mapping"),
+    "guests.placement": ("HostWrites", "MovedPages", "Placement"),
+    "guests.victim": ("Candidates", "Victim"),
+    "models": ("predict",),
+    "results.comparison": ("Comparison",),
+    "results.result": ("Result",),
+    "studies": ("Study", "study"),
+    "traces": ("Trace", "TraceError", "read_trace", "trace_info"),
+    "tuning.outcome": ("Tuned",),
+    "tuning.search": ("tune",),
 }
+"""Public names, by the module that has them. `tools/exports.py` writes them to `__init__.pyi`, for
+type checkers and editors.
+"""
 
-__all__ = [
-    "Advice",
-    "BufferShape",
-    "BufferWrites",
-    "Cancelled",
-    "Candidates",
-    "Comparison",
-    "ConfigError",
-    "DataSheet",
-    "DriveShape",
-    "HostWrite",
-    "HostWrites",
-    "Hotness",
-    "MapAccess",
-    "MapCounts",
-    "MapOp",
-    "MapShape",
-    "Mapping",
-    "MovedPages",
-    "Placement",
-    "PolicyError",
-    "Preconditioned",
-    "Reclaimed",
-    "Result",
-    "RunError",
-    "Study",
-    "Trace",
-    "TraceError",
-    "Tuned",
-    "Victim",
-    "WriteBuffer",
-    "__version__",
-    "advise",
-    "compare",
-    "compare_results",
-    "crash",
-    "devices",
-    "hotness",
-    "map_curve",
-    "measure_device",
-    "policies",
-    "precondition",
-    "predict",
-    "read_trace",
-    "run",
-    "study",
-    "trace_info",
-    "tune",
-]
+_HOMES = {name: module for module, names in _EXPORTS.items() for name in names}
+
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -54,7 +54,7 @@ def run_all(
     if len(jobs) > 1:
         # Each run needs its own policies, as it has its own drive.
         jobs = [replace(job, drive=job.drive.apart()) for job in jobs]
-    futures = _known(jobs, kept)
+    futures = _stored(jobs, kept)
     for at, job in enumerate(jobs):
         if at not in futures:
             job.check_memory()
@@ -96,11 +96,11 @@ def run_all(
     return [result for result in results if result is not None]
 
 
-def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
+def _stored(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
     """Returns the jobs with a kept result, by their index."""
-    found: dict[int, Future[Result]] = {}
+    stored: dict[int, Future[Result]] = {}
     if kept is None:
-        return found
+        return stored
     ended = Event()
 
     def look() -> None:
@@ -112,11 +112,11 @@ def _known(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]:
             # Requests that cannot be read are an error of the run that plays them.
             with suppress(_core.ConfigError, _core.RunError):
                 if (result := kept.find(job)) is not None:
-                    found[at] = Future()
-                    found[at].set_result(result)
+                    stored[at] = Future()
+                    stored[at].set_result(result)
 
     watched(look, ended.set, lambda: None)
-    return found
+    return stored
 
 
 @dataclass(frozen=True)
@@ -142,18 +142,18 @@ class Underway:
 
 def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[Group]:
     """Splits the jobs into groups. A group of large drives has at most `workers` jobs."""
-    found: dict[Hashable, list[Group]] = {}
+    by_reading: dict[Hashable, list[Group]] = {}
     for at in missing:
         job = jobs[at]
         pages = job.pages() * (VERIFIED if job.how.verify else 1)
         key: Hashable = at if job.load.workload.is_held else id(job.load)
-        groups = found.setdefault(key, [Group([], 0)])
+        groups = by_reading.setdefault(key, [Group([], 0)])
         last = groups.pop()
         if last.pages + pages > SHARED_PAGES and len(last.jobs) >= workers:
             groups.append(last)
             last = Group([], 0)
         groups.append(Group([*last.jobs, at], last.pages + pages))
-    return deque(group for groups in found.values() for group in groups)
+    return deque(group for groups in by_reading.values() for group in groups)
 
 
 def _has_room(underway: Sequence[Underway], group: Group, workers: int) -> bool:
@@ -177,10 +177,10 @@ def _reading(jobs: Sequence[Job], group: Sequence[int], turns: _core.Turns) -> _
 def _raise(label: str, future: Future[Result], results: list[Result | None]) -> None:
     """Raises the job's error, if it failed."""
     if (error := future.exception()) is not None:
-        said = labelled(error, label)
-        said.results = results  # type: ignore[attr-defined]
+        failure = labelled(error, label)
+        failure.results = results  # type: ignore[attr-defined]
         # The exception of a Python policy stays the cause.
-        raise said from (error.__cause__ or error)
+        raise failure from (error.__cause__ or error)
 
 
 def _sum(

@@ -1,4 +1,4 @@
-"""Fixtures that run the command line as a user does: a process in its own working directory."""
+"""Fixtures that run the command line as a user does, in a working directory of its own."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Done, as_process, in_process
 from hypothesis import HealthCheck, settings
 
-Done = subprocess.CompletedProcess[str]
 Cli = Callable[..., Done]
-
-HANGS_S = 900
-"""Seconds after which a command counts as hung. Even a slow, busy machine needs less."""
 
 EXAMPLES = "FLOATGATE_EXAMPLES"
 """Environment variable that selects Hypothesis's examples: `random` in `make test-long`."""
@@ -55,20 +51,17 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """Returns a function that runs `floatgate` with the given arguments in `tmp_path`."""
+    """Returns a function that calls `floatgate` with the given arguments in `tmp_path`.
 
-    def call(*arguments: object) -> Done:
-        command = [sys.executable, "-m", "floatgate", *map(str, arguments)]
-        return subprocess.run(
-            command,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            timeout=HANGS_S,
-        )
+    The command runs in the test's process. A test that needs a process takes `process`.
+    """
+    return partial(in_process, tmp_path)
 
-    return call
+
+@pytest.fixture
+def process(tmp_path: Path) -> Cli:
+    """Returns a function like `cli` that starts a process for each call."""
+    return partial(as_process, tmp_path)
 
 
 @pytest.fixture

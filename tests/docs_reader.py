@@ -9,13 +9,13 @@ import random
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import zstandard
 from binary_traces import capture
+from command_line import in_process
 from docs_commands import ROOT
 
 SHARED = ROOT.parent / "shared" / "traces"
@@ -130,7 +130,7 @@ def _study(path: Path) -> None:
 def _played(path: Path) -> None:
     """Writes a generated trace that stands for a recording."""
     call = ["trace", "generate", "zipf:span=64MiB,requests=5k,reads=0.3", "-o", path]
-    subprocess.run([sys.executable, "-m", "floatgate", *map(str, call), "-q"], check=True)
+    in_process(path.parent, *call, "-q").check_returncode()
 
 
 def _bytes(path: Path) -> None:

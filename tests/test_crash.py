@@ -119,11 +119,11 @@ def test_wrong_calls(options: dict[str, object], words: str) -> None:
         fg.crash(SMALL, **options)  # type: ignore[arg-type]
 
 
-def test_as_a_process(cli: Cli) -> None:
-    done = cli("crash", SMALL, "--set", "ftl.scheme=bast", "--set", "bast.log_blocks=4")
+def test_as_a_process(process: Cli) -> None:
+    done = process("crash", SMALL, "--set", "ftl.scheme=bast", "--set", "bast.log_blocks=4")
     assert done.returncode == 0
     assert "nothing was lost" in done.stdout
-    document = json.loads(cli("crash", SMALL, "--json", "--quiet").stdout)
+    document = json.loads(process("crash", SMALL, "--json", "--quiet").stdout)
     assert {"points", "lost", "torn_seen", "recoveries"} <= document.keys()
 
 
@@ -133,8 +133,8 @@ def test_a_point_that_there_is_not_is_a_wrong_call(cli: Cli) -> None:
     assert "point: 1000000000 given; this workload has" in done.stderr
 
 
-def test_log_blocks_are_bounded_as_a_process(cli: Cli) -> None:
-    done = cli("crash", "uniform:span=1MiB,writes=60,flush=0.1", "--set", "ftl.scheme=fast")
+def test_log_blocks_are_bounded_as_a_process(process: Cli) -> None:
+    done = process("crash", "uniform:span=1MiB,writes=60,flush=0.1", "--set", "ftl.scheme=fast")
     assert done.returncode == 0, done.stderr
     points = int(done.stdout.split(" power losses", 1)[0].replace(",", ""))
     assert 0 < points <= 2 * crash.POINTS

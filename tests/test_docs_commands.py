@@ -228,6 +228,8 @@ def _chosen(word: str) -> str:
 @pytest.fixture
 def reader(tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    # The pages show outputs in a terminal of 80 columns.
+    monkeypatch.setenv("COLUMNS", "80")
     with contextlib.ExitStack() as stack:
         yield Reader(tmp_path, cli, stack)
 

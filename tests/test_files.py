@@ -43,15 +43,16 @@ def test_what_cannot_be_printed_is_shown_as_an_escape() -> None:
 
 
 @unix
-def test_a_trace_whose_name_is_not_utf8_runs(cli: Cli, tmp_path: Path) -> None:
+def test_a_trace_whose_name_is_not_utf8_runs(process: Cli, tmp_path: Path) -> None:
+    """A process, because Python decodes the bytes of arguments and streams when it starts."""
     (tmp_path / NOT_UTF8).write_text(ROWS)
     device = os.fsdecode(b"\xfe.toml")
     (tmp_path / device).write_text("preset = 'classic'\n")
-    done = cli("run", NOT_UTF8, "--device", device, "--json", "--out", os.fsdecode(b"\xfd"))
+    done = process("run", NOT_UTF8, "--device", device, "--json", "--out", os.fsdecode(b"\xfd"))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["workload"]["name"] == r"\xff\xfe.csv"
     assert (tmp_path / os.fsdecode(b"\xfd") / "report.html").exists()
-    done = cli("run", NOT_UTF8, "--device", device)
+    done = process("run", NOT_UTF8, "--device", device)
     assert done.returncode == 0 and r"\xfe.toml: " in done.stdout
 
 
@@ -67,8 +68,8 @@ TEXTS: dict[str, tuple[str, ...]] = {
 
 @unix
 @pytest.mark.parametrize("what", TEXTS)
-def test_a_text_that_is_not_utf8_is_an_error_of_the_call(what: str, cli: Cli) -> None:
-    done = cli(*TEXTS[what])
+def test_a_text_that_is_not_utf8_is_an_error_of_the_call(what: str, process: Cli) -> None:
+    done = process(*TEXTS[what])
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert r"\xff" in done.stderr and "is not UTF-8" in done.stderr
 

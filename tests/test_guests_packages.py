@@ -79,6 +79,7 @@ def _install(target: Path, name: str, points: str) -> None:
 
 
 def _floatgate(environment: dict[str, str], *arguments: str) -> Any:
+    """Runs a process, because Python reads `PYTHONPATH` when it starts."""
     command = [sys.executable, "-m", "floatgate", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 

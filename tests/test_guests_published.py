@@ -188,6 +188,7 @@ def test_midas_is_placement_and_victim_by_one_name(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
     def floatgate(*arguments: str) -> subprocess.CompletedProcess[str]:
+        # A process, because Python reads `PYTHONPATH` when it starts.
         command = [sys.executable, "-m", "floatgate", *arguments]
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 

@@ -1,16 +1,17 @@
-"""`floatgate image write` and `read`: bytes into and out of an image, as processes."""
+"""`floatgate image write` and `read`: bytes into and out of an image."""
 
 from __future__ import annotations
 
 import io
 import random
-import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import DoneBytes, in_process_bytes
 
 from floatgate import _core
 from floatgate.live import images
@@ -21,7 +22,7 @@ SIZE = 1 << 20
 PAGE = 4096
 TINY = {"flash.pages_per_block": 16, "mapping.scheme": "dftl"}
 
-Call = Callable[..., subprocess.CompletedProcess[bytes]]
+Call = Callable[..., DoneBytes]
 
 
 @pytest.fixture
@@ -35,19 +36,14 @@ def image(tmp_path: Path) -> Path:
 @pytest.fixture
 def call(tmp_path: Path) -> Call:
     """Returns a function that runs `floatgate image` with bytes on standard input."""
-
-    def run(*arguments: object, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-m", "floatgate", "image", *map(str, arguments)]
-        return subprocess.run(command, cwd=tmp_path, input=data, capture_output=True, timeout=120)
-
-    return run
+    return partial(in_process_bytes, tmp_path, "image")
 
 
 def _bytes(count: int, seed: int = 1) -> bytes:
     return random.Random(seed).randbytes(count)
 
 
-def _expect(done: subprocess.CompletedProcess[bytes], status: int, words: str) -> None:
+def _expect(done: DoneBytes, status: int, words: str) -> None:
     assert done.returncode == status, done.stderr
     assert words in done.stderr.decode()
     assert done.stderr.count(b"\n") == 1

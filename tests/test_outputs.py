@@ -150,28 +150,30 @@ def test_a_symbolic_link_keeps_pointing(cli, tmp_path: Path, csv: Path) -> None:
 
 
 @posix
-def test_a_fifo_is_written_to_and_stays(cli, tmp_path: Path, csv: Path) -> None:
+def test_a_fifo_is_written_to_and_stays(process, tmp_path: Path, csv: Path) -> None:
+    """A process, because opening a FIFO blocks until the other end is open."""
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     heard: list[bytes] = []
     reader = threading.Thread(target=lambda: heard.append(fifo.read_bytes()), daemon=True)
     reader.start()
-    assert cli("trace", "import", csv, "-o", fifo).returncode == 0
+    assert process("trace", "import", csv, "-o", fifo).returncode == 0
     reader.join(10)
     assert stat.S_ISFIFO(fifo.stat().st_mode)
     assert heard[0][:4] == b"PAR1" == heard[0][-4:]
 
 
 @posix
-def test_a_device_is_written_to_and_stays(cli, csv: Path) -> None:
-    """A pseudo-terminal is the device, because no bug can replace it by a file."""
+def test_a_device_is_written_to_and_stays(process, csv: Path) -> None:
+    """A pseudo-terminal is the device, because no bug can replace it by a file. A process writes,
+    because a write blocks while the terminal's buffer is full."""
     import pty
     import tty
 
     reader, device = pty.openpty()
     tty.setraw(device)
     name = os.ttyname(device)
-    done = cli("trace", "import", csv, "-o", name)
+    done = process("trace", "import", csv, "-o", name)
     assert done.returncode == 0, done.stderr
     assert os.read(reader, 4) == b"PAR1"
     assert stat.S_ISCHR(Path(name).stat().st_mode)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import in_process
 
 import floatgate as fg
 from floatgate.simulation import configs, scaling
@@ -149,8 +148,8 @@ def test_rows_of_other_drives_are_marked() -> None:
 
 def marked(*options: str, columns: str = "140") -> str:
     words = ["uniform:span=40MiB,writes=20k", "--set", "timing=none", "-q"]
-    call = [sys.executable, "-m", "floatgate", "compare", *words, *options]
-    ended = subprocess.run(call, capture_output=True, text=True, env=ENV | {"COLUMNS": columns})
+    environment = ENV | {"COLUMNS": columns}
+    ended = in_process(Path.cwd(), "compare", *words, *options, environment=environment)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

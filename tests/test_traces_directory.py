@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import HANGS_S, Done
+from command_line import HANGS_S, Done
 
 from floatgate.traces import TraceError, open_trace, read_trace
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
+
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PROGRAMS = "floatgate|make|python|cargo|pip|rustup|apt|sudo|mkdir|fio|blkparse|[.]"
 """Programs that begin a command line, after any settings of environment variables."""

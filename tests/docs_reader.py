@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from binary_traces import capture
 from command_line import in_process
-from docs_commands import ROOT
+from paths import ROOT
 
 SHARED = ROOT.parent / "shared" / "traces"
 DATA = ROOT / "tests" / "data" / "traces"

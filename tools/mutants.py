@@ -32,33 +32,43 @@ SEED = 1
 
 FTL, LAB, PYTHON = "crates/floatgate-ftl/src/", "crates/floatgate-lab/src/", "python/floatgate/"
 
+BINARIES = {"floatgate-ftl": "engine", "floatgate-lab": "lab"}
+"""The binary of integration tests of each crate."""
+
 SUITES: list[tuple[str, list[str]]] = [
-    # The first pattern that matches a file applies. For Rust: cargo's test targets.
-    (FTL + "journal.rs", ["--lib"]),
-    (FTL + "recovery.rs", ["--lib"]),
-    (FTL + "page_ftl*", ["--lib", "--test=cleaning"]),
-    (FTL + "log_*", ["--lib", "--test=naive_bast", "--test=naive_fast"]),
-    (FTL + "nand*", ["--lib", "--test=timing"]),
-    (FTL + "buffer*", ["--lib", "--test=naive_buffers"]),
-    (FTL + "device*", ["--lib", "--test=timing", "--test=buffered"]),
-    (FTL + "host*", ["--lib", "--test=shrd"]),
-    (FTL + "mapping*", ["--lib", "--test=naive_caches", "--test=naive_dftl", "--test=naive_tlllp"]),
-    (FTL + "*", ["--lib", "--test=golden"]),
-    (LAB + "image/*", ["--test=image"]),
-    (LAB + "stored*", ["--lib", "--test=stored"]),
-    (LAB + "crash*", ["--test=crash"]),
-    (LAB + "curve*", ["--lib", "--test=curve"]),
-    (LAB + "config*", ["--lib", "--test=config"]),
-    (LAB + "workload*", ["--lib", "--test=generators"]),
-    (LAB + "*", ["--lib", "--test=results"]),
+    # The first pattern that matches a file applies. For Rust: names of the tests that run, in the
+    # crate and in its test binary. Without names only the tests in the crate run.
+    (FTL + "journal.rs", []),
+    (FTL + "recovery.rs", []),
+    (FTL + "page_ftl*", ["page_ftl", "cleaning"]),
+    (FTL + "log_*", ["log_", "naive_bast", "naive_fast"]),
+    (FTL + "nand*", ["nand", "timing"]),
+    (FTL + "buffer*", ["buffer"]),
+    (FTL + "device*", ["device", "timing", "buffered"]),
+    (FTL + "host*", ["host", "shrd"]),
+    (FTL + "mapping*", ["mapping", "naive_caches", "naive_dftl", "naive_tlllp"]),
+    (FTL + "*", ["golden", "tests::"]),
+    (LAB + "image/*", ["image"]),
+    (LAB + "stored*", ["stored"]),
+    (LAB + "crash*", ["crash"]),
+    (LAB + "curve*", ["curve"]),
+    (LAB + "config*", ["config"]),
+    (LAB + "workload*", ["workload", "generators"]),
+    (LAB + "*", ["results", "tests::"]),
     # For Python: test files, as patterns.
-    (PYTHON + "traces/*", ["tests/test_traces_*.py"]),
-    (PYTHON + "report/*", ["tests/test_report_[!ps]*.py", "tests/test_report_predictions.py"]),
-    (PYTHON + "cli/summary.py", ["tests/test_report_terminal.py"]),
-    (PYTHON + "papers/*/claims.py", ["tests/papers/test_paper_verdicts.py"]),
+    (PYTHON + "traces/*", ["tests/traces/test_traces_*.py"]),
+    (
+        PYTHON + "report/*",
+        ["tests/report/test_report_[!ps]*.py", "tests/report/test_report_predictions.py"],
+    ),
+    (PYTHON + "cli/summary.py", ["tests/report/test_report_terminal.py"]),
+    (PYTHON + "papers/*/claims.py", ["tests/papers/test_paper_claims.py"]),
     (PYTHON + "papers/*", ["tests/papers/test_paper_*.py"]),
-    (PYTHON + "models/*", ["tests/test_models_*.py"]),
-    (PYTHON + "*", ["tests/test_api.py", "tests/test_cli*.py", "tests/test_outputs.py"]),
+    (PYTHON + "models/*", ["tests/models/test_models_*.py"]),
+    (
+        PYTHON + "*",
+        ["tests/simulation/test_api.py", "tests/cli/test_cli*.py", "tests/cli/test_outputs.py"],
+    ),
 ]
 
 
@@ -116,7 +126,9 @@ def rust(files: list[str], tests: list[str], shard: str | None, deadline: float)
     command += [part for name in files for part in ("--file", name)]
     command += ["--shard", shard] if shard else []
     # For every call of cargo: only the tested targets need to be built.
-    command += [f"--cargo-arg={argument}" for argument in ("--locked", *tests)]
+    binary = [f"--test={BINARIES[package]}"] if tests else []
+    command += [f"--cargo-arg={argument}" for argument in ("--locked", "--lib", *binary)]
+    command += ["--", "--", *tests] if tests else []
     process = subprocess.Popen(command, cwd=ROOT)
     unfinished = False
     try:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from live_drive import MIB, Drives
 from live_needs import SYSTEM_PATH, needs
+from paths import ROOT
 
 from floatgate.live import Live
 
@@ -51,7 +52,7 @@ def extents(uri: str) -> list[tuple[int, int, bool]]:
 def file_system(tmp_path: Path) -> Path:
     """An ext4 image that contains this project's sources."""
     image = tmp_path / "ext4.img"
-    tree = Path(__file__).resolve().parents[2] / "crates"
+    tree = ROOT / "crates"
     run("mke2fs", "-q", "-F", "-t", "ext4", "-b", PAGE, "-d", tree, image, f"{SIZE // 1024}k")
     assert image.stat().st_size == SIZE
     return image

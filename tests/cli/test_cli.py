@@ -1,0 +1,348 @@
+"""The commands as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from paths import ROOT
+
+import floatgate as fg
+
+DATA = ROOT / "tests" / "data" / "traces"
+SMALL = "uniform:span=16MiB,writes=5k"
+QUICK = ("--set", "queue.arrivals=closed")
+
+COMMANDS = [
+    (),
+    ("run",),
+    ("compare",),
+    ("trace", "info"),
+    ("trace", "import"),
+    ("trace", "generate"),
+    ("devices",),
+    ("policies",),
+    ("schema",),
+    ("predict",),
+    ("paper",),
+    ("crash",),
+    ("image", "create"),
+    ("image", "info"),
+    ("image", "check"),
+    ("image", "dump"),
+    ("serve",),
+    ("ctl",),
+    ("ctl", "status"),
+]
+
+
+def _document(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _without_engine(document: dict[str, Any]) -> str:
+    return json.dumps({key: value for key, value in document.items() if key != "engine"})
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_has_an_example(cli, command: tuple[str, ...]) -> None:
+    done = cli(*command, "--help")
+    assert done.returncode == 0
+    assert "Example: floatgate" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("run",), ("trace",), ("trace", "info"), ("image", "info")]
+)
+def test_h_is_help(cli, command: tuple[str, ...]) -> None:
+    short, long = cli(*command, "-h"), cli(*command, "--help")
+    assert (short.returncode, short.stdout) == (0, long.stdout)
+
+
+def test_the_shell_completes_commands_options_and_presets(tmp_path: Path) -> None:
+    def offered(*words: str) -> set[str]:
+        environment = {
+            **os.environ,
+            "_FLOATGATE_COMPLETE": "complete_bash",
+            "COMP_WORDS": "\n".join(["floatgate", *words]),
+            "COMP_CWORD": str(len(words)),
+        }
+        code = "import sys; sys.argv = ['floatgate']; from floatgate.__main__ import main; main()"
+        call = [sys.executable, "-c", code]
+        done = subprocess.run(call, env=environment, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert {"compare", "crash"} <= offered("c")
+    assert "--time-scale" in offered("run", "x", "--time")
+    assert offered("run", "x", "--device", "small") == {"small-nvme"}
+
+
+def test_completion_can_be_shown_for_any_shell(cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Typer detects the shell that started it. Here that may be make.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "true")
+    for shell, word in (("bash", "complete "), ("zsh", "#compdef"), ("fish", "complete ")):
+        assert word in cli("--show-completion", shell).stdout
+
+
+def test_a_key_that_changes_nothing_is_said(cli) -> None:
+    call = ("compare", SMALL, *QUICK, "--json", "--vary", "mapping.cache=4KiB,8KiB")
+    done = cli(*call)
+    warning = "mapping.cache changes nothing: runs that differ in it alone are equal"
+    assert _document(done)["warnings"] == [warning]
+    assert f"warning: {warning}\n" in done.stderr
+    assert _document(cli(*call, "--set", "mapping.scheme=dftl"))["warnings"] == []
+
+
+def test_help_waits_for_no_heavy_import() -> None:
+    code = (
+        "import sys, floatgate.cli\n"
+        "heavy = {'polars', 'altair', 'vl_convert', 'floatgate._core', 'rich.table'}\n"
+        "sys.exit(str(heavy & set(sys.modules) or ''))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == ""
+
+
+def test_version(process) -> None:
+    assert process("--version").stdout.startswith("floatgate 0.")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"repeat": 3, "limit": 7, "seed": 5},
+        {"time_scale": 2.5, "addresses": "span", "verify": True},
+        {"format": "spc", "repeat": 2},
+    ],
+)
+def test_options_of_a_run_are_those_of_the_api(cli, options: dict[str, Any]) -> None:
+    """Each option changes the result as in Python: the same call gives the same document."""
+    trace = DATA / "financial.spc"
+    words = []
+    for name, value in options.items():
+        words += [f"--{name.replace('_', '-')}", *([] if value is True else [value])]
+    expected = fg.run(trace, device="dftl09", set={"queue.depth": 2}, **options)
+    call = (trace, "--device", "dftl09", *words, "--json")
+    document = _document(cli("run", *call, "--set", "queue.depth=2"))
+    assert _without_engine(document) == _without_engine(expected.to_dict())
+    [first, _] = _document(cli("compare", *call, "--vary", "queue.depth=2,1"))["results"]
+    assert _without_engine(first) == _without_engine(expected.to_dict())
+
+
+def test_run_prints_a_summary(cli) -> None:
+    done = cli("run", SMALL, *QUICK)
+    assert done.returncode == 0
+    for word in ("spare factor", "over-provisioning", "write amplification", "p99.9", "warning: "):
+        assert word in done.stdout
+    assert done.stderr == ""
+
+
+def test_run_json_is_one_document_and_repeats_to_the_byte(process) -> None:
+    """Two processes, because each hashes texts with a secret of its own."""
+    first, second = (process("run", SMALL, *QUICK, "--json", "--seed", 7) for _ in range(2))
+    assert _without_engine(_document(first)) == _without_engine(_document(second))
+    assert first.stderr == ""
+    assert _document(first)["seed"] == 7
+
+
+def test_run_writes_its_files_and_nothing_else(cli, tmp_path: Path) -> None:
+    done = cli("run", SMALL, *QUICK, "--json", "--out", "a/b", "--pictures", "svg")
+    document = _document(done)
+    folder = tmp_path / "a" / "b"
+    assert done.stderr == f"report: {Path('a/b/report.html')}\n"
+    assert json.loads((folder / "result.json").read_text("utf-8")) == document
+    timeline = pl.read_parquet(folder / "timeline.parquet")
+    assert timeline["host_pages"].to_list() == document["timeline"]["host_pages"]
+    assert "<html" in (folder / "report.html").read_text("utf-8")
+    assert list(folder.glob("*.svg"))
+    assert not [path for path in tmp_path.rglob(".*")]
+    again = cli("run", SMALL, *QUICK, "--out", "a/b", "-q", "--force")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert not [path for path in tmp_path.rglob(".*")]
+
+
+def test_what_a_trace_leaves_open_is_in_the_result(cli, tmp_path: Path) -> None:
+    lines = (DATA / "three.disksim").read_text().splitlines() * 60
+    (tmp_path / "some.disksim").write_text("\n".join([*lines, "not a request", ""]))
+    document = _document(cli("run", "some.disksim", "--json"))
+    assert document["workload"]["skipped"] == 1
+    assert any("not a request" in note for note in document["notes"])
+    assert any("time taken as" in note for note in document["notes"])
+
+
+def test_compare_is_the_same_for_any_number_of_workers(cli, tmp_path: Path) -> None:
+    call = ("compare", SMALL, DATA / "three.disksim", *QUICK, "--json")
+    vary = ("--vary", "mapping.scheme=ideal,dftl", "--vary", "cleaning.victim=greedy,fifo")
+    one, two = (_document(cli(*call, *vary, "--workers", n)) for n in (1, 2))
+    assert one["table"] == two["table"]
+    results = [list(map(_without_engine, document["results"])) for document in (one, two)]
+    assert results[0] == results[1]
+    assert [(row["mapping.scheme"], row["cleaning.victim"]) for row in one["table"]] == [
+        ("ideal", "greedy"),
+        ("ideal", "fifo"),
+        ("dftl", "greedy"),
+        ("dftl", "fifo"),
+    ] * 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compare_says_where_its_report_is(cli, tmp_path: Path) -> None:
+    done = cli("compare", SMALL, *QUICK, "--vary", "mapping.scheme=ideal,dftl")
+    assert done.returncode == 0
+    assert "dftl" in done.stdout
+    assert done.stderr == f"report: {Path('floatgate-compare/report.html')}\n"
+    folder = tmp_path / "floatgate-compare"
+    written = {"report.html", "results.json", "runs", "table.parquet", "table.csv"}
+    assert {path.name for path in folder.iterdir()} == written
+    table = pl.read_parquet(folder / "table.parquet")
+    assert table["mapping.scheme"].to_list() == ["ideal", "dftl"]
+
+
+def test_a_second_call_replaces_nothing_of_the_first(cli, tmp_path: Path) -> None:
+    call = ("compare", SMALL, "--set", "timing=none", "--vary", "queue.depth=1,2")
+    assert cli(*call).returncode == 0
+    first = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    (tmp_path / "floatgate-compare-2").write_text("a file of the user's")
+    again = cli(*call)
+    assert again.returncode == 0
+    assert again.stderr.splitlines()[-1] == f"report: {Path('floatgate-compare-3/report.html')}"
+    assert {path: path.read_bytes() for path in first} == first
+    # A call that fails leaves no directory.
+    assert cli(*call, "--set", "queue.dept=1").returncode == 2
+    assert cli(*call[:-1], "queue.depth=0,1").returncode == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "floatgate-compare",
+        "floatgate-compare-2",
+        "floatgate-compare-3",
+    ]
+    # With --force, the comparison uses the first directory again.
+    assert "floatgate-compare/" in cli(*call, "--force").stderr.replace("\\", "/")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (("run", SMALL, "--set", "spare_factor=0.1"), "did you mean `capacity.spare_factor`?"),
+        (("compare", SMALL, "--vary", "victim=fifo,greedy"), "`cleaning.victim` or"),
+        (("run", SMALL, "--set", "scheme=dftl"), "`mapping.scheme`"),
+        (
+            ("image", "create", "x.img", "--size", "8MiB", "--set", "spare_factor=0.1"),
+            "`capacity.spare_factor`",
+        ),
+        (("run", SMALL, "--vary", "queue.depth=1,2"), "compare"),
+        (("run", SMALL, "--seeds", "3"), "No such option: --seeds; compare has it"),
+        (("compare", SMALL, "--hotness"), "trace info has it"),
+        (("run", SMALL, "--spare-factor=0.1"), "--set KEY=VALUE; predict has it"),
+        (("run", SMALL, "--over-provisioning", "0.1"), "`capacity.over_provisioning` is a config"),
+        (("run", SMALL, "--sede", "3"), "--seed"),
+    ],
+)
+def test_what_another_command_or_section_has_is_named(cli, call, words: str) -> None:
+    done = cli(*call)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_generated_imported_and_direct_are_the_same_requests(cli, tmp_path: Path) -> None:
+    made = cli("trace", "generate", SMALL, "-o", "made.parquet", "--seed", 3)
+    assert (made.returncode, made.stdout) == (0, "")
+    assert cli("trace", "import", "made.parquet", "-o", "again.parquet").returncode == 0
+    info = _document(cli("trace", "info", "again.parquet", "--json"))
+    assert (info["requests"], info["writes"], info["mean_write_bytes"]) == (5000, 5000, 4096)
+    assert any("seed 3" in note for note in info["notes"])
+    recorded = _document(cli("run", "again.parquet", "--json", "--seed", 3))
+    direct = _document(cli("run", SMALL, "--json", "--seed", 3))
+    for key in ("write_amplification", "flash", "wear"):
+        assert recorded[key] == direct[key]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.parquet", "made.parquet"]
+
+
+def test_trace_info_is_readable_and_takes_units(cli) -> None:
+    file = DATA / "three.disksim"
+    assert "time taken as" in cli("trace", "info", file).stdout
+    document = _document(cli("trace", "info", file, "--json", "--time-unit", "ms"))
+    assert document["units"]["time"] == "ms"
+    assert not any("time" in guess for guess in document["guessed"])
+
+
+def test_the_lists_agree_with_what_runs(cli, tmp_path: Path) -> None:
+    devices = _document(cli("devices", "--json"))
+    assert all(device["source"] for device in devices)
+    listing = cli("devices").stdout
+    assert all(device["name"] in listing for device in devices)
+    (tmp_path / "mine.toml").write_text(cli("devices", "classic").stdout, "utf-8")
+    same = [
+        _document(cli("run", SMALL, "--device", device, "--json"))["config"]
+        for device in ("classic", "mine.toml")
+    ]
+    assert same[0] == same[1]
+    policies = _document(cli("policies", "--json"))
+    assert {"mapping", "placement", "victim"} <= policies.keys()
+    assert "dftl.protected_share" in cli("policies", "dftl").stdout
+    assert _document(cli("schema"))["properties"].keys() >= {"flash", "capacity"}
+    assert _document(cli("schema", "--result"))["properties"].keys() >= {"latency", "wear"}
+
+
+def test_predict(cli) -> None:
+    document = _document(cli("predict", "--spare-factor", "0.1", "--hot", "90/10", "--json"))
+    assert document["spare_factor"] == 0.1
+    assert document["hot"] == {"writes": 0.9, "pages": 0.1}
+    assert "greedy" in cli("predict").stdout
+
+
+def test_generators_are_listed_with_their_keys(cli) -> None:
+    rows = _document(cli("trace", "generate", "--list", "--json"))
+    names = [row["name"] for row in rows]
+    random = ["uniform", "hotcold", "zipf"]
+    assert names == [*random, "sequential", "shuffled", "zones", "iometer", "tenants", "fitted"]
+    text = cli("trace", "generate", "--list").stdout
+    for row in rows:
+        assert row["example"] in text
+        for key in row["keys"]:
+            assert f"  {key['name']} " in text, key
+            assert key["doc"].endswith(".")
+    alone = cli("trace", "generate", "--list", "zipf").stdout
+    for word in ("theta", "0.99", "span", "interarrival"):
+        assert word in alone
+    assert "hotcold" not in alone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("--list", "fited"), "did you mean `fitted`?"),
+        ((), "'SPEC': is missing; --list shows the generators"),
+        ((SMALL,), "'--out' / '-o': is missing"),
+        ((SMALL, "-o", "x", "--json"), "'--json': is for --list"),
+    ],
+)
+def test_generate_says_what_is_missing(cli, arguments: tuple[str, ...], expected: str) -> None:
+    done = cli("trace", "generate", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr
+
+
+@pytest.mark.parametrize(("trace", "changes"), [("sequential", False), ("uniform", True)])
+def test_seeds_that_change_nothing_are_a_warning(cli, trace: str, changes: bool) -> None:
+    load = f"{trace}:span=16MiB,writes=2k"
+    done = cli("compare", load, "--seeds", "3", "--device", "classic", "--out", "seeds")
+    assert done.returncode == 0
+    assert ("warning: the seeds change nothing" in done.stderr) != changes
+
+
+def test_messages_of_a_few_runs_keep_their_own_numbers(cli) -> None:
+    done = cli("compare", SMALL, "--vary", "device=qlc-capacity,tlc-client", "--out", "two")
+    notes = [" ".join(text.split()) for text in done.stdout.split("note: ")[1:]]
+    for device in ("qlc-capacity", "tlc-client"):
+        [note] = [one for one in notes if one.startswith("scaled") and one.endswith(f"({device})")]
+        assert " to " not in note

@@ -1,0 +1,147 @@
+"""The result is declared once: its schema, the classes made from it, and a real document agree."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+import result_types
+
+import floatgate as fg
+from floatgate import _core
+from floatgate.results.result import TIMELINE
+
+SCHEMA = json.loads(_core.result_schema())
+WORKLOADS = {
+    "uniform:span=16MiB,writes=2k,reads=0.2": {"mapping.scheme": "dftl", "start.fill": "random"},
+    "uniform:span=4MiB,requests=100,reads=1": {},
+}
+
+
+def misfits(schema: dict[str, Any], value: Any, path: str) -> list[str]:
+    """Returns the paths where a value violates its schema. A table must have exactly the declared
+    properties."""
+    if "$ref" in schema:
+        return misfits(SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], value, path)
+    if "oneOf" in schema:
+        return [] if value in [one["const"] for one in schema["oneOf"]] else [path]
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    types: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float)}
+    types |= {"string": (str,), "boolean": (bool,), "null": (type(None),)}
+    types |= {"array": (list,), "object": (dict,)}
+    if not any(isinstance(value, types[kind]) for kind in kinds):
+        return [f"{path}: {value!r}"]
+    if isinstance(value, list):
+        items = schema.get("prefixItems", [schema.get("items")] * len(value))
+        pairs = zip(items, value, strict=True)
+        return [line for item, one in pairs for line in misfits(item, one, f"{path}[]")]
+    if "properties" not in schema:
+        return []
+    known = schema["properties"]
+    found = [f"{path}.{name}" for name in known.keys() ^ value.keys()]
+    for name in known.keys() & value.keys():
+        found += misfits(known[name], value[name], f"{path}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_a_document_is_what_the_schema_says(workload: str) -> None:
+    document = fg.run(workload, set=WORKLOADS[workload]).to_dict()
+    assert misfits(SCHEMA, document, "") == []
+    assert list(document) == SCHEMA["required"]
+    del document["wear"]["map"]["valid"]
+    document["seed"] = "1"
+    assert sorted(misfits(SCHEMA, document, "")) == [".seed: '1'", ".wear.map.valid"]
+
+
+def test_the_classes_are_made_from_the_schema() -> None:
+    """After a change of the result, run `python tools/result_types.py`."""
+    assert result_types.TARGET.read_text("utf-8") == result_types.module(SCHEMA)
+
+
+def test_a_field_has_its_doc_and_its_type() -> None:
+    text = result_types.TARGET.read_text("utf-8")
+    expected = """    mean_us: float | None
+    \"\"\"Mean, exact.\"\"\"
+"""
+    assert expected in text
+    for field in (
+        "histogram: tuple[tuple[int, int], ...]",
+        "streams: tuple[StreamPages, ...]",
+        "config: dict[str, Any]",
+        "fill: str",
+        "read_only: bool",
+        "extents: int | None",
+        "map: WearMap",
+    ):
+        assert f"    {field}\n" in text
+    names = [field.name for field in dataclasses.fields(fg.Result)]
+    assert names == [name for name in SCHEMA["required"] if name != "timeline"] + ["_text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("drive", "spare_factor"), ..., r"result\.drive: spare_factor expected; there is units, "),
+        (("engine",), ..., "result: engine expected; there is floatgate, "),
+        (("timeline",), ..., r"result\.timeline: None given; expected a table"),
+        (("timeline", "p99_us"), ..., r"result\.timeline: p99_us expected; there is host_pages, "),
+        (("wear", "map"), None, r"result\.wear\.map: None given; expected a table"),
+        (("wear", "histogram"), {}, r"result\.wear\.histogram: \{\} given; expected a list"),
+        (("wear", "histogram"), [["5", 1]], r"result\.wear\.histogram: '5' given; expected int"),
+        (("latency", "all", "p99_us"), "5", r"all\.p99_us: '5' given; expected float or None"),
+        (("faults", "read_only"), 1, r"result\.faults\.read_only: 1 given; expected bool"),
+        (("config",), [], r"result\.config: \[\] given; expected dict"),
+    ],
+)
+def test_a_document_that_is_no_result_is_told_where(
+    path: tuple[str, ...], value: object, words: str
+) -> None:
+    document = fg.run("uniform:span=4MiB,writes=200").to_dict()
+    *way, last = path
+    table = document
+    for name in way:
+        table = table[name]
+    table[last] = value
+    if value is ...:
+        del table[last]
+    with pytest.raises(ValueError, match=words):
+        fg.Result.from_dict(document)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "", "1"])
+def test_a_text_that_is_no_document(text: str) -> None:
+    with pytest.raises(ValueError):
+        fg.Result.from_json(text)
+
+
+def test_what_is_no_number_does_not_exist() -> None:
+    document = fg.run("uniform:span=4MiB,writes=200").to_dict()
+    document["write_amplification"] = float("nan")
+    document["latency"]["all"]["p99_us"] = float("inf")
+    document["timeline"]["mean_us"][-1] = float("-inf")
+    document["workload"]["volumes_written"] = 1
+    result = fg.Result.from_dict(document)
+    assert result.write_amplification is None and result.latency.p99 is None
+    assert result.timeline["mean_us"][-1] is None
+    assert result.workload.volumes_written == 1
+
+
+def test_a_setting_is_found_by_its_key() -> None:
+    result = fg.run("uniform:span=4MiB,writes=200")
+    assert result.setting("cleaning.victim") == result.config["cleaning"]["victim"]
+    assert result.setting("cleaning") == result.config["cleaning"]
+    for key in ("cleaning.none", "none.victim", "cleaning.victim.none", "none"):
+        assert result.setting(key) is None
+
+
+def test_a_timeline_has_the_columns_of_the_schema() -> None:
+    assert {*TIMELINE} == SCHEMA["$defs"]["Timeline"]["properties"].keys()
+
+
+def test_a_result_does_not_change_with_what_it_hands_out() -> None:
+    result = fg.run("uniform:span=4MiB,writes=200")
+    result.config.clear()
+    assert result.to_dict()["config"] and fg.Result.from_json(result.to_json()).config

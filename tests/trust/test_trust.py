@@ -1,0 +1,247 @@
+"""Every number of docs/trust.md equals the engine's result on the measurements that the page names.
+
+The measurements are not part of the repository. A simulation is the same on every machine, so the
+tolerances cover rounding, plus a little more for the last bit of floating-point numbers.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from paths import ROOT
+
+from floatgate.calibrate import calibrate, scaled
+from floatgate.simulation import configs
+
+DRIVES = Path(os.environ.get("FLOATGATE_DRIVES", ROOT.parent / "shared" / "drives"))
+PAGE = (ROOT / "docs" / "trust.md").read_text("utf-8")
+VALUE_TOLERANCE = 0.002
+"""Relative tolerance of write amplifications."""
+POINTS_TOLERANCE = 0.3
+"""Tolerance of errors, in percentage points."""
+
+needs_drives = pytest.mark.skipif(
+    not DRIVES.is_dir(), reason="the measurements are not here: they are no part of the repository"
+)
+
+
+@cache
+def _tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("trust", ROOT / "tools" / "trust.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _rows(name: str) -> list[list[str]]:
+    """Returns the rows of a table of the page, below its head."""
+    table = PAGE.partition(f"<!-- {name} -->\n")[2].partition("\n<!-- end of")[0]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
+
+
+def _assert_same(ours: Sequence[str], page: Sequence[str]) -> None:
+    assert len(ours) == len(page)
+    for one, other in zip(ours, page, strict=True):
+        numbers = [re.fullmatch(r"([+-]?[\d.]+)( %)?", text) for text in (one, other)]
+        if not all(numbers):
+            assert one == other
+            continue
+        a, b = (float(match[1]) for match in numbers if match)
+        percent = one.endswith("%")
+        assert a == pytest.approx(b, abs=POINTS_TOLERANCE if percent else VALUE_TOLERANCE * b), page
+
+
+@needs_drives
+@pytest.mark.parametrize(
+    ("drive", "table"), [("micron7450max", 0), ("micron7450max", 1), ("p5520", 0)]
+)
+def test_runs(drive: str, table: int) -> None:
+    tool = _tool()
+    name, scale = tool.FILES[drive][table]
+    study, config = tool.study(drive, DRIVES / name), tool.config(drive, {})
+    page = {row[0]: row for row in _rows("runs")}
+    for run in study.names:
+        [row] = tool.run_rows([study.tell(run, config, scale, tool.SEED)])
+        _assert_same(row, page[row[0]])
+
+
+def test_what_the_runs_are_held_to() -> None:
+    """Limits of the page: uniform runs are steady within 3 % and their curve's mean within 5 %; all
+    others within 10 %."""
+    rows = _rows("runs")
+    assert len(rows) == 14
+    for name, _, _, _, _, steady, curve, _ in rows:
+        error, mean = abs(float(steady.rstrip(" %"))), float(curve.rstrip(" %"))
+        uniform = "cap" in name or "uniform" in name
+        assert error < (3 if uniform else 10), name
+        assert mean < (5 if uniform else 10), name
+
+
+@needs_drives
+def test_some_separations() -> None:
+    tool = _tool()
+    page = {tuple(row[:2]): row for row in _rows("separation")}
+    assert len(page) == len(tool.SEPARATIONS) == len(_rows("separation"))
+    for settings in (tool.SEPARATIONS[0], tool.SEPARATIONS[1]):
+        [row] = tool.separation_rows(DRIVES, [settings])
+        _assert_same(row, page[tuple(row[:2])])
+
+
+@pytest.mark.long
+@needs_drives
+def test_all_separations() -> None:
+    tool = _tool()
+    for row, page in zip(
+        tool.separation_rows(DRIVES, tool.SEPARATIONS), _rows("separation"), strict=True
+    ):
+        _assert_same(row, page)
+
+
+@needs_drives
+def test_a_size_of_units() -> None:
+    rows = _rows("units")
+    [measured, ours] = _tool().unit_rows(DRIVES, [1024])
+    _assert_same(measured, rows[0])
+    _assert_same(ours, next(row for row in rows if row[0] == "1024 MiB"))
+
+
+@pytest.mark.long
+@needs_drives
+def test_all_sizes_of_units() -> None:
+    tool = _tool()
+    for row, page in zip(tool.unit_rows(DRIVES, tool.UNITS_MIB), _rows("units"), strict=True):
+        _assert_same(row, page)
+
+
+def _number(text: str) -> float:
+    return float(text.rstrip(" %"))
+
+
+def test_what_the_page_says_of_its_tables() -> None:
+    """The statements of the prose agree with the numbers of the tables."""
+    for run, _, base, *_ in _rows("runs"):
+        assert round(_number(base), 2) == (1.03 if "mp0" in run else 1.1)
+    runs = {row[0].strip("`"): row for row in _rows("runs")}
+    ratio = _number(runs["i1-shuffled-uniform"][3]) / _number(runs["i1-seq-uniform"][3])
+    assert ratio == pytest.approx(1.026, abs=0.0005)
+    large = [runs[f"mp0-zone{mib}-active1"] for mib in (2048, 2642, 4096, 16384)]
+    assert {min(_number(row[3]) for row in large), max(_number(row[3]) for row in large)} == {
+        1.007,
+        1.023,
+    }
+    assert all(_number(row[4]) <= 1.003 for row in large)
+    separations = {tuple(row[:2]): row for row in _rows("separation")}
+    alone = [
+        _number(row[3]) for (placement, _), row in separations.items() if placement == "single"
+    ]
+    assert len(alone) == 8 and min(alone) > 30
+    assert round(_number(separations["length copies cold", "greedy"][3])) == 12
+    within = {name for name, row in separations.items() if row[-1] == "yes"}
+    assert {("dac", "greedy"), ("sepbit", "greedy"), ("dac dac.regions 4", "greedy")} <= within
+    assert not {("dac dac.regions 2", "greedy"), ("dac dac.regions 3", "greedy")} & within
+    measured, *units = _rows("units")
+    small = [row for row in units if row[0] in ("256 MiB", "512 MiB")]
+    assert len(small) == 2 and all(cell == "1.000" for row in small for cell in row[1:])
+    [chosen] = [row for row in units if row[0] == "2048 MiB"]
+    for ours, theirs in zip(chosen[1:], measured[1:], strict=True):
+        assert _number(ours) == pytest.approx(_number(theirs), rel=0.1)
+
+
+@needs_drives
+@pytest.mark.parametrize(
+    ("drive", "table", "run", "most"),
+    [
+        ("micron7450max", 0, "mp0-cap670", 0.005),
+        ("micron7450max", 1, "mp0-zone1024-active1", 0.025),
+        pytest.param("p5520", 0, "i1-seq-uniform", 0.005, marks=pytest.mark.long),
+    ],
+)
+def test_the_scale_does_not_matter(drive: str, table: int, run: str, most: float) -> None:
+    tool = _tool()
+    name, scale = tool.FILES[drive][table]
+    study, config = tool.study(drive, DRIVES / name), tool.config(drive, {})
+    found = [
+        study.tell(run, config, at, tool.SEED).numbers["steady_simulated"]
+        for at in (scale, scale / 2, scale * 2)
+    ]
+    assert found[1:] == pytest.approx([found[0]] * 2, rel=most)
+
+
+@pytest.mark.long
+@needs_drives
+def test_one_zone_run_does_not_tell_spare_from_unit() -> None:
+    start = ROOT / "docs" / "trust" / "micron7450max-start.toml"
+    found = calibrate(
+        [DRIVES / "wa-micron7450max-zones.csv"],
+        device=start,
+        fit_keys=["flash.pages_per_block=1024..16384", "capacity.spare_factor=0.2..0.4"],
+        run=["mp0-zone1024-active1"],
+        holdout=[],
+        scale=128,
+    )
+    unit, spare = found.fit.fitted
+    assert spare.is_idle and unit.interval is not None
+    assert unit.interval.high > 2.5 * unit.interval.low
+    words = "capacity.spare_factor: every value from 0.2 to 0.4"
+    assert any(text.startswith(words) for text in found.fit.indistinct)
+
+
+FITS = [
+    ("p5520", "wa-p5520-start.csv", "i1-seq-uniform", "capacity.spare_factor=0.1..0.25", 256),
+    (
+        "micron7450max",
+        "wa-micron7450max-capacity.csv",
+        "mp0-cap670",
+        "capacity.spare_factor=0.2..0.4",
+        256,
+    ),
+    (
+        "micron7450max",
+        "wa-micron7450max-zones.csv",
+        "mp0-zone1024-active1",
+        "flash.pages_per_block=1024..16384",
+        64,
+    ),
+]
+
+
+@pytest.mark.long
+@needs_drives
+@pytest.mark.parametrize(("drive", "file", "run", "fit", "scale"), FITS)
+def test_the_fits_are_those_of_the_files(
+    drive: str, file: str, run: str, fit: str, scale: int
+) -> None:
+    start = json.loads(configs.resolve(ROOT / "docs" / "trust" / f"{drive}-start.toml", {}))
+    fitted = json.loads(configs.resolve(ROOT / "docs" / "trust" / f"{drive}.toml", {}))
+    key = fit.partition("=")[0]
+    if key == "flash.pages_per_block":
+        # The unit was fitted to the drive with the spare factor fitted first.
+        capacity = scaled.capacity_of(start)
+        start = {**start, "capacity": fitted["capacity"]}
+        start = scaled.full_size(start, capacity)
+    found = calibrate(
+        [DRIVES / file], device=start, fit_keys=[fit], run=[run], holdout=[], scale=scale
+    )
+    table, name = key.split(".")
+    assert found.fit.fitted[0].value == pytest.approx(fitted[table][name], rel=0.01)
+
+
+@pytest.mark.parametrize("drive", ["p5520", "micron7450max"])
+def test_the_table_of_fitted_values_is_that_of_the_files(drive: str) -> None:
+    text = (ROOT / "docs" / "trust" / f"{drive}.toml").read_text("utf-8")
+    found = re.findall(r"; ([\d.]+) to ([\d.]+) explain the data as well\.\n(\w+) = ([\d.]+)", text)
+    assert found and text.count("# Fitted, to") == len(found)
+    for low, high, key, value in found:
+        if key == "pages_per_block":
+            # A unit has 64 blocks of 4 KiB pages: a quarter of a MiB for each page of a block.
+            low, high, value = (f"{int(text) // 4:,} MiB" for text in (low, high, value))
+        assert f"| {value} | {low} to {high} |" in PAGE

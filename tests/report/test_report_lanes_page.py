@@ -113,7 +113,6 @@ def test_zooming_tells_apart_what_was_drawn_together(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lane_view, "BARS", 1000)
-    monkeypatch.setattr(lane_view.join_short, "__defaults__", (1000,))
     result = _run("1s")
     path = write_report([result], tmp_path / "many.html")
     with Seen(browser, path) as seen:

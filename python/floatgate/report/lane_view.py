@@ -160,7 +160,7 @@ def time_axis(result: Result) -> tuple[str, float, int]:
     return f"Time {what}, {name}", us * 1000, zero
 
 
-def join_short(frame: pl.DataFrame, most: int = BARS) -> pl.DataFrame:
+def join_short(frame: pl.DataFrame, most: int) -> pl.DataFrame:
     """Reduces the frame to about `most` spans.
 
     Replaces neighbours too short to see by one span as long as all of them together. This span has
@@ -249,7 +249,7 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
         "cause:N", scale=alt.Scale(domain=COLOURS), legend=alt.Legend(values=present)
     )
     frame = frame.select(SPAN)
-    joined = join_short(frame)
+    joined = join_short(frame, BARS)
     bars = (
         alt.Chart(inline_data(joined, DIGITS))
         .transform_calculate(

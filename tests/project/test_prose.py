@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
+from paths import ROOT
 
 PATTERNS = {
     "a clause without a head": r"(?:^|[.:;] )(?:What|Who|Whose|Those|That) (?:of|is|was|are|has)\b",

@@ -1,6 +1,7 @@
-"""Papers that are reproduced: their figures next to their claims, with verdicts.
+"""Papers that can be reproduced: their figures next to their claims, with verdicts.
 
-Each paper is a folder whose module `paper` ends in `PAPER`; it is imported when it is reproduced.
+Each paper is a folder whose module `paper` defines `PAPER`. The module is imported when the paper
+is reproduced.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Listed:
     """A paper in the table."""
 
     name: str
-    """Of its folder."""
+    """Name of the paper's folder."""
     title: str
     citation: str
 
@@ -68,10 +69,10 @@ def reproduce(
     progress: Progress | None,
     kept: Cache | None = None,
 ) -> Outcome:
-    """Runs the paper's experiment. `traces` is the directory of its traces, if given; `kept` has
-    the results of earlier runs and gets those of new ones.
+    """Runs the paper's experiment. `traces` is the directory of its traces, if given. `kept` has
+    the results of earlier runs and receives new results.
 
-    Raises ConfigError for a paper that is not known or a directory that does not exist.
+    Raises ConfigError for an unknown paper or a directory that does not exist.
     """
     from floatgate._core import ConfigError
 

@@ -1,4 +1,5 @@
-"""Many runs at once, each with settings of its own; a trace is read once for all of them."""
+"""Runs of many simulations in parallel, each with its own settings. A trace is read once for
+all."""
 
 from __future__ import annotations
 
@@ -29,35 +30,36 @@ PAGE = 4096
 
 @dataclass(frozen=True)
 class Played:
-    """What is played: a trace by its path, or the text of a generator."""
+    """Requests that a run plays: a trace by its path, or the text of a generator."""
 
     spec: str
     limit: int | None = None
-    """Only the first so many requests, of those that are not skipped."""
+    """Maximum number of requests to play, after the skipped ones."""
     skip: int = 0
-    """Of a trace, so many requests that come before the first that is played."""
+    """Number of requests at the start of a trace that are skipped."""
     repeat: int = 1
     dense: bool = False
-    """Of a trace's address space only the pages of 4 KiB that it touches, one after the other."""
+    """Whether a trace is reduced to the 4 KiB pages that it touches, placed one after the other."""
     windows: int = 0
-    """A round of a trace is cut into so many windows, which each repetition plays in another order,
-    drawn from the seed; 0: every round is as recorded. Requests keep the time since the one before
-    them, so that a round takes as long."""
+    """Number of windows that a round of a trace is cut into. Each repetition plays the windows in
+    another order, drawn from the seed. With 0 every round is as recorded. Each request keeps its
+    time since the previous request, so a round takes equally long."""
 
     moves: int = 0
-    """Of a generator, how often its addresses move on while it is played, at even numbers of
-    requests: around the span in all, so that each time what was hot is somewhere else."""
+    """Number of times that a generator's addresses shift during the run, at even distances in
+    requests. The phases between shifts lie evenly around the span, so the hot data lie elsewhere in
+    each."""
 
     @property
     def how(self) -> RunOptions:
-        """The options of its runs; what is skipped is read, too."""
+        """Returns the options of the runs. Skipped requests are read, too."""
         limit = None if self.limit is None else self.skip + self.limit
         return RunOptions(repeat=self.repeat, limit=limit)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One run: what is played, and how the drive differs from the device."""
+    """One run: its requests, and the settings in which the drive differs from the device."""
 
     played: Played
     set: Mapping[str, str] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Task:
 
 
 class Bench:
-    """A device, and everything that was read for it; `kept` has results of earlier runs."""
+    """A device with everything that was read for it. `kept` has the results of earlier runs."""
 
     def __init__(self, device: str, progress: Progress | None, kept: Cache | None = None) -> None:
         self.device = device
@@ -77,7 +79,7 @@ class Bench:
         self._loads: dict[tuple[Played, int], sources.Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
-        """The results, in the order of the tasks; on all cores."""
+        """Returns the results in the order of the tasks. Uses all cores."""
         planned = []
         for task in tasks:
             source = self._open(task.played, task.seed)
@@ -98,12 +100,13 @@ class Bench:
         return Hotness.from_dict(self.kept.document(made_of, measure) if self.kept else measure())
 
     def footprint(self, played: Played) -> int:
-        """Pages of the device's map that are read or written."""
+        """Returns the number of pages of the device's map that the requests read or write."""
         untimed = {"mapping.scheme": "ideal", "timing": "none", "queue.arrivals": "closed"}
         return self.run([Task(played, untimed)])[0].workload.footprint_pages
 
     def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
-        """The order in which the first `limit` requests change map entries, behind SHRD or not."""
+        """Returns the order in which the first `limit` requests change map entries, with or without
+        SHRD."""
         config = configs.resolve(self.device, {})
         load = self._load(played)
         found: dict[str, Any] = json.loads(
@@ -112,7 +115,8 @@ class Bench:
         return found
 
     def span_bytes(self, played: Played) -> int:
-        """The address space, less what is never touched of a trace."""
+        """Returns the bytes of the address space. Of a trace, pages that it never touches do not
+        count."""
         load = self._load(played)
         return load.span_bytes or load.workload.span_bytes
 
@@ -127,7 +131,8 @@ class Bench:
         return self.written_bytes(played) / trace.frame.filter(op=WRITE).height
 
     def overwrites(self, played: Played) -> float:
-        """How often a trace writes a page of 4 KiB that it writes at all, on average in a round."""
+        """Returns how often a round of a trace writes each of its written 4 KiB pages, on
+        average."""
         trace = self._open(played).held
         assert trace is not None, "a generator says itself how often it writes a page"
         writes = fold_pages(trace)[0].filter(op=WRITE)
@@ -136,8 +141,9 @@ class Bench:
         return pages.len() / pages.n_unique()
 
     def write_ends(self, played: Played, writes: int) -> int:
-        """The most different ends, in pages of 4 KiB, that so many of a trace's writes have, one
-        after another: where a write begins, and where what is behind it does."""
+        """Returns the largest number of different ends, in pages of 4 KiB, in `writes` consecutive
+        writes of a trace, over slices that do not overlap. The ends of a write are its first page
+        and the page behind its last."""
         trace = self._open(played).held
         assert trace is not None, "a generator says itself where its writes end"
         frame = lay_out(trace, "span").frame.filter(op=WRITE)
@@ -150,7 +156,7 @@ class Bench:
         return max((part.explode("end")["end"].n_unique() for part in parts), default=0)
 
     def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
-        """The device so set, resolved once for all that is played on it."""
+        """Returns the device with these settings, resolved once for all its requests."""
         if settings not in self._drives:
             [self._drives[settings]] = configs.resolve_all(self.device, set, {})
         return self._drives[settings]
@@ -178,7 +184,8 @@ class Bench:
         return self._sources[key]
 
     def _key(self, played: Played, seed: int) -> tuple[Played, int]:
-        """A file is the same with every seed, unless its windows are in an order of the seed."""
+        """Returns the cache key. A file is equal with every seed unless the seed orders its
+        windows."""
         return played, seed if played.windows or sources.is_generator(played.spec) else 1
 
 
@@ -191,7 +198,7 @@ def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load
 
 
 def _moving(source: sources.Source, moves: int) -> sources.Load:
-    """What a generator makes, with all addresses further on in each part of it."""
+    """Returns a generator's requests with the addresses of each phase shifted further."""
     made = source.workload
     assert made is not None, "a recording says itself what moves"
     frame = pl.concat([pl.DataFrame(batch) for batch in made.batches(sources.BATCH)])
@@ -204,7 +211,7 @@ def _moving(source: sources.Source, moves: int) -> sources.Load:
 
 
 def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:
-    """A trace with the pages that it does not touch, in rounds with windows in another order."""
+    """Returns a trace with its untouched pages, in rounds whose windows come in another order."""
     trace, plain = source.held, source.load(None)
     assert trace is not None, "a generator has no rounds"
     frame = lay_out(trace, source.how.addresses).frame
@@ -213,7 +220,7 @@ def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Lo
 
 
 def _later(source: sources.Source, skip: int) -> sources.Source:
-    """A trace from a later request on, whose time then counts from there."""
+    """Returns a trace from a later request on. Its time counts from that request."""
     trace = source.held
     assert trace is not None, "a generator says itself where it begins"
     frame = trace.frame.slice(skip)
@@ -223,7 +230,7 @@ def _later(source: sources.Source, skip: int) -> sources.Source:
 
 
 def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
-    """A trace of reads and writes without the pages that it does not touch."""
+    """Returns a trace of reads and writes without the pages that it does not touch."""
     trace = source.held
     assert trace is not None, "a generator says itself where its requests go"
     frame, pages = fold_pages(trace)
@@ -235,7 +242,7 @@ def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
 def _in_rounds(
     name: str, frame: pl.DataFrame, played: Played, seed: int
 ) -> tuple[_core.Workload, list[str]]:
-    """All rounds of a trace, with what is to be said of their windows."""
+    """Returns all rounds of a trace, with the notes about their windows."""
     if not played.windows:
         return _core.Workload.recorded(name, frame, played.repeat, 1.0), []
     rounds = shuffle_windows(frame, played.windows, played.repeat, seed)
@@ -244,8 +251,9 @@ def _in_rounds(
 
 
 def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -> pl.DataFrame:
-    """So many rounds of a trace one after the other, each cut into windows of as many requests (the
-    last has the rest), which are in an order of their own. The seed says in which."""
+    """Returns `rounds` rounds of a trace one after the other. Each round is cut into windows with
+    equal numbers of requests (the last window has the rest). The seed gives each round its own
+    order of windows."""
     size = -(-frame.height // windows)
     gaps = frame["at_ns"].diff().fill_null(0)
     parts = frame.with_columns(gaps.cast(pl.UInt64).alias("at_ns")).iter_slices(size)
@@ -255,7 +263,8 @@ def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -
 
 
 def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
-    """The trace's reads and writes on the pages that they touch, and how many pages these are.
+    """Returns the trace's reads and writes on the pages that they touch, and the number of these
+    pages.
 
     Addresses keep their order, and each request stays in one piece.
     """

@@ -1,4 +1,4 @@
-"""Results of earlier runs, so that a paper that was reproduced is there again in seconds."""
+"""Cache of results of earlier runs. A paper that was reproduced once comes back in seconds."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Cache(Kept):
-    """A compressed file per run, named by the digest of its config, requests and seed.
+    """Directory with a compressed file for each run, named by the digest of its config, requests
+    and seed.
 
-    What cannot be read is run again: each file has a checksum.
+    Each file has a checksum. If a file cannot be read, its run is repeated.
     """
 
     tell: Callable[[str], None] = lambda _: None
-    """Hears why what cannot be written is not kept."""
+    """Receives the reason if a result cannot be written."""
 
     def find(self, job: Job) -> Result | None:
         try:
@@ -42,7 +43,8 @@ class Cache(Kept):
         self._write(job.digest, result.to_dict())
 
     def document(self, made_of: Sequence[object], make: Callable[[], Document]) -> Document:
-        """What `make` gives, or gave before for what is equal as JSON: all that it depends on."""
+        """Returns the result of `make`, or the earlier result for an equal `made_of` (compared as
+        JSON). `made_of` has everything that the result depends on."""
         name = digest_of(*made_of)
         try:
             found: Document = json.loads(self._read(name))
@@ -67,9 +69,9 @@ class Cache(Kept):
 
 
 def run_cache(tell: Callable[[str], None] = lambda _: None) -> Cache:
-    """`floatgate/runs/BUILD` in the user's directory for caches, where XDG says that this is.
+    """Returns the cache `floatgate/runs/BUILD` in the user's cache directory, as XDG defines it.
 
-    BUILD tells builds of the engine apart. `tell` hears once that nothing can be kept there.
+    BUILD separates builds of the engine. `tell` is called once if nothing can be cached there.
     """
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     home = named if named.is_absolute() else Path.home() / ".cache"

@@ -1,4 +1,4 @@
-"""Claims: a statement of a paper, where it comes from, and what decides whether it is true."""
+"""Claims: a statement of a paper, its origin, and the rule that decides whether it is true."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .experiment import Experiment, Place, Run
 from .verdicts import AS_CLAIMED, LESS, MORE, STRADDLES, Region
 
 Point = TypeVar("Point")
-"""A run, reduced to the numbers that claims and figures are about."""
+"""A run, reduced to the numbers that claims and figures use."""
 
 UNCHECKED = "not checked"
 OURS = (
@@ -20,7 +20,7 @@ OURS = (
     "the number of the workload or line that is farthest from what is claimed, whose name stands "
     "before it where the claim compares several."
 )
-"""How to read our numbers next to those of the paper."""
+"""How to read our numbers next to the paper's numbers."""
 JUDGED = (
     "A point is as claimed if the whole 95% interval of our number (Student's t over seeds; none "
     "where nothing is random) is where the claim says, more or less if none of it is, and open if "
@@ -29,13 +29,13 @@ JUDGED = (
 """How to read verdicts."""
 
 BUSY, WAITING = 0.95, 0.01
-"""Use of a drive, and the share of the mean response time that is waiting, from which on it has a
-backlog."""
+"""A drive has a backlog from this utilization on, if waiting also takes this share of the mean
+response time."""
 
 
 def is_backlogged(utilization: float, queue_share: float) -> bool:
-    """Whether requests come faster than the drive serves them: their response times then grow with
-    the length of the trace, and are of no scheme."""
+    """Returns whether requests come faster than the drive serves them. Response times then grow
+    with the length of the trace, and no longer depend on the scheme alone."""
     return utilization >= BUSY and queue_share >= WAITING
 
 
@@ -44,14 +44,14 @@ BASES = (STATED, INFERRED, OWN)
 
 
 class Origin(NamedTuple):
-    """Where a claim comes from."""
+    """Origin of a claim."""
 
     where: str
     paper: str
-    """What the paper states, in short."""
+    """The paper's statement, in short."""
     basis: str
-    """Stated: the paper says so. Inferred: it follows from what the paper says. Ours: a question
-    that the paper does not ask."""
+    """Stated: the paper states it. Inferred: it follows from the paper's text. Ours: a question
+    that the paper does not pose."""
     quote: str
     """The words of the paper."""
 
@@ -70,7 +70,7 @@ def own(where: str, paper: str) -> Origin:
 
 @dataclass(frozen=True)
 class At(Generic[Point]):
-    """What was measured at a point of a domain, with one seed."""
+    """Measurements at one point of a domain, with one seed."""
 
     experiment: Experiment
     points: Mapping[Run, Point]
@@ -78,33 +78,35 @@ class At(Generic[Point]):
     seed: int
 
     def __call__(self, workload: str, line: str) -> Point:
-        """One of the paper's lines on one of its workloads. Raises KeyError if it was not run."""
+        """Returns the run of one of the paper's lines on one of its workloads. Raises KeyError if
+        the run is missing."""
         return self.points[self.experiment.run_of(self.place, workload, line, self.seed)]
 
 
 Values = dict[str, float]
-"""What a claim compares, by name: each value has to be in the claim's region."""
+"""Values that a claim compares, by name. Each value has to be in the claim's region."""
 Measure = Callable[[At[Point]], Values]
 
 
 @dataclass(frozen=True)
 class Premise(Generic[Point]):
-    """What a claim takes for granted. A point where the whole interval of the premise is not in its
-    region is left out of the claim's verdict."""
+    """Assumption of a claim. A point is left out of the claim's verdict unless the premise's whole
+    interval is in the premise's region."""
 
     text: str
-    """What is left out: "without a gain on Financial1"."""
+    """Describes the points left out: "without a gain on Financial1"."""
     measure: Measure[Point]
-    """Of the lines and workloads of the claim."""
+    """Measures the premise on the lines and workloads of the claim."""
     region: Region
 
 
 @dataclass(frozen=True)
 class Filter(Generic[Point]):
-    """Runs that say nothing, chosen before any was made and applied to all claims alike."""
+    """Rule for runs that give no information. It is fixed before any run and applies to all
+    claims."""
 
     text: str
-    """What is left out: "points with a backlog"."""
+    """Describes the points left out: "points with a backlog"."""
     rejects: Callable[[Point], bool]
 
 
@@ -119,29 +121,30 @@ class Statement:
 
 @dataclass(frozen=True)
 class Claim(Statement, Generic[Point]):
-    """A statement with a domain: the points at which it is tested, and the region that it names."""
+    """A statement with a domain: the points at which it is tested, and the claimed region."""
 
     axes: tuple[str, ...]
-    """Of the experiment: what the statement leaves open."""
+    """Axes of the experiment that the claim sweeps: parameters that the statement leaves open."""
     workloads: tuple[str, ...]
     lines: tuple[str, ...]
-    """Those of the paper that the claim compares."""
+    """Lines of the paper that the claim compares."""
     measure: Measure[Point]
     region: Region
     said: Callable[[float], str]
-    """How a value is written."""
+    """Formats a value."""
     full_axes: frozenset[str] = frozenset()
-    """Of the axes, those that a quick reproduction leaves at their defaults."""
+    """Those axes that a quick reproduction leaves at their defaults."""
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
-    """What a value is a case of, by its name: of each the best case is enough ("in some cases")."""
+    """Maps the name of a value to its group. In each group the best value is enough ("in some
+    cases")."""
     cases: int = 1
-    """The number of cases that the best is picked from: it widens all intervals."""
+    """Number of values that the best is picked from. It widens all intervals."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Points of a domain by what our numbers are at them."""
+    """Number of points of a domain by the case of our number there."""
 
     as_claimed: int = 0
     more: int = 0
@@ -158,7 +161,7 @@ class Counts:
 
     @property
     def points(self) -> int:
-        """Points that count."""
+        """Number of points that count."""
         return self.as_claimed + self.more + self.less + self.open
 
     def __str__(self) -> str:
@@ -177,13 +180,13 @@ class Counts:
 
 @dataclass(frozen=True)
 class Measured:
-    """What we measured of a statement. Without rows, no run says anything about it."""
+    """Measurements for a statement. Without rows, no run gives any information about it."""
 
     ours: str = "not measured"
     why: str = ""
-    """Why the statement is not checked; of one that is, what is left out."""
+    """Why the statement is not checked. For a checked statement: which points are left out."""
     number: float | None = None
-    """Our number where every axis is at its default."""
+    """Our number with every axis at its default."""
     rows: Sequence[Row] = ()
     """The points of the claim's domain, each with its estimate and case."""
 
@@ -193,7 +196,7 @@ class Measured:
 
     @property
     def at_once(self) -> Counts:
-        """With intervals so wide that those of all points hold at once at 95 %."""
+        """Counts with wider intervals, which hold simultaneously at all points at 95 %."""
         return Counts.of(self.rows, "case_at_once")
 
     @property
@@ -216,15 +219,15 @@ def unchecked(key: str, text: str, origin: Origin, why: str) -> AnyClaim:
 
 
 def change(value: float) -> str:
-    """A relative change in percent, with its sign."""
+    """Formats a relative change in percent, with its sign."""
     return signed(value, "{:+.1%}")
 
 
 def in_points(value: float, digits: int = 1) -> str:
-    """A difference of shares (0 to 1) in points, with its sign."""
+    """Formats a difference of shares (0 to 1) in points, with its sign."""
     return signed(100 * value, f"{{:+.{digits}f}} points")
 
 
 def signed(value: Any, form: str) -> str:
-    """A number with a minus that is as wide as a plus."""
+    """Formats a number with a minus sign that is as wide as a plus."""
     return form.format(value).replace("-", "\N{MINUS SIGN}")

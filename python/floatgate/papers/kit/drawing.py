@@ -1,4 +1,4 @@
-"""A paper's exhibits as figures of a page."""
+"""Turns a paper's exhibits into figures of a page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Number
 TITLE = 22
 GAP = 2
 EDGE = 5
-"""Of a band of bars: the room for its name, between two bars, and below the last, in pixels."""
+"""Room in a band of bars for its name, between two bars, and below the last bar, in pixels."""
 
 
 def figure_of(exhibit: Exhibit) -> Figure:
-    """An exhibit as a section of the page."""
+    """Returns an exhibit as a section of the page."""
     figure = Figure(exhibit.key, exhibit.title, exhibit.caption)
     if isinstance(exhibit, Numbers):
         if isinstance(exhibit, HeatMap):
@@ -43,7 +43,7 @@ def figure_of(exhibit: Exhibit) -> Figure:
 
 
 def number_table(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Table:
-    """Rows as a table of the page; what a row does not have is a dash."""
+    """Returns rows as a table of the page. A missing value is a dash."""
     cells = [[_cell(column, row.get(column.field)) for column in columns] for row in rows]
     texts = frozenset(i for i, column in enumerate(columns) if column.text is None)
     return Table(title, [column.title for column in columns], cells, texts)
@@ -56,7 +56,7 @@ def _cell(column: Column, value: Any) -> Cell:
 
 
 def _add_shares(figure: Figure, chart: Shares) -> None:
-    """A bar as long as all others, whose parts have a share of it each."""
+    """Adds bars of equal length. Each part of a bar has the length of its share."""
     bars = [
         {"bar": row[chart.row], "part": part, "order": at, "number": row[part]}
         for row in chart.rows
@@ -83,8 +83,9 @@ def _add_shares(figure: Figure, chart: Shares) -> None:
 
 
 def cells_of(chart: HeatMap) -> list[Row]:
-    """The cells over the sides of a map, each with the share of its points at which a claim is met,
-    an open one as a half, and their number; a cell whose points are all left out is missing."""
+    """Returns the cells over the sides of a map. Each has the number of its points and the share of
+    them at which the claim is met; an open point counts half. A cell is missing if all its points
+    are left out."""
     keys = [key for key, *_ in chart.sides]
     cells: dict[tuple[str, ...], list[float]] = {}
     for row in chart.rows:
@@ -128,7 +129,7 @@ def _panels(chart: Chart) -> list[tuple[Any, list[Row]]]:
 
 
 def _drawn(chart: Chart) -> list[str]:
-    """The lines that there are, in the order of the legend."""
+    """Returns the lines that have data, in the order of the legend."""
     known = {row["line"] for row in chart.rows}
     return [line for line in chart.labels if line in known]
 
@@ -171,7 +172,7 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
 
 
 def _over_lines(plot: Plot, rules: Sequence[tuple[str, float]]) -> Plot:
-    """Dashed rules over the lines."""
+    """Draws dashed rules over the lines."""
     drawn = plot
     for name, value in rules:
         rule = alt.Chart(_data([{"value": value, "run": name}]))
@@ -226,7 +227,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
 
 
 def _reached(rows: Sequence[Row], column: str, spread: str) -> list[float]:
-    """The ends of all intervals, and the values that have none."""
+    """Returns the ends of all intervals, and the values without an interval."""
     ends = [_ends(row, column, spread) or {"at": row[column]} for row in rows]
     return [value for end in ends for value in end.values()]
 
@@ -260,7 +261,7 @@ def _bars(
     groups: Sequence[str],
     rules: Sequence[tuple[str, float]],
 ) -> Plot:
-    """Horizontal bars, the name of their band above them, their value at their end."""
+    """Draws horizontal bars with the name of their band above and their value at their end."""
     own = chart.row == "line"
     slots = [None] if own else list(lines)
     names = chart.labels if own else {}
@@ -309,7 +310,7 @@ def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
 
 
 def _ends(row: Row, column: str, spread: str) -> Row:
-    """The interval of a value, if it has one."""
+    """Adds the interval of a value, if it has one."""
     value, half = float(row[column]), row.get(spread)
     return {} if half is None else {"low": value - half, "high": value + half}
 

@@ -16,7 +16,7 @@ class Column:
     title: str
     field: str
     text: Callable[[Any], str] | None = None
-    """How a number is written. None: it is a text."""
+    """Formats a number. None: the cell is a text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Exhibit:
     title: str
     caption: str
     rows: list[Row]
-    """Its data, a row per point."""
+    """Data of the exhibit, one row a point."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Numbers(Exhibit):
 
     columns: Sequence[Column]
     brief: bool = True
-    """Whether a terminal has it, too."""
+    """Whether a terminal shows the table, too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,74 +44,76 @@ class HeatMap(Numbers):
     """A table of points, drawn as cells over one or two of their columns."""
 
     sides: Sequence[tuple[str, str, Sequence[str]]]
-    """Of each side its column, its title, and its values in order. A row that counts has no
-    `rejected`, and in `score` a number from 0 to 1, of which a cell has the mean."""
+    """Column, title and ordered values of each side. A row that counts has no `rejected`. Its
+    `score` is a number from 0 to 1, and a cell shows the mean score."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shares(Numbers):
-    """A table of counts, drawn as a bar for each row with a part for each of `parts`."""
+    """A table of counts, drawn with one bar a row. Each of `parts` is a part of the bar."""
 
     row: str
-    """The column that names a bar."""
+    """Column with the names of the bars."""
     parts: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart(Exhibit):
-    """Plots of one number. In a row, `line` has what tells the lines, or bars, apart."""
+    """Plots of one number. The column `line` of a row names its line or bar."""
 
     metric: str = "value"
-    """The column that is drawn."""
+    """Column with the drawn number."""
     spread: str = "half"
-    """The column with half of a value's interval, which is drawn over it, if a row has one."""
+    """Column with half of a value's interval. The interval is drawn over the value, if a row has
+    one."""
     style: str
-    """How its numbers are written, a d3 format."""
+    """Number format, in d3's notation."""
     labels: Mapping[str, str]
-    """The names of the lines by what the rows have in `line`, in the order of the legend."""
+    """Names of the lines by their key in the rows, in the order of the legend."""
     panel: str | None = "trace"
-    """The column of which each value has a plot. None: one plot."""
+    """Column that separates the plots: one plot for each of its values. None: one plot."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lines(Chart):
-    """Lines over a parameter. A row that has None there is the same at every value."""
+    """Lines over a parameter. A row with None for the parameter is equal at every value."""
 
     x: str
-    """The column with the parameter."""
+    """Column with the parameter."""
     x_title: str
     x_text: Callable[[float], str]
     top: float | None = None
-    """Where the vertical axis ends; else at the largest value."""
+    """Upper end of the vertical axis. None: the largest value."""
     rules: Sequence[tuple[str, float]] = ()
-    """Values to hold the lines against, each with its name."""
+    """Values to compare the lines with, each with its name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dots(Chart):
-    """A dot for each row, at `x` and the metric; what is where matters, not single values."""
+    """A dot for each row, at `x` and the metric. The chart is for positions, not for single
+    values."""
 
     x: str
-    """The column for the horizontal axis."""
+    """Column for the horizontal axis."""
     x_title: str
     axis: str = ""
-    """What the vertical axis has; else the title."""
+    """Title of the vertical axis. Empty: the title of the chart."""
     marks: Sequence[tuple[str, float, float]] = ()
-    """Places to hold the dots of each plot against, each with its name."""
+    """Positions to compare the dots of each plot with, each with its name."""
     size: int = 3
-    """Of a dot, in square pixels."""
+    """Size of a dot, in square pixels."""
     x_spread: str = ""
-    """The column with half of the interval of `x`, which is drawn through the dot."""
+    """Column with half of the interval of `x`, which is drawn through the dot."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bars(Chart):
-    """Bars from zero: a band for each value of the column `row`, in it a bar for each line."""
+    """Bars from zero: a band for each value of the column `row`, and in it a bar for each line."""
 
     row: str = "line"
     groups: Mapping[str, str] = field(default_factory=dict)
-    """Which lines share a colour, and its name, where not each has its own."""
+    """Name of the colour group of each line. Empty: each line has its own colour."""
     axis: str = ""
-    """What the bars measure; else the title."""
+    """Title of the axis along the bars. Empty: the title of the chart."""
     rules: Mapping[str | None, Sequence[tuple[str, float]]] = field(default_factory=dict)
-    """Values to hold the bars of a plot against, by its panel, each with its name."""
+    """Values to compare the bars of a plot with, by the plot's panel, each with its name."""

@@ -1,8 +1,9 @@
 """An experiment as data: lines on workloads, along the axes that a paper leaves open.
 
-A *place* is a choice on every axis. A claim speaks of the lines and workloads of the paper by what
-they are there, say "DFTL" on "Financial1"; a choice may change the drive, or say which of our
-lines or workloads is meant. What cannot matter to a run is no part of it, so it is run once.
+A *place* is a choice on every axis. A claim refers to lines and workloads by the paper's names,
+such as "DFTL" on "Financial1". A choice may change the drive, or map such a name to one of our
+lines or workloads. A run leaves out the choices that have no effect on it, so each run is simulated
+once.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 Settings = Mapping[str, str]
 ByFootprint = Callable[[int], Settings]
-"""Settings that depend on how many pages a workload touches."""
+"""Settings that depend on the number of pages that a workload touches."""
 
 QUICK_SEEDS = 3
-"""Student's t multiplies the standard error by 4.3 with three seeds, with two by 12.7: three are
-the fewest whose interval says more of the runs than of their number."""
+"""Student's t multiplies the standard error by 4.3 with three seeds, and by 12.7 with two. Three is
+the smallest number whose interval depends more on the runs than on their number."""
 FULL_SEEDS = 5
 
 
@@ -37,47 +38,49 @@ Place = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Choice:
-    """One way to settle what the paper leaves open."""
+    """One way to settle a parameter that the paper leaves open."""
 
     key: str
-    """As verdicts and tables call it."""
+    """Name in verdicts and tables."""
     set: Settings | ByFootprint = field(default_factory=dict)
     keys: Settings = field(default_factory=dict)
-    """Further keys of the generators that are played: {"span": "64MiB"}. What is a file ignores the
+    """Further keys of the played generators: {"span": "64MiB"}. Workloads from files ignore the
     axis."""
     lines: Mapping[str, str] = field(default_factory=dict)
-    """Our lines for those of the paper."""
+    """Our line for each of these lines of the paper."""
     workloads: Mapping[str, str] = field(default_factory=dict)
-    """The same for workloads."""
+    """Our workload for each of these workloads of the paper."""
     random: bool = False
-    """Whether runs with it differ from seed to seed."""
+    """Whether runs with this choice differ from seed to seed."""
     quick: bool = True
-    """Whether a quick reproduction has it."""
+    """Whether a quick reproduction includes this choice."""
     beside: frozenset[str] = frozenset()
-    """Axes that are at their defaults where a claim sweeps its axis to it: they are nothing to it,
-    so that a point would be there twice, or all of their choices would take too many runs."""
+    """Axes that stay at their defaults where a claim sweeps its axis to this choice. Either they
+    have no effect with it, so points would appear twice, or all their choices would take too many
+    runs."""
 
     @property
     def matters(self) -> bool:
-        """Whether it changes the drive, or what is played."""
+        """Whether the choice changes the drive or the requests."""
         return bool(self.set or self.keys)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What the paper leaves open, and the choices that are swept; the first, or the middle one of
-    an ordered axis, is taken where a claim does not sweep it."""
+    """A parameter that the paper leaves open, and the swept choices. The default is the first
+    choice, or the middle one of an ordered axis; it applies where a claim does not sweep the
+    axis."""
 
     key: str
     text: str
-    """As a sentence calls it: "the spare space"."""
+    """Name in a sentence: "the spare space"."""
     choices: tuple[Choice, ...]
     reason: str
-    """Why this range; not for what came out."""
+    """Why this range was chosen, independent of results."""
     ordered: bool = False
-    """Whether the choices are sizes, from the least to the largest."""
+    """Whether the choices are sizes, from the smallest to the largest."""
     paper: str = ""
-    """What the paper has, if that is known: one of the choices."""
+    """The paper's own choice, if known."""
 
     @property
     def default(self) -> str:
@@ -96,32 +99,32 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """What is compared: a scheme with its parameters."""
+    """A scheme with its parameters, compared with other lines."""
 
     key: str
     label: str
     set: Settings
     ignores: frozenset[str] = frozenset()
-    """Axes that cannot matter to it."""
+    """Axes that have no effect on this line."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What is played."""
+    """Requests of a run, and their name."""
 
     name: str
     family: str
-    """Which of the paper's it stands for."""
+    """Workload of the paper that it stands for."""
     played: Played
     ignores: frozenset[str] = frozenset()
-    """Axes that cannot matter to it."""
+    """Axes that have no effect on this workload."""
     slow: frozenset[str] = frozenset()
-    """Choices with which a quick reproduction has only the middle of each ordered axis."""
+    """Choices for which a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
-    """Whether its runs differ from seed to seed whatever is chosen: its requests do, or the start
-    of its drive is random."""
+    """Whether its runs differ from seed to seed with every choice, because its requests or the
+    start of its drive are random."""
     fit: Callable[[Settings], Settings] | None = None
-    """Makes of the settings that axes and a line ask for those of a drive of its size."""
+    """Turns the settings of axes and line into those for a drive of the workload's size."""
 
 
 @dataclass(frozen=True)
@@ -131,29 +134,29 @@ class Run:
     workload: str
     line: str
     place: tuple[tuple[str, str], ...]
-    """The choices that matter to it, of those that change the drive or what is played."""
+    """The choices with an effect on the run: they change the drive or the requests."""
     seed: int
 
     def at(self, axis: str) -> str | None:
-        """The choice on an axis; None where it does not matter."""
+        """Returns the choice on an axis, or None if it has no effect."""
         return dict(self.place).get(axis)
 
     def named(self, *axes: str) -> dict[str, Any]:
-        """The fields that say which run it is, with its choices on these axes."""
+        """Returns the fields that identify the run, with its choices on these axes."""
         own = {"trace": self.workload, "line": self.line, "seed": self.seed}
         return own | {axis: self.at(axis) for axis in axes}
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """Everything that can be run for a paper."""
+    """All lines, workloads and axes of a paper."""
 
     device: str
     axes: tuple[Axis, ...]
     workloads: tuple[Workload, ...]
     lines: tuple[Line, ...]
     stands_for: Mapping[str, str]
-    """Our line or workload for one of the paper's, where no axis says another."""
+    """Our line or workload for each of the paper's. An axis may override it."""
 
     def axis(self, key: str) -> Axis:
         return next(axis for axis in self.axes if axis.key == key)
@@ -165,7 +168,8 @@ class Experiment:
         return next(work for work in self.workloads if work.name == name)
 
     def places(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
-        """The points of a domain: all, or quickly the corners of the ordered axes and their middle.
+        """Returns the points of a domain: all, or quickly the corners of the ordered axes and their
+        middle.
 
         The axes that are not swept are at their defaults.
         """
@@ -181,8 +185,8 @@ class Experiment:
         return all(place[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
 
     def run_of(self, place: Place, workload: str, line: str, seed: int) -> Run:
-        """The run of one of the paper's lines on one of its workloads. What is not random has
-        seed 1."""
+        """Returns the run of one of the paper's lines on one of its workloads. A run without
+        randomness has seed 1."""
         asked = (*place.items(), workload, line, seed)
         if asked not in self._asked:
             work, drawn = self.workload(self._meant(place, workload)), self._meant(place, line)
@@ -191,11 +195,11 @@ class Experiment:
 
     @cached_property
     def _asked(self) -> dict[tuple[object, ...], Run]:
-        """Which run is meant: many claims ask for the same."""
+        """Caches the run of each request, because many claims need the same run."""
         return {}
 
     def run(self, work: Workload, line: Line, place: Place, seed: int) -> Run:
-        """The run of a line on a workload of ours."""
+        """Returns the run of one of our lines on one of our workloads."""
         axes = [
             axis
             for axis in self.axes
@@ -206,7 +210,7 @@ class Experiment:
         return run if self.is_random(run) else Run(work.name, line.key, choices, 1)
 
     def is_random(self, run: Run) -> bool:
-        """Whether the run depends on its seed."""
+        """Returns whether the run depends on its seed."""
         chosen = (self.axis(axis).choice(choice).random for axis, choice in run.place)
         return self.workload(run.workload).random or any(chosen)
 
@@ -215,13 +219,14 @@ class Experiment:
         return all(self._meant(place, name) in known for name in workloads)
 
     def is_quick(self, place: Place, workloads: Iterable[str]) -> bool:
-        """Whether a quick reproduction has the place, with these of the paper's workloads."""
+        """Returns whether a quick reproduction includes the place, with these of the paper's
+        workloads."""
         slow = {s for name in workloads for s in self.workload(self._meant(place, name)).slow}
         sizes = [axis for axis in self.axes if axis.ordered]
         return not slow & set(place.values()) or _is_middle(sizes, place)
 
     def settings(self, run: Run, footprint: int) -> dict[str, str]:
-        """How the drive of a run differs from the device."""
+        """Returns the settings in which the drive of a run differs from the device."""
         found: dict[str, str] = {}
         for axis, choice in run.place:
             chosen = self.axis(axis).choice(choice).set
@@ -237,7 +242,7 @@ class Experiment:
         return replace(played, spec=",".join([played.spec, *keys])) if keys else played
 
     def simulate(self, bench: Bench, runs: Iterable[Run]) -> dict[Run, Result]:
-        """The results of the runs, each of them once."""
+        """Returns the results of the runs. Simulates each run once."""
         wanted = {run: self.played(run) for run in runs}
         sized = dict.fromkeys(played for run, played in wanted.items() if self._is_sized(run))
         pages = {played: bench.footprint(played) for played in sized}
@@ -248,11 +253,12 @@ class Experiment:
         return dict(zip(wanted, bench.run(tasks), strict=True))
 
     def _is_sized(self, run: Run) -> bool:
-        """Whether its drive depends on how many pages the workload touches."""
+        """Returns whether the drive depends on the number of pages that the workload touches."""
         return any(callable(self.axis(axis).choice(choice).set) for axis, choice in run.place)
 
     def _meant(self, place: Place, name: str) -> str:
-        """Ours for a line or workload: what one axis says of it, a later axis may say more of."""
+        """Returns our line or workload for this name. Each axis may map the name that an earlier
+        axis has returned."""
         meant, is_said = name, False
         for axis in self.axes:
             choice = axis.choice(place[axis.key])
@@ -263,7 +269,7 @@ class Experiment:
 
 
 def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
-    """Every combination of a choice on each axis, the last axis varying fastest."""
+    """Returns every combination of a choice on each axis. The last axis varies fastest."""
     return [dict(zip(sides, choices, strict=True)) for choices in product(*sides.values())]
 
 

@@ -1,4 +1,4 @@
-"""Judging: each claim at every point of its domain, over seeds."""
+"""Judges each claim at every point of its domain, over seeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 
 
 def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) -> list[Run]:
-    """The runs that the claims need, each of them once."""
+    """Returns the runs that the claims need, each run once."""
     needed = (
         experiment.run_of(place, workload, line, seed)
         for claim in claims
@@ -27,7 +27,7 @@ def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) ->
 
 
 def places_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
-    """The domain of a claim."""
+    """Returns the domain of a claim."""
     swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
     places = experiment.places(swept, full)
     known = [place for place in places if experiment.has(place, claim.workloads)]
@@ -58,7 +58,8 @@ def judge(
 def judge_evaluated(
     experiment: Experiment, claim: Claim[Any], evaluated: Sequence[Evaluation]
 ) -> Measured:
-    """Judges the claim with numbers that were evaluated before: they depend on no region."""
+    """Judges the claim with numbers that were evaluated earlier. They do not depend on the
+    region."""
     intervals = sum(one.random for one in evaluated if not one.rejected)
     rows = [_row(claim, one, intervals) for one in evaluated]
     if not rows:
@@ -75,16 +76,16 @@ def judge_evaluated(
 
 
 LONGEST = 120
-"""Characters of a cell of the table of claims, except for the quotation."""
+"""Maximum number of characters in a cell of the table of claims, except for the quotation."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A claim's values at one point of its domain, whatever is claimed of them."""
+    """A claim's values at one point of its domain, independent of the claimed region."""
 
     place: Place
     named: Mapping[str, Estimate]
-    """Everything that the claim compares, by its name."""
+    """Every number that the claim compares, by its name."""
     seeds: Sequence[int]
     random: bool
     rejected: str | None
@@ -98,7 +99,7 @@ def evaluate(
     full: bool,
     reject: Filter[Point],
 ) -> list[Evaluation]:
-    """The points of the claim's domain of which no run is missing."""
+    """Returns the points of the claim's domain for which all runs exist."""
     evaluated = (
         _evaluate(experiment, claim, points, place, reject)
         for place in places_of(experiment, claim, full)
@@ -139,8 +140,8 @@ def _evaluate(
 
 
 def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
-    """A point of the domain, with its case, and its case with so many intervals that hold at
-    once."""
+    """Returns a point of the domain with its case on its own, and its case with `intervals`
+    intervals that hold simultaneously."""
     compared = _compared(claim, one, 1)
     of, ours = min(compared.items(), key=lambda item: claim.region.rank(item[1]))
     stated = claim.region.stated
@@ -159,7 +160,7 @@ def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
 
 
 def _unmet(premise: Premise[Point] | None, ats: Sequence[At[Point]], random: bool) -> str | None:
-    """Why the point is left out, if what the claim takes for granted is not sure there."""
+    """Returns why the point is left out if the claim's premise is not certain there."""
     if premise is None:
         return None
     named = _estimates([premise.measure(at) for at in ats], random)
@@ -172,8 +173,9 @@ def _estimates(values: Sequence[Values], random: bool) -> dict[str, Estimate]:
 
 
 def _compared(claim: Claim[Any], one: Evaluation, intervals: int) -> dict[str, Estimate]:
-    """What has to be in the region, with intervals of which so many hold at once: all values, or
-    of cases to pick from the best."""
+    """Returns the estimates that have to be in the region, with `intervals` intervals that hold
+    simultaneously. These are all values, or the best value of each group if the claim has
+    groups."""
     confidence = confidence_of_each(max(intervals, 1) * claim.cases)
     named = {name: estimate.at(confidence) for name, estimate in one.named.items()}
     return _best(claim.region, named, claim.of_each) if claim.of_each else named
@@ -182,8 +184,8 @@ def _compared(claim: Claim[Any], one: Evaluation, intervals: int) -> dict[str, E
 def _best(
     region: Region, named: Mapping[str, Estimate], of_each: Callable[[str], str]
 ) -> dict[str, Estimate]:
-    """Of each thing of which there are several cases, the case that is nearest to the region, or
-    farthest inside it. It keeps its own name."""
+    """Returns the best estimate of each group: the one nearest to the region, or farthest inside
+    it. It keeps its own name."""
     ranked = sorted(named.items(), key=lambda item: region.rank(item[1]))
     return dict({of_each(name): (name, estimate) for name, estimate in ranked}.values())
 
@@ -196,7 +198,8 @@ def _ours(claim: Claim[Any], rows: Sequence[Row]) -> str:
 
 
 def interval(claim: Claim[Any], row: Row) -> str:
-    """Our number at a point with half of its interval, and what decides there."""
+    """Formats our number at a point with half of its interval, and the name of the deciding
+    value."""
     of = f"{row['of']} " if row["of"] else ""
     if row["ci95"]:
         half = claim.said(row["ci95"]).lstrip("+")
@@ -205,7 +208,7 @@ def interval(claim: Claim[Any], row: Row) -> str:
 
 
 def decided_by(measured: Measured) -> str:
-    """What decides at the points that are not as claimed, the most frequent first."""
+    """Names the values that decide at points not as claimed, the most frequent first."""
     rows = [row for row in measured.rows if not row["rejected"]]
     names = Counter(row["of"] for row in rows if row["case"] != AS_CLAIMED and row["of"])
     text = ""
@@ -218,7 +221,7 @@ def decided_by(measured: Measured) -> str:
 
 
 def _middle(experiment: Experiment, rows: Sequence[Row]) -> float | None:
-    """Our number where every axis is at its default, if that was run."""
+    """Returns our number with every axis at its default, if that point was run."""
     for row in rows:
         if all(row[a.key] == a.default for a in experiment.axes if a.key in row):
             value: float = row["ours"]

@@ -1,4 +1,4 @@
-"""Tables that several papers have: means with intervals, and numbers that are met together."""
+"""Tables that several papers share: means with intervals, and numbers that are met together."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from .verdicts import AS_CLAIMED, STRADDLES
 
 
 def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
-    """A mean over seeds with half its 95 % interval; alone where values are one, or equal."""
+    """Formats a mean over seeds with half its 95 % interval. Without the interval if there is one
+    value, or if all are equal."""
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
     return said(mean) if not half else f"{said(mean)} ± {said(half).lstrip('+')}"
 
 
 def mean_row(values: Iterable[float]) -> Row:
-    """A mean over seeds, and half its 95 % interval, None where there is one value."""
+    """Returns a mean over seeds and half its 95 % interval, which is None for one value."""
     mean, half = mean_and_half_width(list(values))
     return {"value": mean, "half": half}
 
 
 def points_at(points: Iterable[Point], place: Mapping[str, str | None]) -> list[Point]:
-    """The points with these choices. An axis that cannot matter to a run has each of its choices,
-    and None leaves an axis open."""
+    """Returns the points with these choices. A run on which an axis has no effect matches each
+    choice of that axis. None leaves an axis open."""
     return [
         point
         for point in points
@@ -49,8 +50,8 @@ def by_trace_and_line(points: Iterable[Any], metric: str) -> dict[tuple[str, str
 def met_at_once(
     experiment: Experiment, whole: Judged[Any], parts: Sequence[Judged[Any]], columns: Axis
 ) -> Numbers:
-    """How many of a paper's numbers are met at each point of the claim that all of them are; the
-    choices of one of its axes are columns."""
+    """Counts the paper's numbers that are met at each point that all these claims share. The
+    choices of one axis are the columns."""
     axes = [key for key in whole[0].axes if key != columns.key]
     table: dict[tuple[str, ...], Row] = {}
     for place, cases in _cases_at(whole, parts):
@@ -74,7 +75,8 @@ def met_at_once(
 
 
 def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
-    """At how many points two of a paper's numbers are met for certain; with itself, each alone."""
+    """Counts the points at which two of a paper's numbers are surely met. A number paired with
+    itself counts alone."""
     known = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
     of = range(len(parts))
     rows = [
@@ -94,7 +96,7 @@ def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
 
 
 def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
-    """Each point of the claim that is on all of them, with the case of each."""
+    """Returns each point that all the claims share, with the case of each claim."""
     found = [
         (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})
         for claim, measured in parts

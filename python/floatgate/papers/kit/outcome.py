@@ -1,4 +1,4 @@
-"""Outcome: all that a reproduction measured, judged and drew."""
+"""Outcome of a reproduction: its measurements, verdicts and figures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Outcome:
-    """All that a reproduction found."""
+    """Everything that a reproduction produced."""
 
     name: str
     title: str
@@ -26,18 +26,19 @@ class Outcome:
     exhibits: list[Exhibit]
     claims: Sequence[AnyClaim]
     points: list[Any]
-    """A dataclass per run, with `trace` and `line` among its fields."""
+    """Dataclass for each run, with `trace` and `line` among its fields."""
     results: list[Result]
-    """The run behind each point."""
+    """Result of the run behind each point."""
     columns: Sequence[Column]
-    """Those of the table of all runs, of the fields of a point."""
+    """Columns of the table of all runs, by the fields of a point."""
     shown: str
-    """The line of which a run per trace is shown with its whole config."""
+    """Line for which one run per trace is shown with its whole config."""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def document(self) -> Row:
-        """The outcome as JSON: claims, the data of the exhibits, and the runs with their config."""
+        """Returns the outcome as JSON: claims, the data of the exhibits, and the runs with their
+        config."""
         claims = [
             {
                 "id": claim.key,

@@ -1,4 +1,4 @@
-"""A paper's reproduction as files: a page, the document, and the numbers as tables."""
+"""Writes a paper's reproduction as files: a page, the document, and the numbers as tables."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ from .summary import claims_table, findings
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
-    """paper.html and results.json; as Parquet and CSV, numbers with a row per run, and domain with
-    a row per claim and point of its domain; in LaTeX, the claims and every table."""
+    """Writes paper.html and results.json. As Parquet and CSV it writes `numbers` with a row per
+    run, and `domain` with a row per claim and point of its domain. In LaTeX it writes the claims
+    and every table."""
     (directory / "results.json").write_text(_lines(document) + "\n", "utf-8")
     frame = pl.DataFrame([vars(point) for point in outcome.points], infer_schema_length=None)
     frame.write_parquet(directory / "numbers.parquet")
@@ -40,8 +41,8 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
 
 
 def _lines(value: Any) -> str:
-    """JSON with a line for each claim, row of a figure and run: indented further, most of it would
-    be blanks."""
+    """Returns JSON with one line for each claim, row of a figure, and run. Deeper indentation would
+    mostly add blanks."""
     if isinstance(value, Mapping):
         entries = (f"{json.dumps(key)}: {_lines(entry)}" for key, entry in value.items())
         return "{\n" + ",\n".join(entries) + "\n}"
@@ -60,7 +61,7 @@ def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
 def _page(outcome: Outcome) -> str:
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
     everything = ["all figures"]
-    # As `payload` has it: in debug mode Altair validates each part of a chart as it is made.
+    # As in `payload`: in debug mode Altair validates each part of a chart when it is made.
     with debug_mode(False):
         figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
     rows = [vars(point) | {"line": outcome.labels[point.line]} for point in outcome.points]
@@ -81,7 +82,8 @@ def _page(outcome: Outcome) -> str:
 
 
 def _details(outcome: Outcome) -> list[Details]:
-    """Provenance and config of a run of each trace; results.json has those of every run."""
+    """Returns provenance and config of one run of each trace. results.json has them for every
+    run."""
     shown: dict[str, Details] = {}
     for point, result in zip(outcome.points, outcome.results, strict=True):
         if point.line == outcome.shown and point.trace not in shown:

@@ -1,5 +1,5 @@
-"""Papers that are reproduced side by side: while one is read, judged and drawn, which takes one
-core, the runs of another go on. A process frees a paper before it begins the next."""
+"""Reproduces papers side by side. Reading, judging and drawing take one core; the runs of another
+paper use the other cores meanwhile. A process frees a paper before it begins the next."""
 
 from __future__ import annotations
 
@@ -28,32 +28,34 @@ from .page import write_outcome
 from .summary import Summary, summary_of
 
 AT_ONCE = 2
-"""Processes. Each has the runs of a paper in memory, and uses all cores while it simulates."""
+"""Number of processes. Each has the runs of a paper in memory, and uses all cores while it
+simulates."""
 
 Tell = Callable[[str, str, int, int], None]
-"""Called with a paper, and the phase, the requests done and in all of its runs."""
+"""Callback for progress. Its arguments are the paper, the phase, and the number of requests done
+and in total over all runs."""
 
 Say = Callable[[str], None]
 
 Heard = SimpleQueue[Any]
-"""What processes tell: the arguments of a `Tell`, or a text."""
+"""Queue of messages from the processes: the arguments of a `Tell`, or a text."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be made of each paper."""
+    """Options for the reproduction of each paper."""
 
     full: bool
     traces: Path | None
     cached: bool
-    """Whether results of earlier runs are taken, and new ones kept."""
+    """Whether earlier results are read from the cache, and new ones written to it."""
     document: bool
-    """Whether the whole document is handed over, too."""
+    """Whether the process passes the whole document back, too."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """A paper that was reproduced."""
+    """Summary and document of a reproduced paper."""
 
     summary: Summary
     document: dict[str, Any] | None
@@ -62,8 +64,8 @@ class Reproduced:
 def reproduce_one(
     name: str, asked: Asked, folder: Path | None, progress: Progress | None, say: Say
 ) -> Reproduced:
-    """The paper, with its page and data in the folder, if there is one. `say` hears what is to be
-    known of the cache."""
+    """Reproduces the paper, and writes its page and data if a folder is given. `say` receives
+    messages about the cache."""
     outcome = papers.reproduce(
         name,
         full=asked.full,
@@ -80,11 +82,11 @@ def reproduce_one(
 def reproduce_all(
     names: Sequence[str], asked: Asked, directory: Path | None, progress: Tell | None, say: Say
 ) -> list[Reproduced]:
-    """The papers in the order of their names, each with a folder of its name in the directory, if
-    there is one.
+    """Reproduces the papers and returns them in the order of `names`. If a directory is given, each
+    paper has a folder of its name there.
 
-    Raises what the first that failed has raised (the first named where several failed between
-    two looks), and RunError where a process was ended.
+    If a paper fails, raises its exception. If several fail between two polls, the first of them in
+    `names` decides. Raises RunError if a process was killed.
     """
     heard: Heard = _spawned().SimpleQueue()
     said: set[str] = set()
@@ -119,13 +121,14 @@ def reproduce_all(
 
 
 def _spawned() -> Any:
-    """Processes that begin anew: one that is forked has locks of threads that it does not have."""
+    """Returns a context that starts fresh processes. A forked process would inherit locks of
+    threads that it does not have."""
     return multiprocessing.get_context("spawn")
 
 
 @contextlib.contextmanager
 def _workers(heard: Heard, drawn: bool) -> Iterator[Executor]:
-    """Processes that end with this one, whatever ends it."""
+    """Yields processes that end with this one, even if it is killed."""
     over, lives = _spawned().Pipe(duplex=False)
     pool = ProcessPoolExecutor(min(AT_ONCE, cores()), _spawned(), _begin, (heard, over, drawn))
     try:
@@ -143,7 +146,7 @@ def _workers(heard: Heard, drawn: bool) -> Iterator[Executor]:
 
 @contextlib.contextmanager
 def _deaf() -> Iterator[None]:
-    """What is started here does not hear Ctrl-C, which is this process's to act on."""
+    """Processes started in this block ignore Ctrl-C. This process handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
@@ -152,11 +155,12 @@ def _deaf() -> Iterator[None]:
 
 
 _told: Heard | None = None
-"""In a process of papers, where it tells how far it is."""
+"""Queue for progress messages. It is set only in a process that reproduces papers."""
 
 
 def _begin(heard: Heard, over: Connection, drawn: bool) -> None:
-    """Makes a new process one that reproduces papers, until nothing can come from `over`."""
+    """Prepares a new process for reproducing papers. The process ends when the other end of `over`
+    is closed."""
     global _told
     _told = heard
     gc.disable()

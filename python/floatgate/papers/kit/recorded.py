@@ -1,4 +1,4 @@
-"""Requests that are written down, played on the engine: the examples that papers work through."""
+"""Plays hand-written requests on the engine, for the worked examples of papers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """Pages that are read or written, from one on."""
+    """A read or write of `pages` consecutive pages."""
 
     first: int
     pages: int = 1
@@ -42,6 +42,6 @@ def frame_of(requests: Sequence[Request], page_bytes: int) -> pl.DataFrame:
 def play(
     requests: Sequence[Request], page_bytes: int, device: str, set: Mapping[str, str]
 ) -> Result:
-    """The requests on a drive that nothing was written to, each page where it says."""
+    """Plays the requests on a drive without any written page. Addresses stay as requested."""
     frame = frame_of(requests, page_bytes)
     return api.run(frame, device=device, set={"start.fill": "none", **set}, addresses="span")

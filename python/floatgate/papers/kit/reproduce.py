@@ -1,4 +1,4 @@
-"""Reproduction of a paper: runs its experiment, judges its claims, and collects what is shown."""
+"""Reproduces a paper: runs its experiment, judges its claims, and collects the exhibits."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class Lab:
 
     full: bool
     files: Mapping[Source, Path]
-    """The traces that were found, each with its file."""
+    """The traces found, each with its file."""
     bench: Bench
 
     def wanted(self, sources: Iterable[Source]) -> list[tuple[Source, Path]]:
-        """Those of the sources that this reproduction plays, with their files."""
+        """Returns the sources that this reproduction plays, with their files."""
         return [(s, self.files[s]) for s in sources if s in self.files and (self.full or s.quick)]
 
 
 @dataclass(frozen=True)
 class Findings(Generic[Point]):
-    """Runs of one experiment, reduced to points, and its claims with verdicts."""
+    """Points and judged claims of one experiment."""
 
     lab: Lab
     experiment: Experiment
@@ -55,19 +55,19 @@ class Findings(Generic[Point]):
         return list(self.points.values())
 
     def of(self, *keys: str) -> list[Judged[Point]]:
-        """The claims with these keys that were asked, in the order of the keys."""
+        """Returns the judged claims with these keys, in the order of the keys."""
         by_key = {claim.key: (claim, found) for claim, found in self.judged}
         return [by_key[key] for key in keys if key in by_key]
 
 
 @dataclass(frozen=True)
 class More:
-    """What a paper adds to its main experiment: exhibits, and claims judged in other ways."""
+    """Exhibits, and claims judged in other ways, that a paper adds to its main experiment."""
 
     exhibits: Sequence[Exhibit] = ()
-    """An exhibit with the key of one that every paper has replaces it."""
+    """Extra exhibits. An exhibit replaces a common exhibit that has its key."""
     judged: Sequence[AnyClaim] = ()
-    """In front of the claims that nothing is measured for."""
+    """Extra claims, placed in front of the claims without any measurement."""
     points: Sequence[Any] = ()
     results: Sequence[Result] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -85,24 +85,24 @@ class Paper(Generic[Point]):
     experiment: Experiment | Callable[[Lab], Experiment]
     claims: Sequence[Claim[Point]] | Callable[[Experiment, bool], Sequence[Claim[Point]]]
     reduce: Callable[[Experiment, Run, Result, Any], Point]
-    """Reduces a run to a dataclass with `trace` and `line` among its fields; last, the run's
-    workload as `facts` describes it."""
+    """Reduces a run to a dataclass with `trace` and `line` among its fields. The last argument is
+    the result of `facts` for the run's workload."""
     filter: Filter[Point]
     columns: Sequence[Column]
-    """Columns of the table of all runs, of the fields of a point."""
+    """Columns of the table of all runs, by the fields of a point."""
     example: str
-    """The line of which the page shows one run per trace with its whole config."""
+    """Line for which the page shows one run per trace with its whole config."""
     device: str
     notes: str = ""
-    """Limits and conditions, a line each."""
+    """Limits and conditions, one a line."""
     sources: Sequence[Source] = ()
     facts: Callable[[Bench, Workload], Any] = lambda *_: None
-    """Measures a workload itself, with no drive."""
+    """Measures a workload itself, without a drive."""
     shown: Callable[[Experiment, bool], Iterable[Run]] = lambda *_: ()
-    """Runs that figures need, whether claims need them or not."""
+    """Runs that figures need, even if no claim needs them."""
     more: Callable[[Findings[Point]], More] = _nothing
     unchecked: Sequence[AnyClaim] = ()
-    """Statements that no run says anything about."""
+    """Statements for which no run gives information."""
 
 
 def reproduce(
@@ -113,10 +113,11 @@ def reproduce(
     progress: Progress | None,
     kept: Cache | None = None,
 ) -> Outcome:
-    """Runs the paper's experiment; `full` asks every point of each claim's domain, with more seeds.
+    """Runs the paper's experiment. With `full` it runs every point of each claim's domain, with
+    more seeds.
 
-    `traces` is the directory of its traces, if given; `kept` has the results of earlier runs and
-    gets those of new ones. Raises ConfigError if the directory does not exist.
+    `traces` is the directory of its traces, if given. `kept` has the results of earlier runs and
+    receives new results. Raises ConfigError if the directory does not exist.
     """
     files, missing = find_traces(paper.sources, traces)
     lab = Lab(full, dict(files), Bench(paper.device, progress, kept))
@@ -164,7 +165,7 @@ def investigate(
     claims: Sequence[Claim[Point]],
     shown: Iterable[Run] = (),
 ) -> Findings[Point]:
-    """Runs what the claims need, and `shown`; reduces it, and judges the claims."""
+    """Runs the claims' runs and the runs in `shown`, reduces them, and judges the claims."""
     results = experiment.simulate(lab.bench, [*runs_of(experiment, claims, lab.full), *shown])
     facts = {work.name: paper.facts(lab.bench, work) for work in experiment.workloads}
     points = {
@@ -182,6 +183,6 @@ def runs_at(
     lines: Sequence[str],
     full: bool,
 ) -> Iterable[Run]:
-    """Runs of our lines on our workloads at these points, with every seed."""
+    """Yields the runs of our lines on our workloads at these points, with every seed."""
     for work, place, line, seed in product(workloads, places, lines, seeds_of(full)):
         yield experiment.run(work, experiment.line(line), place, seed)

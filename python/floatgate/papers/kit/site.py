@@ -1,4 +1,4 @@
-"""All papers in one place: claims and verdicts before the page, data and tables of each."""
+"""Site of all papers: a front page with claims and verdicts, and each paper's page and data."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .summary import KINDS, Summary, share_bar
 
 
 def write_index(summaries: Sequence[Summary], directory: Path) -> None:
-    """index.html, and claims.parquet and .csv with a row per claim. In the directory each paper has
-    a folder of its name, with what `floatgate paper NAME` writes."""
+    """Writes index.html, and claims.parquet and .csv with one row per claim. Each paper has a
+    folder of its name in the directory, with the files of `floatgate paper NAME`."""
     claims = [
         {"of": summary.name, "mode": summary.mode, **vars(claim)}
         for summary in summaries

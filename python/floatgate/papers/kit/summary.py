@@ -1,4 +1,5 @@
-"""Summary of a reproduction: its claims and short tables as plain data, which processes pass on."""
+"""Summary of a reproduction: its claims and short tables as plain data, passed between
+processes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim and what was measured of it: a row of claims.csv."""
+    """A claim and its measurements: a row of claims.csv."""
 
     kind: str
     basis: str
@@ -39,7 +40,7 @@ class Finding:
     open: int
     left_out: int
     at_once: str
-    """The verdict with intervals that hold at once; empty without points."""
+    """The verdict with intervals that hold simultaneously. Empty without points."""
     decided_by: str
     why: str
 
@@ -58,7 +59,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Summary:
-    """All that is shown of a paper outside its own page."""
+    """Data about a paper that is shown outside its own page."""
 
     name: str
     title: str
@@ -70,13 +71,13 @@ class Summary:
     notes: Sequence[str]
 
     def kinds(self) -> dict[str, int]:
-        """How many of the claims that the paper states are of each kind."""
+        """Counts the claims that the paper states, by kind."""
         kinds = [claim.kind for claim in self.claims if claim.basis == STATED]
         return {kind: kinds.count(kind) for kind in KINDS}
 
 
 def summary_of(outcome: Outcome) -> Summary:
-    """The outcome without its runs and figures."""
+    """Returns the outcome without its runs and figures."""
     tables = [
         Brief(exhibit.caption, number_table(exhibit.title, exhibit.columns, exhibit.rows))
         for exhibit in outcome.exhibits
@@ -117,7 +118,7 @@ def findings(outcome: Outcome) -> list[Finding]:
 
 
 def kind_of(counts: Counts) -> str:
-    """At how many of the points that count a claim is met."""
+    """Returns the kind of a verdict, by how many of the points that count meet the claim."""
     met = counts.as_claimed + counts.more
     if not counts.points:
         return CANNOT
@@ -144,7 +145,7 @@ def _reason(claim: Finding) -> str:
 
 
 def share_bar(counts: Counts) -> list[dict[str, Any]]:
-    """The parts of a bar: each case with its number, and the share of the points it has."""
+    """Returns the parts of a bar: each case with its number of points and its share of them."""
     parts = {
         "as claimed": counts.as_claimed,
         "more": counts.more,

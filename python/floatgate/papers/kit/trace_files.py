@@ -1,4 +1,4 @@
-"""Where the traces of a paper are."""
+"""Locates the traces of a paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from floatgate._core import ConfigError
 
 VARIABLE = "FLOATGATE_TRACES"
 BESIDE = Path("../shared/traces")
-"""Where traces are looked for without a word: from here, or from the root of the repository."""
+"""Default directory of traces, relative to the current directory or to the root of the
+repository."""
 
 
 @dataclass(frozen=True)
@@ -19,13 +20,13 @@ class Source:
     """A trace: a file in the directory of traces, or a generator."""
 
     name: str
-    """As the figures call it."""
+    """Name in the figures."""
     family: str
-    """Which of the paper's traces it stands for."""
+    """Trace of the paper that it stands for."""
     spec: str
     """File name, or the text of a generator."""
     limit: int | None = None
-    """Only the first so many requests."""
+    """Maximum number of requests that are played."""
     quick: bool = True
     """Whether a quick reproduction plays it."""
 
@@ -33,7 +34,7 @@ class Source:
 def find_traces(
     wanted: Sequence[Source], given: Path | None
 ) -> tuple[list[tuple[Source, Path]], list[Source]]:
-    """The sources that are there with their files, and those that are missing."""
+    """Returns the available sources with their files, and the missing sources."""
     directory = _directory(given)
     found, missing = [], []
     for source in wanted:
@@ -46,7 +47,7 @@ def find_traces(
 
 
 def missing_warning(missing: Sequence[Source]) -> list[str]:
-    """What to do about traces that were not found, if there are any."""
+    """Returns advice about missing traces, if any are missing."""
     if not missing:
         return []
     names = ", ".join(source.spec for source in missing)
@@ -54,7 +55,7 @@ def missing_warning(missing: Sequence[Source]) -> list[str]:
 
 
 def _directory(given: Path | None) -> Path | None:
-    """The directory of traces; one that was named must exist."""
+    """Returns the directory of traces. Raises if a named directory does not exist."""
     named = given or (Path(text) if (text := os.environ.get(VARIABLE)) else None)
     if named is not None:
         if not named.is_dir():

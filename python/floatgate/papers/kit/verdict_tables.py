@@ -15,11 +15,11 @@ from .judging import evaluate, interval, judge_evaluated, places_of
 from .verdicts import AS_CLAIMED, FACTORS, LESS, MORE, STRADDLES, TOLERANCE, confidence_of_each
 
 SCORES = {AS_CLAIMED: 1.0, MORE: 1.0, STRADDLES: 0.5}
-"""How much of a claim is met at a point, by its case; nothing where it is less."""
+"""Score of a point by its case: how far it meets the claim. Other cases score 0."""
 
 
 def shares(judged: Iterable[tuple[Statement, Measured]]) -> Shares:
-    """The verdict of each claim that was checked, as a bar."""
+    """Returns the verdict of each checked claim, as a bar."""
     parts = (AS_CLAIMED, MORE, STRADDLES, LESS)
     rows: list[Row] = []
     for claim, measured in judged:
@@ -44,7 +44,7 @@ def shares(judged: Iterable[tuple[Statement, Measured]]) -> Shares:
 
 
 def map_of(experiment: Experiment, claim: Claim[Any], measured: Measured) -> HeatMap:
-    """The points of a claim's domain, drawn over the two axes that explain most of its verdict."""
+    """Draws the points of a claim's domain over the two axes that explain most of its verdict."""
     axes = [experiment.axis(key) for key in claim.axes]
     rows = [
         row
@@ -76,7 +76,7 @@ def _side(axis: Axis) -> tuple[str, str, list[str]]:
 
 
 def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
-    """The two axes whose cells differ most in how much of the claim is met, or the only one."""
+    """Returns the two axes whose cells differ most in their scores, or the only axis."""
     counted = [row for row in rows if not row["rejected"]] or rows
     whole = fmean(row["score"] for row in counted)
 
@@ -97,8 +97,8 @@ def verdicts_by(
     judged: Iterable[Judged[Any]],
     columns: Mapping[str, Callable[[Measured], Counts]],
 ) -> Numbers:
-    """Each claim with its counts under several conditions, one a column; where no point is left
-    under a condition, its cell is empty."""
+    """Returns each claim with its counts under several conditions, one condition a column. A cell
+    is empty if no point is left under its condition."""
     rows: list[Row] = []
     for claim, measured in judged:
         counted = {name: count(measured) for name, count in columns.items()}
@@ -116,7 +116,7 @@ def verdicts_by(
 
 
 def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
-    """Each claim that is tested on an axis, with a verdict for each of its choices."""
+    """Returns each claim that is tested on an axis, with a verdict for each choice on the axis."""
 
     def at(choice: str) -> Callable[[Measured], Counts]:
         return lambda measured: Counts.of(
@@ -139,7 +139,7 @@ def by_factor(
     full: bool,
     reject: Filter[Point],
 ) -> Numbers:
-    """Each claim with a stated number, with verdicts if it had to be met more or less closely."""
+    """Returns each claim with a stated number, with verdicts for tighter and looser factors."""
     rows: list[Row] = []
     for claim, measured in judged:
         regions = {str(factor): claim.region.within(factor) for factor in FACTORS}
@@ -166,8 +166,8 @@ EACH, AT_ONCE = "95% each", "95% at once"
 
 
 def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
-    """Each claim with intervals of 95 % at each point, and with intervals so wide that all of them
-    hold at once at 95 %."""
+    """Returns each claim twice: with 95 % intervals at each point, and with wider intervals that
+    hold simultaneously at 95 %."""
     rows: list[Row] = []
     for claim, measured in judged:
         if not measured.rows:
@@ -205,7 +205,7 @@ def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
 
 
 def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
-    """What the paper leaves open, over which range it is swept, and why."""
+    """Lists the parameters that the paper leaves open, the swept range of each, and why."""
     swept = [axis for axis in experiment.axes if len(axis.choices) > 1]
     rows = [
         {
@@ -230,7 +230,7 @@ def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
 
 
 def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any]]) -> list[str]:
-    """The choices with which a quick reproduction tests a claim on the axis."""
+    """Returns the choices with which a quick reproduction tests a claim on the axis."""
     tested = {
         place[axis.key]
         for claim in claims
@@ -243,7 +243,7 @@ def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[An
 def _asked_where(
     experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
 ) -> str:
-    """Which points of a domain are tested, of all that there are."""
+    """Describes which points of a domain are tested."""
     asked = {key for claim in claims for key in claim.axes}
     sizes = [axis.text for axis in swept if axis.ordered and axis.key in asked]
     told = [f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random."]

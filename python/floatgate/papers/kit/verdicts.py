@@ -1,8 +1,8 @@
-"""Verdict at one point: where our interval lies, seen from the numbers that a claim names.
+"""Verdict at one point: the position of our interval relative to the claimed numbers.
 
-A claim names a region. At a point our number is *as claimed* where its whole interval is in the
-region. Outside, it is *more* than claimed beyond the end that goes further in the claim's own
-direction, and else *less*. It is *open* where the interval crosses an end of the region.
+A claim names a region. At a point our number is *as claimed* if its whole interval is in the
+region. Outside, it is *more* than claimed if it lies beyond the end in the claim's own direction,
+and *less* otherwise. It is *open* if the interval crosses an end of the region.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from floatgate.results.intervals import CONFIDENCE, mean_and_half_width, t_quant
 
 LESS, MORE, STRADDLES, AS_CLAIMED = "less", "more", "open", "as claimed"
 RANK = {LESS: 0, MORE: 0, STRADDLES: 1, AS_CLAIMED: 2}
-"""How near a case is to the claim."""
+"""Rank of a case: a higher rank is nearer to the claim."""
 
 ABOVE, BELOW = "above", "below"
 
 TOLERANCE = 1.5
-"""A stated number is met within this factor of it. The TLLLP paper's two numbers for one effect,
--12 % over its workloads and -16.64 % on one of them, are a factor of 1.39 apart: excerpts of such
-workloads cannot be asked for less than what lies between these workloads themselves."""
+"""A stated number is met within this factor. The TLLLP paper has two numbers for one effect: -12 %
+over its workloads, and -16.64 % on one of them. They are a factor of 1.39 apart. Excerpts of such
+workloads cannot be more precise than the spread between the workloads themselves."""
 FACTORS = (1.1, 1.25, TOLERANCE, 2.0)
-"""Factors that verdicts are also given for: a tenth, a quarter, and twice."""
+"""Factors for which verdicts are also given: a tenth, a quarter, and twice."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,14 @@ class Estimate:
 
     mean: float
     half: float
-    """0 where nothing is random, infinite where one run of many that there could be was made."""
+    """0 if nothing is random. Infinite if there is one run but other seeds would differ."""
     runs: int
     random: bool
 
     @classmethod
     def of(cls, values: Sequence[float], random: bool) -> Estimate:
-        """From a value per seed. What is not random has one value, which is exact."""
+        """Returns the estimate from one value per seed. Without randomness there is one exact
+        value."""
         if not random:
             return cls(values[0], 0.0, 1, False)
         mean, half = mean_and_half_width(values)
@@ -47,8 +48,8 @@ class Estimate:
         return cls(mean, math.inf if half is None else half, len(values), True)
 
     def at(self, confidence: float) -> Estimate:
-        """The same with an interval of another confidence, above 0 and below 1: as many standard
-        errors as Student's t has there for these runs."""
+        """Returns the estimate with an interval of another confidence, between 0 and 1 (exclusive).
+        Student's t for the number of runs gives the width in standard errors."""
         if self.runs < 2:
             return self
         wider = t_quantile(self.runs - 1, confidence) / t_quantile(self.runs - 1)
@@ -64,8 +65,8 @@ class Estimate:
 
 
 def confidence_of_each(intervals: int) -> float:
-    """The confidence of each of so many intervals with which all of them hold at once at 95 %, as
-    Bonferroni has it: also where they are of the same seeds."""
+    """Returns the confidence of each of `intervals` intervals that hold simultaneously at 95 %. The
+    correction is Bonferroni's, so the intervals may share seeds."""
     return 1 - (1 - CONFIDENCE) / max(intervals, 1)
 
 
@@ -76,20 +77,22 @@ class Region:
     low: float = -math.inf
     high: float = math.inf
     stated: float | None = None
-    """The number that the paper prints, if it does."""
+    """The number that the paper prints, if any."""
     beyond: str = ""
-    """Which end has *more than claimed* behind it, `ABOVE` or `BELOW`. Empty: neither; whatever is
-    outside falls short of the claim."""
+    """The end behind which a number is *more than claimed*: `ABOVE` or `BELOW`. Empty: neither end;
+    every number outside falls short of the claim."""
 
     @classmethod
     def about(cls, stated: float, factor: float = TOLERANCE) -> Region:
-        """Within a factor of a number, which is not 0; farther from 0 is more than claimed."""
+        """Returns the region within a factor of a number other than 0. Farther from 0 is more than
+        claimed."""
         ends = sorted((stated / factor, stated * factor))
         return cls(ends[0], ends[1], stated, ABOVE if stated > 0 else BELOW)
 
     def within(self, factor: float) -> Region | None:
-        """The same with another factor than `TOLERANCE`; None where that does not make the ends.
-        Numbers that are relative to what is stated are about 1."""
+        """Returns this region with another factor than `TOLERANCE`, or None if `TOLERANCE` did not
+        make its ends. Without a stated number the region is taken around 1, for numbers relative to
+        the paper's."""
         stated = 1.0 if self.stated is None else self.stated
         made = Region.about(stated)
         if (made.low, made.high) != (self.low, self.high):
@@ -97,7 +100,7 @@ class Region:
         return replace(Region.about(stated, factor), stated=self.stated, beyond=self.beyond)
 
     def case(self, ours: Estimate) -> str:
-        """What our number is at a point where we have this estimate."""
+        """Returns the case of our number at a point with this estimate."""
         if self.low <= ours.low and ours.high <= self.high:
             return AS_CLAIMED
         if ours.high < self.low:
@@ -107,14 +110,14 @@ class Region:
         return STRADDLES
 
     def margin(self, ours: Estimate) -> float:
-        """How far inside the nearer end the mean lies; below 0 outside."""
+        """Returns how far the mean lies inside the nearer end. Negative outside."""
         return min(ours.mean - self.low, self.high - ours.mean)
 
     def rank(self, ours: Estimate) -> tuple[int, float]:
-        """Orders estimates by how far they are from the region, the farthest first."""
+        """Sort key by nearness to the region, the farthest estimate first."""
         return RANK[self.case(ours)], self.margin(ours)
 
 
 def farthest(cases: Iterable[str]) -> str:
-    """Of the cases of several values, that of all of them together."""
+    """Returns the case of several values together: the case farthest from the claim."""
     return min(cases, key=lambda case: (RANK[case], case == MORE))

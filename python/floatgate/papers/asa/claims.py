@@ -1,6 +1,6 @@
-"""What the ASA-FTL paper claims, and where in what it leaves open each claim is asked.
+"""Claims of the ASA-FTL paper, each with the open parameters over which it is tested.
 
-All changes are against DFTL on the same drive with the same requests. What both have is CAT.
+All changes are relative to DFTL on the same drive with the same requests. Both clean with CAT.
 """
 
 from __future__ import annotations
@@ -46,17 +46,18 @@ BOTH = (DFTL, ASA)
 JOURNAL = "Parallel Computing 61, 2017, abstract"
 
 EFFECT = 0.005
-"""Half a per cent: what is less is 0 in a paper that prints whole per cents."""
+"""Half a per cent. A smaller change is 0 in a paper that prints whole per cents."""
 
 SAME = 0.01
-"""What is no difference: a per cent, the least that the paper prints."""
+"""Largest change that counts as no difference: a per cent, the smallest that the paper prints."""
 
 NEAR = 0.10
-"""Of cleaning's programs, what knowing all lifetimes may save for cleaning to be close to optimal:
-a third of what the paper calls significant. The paper gives no number."""
+"""Cleaning is close to optimal if knowing all lifetimes saves at most this share of its programs.
+It is a third of the change that the paper calls significant. The paper gives no number."""
 
 MINIMAL = 0.05
-"""What an overhead may add to be minimal: half of what is close. The paper gives no number."""
+"""Largest overhead that counts as minimal: half of the limit for close. The paper gives no
+number."""
 
 DRIVE = ("spare", "cache", "start")
 READ = (*DRIVE, "equal")
@@ -102,12 +103,12 @@ def _on(
     region: Region,
     said: Callable[[float], str] = change,
 ) -> Claim[Point]:
-    """A claim on one workload, against DFTL."""
+    """Returns a claim on one workload, relative to DFTL."""
     return Claim(key, text, origin, axes, (name,), BOTH, measure, region, said)
 
 
 def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
-    """The numbers that the paper states, on one of the two workloads that it states them of."""
+    """Returns the claims on the numbers that the paper states for one of its two workloads."""
     copies, times = (*COUNTED, axis), (*TIMED, axis)
     where = "abstract, section III"
     return (
@@ -162,12 +163,12 @@ def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
 
 
 def _gain(of: measures.Effect, name: str) -> Premise[Point]:
-    """Where a workload gains nothing, there is nothing to hold another gain against."""
+    """Returns the premise that a workload has a gain. Without one, there is nothing to compare."""
     return Premise(f"without a sure gain on {name}", lambda at: {"": -of(at, name)}, GAIN)
 
 
 def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Claim[Point]]:
-    """Of both numbers, where each can be asked."""
+    """Returns the claims for both numbers, each where it can be evaluated."""
     numbers: tuple[tuple[str, str, tuple[str, ...], measures.Effect], ...] = (
         ("gc", "GC page writes", COUNTED, measures.writes_change),
         ("response", "mean response time", timed, measures.response_change),
@@ -228,7 +229,7 @@ def _overhead(
     measure: Measure[Point],
     most: float,
 ) -> Claim[Point]:
-    """A cost on the two workloads that gain."""
+    """Returns a claim on a cost, on the two workloads that gain."""
     swept, region = (*axes, "financial1", "synth"), Region(high=most)
     return Claim(key, text, origin, swept, (FINANCIAL1, SYNTH9), lines, measure, region, change)
 
@@ -237,7 +238,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
     *_numbers("financial1", FINANCIAL1, "financial1"),
     *_numbers("synth", SYNTH9, "synth"),
     *_smaller(CAMBRIDGE, "cambridge", TIMED, "cambridge"),
-    # Its 7,000 requests come within 0.14 s: no drive of this kind serves them at their own times.
+    # Its 7,000 requests come within 0.14 s. No drive of this kind serves them at their own times.
     *_smaller(TPCC, "tpcc", READ),
     _larger("cambridge", CAMBRIDGE, "financial1", "cambridge"),
     _larger("tpcc", TPCC, "financial1"),
@@ -326,8 +327,8 @@ READS = {
     f"gc-writes-{key}": (f"gc-reads-{key}", f"GC page reads on {name} are fewer by 33%")
     for key, name in (("financial1", FINANCIAL1), ("synth", SYNTH9))
 }
-"""What the paper states again, by the claim that judges it: cleaning reads each page that it
-writes, once."""
+"""Statements that the paper repeats, by the claim that judges each. Cleaning reads each page that
+it writes, once."""
 
 _ABSTRACT = "of the journal version we have its abstract, which does not name the workloads"
 

@@ -1,4 +1,4 @@
-"""ASA-FTL's experiment as data: what is compared, on what, and what the paper leaves open."""
+"""ASA-FTL's experiment as data: lines, workloads, and the parameters that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from floatgate.papers.kit.trace_files import Source
 DEVICE = "asa14"
 PAGE = 2048
 ENTRY = 8
-"""Bytes of an entry of DFTL's cache."""
+"""Bytes of an entry in DFTL's cache."""
 
 FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
 SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
@@ -21,21 +21,21 @@ MOVING = "synth9/10, moving"
 DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
 FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
 WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
-"""Workloads and lines: those of the paper, and ours for a bound, for sizes of the sample, and for
-what it costs to keep ages."""
+"""Workloads and lines of the paper, and our own: for a bound, for sizes of the sample, and for the
+cost of keeping ages."""
 
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A trace in the directory of traces, played over and over."""
+    """A trace in the directory of traces, played repeatedly."""
 
     source: Source
     windows: int = 0
-    """Into how many windows a round is cut, which each repetition has in another order."""
+    """Number of windows that a round is cut into. Each repetition has them in another order."""
     slow: frozenset[str] = frozenset()
 
     def workload(self, bench: Bench, file: Path, volumes: int) -> Workload:
-        """Played until it has written its drive so often."""
+        """Returns the workload, which plays until it has written its drive `volumes` times."""
         once = Played(str(file), dense=True)
         rounds = max(2, round(volumes * bench.span_bytes(once) / bench.written_bytes(once)))
         played = replace(once, repeat=rounds, windows=self.windows)
@@ -44,12 +44,14 @@ class Excerpt:
 
 
 VOLUMES = 5
-"""Of its drive that a workload writes: the first of them is the way from the start state, so that
-a fifth of what is counted is of it; both starts are swept. More would take --full over its time."""
+"""Number of times that a workload writes its drive. The first volume leads away from the start
+state, so the start affects a fifth of the count; both starts are swept. More volumes would exceed
+the time of --full."""
 
 WINDOWS = 100
-"""Of an excerpt: a request's place in one round then says nothing of its place in the next, but to
-its neighbours in a hundredth of the round; so a window still has bursts and runs of requests."""
+"""Number of windows in a round of an excerpt. A request's position in one round then does not
+predict its position in the next, except relative to its neighbours in a hundredth of the round. A
+window still has bursts and runs of requests."""
 
 FINANCIAL1_10K = "Financial1, 10k requests"
 FINANCIAL1_50K = "Financial1, 50k requests"
@@ -67,36 +69,37 @@ EXCERPTS = (
     Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False), WINDOWS),
     Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
     Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False), WINDOWS),
-    # Its drive is three times as large as those of 10,000 requests.
+    # Its drive is three times as large as the drive of an excerpt with 10,000 requests.
     Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
 )
 
 
 SPAN = 32 << 20
-"""Bytes that a synthetic load goes to, as an excerpt of 10,000 requests does."""
+"""Bytes that a synthetic load covers, as an excerpt of 10,000 requests does."""
 
 GAP = "26ms"
-"""Between two requests, on average: that of Financial1's first 10,000, 259.6 s."""
+"""Mean time between two requests, as in Financial1's first 10,000 requests, which take 259.6 s."""
 
 TENTHS = {SYNTH9: (0.9, 0.1), SYNTH7: (0.7, 0.3), SYNTH5: (0.5, 0.5)}
 LETTER = {SYNTH9: (0.9, 1 / 9), SYNTH7: (0.7, 3 / 7)}
-"""Shares of the writes, and of the space that they go to: (10 - x)/10 of it, the usual way to say
-it, and (10 - x)/x, as the text has it. For 5 that is all of it: uniform, as 5/10 is."""
+"""Shares of the writes, and of the space that they cover: (10 - x)/10 of it in the usual reading,
+and (10 - x)/x as printed. For 5 the printed share is the whole space, which is uniform like
+5/10."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A way to read what the paper says of its synthetic loads."""
+    """A reading of the paper's synthetic loads."""
 
     suffix: str
     skews: Mapping[str, tuple[float, float]]
     reads: float = 0.0
-    """Share of the requests."""
+    """Share of reads among the requests."""
     times: int = 1
-    """The span, in `SPAN`."""
+    """The span, as a multiple of `SPAN`."""
 
     def name(self, load: str) -> str:
-        """Our workload for one of the paper's."""
+        """Returns the name of our workload for one of the paper's workloads."""
         return load + self.suffix if load in self.skews else load
 
 
@@ -121,7 +124,7 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
             played = Played(spec)
             yield Workload(spread.name(load), load, played, slow=slow, random=True)
             if (load, key) == (SYNTH9, "writes"):
-                # A range of a tenth for each volume: none of it was hot before.
+                # Each volume has its own hot tenth, which was not hot earlier.
                 moving = replace(played, moves=volumes - 1)
                 yield Workload(MOVING, MOVING, moving, random=True)
 
@@ -232,8 +235,9 @@ AXES = (
 
 _DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
 _SAMPLED = {"asa.sample_source": "random_lpn"}
-"""Ages of random pages, as the paper says, each a read of its translation page if it is not cached;
-the preset's are those of cached pages, which cost nothing, as its comment says why."""
+"""Samples take the ages of random pages, as the paper states. Each costs a read of its translation
+page if that page is not cached. The preset samples cached pages, which costs nothing; its comment
+states why."""
 _ENTRIES = _SAMPLED | {"asa.entry_bytes": str(ENTRY)}
 
 LINES = (
@@ -258,8 +262,9 @@ LINES = (
     Line("asa-log", "ASA-FTL, logarithms of ages", _ENTRIES | {"asa.log1p": "true"}),
     Line("asa-relabel", "ASA-FTL, copies relabelled", _ENTRIES | {"asa.relabel_on_gc": "true"}),
 )
-"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With as many entries, the ages
-are beside the cache, and on flash. The bound has a stream more, and so a unit more in reserve."""
+"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With an equal number of
+entries, the ages come in addition to the cache and the map on flash. The bound has one more stream,
+and so one more unit in reserve."""
 
 STANDS_FOR = {
     TPCC: TPCC_7K,

@@ -1,8 +1,8 @@
-"""The paper's worked example, and one of k-means, on the engine.
+"""The paper's worked example, and an example of k-means, on the engine.
 
-No result says how old a page is, nor what the criteria are; what is seen is to which partition a
-write goes. So criteria are set by what is written before, and ages read off where a write went.
-Time is in pages that the host has written, from 0.
+Results contain neither the age of a page nor the criteria. They only show the partition that each
+write goes to. So the examples set the criteria by earlier writes, and derive ages from the
+partitions of later writes. Time is counted in pages that the host has written, from 0.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from floatgate.results.result import Result
 from .domain import DEVICE, PAGE
 
 EVICTED, NOW, AGE = 34, 50, 16
-"""Of page 8, whose age was 0 as it was evicted."""
+"""Time at which page 8 is evicted, time of its next write, and its age then. Its age was 0 when it
+was evicted."""
 OLD_PAGE = 8
 CRITERIA = (14, 15, 16, 17)
-"""Ages that are still hot, around that of the example."""
+"""Ages that are still hot, near the age in the example."""
 
 AGES = (1, 2, 3, 100, 101, 102, 1000, 1001, 1002)
 MIDDLES = (51.5, 551.0)
-"""Between the centroids 2, 101 and 1001 of these ages."""
+"""Midpoints between the centroids 2, 101 and 1001 of these ages."""
 STEPS = 300
-"""Ages that are asked for: 2, 4, 6 and so on, so that both middles are between two of them."""
+"""Number of tested ages: 2, 4, 6 and so on, so that both midpoints lie between two ages."""
 
 OTHERS = 100
-"""The first of the pages that are there to let time pass, or to have an age."""
+"""First of the pages whose writes only let time pass or create an age."""
 
 
 def worked_examples() -> list[Numbers]:
@@ -36,19 +37,20 @@ def worked_examples() -> list[Numbers]:
 
 
 def with_ages(ages: Sequence[int]) -> list[int]:
-    """Writes after which pages have these ages, of which 1 is the least, and no other page any:
-    one for each time, of the page that is to be as old, or of the next younger one."""
+    """Returns writes that leave pages with these ages, of which the youngest is 1, and no other
+    page with an age. At each time it writes one page: the page that gets the age of that time, or
+    the next younger one."""
     rising = sorted(ages, reverse=True)
     young = [max(age for age in rising if age <= at) for at in range(rising[0], 0, -1)]
     return [OTHERS + rising.index(age) for age in young]
 
 
 def age_example() -> Numbers:
-    """Page 8 is written at 34 and evicted by the next write, the cache having room for one entry,
-    and is written again at 50; what comes in between is written for the first time, and so cold."""
+    """Writes page 8 at 34 and again at 50. The write after 34 evicts page 8, because the cache has
+    room for one entry. The pages in between are written for the first time, so they are cold."""
     rows = []
     for criterion in CRITERIA:
-        # Three ages are three clusters: half-way between the younger two is the criterion.
+        # Three ages form three clusters. The criterion is half-way between the younger two.
         first = with_ages((1, 2 * criterion - 1, EVICTED))
         between = range(2 * OTHERS, 2 * OTHERS + NOW - EVICTED - 1)
         found = _play([*first, OLD_PAGE, *between, OLD_PAGE], {"mapping.cache": "16B"})
@@ -81,7 +83,7 @@ def age_example() -> Numbers:
 
 
 def criteria_example() -> Numbers:
-    """A page of each even age is written: how many of them are hot, and how many not cold."""
+    """Writes a page of each even age, and counts the hot pages and the pages that are not cold."""
     ladder = [2 * OTHERS + step for step in range(STEPS)]
     aside = 2 * OTHERS + STEPS
     writes = [*with_ages(AGES), *ladder, aside, *reversed(ladder)]
@@ -112,8 +114,8 @@ def criteria_example() -> Numbers:
 
 
 def _play(pages: Sequence[int], changed: dict[str, str]) -> Result:
-    """These pages written one after the other on an empty drive. Criteria are those of the ages
-    after `EVICTED` writes, unless it is changed."""
+    """Writes these pages one after the other on an empty drive. The criteria follow from the ages
+    after `EVICTED` writes, unless `changed` sets another period."""
     settings = {
         "queue.arrivals": "closed",
         "asa.sample_source": "random_lpn",

@@ -1,4 +1,5 @@
-"""ASA-FTL's figures: the paper's second, and what it leaves open beside the numbers it prints."""
+"""ASA-FTL's figures: the paper's Figure 2, and figures over the parameters that the paper leaves
+open."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ RATIOS: Mapping[str, tuple[str, Number]] = {
     "response": ("mean response time", lambda point: point.mean_us),
 }
 STATED = {"gc-reads": PAPER_GC, "gc-writes": PAPER_GC, "response": PAPER_RESPONSE}
-"""Changes that the paper prints, of Financial1 and synth9/10."""
+"""Changes that the paper prints, for Financial1 and synth9/10."""
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
@@ -47,8 +48,8 @@ def place_of(points: Iterable[Point], **place: str) -> list[Point]:
 
 
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
-    """By workload and line: the mean over seeds of the ratio to DFTL, and half its interval where
-    anything is random. All points are of one place."""
+    """Returns the mean ratio to DFTL over seeds by workload and line, and half its interval if
+    anything is random. All points have one place."""
     known = {(point.trace, point.line, point.seed): of(point) for point in points}
     values: dict[tuple[str, str], list[float]] = {}
     for (trace, line, seed), number in known.items():
@@ -58,7 +59,7 @@ def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], R
 
 
 def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
-    """A part of Figure 2: bars by workload, normalised to DFTL as the paper's are."""
+    """Returns a part of Figure 2: bars by workload, normalised to DFTL as in the paper."""
     title, of = RATIOS[metric]
     found = against_dftl(place_of(points), of)
     rules = [("DFTL", 1.0)]
@@ -87,7 +88,7 @@ def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
 
 
 def _both_changes(points: Sequence[Point]) -> Dots:
-    """What fewer copies are worth in response time, at every place that was run."""
+    """Draws the change in response time over the change in copies, at every place that was run."""
     places: dict[tuple[str | None, ...], list[Point]] = {}
     for point in points:
         if point.family in (FINANCIAL1, SYNTH9):
@@ -168,7 +169,7 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
 
 
 def _methods(points: Sequence[Point]) -> Numbers:
-    """Other readings of the method, all with as many entries as DFTL."""
+    """Returns other readings of the method, all with DFTL's number of entries."""
     chosen = place_of(points)
     found = against_dftl(chosen, gc_writes)
     traces = [t for t in dict.fromkeys(t for t, _ in found) if (t, "asa-log") in found]
@@ -204,7 +205,8 @@ TRAFFIC: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def _traffic(points: Sequence[Point]) -> Numbers:
-    """Data and translation apart, and how often CAT was not asked."""
+    """Returns traffic of data and of translation separately, and how often cleaning bypassed
+    CAT."""
     rows: list[Row] = []
     for spare in SPARES:
         by_run: dict[tuple[str, str], list[Point]] = {}
@@ -234,7 +236,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
 
 
 def _memory(points: Sequence[Point]) -> Numbers:
-    """Of one seed: nothing of it is random."""
+    """Returns memory use for one seed, because nothing in it is random."""
     rows: list[Row] = []
     chosen = [p for p in place_of(points) if p.line in ("dftl", *READINGS) and p.seed == 1]
     base = {p.trace: p.cache_bytes + p.policy_bytes for p in chosen if p.line == "dftl"}
@@ -272,7 +274,7 @@ def _memory(points: Sequence[Point]) -> Numbers:
 
 
 SHARES = (0.01, 0.1, 0.2)
-"""Of the pages that are written, the most written first."""
+"""Shares of the written pages, starting from the most frequently written."""
 
 
 def skew(found: Mapping[str, Hotness]) -> Numbers:

@@ -1,4 +1,5 @@
-"""What the claims about ASA-FTL compare: changes against DFTL on the same drive and requests."""
+"""Measures that the claims about ASA-FTL compare: changes from DFTL on the same drive and
+requests."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ from .reduce import Point
 PAPER_GC, PAPER_RESPONSE = -0.33, -0.09
 
 MUCH_SMALLER = 0.5
-"""Of the gain on Financial1, up to which a change, of either sign, is much smaller: the paper gives
-no number, and what is more than half of something is not called much smaller."""
+"""A change of either sign is much smaller if it is at most this share of the gain on Financial1.
+The paper gives no number; more than half is not called much smaller."""
 
 
 def gc_writes(point: Point, map_too: bool = True) -> int:
@@ -38,8 +39,8 @@ def gc_reads(point: Point, map_too: bool = True) -> int:
 
 
 def relative(ours: float, theirs: float) -> float:
-    """A relative change. From nothing to nothing there is none, and to something it is all of it;
-    where DFTL copies nothing, the filter leaves the point out."""
+    """Returns a relative change. From 0 to 0 there is no change, and from 0 to anything else the
+    change is 1. If DFTL copies nothing, the filter leaves the point out."""
     if theirs == 0:
         return 1.0 if ours else 0.0
     return ours / theirs - 1
@@ -49,7 +50,7 @@ Counted = Callable[[Point, bool], int]
 
 
 def counted_change(of: Counted, at: At[Point], name: str, line: str = ASA) -> float:
-    """Change of a count of cleaning, of what the place counts as copies."""
+    """Returns the change of a count of cleaning, over the copies that the place counts."""
     map_too = at.place["copies"] == "data and map"
     return relative(of(at(name, line), map_too), of(at(name, DFTL), map_too))
 
@@ -67,7 +68,7 @@ def response(name: str) -> Callable[[At[Point]], Values]:
 
 
 def at_once(name: str) -> Callable[[At[Point]], Values]:
-    """Both changes, as shares of what the paper states."""
+    """Measures both changes, as shares of the changes that the paper states."""
     return lambda at: {
         "GC page writes": counted_change(gc_writes, at, name) / PAPER_GC,
         "response": response_change(at, name) / PAPER_RESPONSE,
@@ -75,7 +76,7 @@ def at_once(name: str) -> Callable[[At[Point]], Values]:
 
 
 Effect = Callable[[At[Point], str], float]
-"""The change of one number on a workload."""
+"""Measures the change of one number on a workload."""
 
 
 def writes_change(at: At[Point], name: str) -> float:
@@ -83,12 +84,12 @@ def writes_change(at: At[Point], name: str) -> float:
 
 
 def much_smaller(of: Effect, name: str) -> Callable[[At[Point]], Values]:
-    """What is left of half the gain on Financial1 above the change here, of whatever sign."""
+    """Measures half the gain on Financial1 minus the size of the change on this workload."""
     return lambda at: {"": -MUCH_SMALLER * of(at, FINANCIAL1) - abs(of(at, name))}
 
 
 def adapts(at: At[Point]) -> Values:
-    """What is left of the gain where the hot range moves, above half of that where it stays."""
+    """Measures the gain with a moving hot range minus half of the gain with a fixed hot range."""
     return {"": MUCH_SMALLER * writes_change(at, SYNTH9) - writes_change(at, MOVING)}
 
 
@@ -111,7 +112,7 @@ def no_difference(at: At[Point]) -> Values:
 
 
 def saved(name: str) -> Callable[[At[Point]], Values]:
-    """Of cleaning's programs, what knowing all lifetimes saves."""
+    """Measures the share of cleaning's programs that knowing all lifetimes saves."""
     return lambda at: {"": -counted_change(gc_writes, at, name, KNOWN)}
 
 
@@ -123,7 +124,7 @@ def few_samples(at: At[Point]) -> Values:
 
 
 def ages_kept(at: At[Point]) -> Values:
-    """What it adds to keep ages beside the map, with as many entries cached."""
+    """Returns the cost of keeping ages outside the map, with an equal number of cached entries."""
     found = {}
     for name in (FINANCIAL1, SYNTH9):
         ours, free = at(name, WITH_AGES), at(name, AGES_FREE)
@@ -133,7 +134,7 @@ def ages_kept(at: At[Point]) -> Values:
 
 
 def sampling(at: At[Point]) -> Values:
-    """Reads of the map for samples, against all others."""
+    """Returns the map reads for samples, relative to all other reads."""
     return {name: at(name, ASA).sample_reads for name in (FINANCIAL1, SYNTH9)}
 
 

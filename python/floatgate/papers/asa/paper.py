@@ -1,7 +1,7 @@
 """ASA-FTL: hot, warm and cold by age (Xie and Chen, CCGrid 2014).
 
-The paper's Figure 2 is lost, and it gives no geometry and no sizes; what is checked is what its
-text says. What we chose, and why: the preset `asa14`, and docs/papers/asa.md.
+The paper's Figure 2 is lost, and the paper gives no geometry and no sizes. The reproduction checks
+its text. Our choices and their reasons are in the preset `asa14` and in docs/papers/asa.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DFTL and ASA-FTL clean with CAT. The paper cites Desnoyers (2012) for it; CAT is
 Chang (1999), its reference 2. Where free units are short the cheapest is cleaned instead: how \
 often is in the table of what cleaning does.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
@@ -55,7 +55,7 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 
 def excerpts_of(lab: Lab, volumes: int = domain.VOLUMES) -> list[Workload]:
-    """The traces that are here, each played until it has written its drive so often."""
+    """Returns the available traces, each played until it has written its drive `volumes` times."""
     known = {excerpt.source: excerpt for excerpt in domain.EXCERPTS}
     wanted = lab.wanted(known)
     return [known[source].workload(lab.bench, file, volumes) for source, file in wanted]
@@ -66,14 +66,15 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _is_plain(work: Workload) -> bool:
-    """Whether a workload is none of the others in another order, on another span, or with reads:
-    an excerpt, or a load of writes alone."""
+    """Returns whether a workload is an excerpt or a load of writes alone, and no variant of another
+    workload (in another order, on another span, or with reads)."""
     return work.name in domain.TENTHS or work.played.windows > 0
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Every workload with every reading and the bound in the middle; over the spare space and the
-    cache, and with other readings of the method, Financial1 and synth9/10, and with --full all."""
+    """Yields every workload with every reading and the bound at the middle point. Also yields
+    Financial1 and synth9/10 (with --full all workloads) over spare space and cache, and with other
+    readings of the method."""
     middle = experiment.places((), True)
     swept = [place for axis in ("spare", "cache") for place in experiment.places((axis,), True)]
     for work in experiment.workloads:
@@ -84,7 +85,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 
 def reads_of(found: Findings[Point]) -> list[AnyClaim]:
-    """GC page reads, of which no run says more than of writes."""
+    """Returns the claims on GC page reads. The runs give no more information on reads than on
+    writes."""
     return [
         (
             Statement(*READS[claim.key], claim.origin),

@@ -1,4 +1,4 @@
-"""ASA-FTL's runs reduced to numbers, and which runs say nothing."""
+"""ASA-FTL's runs reduced to numbers, and the filter for runs that give no information."""
 
 from __future__ import annotations
 
@@ -15,68 +15,68 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+    """One run, reduced to the numbers for figures and claims. Shares and ratios are 0 to 1."""
 
     trace: str
     family: str
-    """Which of the paper's workloads it stands for."""
+    """Workload of the paper that it stands for."""
     line: str
     """Key of the FTL with its parameters, e.g. "asa-bytes"."""
     spare: str | None
-    """None here and below: it cannot matter to the run."""
+    """None here and below: the parameter has no effect on the run."""
     cache: str | None
-    """Of DFTL's map."""
+    """Cache size, as a share of DFTL's map."""
     start: str | None
     arrivals: str | None
     seed: int
     data_reads: int
-    """Pages of data read by cleaning."""
+    """Pages of data that cleaning read."""
     data_copies: int
     """Pages of data that cleaning moved."""
     map_reads: int
-    """Translation pages read by cleaning."""
+    """Translation pages that cleaning read."""
     map_copies: int
     """Translation pages that cleaning moved, or wrote because data had moved."""
     erases: int
     mean_us: float
     write_amplification: float
-    """Without the map."""
+    """Write amplification without map writes."""
     hit_ratio: float
     emergency: float
-    """Of the cleans, those in which free units were so few that CAT was not asked."""
+    """Share of cleans that bypassed CAT because too few units were free."""
     utilization: float
     queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
+    """Share of the mean response time spent waiting for room in the command queue."""
     cleaning_time: float
-    """Of the mean response time, what was told as cleaning."""
+    """Share of the mean response time that is attributed to cleaning."""
     sampling: float
-    """Of the time in which the flash was at work, reads of the map for samples."""
+    """Share of the flash's busy time spent on map reads for samples."""
     sample_reads: float
-    """The same reads, by their number, over all others of the flash."""
+    """Number of map reads for samples, relative to all other reads of the flash."""
     cache_bytes: int
     """Memory of the map's cache."""
     policy_bytes: int
-    """Memory of the placement: samples and criteria, and ages that are not in the map."""
+    """Memory of the placement: samples, criteria, and ages that are not in the map."""
     volumes: float
     """Pages written by the host, in volumes of the drive."""
     write_bytes: float | None
-    """Of a write, on average; None of a generator."""
+    """Mean size of a write. None for a generator."""
     overwrites: float | None
-    """How often a round of an excerpt writes a page that it writes; None of a generator."""
+    """Mean number of writes to each written page in a round of an excerpt. None for a generator."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """What an excerpt writes in a round."""
+    """Measurements of the writes in a round of an excerpt."""
 
     write_bytes: float
-    """Of a write, on average."""
+    """Mean size of a write."""
     overwrites: float
-    """Writes of a page of 4 KiB that it writes at all, on average."""
+    """Mean number of writes to each written page of 4 KiB."""
 
 
 def round_of(bench: Bench, work: Workload) -> Round | None:
-    """What an excerpt writes in a round; None of a generator."""
+    """Measures the writes in a round of an excerpt. Returns None for a generator."""
     if not work.played.dense:
         return None
     return Round(bench.write_bytes(work.played), bench.overwrites(work.played))
@@ -111,26 +111,27 @@ def reduce(experiment: Experiment, run: Run, result: Result, known: Round | None
 
 
 def _sampling(result: Result) -> float:
-    """All reads take as long, and there is one die."""
+    """Returns the time share by counting, because all reads take equally long and there is one
+    die."""
     busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
     [reading] = result.dies.read
     return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
 
 
 def _sample_reads(result: Result) -> float:
-    """Where nothing else is read, all that there are."""
+    """Returns the ratio. Without other reads it is 1 if there are samples, and 0 otherwise."""
     samples = result.placement.sample_reads
     others = result.flash.reads.total - samples
     return samples / others if others else float(samples > 0)
 
 
 OVERWRITTEN = 2.0
-"""Writes of a page in a round of an excerpt, on average, from which the excerpt has a last update
-for each page that it writes. With fewer, most ages are those of our repetition."""
+"""Least mean number of writes to a page in a round of an excerpt. From here on the excerpt has a
+last update for each page that it writes. With fewer writes, most ages come from our repetition."""
 
 
 def is_left_out(point: Point) -> bool:
-    """Whether a run says nothing of the paper's workloads."""
+    """Returns whether a run gives no information about the paper's workloads."""
     backlog = is_backlogged(point.utilization, point.queue_share)
     once = point.overwrites is not None and point.overwrites < OVERWRITTEN
     # In a loop, whole units can become invalid before they are cleaned.

@@ -1,8 +1,9 @@
-"""What the ETI paper claims of write amplification, and where in what it leaves open each is asked.
+"""Claims of the ETI paper on write amplification, each with the open parameters over which it is
+tested.
 
-The paper's traces are not at hand. Each claim is asked on stand-ins, which share a row of Table 1
-with their trace, over what the row leaves open; and on real traces that are not the paper's, each
-of which is a place of its own.
+The paper's traces are not at hand. Each claim is tested on stand-ins, which share a row of Table 1
+with their trace, over the parameters that the row leaves open. It is also tested on real traces
+from other sources, where each trace is a separate point.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _of_src2_0(rival: str, reading: str, origin: Origin) -> Claim[Point]:
 def _both(
     claim: Claim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure[Point]]
 ) -> Iterator[Claim[Point]]:
-    """A claim on stand-ins with the rows of these traces, and on real traces."""
+    """Yields a claim on stand-ins with the rows of these traces, and on real traces."""
     yield replace(claim, workloads=tuple(traces), measure=of(traces))
     yield replace(
         claim,
@@ -97,7 +98,8 @@ def _both(
 def _of_several(
     claim: Claim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure[Point]]
 ) -> Iterator[Claim[Point]]:
-    """A claim on all stand-ins, or all of MSR's, together, and on several real traces together."""
+    """Yields a claim on all stand-ins (or all of MSR's) together, and on several real traces
+    together."""
     yield replace(claim, measure=of(claim.workloads))
     yield replace(
         claim,
@@ -120,7 +122,8 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
     mbf = _of_src2_0(measures.ANY_MBF, "mbf", most)
     mhf = _of_src2_0(measures.ANY_MHF, "mhf", most._replace(basis=INFERRED))
     yield from (mbf, mhf)
-    # A run at this size takes as long as twenty others: all but the skew is at its default.
+    # A run at this size takes as long as twenty others, so all axes but the skew stay at their
+    # defaults.
     for claim, rival in ((mbf, measures.ANY_MBF), (mhf, measures.ANY_MHF)):
         yield replace(
             claim,
@@ -368,7 +371,7 @@ def _orders() -> Iterator[Claim[Point]]:
 
 
 def claims_on(traces: Sequence[str] = SHORT) -> tuple[Claim[Point], ...]:
-    """All that is asked of runs; what is asked of several real traces together, of these."""
+    """Returns all claims on runs. Claims on several real traces together cover these traces."""
     return (
         *_reductions(traces),
         *_cases(),

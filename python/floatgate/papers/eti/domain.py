@@ -1,8 +1,8 @@
-"""ETI's experiment as data: what is compared, on what, and what the paper leaves open.
+"""ETI's experiment as data: lines, workloads, and the parameters that the paper leaves open.
 
-A model at 1/k has of everything that has a size or a period 1/k: blocks, the pages of a row,
-extents of ETI, bits of a filter, counters, lists, and the writes from one ageing to the next. What
-is left as it is are writes, in length, and blocks, in pages.
+A model at 1/k scales everything with a size or a period by 1/k: blocks, pages of a row, extents of
+ETI, bits of a filter, counters, lists, and the writes between two ageings. The length of writes and
+the pages of a block are not scaled.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ BLOCKS = 32_768
 PAGES_PER_BLOCK = 128
 SPARE = 0.07
 SCALE = 32
-"""Stand-ins are played in models at one part in so many: so small that a run takes half a second,
-and the table of ETI still has 64 extents. What that changes is a figure: `SIZES_SHOWN`."""
+"""Stand-ins are played in models at one part in `SCALE`. A run then takes half a second, and ETI's
+table still has 64 extents. The figure over `SIZES_SHOWN` shows the effect of the scale."""
 SIZES_SHOWN = (32, 8, 1)
 SIZE_NAMES = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
 VOLUMES = 2
-"""Of trace that are played, in volumes of the drive (section 5)."""
+"""Length of the played trace, in volumes of the drive (section 5)."""
 
 ROUND_WINDOWS = 100
-"""Of a round of a short trace, as in the ASA-FTL experiment and for its reason: a write's place in
-one round then says nothing of its place in the next, but to its neighbours."""
+"""Number of windows in a round of a short trace, as in the ASA-FTL experiment. A write's position
+in one round then does not predict its position in the next, except relative to its neighbours."""
 
 STAND_IN, EXCERPT, CAPTURED, SYNTHETIC = "stand-in", "excerpt", "captured", "synthetic"
 LOOPED = "excerpt in a loop"
 REAL, MSR_ROW = "a real trace", "an MSR row"
-"""What a claim calls the trace that the axis of traces, or of rows, says."""
+"""Names that claims use for the trace chosen on the axis of traces, or of rows."""
 HDP = "Hdp1B-R6Dv1"
 
 
@@ -63,7 +63,7 @@ ROWS = (*MSR, SW1)
 SRC2_0_WHOLE = f"{SRC2_0}, {SIZE_NAMES[1]}"
 
 LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
-"""Share of the page writes to hot pages, of all traces of Table 1: SW1's, 4.1 %."""
+"""Smallest share of page writes to hot pages on any trace of Table 1: SW1's, 4.1 %."""
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,12 @@ class RealTrace:
     kind: str
     spec: str
     requests: int | None = None
-    """Of a trace that is played once, whole; others are played over and over."""
+    """Number of requests, for a trace that is played once as a whole. Other traces are repeated."""
     quick: bool = True
 
     @property
     def looped(self) -> str:
-        """The name of its rounds as recorded."""
+        """Returns the name of the workload that repeats the trace's rounds as recorded."""
         return f"{self.name}, in a loop"
 
 
@@ -200,7 +200,7 @@ AXES = (
         "a short trace",
         (
             Choice("in windows"),
-            # What is not played in a loop has no such workload, and is not asked there.
+            # A trace that is not repeated has no such workload, so claims skip it there.
             Choice("in a loop", workloads={t.name: t.looped for t in REAL_TRACES}, quick=False),
         ),
         "The paper repeats its traces, and does not say that any is short. In a loop every page "
@@ -224,7 +224,7 @@ def pages_of(blocks: int) -> int:
 
 
 def blocks_for(pages: int) -> int:
-    """The smallest drive that holds so many logical pages."""
+    """Returns the number of blocks of the smallest drive that holds `pages` logical pages."""
     blocks = int(pages / ((1 - SPARE) * PAGES_PER_BLOCK))
     while pages_of(blocks) < pages:
         blocks += 1
@@ -232,7 +232,7 @@ def blocks_for(pages: int) -> int:
 
 
 def generator(row: TableRow, scale: int, writes: int) -> str:
-    """The text of a row's stand-in in a model at 1/scale."""
+    """Returns the text of a row's stand-in in a model at 1/scale."""
     if scale == 1:
         return f"fitted:row={row.name},writes={writes}"
     names = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
@@ -241,10 +241,12 @@ def generator(row: TableRow, scale: int, writes: int) -> str:
 
 
 def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
-    """The paper's protocol in a model: two volumes of a trace that has the row. Quickly, only that
-    of the trace of which the paper prints a number has more than the middle of the skews."""
+    """Returns the paper's protocol in a model: two volumes of a trace with the numbers of the row.
+    A quick reproduction takes only the middle skew, except on the trace for which the paper prints
+    a number."""
     writes = round(VOLUMES * pages_of(BLOCKS // scale) / row.length)
-    # Pages of SW1 that are hot have hardly more than the writes that make them so: no skew is left.
+    # SW1's hot pages receive hardly more writes than they need to be hot, so there is no room for
+    # skew.
     evenly = frozenset({"skew"}) if row.name == SW1 else frozenset()
     return Workload(
         name or row.name,
@@ -258,14 +260,14 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
 
 
 def sized(row: TableRow) -> list[Workload]:
-    """A row in models of other sizes, for what the size of a model changes."""
+    """Returns a row in models of other sizes, to show the effect of the model's size."""
     return [stand_in(row, scale, f"{row.name}, {SIZE_NAMES[scale]}") for scale in SIZES_SHOWN[1:]]
 
 
 def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
-    """A real trace on the smallest drive that holds its pages: whole, or, if it is short, over and
-    over, with windows in another order, until it has written two volumes. Its start is random, and
-    so all its runs."""
+    """Returns a real trace on the smallest drive that holds its pages. A long trace is played once.
+    A short trace is repeated, with windows in another order, until it has written two volumes. The
+    start is random, so all its runs are random."""
     played = Played(file, trace.requests)
     if trace.requests is None:
         rounds = max(2, round(VOLUMES * pages * 4096 / written))
@@ -283,15 +285,15 @@ CHECKS: Mapping[str, tuple[float, float] | None] = {
     "80/20": (0.8, 0.2),
     "90/10": (0.9, 0.1),
 }
-"""Synthetic loads that closed forms are for: shares of the writes and of the pages that are hot."""
+"""Synthetic loads with closed forms: shares of the writes and of the pages that are hot."""
 PERFECT = {"uniform": "single", "80/20": "perfect-20", "90/10": "perfect-10"}
-"""The lines that make no error on them."""
+"""The lines that classify these loads without error."""
 CHECK_LINES = ("single", "eti", "mbf-1", "mhf-1", "direct")
 CHECK_BLOCKS = 1024
 
 
 def check(name: str, volumes: int) -> Workload:
-    """A synthetic load, with ETI, MBF and MHF at the paper's size."""
+    """Returns a synthetic load, with ETI, MBF and MHF at the paper's size."""
     pages, mix = pages_of(CHECK_BLOCKS), CHECKS[name]
     spec = f"span={pages * 4096}B,writes={volumes * pages}"
     spec = f"uniform:{spec}" if mix is None else f"hotcold:r={mix[0]},f={mix[1]},{spec}"
@@ -300,7 +302,7 @@ def check(name: str, volumes: int) -> Workload:
 
 
 def _model(scale: int) -> Callable[[Settings], Settings]:
-    """The paper's drive and all that has a size or a period, at one part in `scale`."""
+    """Scales the paper's drive and everything with a size or a period to one part in `scale`."""
 
     def fit(asked: Settings) -> Settings:
         whole = {key: str(size) for key, size in SIZES.items()} | dict(asked)
@@ -313,5 +315,5 @@ def _model(scale: int) -> Callable[[Settings], Settings]:
 
 
 def _on(blocks: int) -> Callable[[Settings], Settings]:
-    """A drive of so many blocks, and all else at the paper's size."""
+    """Returns a drive of `blocks` blocks, with everything else at the paper's size."""
     return lambda asked: {"flash.blocks": str(blocks), **asked}

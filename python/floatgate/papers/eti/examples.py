@@ -1,8 +1,9 @@
-"""What single writes do to ETI's extents: the cases of Figure 3, asked of the engine.
+"""Effect of single writes on ETI's extents: the cases of Figure 3, on the engine.
 
-The figure is lost; its text (section 4) has a write that matches an extent, and writes that are
-"matched by 1 or 2 new extents". A result does not have the extents themselves, but how many there
-are; `tests/papers/test_paper_eti_example.py` reads their ends and counters from writes that follow.
+The figure is lost. Its text (section 4) has a write that matches an extent, and writes that are
+"matched by 1 or 2 new extents". A result contains the number of extents but not the extents
+themselves. `tests/papers/test_paper_eti_example.py` derives their ends and counters from later
+writes.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from floatgate.results.result import Result
 
 PAGES = 1024
-"""Of the drive, which is new: 16 blocks, half of them spare."""
+"""Pages of the new drive: 16 blocks, half of them spare."""
 DRIVE = {
     "flash.blocks": "16",
     "capacity.spare_factor": "0.5",
@@ -36,19 +37,19 @@ DRIVE = {
 }
 
 Writes = tuple[tuple[int, int], ...]
-"""Where a write begins, and its length, in pages."""
+"""First page and length of each write, in pages."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What is written, from the beginning on, and the extents after it by hand."""
+    """A sequence of writes from the beginning, and the extents after it, worked out by hand."""
 
     text: str
     writes: Writes
     extents: tuple[tuple[int, int], ...]
-    """Where each begins, with its counter."""
+    """First page of each extent, with its counter."""
     most: int = 2048
-    """Extents that there can be."""
+    """Maximum number of extents."""
     period: int = 4096
     """Writes from one ageing to the next."""
 
@@ -58,7 +59,7 @@ class Step:
 
     @property
     def said(self) -> str:
-        """The extents as a text, "0-99: 0, 100-199: 1"."""
+        """Formats the extents as a text, "0-99: 0, 100-199: 1"."""
         ends = pairwise([*(start for start, _ in self.extents), PAGES])
         counters = (counter for _, counter in self.extents)
         return ", ".join(f"{a}-{b - 1}: {n}" for (a, b), n in zip(ends, counters, strict=True))
@@ -67,7 +68,7 @@ class Step:
 FOUR: Writes = ((100, 100), (100, 100), (150, 100), (0, 50))
 HOT: Writes = (*FOUR, *(((100, 50),) * 8), *(((200, 50),) * 9))
 SIX = ((0, 1), (50, 0), (100, 10), (150, 3), (200, 10), (250, 0))
-# In a table of six that is full after them, writes inside an extent change nothing.
+# These writes fill a table of six extents. Further writes inside an extent then change nothing.
 IDLE: Writes = ((500, 1),) * len(HOT)
 THREE = ((0, 0), (100, 1), (200, 0))
 
@@ -107,13 +108,14 @@ STEPS = (
     ),
 )
 ALL: Writes = ((0, PAGES),)
-"""Splits nothing: extents are counted before ageing, so that the next write shows what it left."""
+"""Splits nothing. Extents are counted before ageing, so the next write shows the result of
+ageing."""
 
 
 def played(
     asked: Sequence[tuple[Writes, Mapping[str, str]]], kept: Cache | None = None
 ) -> list[Result]:
-    """The writes, each time on a new drive with these settings."""
+    """Plays the writes, each time on a new drive with these settings."""
     planned, drives = [], {}
     for writes, set in asked:
         if (settings := str(set)) not in drives:
@@ -127,8 +129,8 @@ def played(
 
 
 def extents_after(steps: Sequence[Step], kept: Cache | None = None) -> list[int]:
-    """How many extents there are after each step: the sum over all writes, less that without the
-    last."""
+    """Returns the number of extents after each step: the sum over all writes minus the sum without
+    the last write."""
     asked = [(writes, s.set) for s in steps for writes in ((*s.writes, *ALL), s.writes)]
     sums = [
         round((result.placement.extents_mean or 0.0) * len(writes))
@@ -138,7 +140,7 @@ def extents_after(steps: Sequence[Step], kept: Cache | None = None) -> list[int]
 
 
 def worked_example(kept: Cache | None = None) -> Numbers:
-    """The four cases of Figure 3, ageing, and a table that is full."""
+    """Returns the four cases of Figure 3, ageing, and a full table."""
     found = extents_after(STEPS, kept)
     return Numbers(
         key="example",

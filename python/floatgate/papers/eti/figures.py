@@ -1,4 +1,4 @@
-"""The ETI paper's table and figures, and those over what it leaves open."""
+"""The ETI paper's table and figures, and figures over the parameters that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def figure_4(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
-    """Where ETI would be on a trace if it changed by the most that the paper prints."""
+    """Returns ETI's value on a trace if it changed by the most that the paper prints."""
     waste = {
         rival: mean_row(values[trace, line].values())["value"]
         for rival, line in (("MBF", MBF[0]), ("MHF", MHF[0]))
@@ -156,7 +156,7 @@ def _has(values: Values, line: str) -> bool:
 
 
 def in_rounds(points: Sequence[Point]) -> Numbers:
-    """What ETI changes against each rival, on a short trace in windows and in a loop."""
+    """Returns ETI's change against each rival, on a short trace in windows and in a loop."""
     values = by_seed(point for point in points if point.kind != STAND_IN)
     rivals = (*MBF, *MHF)
     rows: list[Row] = [
@@ -177,7 +177,7 @@ def in_rounds(points: Sequence[Point]) -> Numbers:
 
 
 def figure_5(points: Sequence[Point]) -> Bars:
-    """Larger filters and ETI, against MBF as it is."""
+    """Returns larger filters and ETI, relative to MBF with its default filter."""
     values = by_seed(of_one_size(place_of(points)))
     lines = (*LARGER, "eti")
     rows = [
@@ -237,7 +237,7 @@ def figure_6(points: Sequence[Point]) -> Bars:
 
 
 def _not_filled(points: Iterable[Point]) -> str:
-    """What has to be known of a trace that cannot fill the table."""
+    """Returns a note on traces that cannot fill the table."""
     ends = next((point.ends for point in points if point.trace == MSR_WINDOW), None)
     if ends is None or ends >= ENDS:
         return ""
@@ -248,7 +248,7 @@ def _not_filled(points: Iterable[Point]) -> str:
 
 
 def _not_apart(points: Iterable[Point]) -> str:
-    """What has to be known of stand-ins that fill the table whatever they stand for."""
+    """Returns a note on stand-ins that fill the table regardless of their trace."""
     own = [p.extents_table or 0.0 for p in points if p.trace == SW1]
     if not own or mean_row(own)["value"] < FULL:
         return ""
@@ -256,9 +256,9 @@ def _not_apart(points: Iterable[Point]) -> str:
 
 
 def memory(points: Sequence[Point]) -> Numbers:
-    """What the tables of Table 2 take."""
+    """Returns the memory of the tables in Table 2."""
     lines = ("eti", MBF[0], MHF[0])
-    # Models have less.
+    # Models have smaller tables.
     found = {p.line: p.memory_bytes for p in points if p.kind != STAND_IN and p.line in lines}
     labels = {"eti": "ETI", MBF[0]: "MBF", MHF[0]: "MHF"}
     return Numbers(
@@ -291,7 +291,7 @@ def sensitivity(points: Sequence[Point]) -> Numbers:
 
 
 def closed_forms(points: Sequence[Point]) -> Bars:
-    """The synthetic loads, with what formulas say as rules."""
+    """Returns the synthetic loads, with the values of closed forms as rules."""
     values = by_seed(point for point in points if point.kind == SYNTHETIC)
     return Bars(
         key="closed-forms",

@@ -1,6 +1,7 @@
-"""Where hot data lie, as section 3.2 of the ETI paper asks: traces that are looked at, not played.
+"""Where hot data lie, as in section 3.2 of the ETI paper. Traces are analysed, not played.
 
-It is an experiment like any other, whose runs are traces: what is measured of each is its hotness.
+The analysis is an experiment like any other. Its runs are traces, and the result of a run is the
+hotness of its trace.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 GB = 1_000_000_000
 GBS = 2
-"""GB of a stand-in that are looked at."""
+"""GB of a stand-in that are analysed."""
 
 LONG_TRACES = (
     RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst"),
@@ -34,12 +35,12 @@ LONG_TRACES = (
     RealTrace("Nexus 5", EXCERPT, "nexus5-installing-18k.txt.zst"),
     RealTrace("MS postmark", EXCERPT, "ms-postmark-62k.trace.zst"),
 )
-"""All that are here and write a GB: a sequence as the paper has it."""
+"""All available traces that write a GB, like the sequences in the paper."""
 WINDOWS = (
     RealTrace("MSR, 20% reads", EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
     RealTrace("MSR, most throughput", EXCERPT, "msr-sample-most-thpt-10k.trace.zst"),
 )
-"""Of MSR Cambridge, for the length of writes, which needs no GB."""
+"""Trace of MSR Cambridge for the length of writes, which needs no GB."""
 
 LONG_TRACE, MSR_TRACE, PARTNERS = "a long trace", "an MSR trace", "the partner's traces"
 ITSELF = "the trace"
@@ -68,16 +69,16 @@ HOT_AXES = (
 )
 
 EXTENTS_MOST = 2_000
-"""A thousand or two, or less."""
+"""Upper limit for "a thousand or two, or less"."""
 LEAST_HUNDRED, FEW_HUNDRED = 100, 500
-"""A few hundred; what is less than one would be called tens."""
+"""Limits for "a few hundred". A number below one hundred would be called tens."""
 MISCLASSIFIED = 0.05
 ORDERS = 100
-"""Orders of magnitude: two at least."""
+""" "Orders of magnitude" means two at least."""
 
 
 def _at(gap: int) -> Measure[Hotness]:
-    """The extents where those with fewer than so many cold pages between them are one."""
+    """Measures the extents after merging all that have fewer than `gap` cold pages between them."""
 
     def measure(at: At[Hotness]) -> Values:
         rows = at(LONG_TRACE, ITSELF).extents
@@ -87,8 +88,8 @@ def _at(gap: int) -> Measure[Hotness]:
 
 
 def _halved(at: At[Hotness]) -> Values:
-    """Cold writes that pass for hot where merging first leaves half of the extents; 1 if none
-    does, as with one extent, which cannot be halved."""
+    """Returns the share of cold writes that are misclassified as hot once merging leaves half of
+    the extents. Returns 1 if no gap merges that far. A single extent cannot be halved."""
     rows = at(LONG_TRACE, ITSELF).extents
     half = (rows[0].extents or 0.0) / 2
     found = next((row for row in rows if (row.extents or 0.0) <= half), None)
@@ -96,7 +97,7 @@ def _halved(at: At[Hotness]) -> Values:
 
 
 def _items(row: int) -> Measure[Hotness]:
-    """Hot pages for an extent of hot pages; with the first row of k before merging, with the last
+    """Measures the number of hot pages per extent. The first row of k is before merging, the last
     after it."""
 
     def measure(at: At[Hotness]) -> Values:
@@ -212,12 +213,14 @@ NOTHING: Filter[Hotness] = Filter("", lambda _: False)
 
 
 def left_out(claim: Claim[Hotness]) -> Filter[Hotness]:
-    """What says nothing about a claim: a map is of extents, but writes have a length anyway."""
+    """Returns the filter of a claim. A trace without a map of extents still has a length of
+    writes."""
     return NO_EXTENTS if claim.workloads == (LONG_TRACE,) else NOTHING
 
 
 def traces_of(files: Mapping[str, Path], full: bool, gbs: int = GBS) -> list[Workload]:
-    """What is looked at: so many GB of stand-ins at the paper's size, and the real traces."""
+    """Returns the analysed traces: `gbs` GB of each stand-in at the paper's size, and the real
+    traces."""
     rows = [
         Workload(
             row.name, "stand-in", Played(generator(row, 1, round(gbs * GB / 4096 / row.length)))
@@ -232,7 +235,7 @@ def traces_of(files: Mapping[str, Path], full: bool, gbs: int = GBS) -> list[Wor
 
 
 def hot_experiment(traces: Sequence[Workload]) -> Experiment:
-    """The traces as an experiment that has no drive and one line."""
+    """Returns the traces as an experiment without a drive and with one line."""
     line = Line(ITSELF, ITSELF, {})
     return Experiment("", HOT_AXES, tuple(traces), (line,), {ITSELF: ITSELF, PARTNERS: PARTNERS})
 
@@ -247,7 +250,7 @@ def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
 
 
 Named = Mapping[str, "Hotness"]
-"""What was found, by the name of the trace."""
+"""Hotness by the name of the trace."""
 
 
 def table_1(found: Named) -> Numbers:

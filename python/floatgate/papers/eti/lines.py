@@ -1,4 +1,4 @@
-"""The schemes of the ETI paper's figures, and those beside them."""
+"""The schemes in the ETI paper's figures, and further schemes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SIZES = {
     "lru_lists.hot": 512,
     "lru_lists.candidates": 1024,
 }
-"""What a model has less of, as the paper, or the default, has it."""
+"""Sizes that a model scales down, with the values of the paper or the default."""
 
 HASHES = ("crc32", "crc32_halves", "crc16")
 MBF = tuple(f"mbf-{n}" for n in (1, 2, 3))
 MHF = tuple(f"mhf-{n}" for n in (1, 2, 3))
 FACTORS = (2, 4)
-"""How much larger the filters of Figure 5 are."""
+"""Factors by which the filters of Figure 5 are larger."""
 LARGER = tuple(f"mbf-1-x{factor}" for factor in FACTORS)
 SENSITIVE = ("eti-alpha-90", "eti-alpha-80", "eti-beta-3", "eti-beta-2")
 
@@ -49,7 +49,7 @@ def _mhf(key: str, hashes: str) -> Line:
 
 
 def _other(scheme: str, label: str) -> Line:
-    # One stream has no other to put copies in.
+    # A drive with one stream has no other stream for copies.
     ignores = _ELSE | {"copies"} if scheme == "single" else _ELSE
     return Line(scheme, label, {"placement.scheme": scheme}, ignores)
 
@@ -92,7 +92,7 @@ _READINGS = (
     ),
     _eti("eti-max", "ETI, merged: the highest", merge_value="max"),
 )
-"""Other readings of what the paper leaves open, beside those that are axes."""
+"""Other readings of the paper, in addition to the readings on axes."""
 
 LINES = (
     *_SHOWN,
@@ -113,4 +113,5 @@ READINGS = tuple(line.key for line in _READINGS)
 EVERY = tuple(line.key for line in (*_GREEDY, *_AGED))
 
 STANDS_FOR = {"ETI": "eti"} | {key: key for key in (*MBF, *MHF, *LARGER, *SENSITIVE)}
-"""Lines by what claims call them; MBF and MHF without a number are the axis of hashes'."""
+"""Line for each name in claims. For MBF and MHF without a number, the axis of hashes names the
+line."""

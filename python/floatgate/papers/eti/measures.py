@@ -1,4 +1,4 @@
-"""What the ETI paper's claims compare: the values of a place, and when they are what is claimed."""
+"""Measures that the ETI paper's claims compare, and the thresholds of the claims."""
 
 from __future__ import annotations
 
@@ -16,42 +16,45 @@ from .reduce import Point
 
 ETI = "ETI"
 ANY_MBF, ANY_MHF = "MBF", "MHF"
-"""Those of the pair of CRCs that a place has."""
+"""Names of the two rivals. The place names their pair of CRCs."""
 RIVALS = (ANY_MBF, ANY_MHF)
 VARIANTS = (*MBF, *MHF)
 PAIRS = comb(len(HASHES), 2)
-"""Of variants of a rival, whichever is above the other."""
+"""Number of pairs of variants of a rival, in either order."""
 
 ON_SRC2_0, AT_MOST = -0.213, -0.20
-"""The changes that the paper prints: on that trace, and "as much as", on any."""
+"""Changes that the paper prints: on src2_0, and for "as much as" on any trace."""
 
 EFFECT = 0.005
-"""Half a per cent: what is less is 0 in a paper that prints whole per cents of most changes."""
+"""Half a per cent. A smaller change is 0 in a paper that prints most changes in whole per cents."""
 LOWER, NO_WORSE = Region(high=-EFFECT), Region(high=EFFECT)
 
 ALMOST_ALL = 0.9
-"""Of the cases; the paper gives no number."""
+"""Share of the cases. The paper gives no number."""
 
 NEGLIGIBLE = 0.02
 """A change that the paper calls negligible (section 5: less than 2 %)."""
 COSTS_NOTHING = 0.01
-"""What larger filters may cost "by negligible amounts": half of that, as it is of one scheme."""
+"""Largest cost of larger filters "by negligible amounts": half of `NEGLIGIBLE`, because the cost is
+for one scheme."""
 MODEST = 0.5
-"""Of ETI's gain, the most that larger filters can gain for theirs to be significantly less."""
+"""Largest gain of larger filters that is significantly less than ETI's, as a share of ETI's
+gain."""
 IN_FOUR, IN_TWO = 4 / 6, 2 / 6
-"""Of Figure 5's cases, those with modest improvements and those with negligible increases."""
+"""Shares of Figure 5's cases: modest improvements, and negligible increases."""
 
 ENDS = 2_047
 """Different ends within the address space make 2,048 extents."""
 FEW, FULL = 0.25, 0.75
-"""Of the 2,048 extents: up to which they are a few hundred, and from which the mean over a run, of
-which ageing takes extents away again and again, is that of a full table."""
+"""Shares of the 2,048 extents. Up to `FEW` they are a few hundred. From `FULL` the table counts as
+full: the mean over a run is lower than the maximum, because ageing removes extents again and
+again."""
 
 OPEN = ("skew", "cold")
 
 
 def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:
-    """Relative change of the write amplification, from a rival to ETI."""
+    """Returns the relative change of the write amplification, from a rival to ETI."""
     return at(trace, line).write_amplification / at(trace, rival).write_amplification - 1
 
 
@@ -66,7 +69,8 @@ def against(traces: Sequence[str], rivals: Sequence[str]) -> Measure[Point]:
 
 
 def called(name: str) -> str:
-    """A trace as a value is called; of the one trace that a place says nothing is said."""
+    """Returns the trace's name in the names of values. It is empty for a trace that the place
+    determines."""
     return "" if name in (REAL, MSR_ROW) else name
 
 
@@ -75,19 +79,20 @@ def on_one(trace: str, rival: str) -> Measure[Point]:
 
 
 def most_reduced(traces: Sequence[str]) -> Measure[Point]:
-    """The largest reduction against the better of MBF and MHF on any trace."""
+    """Measures the largest reduction against the better of MBF and MHF on any trace."""
     return lambda at: {"": min(max(changed(at, t, rival) for rival in RIVALS) for t in traces)}
 
 
 def lower_share(at: At[Point]) -> Values:
-    """The share of the cases, a trace and a variant of a rival, in which it is lower with ETI."""
+    """Returns the share of cases with lower write amplification under ETI. A case is a trace and a
+    variant of a rival."""
     cases = [changed(at, trace, rival) <= -EFFECT for trace in ROWS for rival in VARIANTS]
     return {"": fmean(cases)}
 
 
 def over_half(traces: Sequence[str]) -> Measure[Point]:
-    """By how much larger filters gain more than half of what ETI gains over MBF, and by how much
-    they cost more than nothing."""
+    """Measures by how much the gain of larger filters exceeds half of ETI's gain over MBF, and by
+    how much their cost exceeds nothing."""
 
     def measure(at: At[Point]) -> Values:
         found = {}
@@ -104,12 +109,13 @@ def over_half(traces: Sequence[str]) -> Measure[Point]:
 
 
 def gain(at: At[Point], trace: str) -> float:
-    """By what part ETI lowers MBF's write amplification."""
+    """Returns the relative reduction of MBF's write amplification by ETI."""
     return -changed(at, trace, MBF[0])
 
 
 def gains(traces: Sequence[str]) -> Premise[Point]:
-    """The traces are among those "on which ETI achieved the highest gains": it gains at all."""
+    """Returns the premise that the traces are among "the traces on which ETI achieved the highest
+    gains": ETI gains at all."""
     return Premise(
         "where ETI does not surely gain half a per cent over MBF",
         lambda at: {trace: gain(at, trace) for trace in traces},
@@ -118,8 +124,8 @@ def gains(traces: Sequence[str]) -> Premise[Point]:
 
 
 def share_of_cases(traces: Sequence[str], is_one: Callable[[float, float], bool]) -> Measure[Point]:
-    """The share of the cases, a trace and a size of filters, in which what larger filters gain,
-    and what ETI does, are so."""
+    """Measures the share of cases in which `is_one` is true of the gain of larger filters and the
+    gain of ETI. A case is a trace and a size of filters."""
     return lambda at: {
         "": fmean(
             is_one(-changed(at, trace, MBF[0], line), gain(at, trace))
@@ -134,7 +140,7 @@ def is_modest(filters: float, eti: float) -> bool:
 
 
 def is_negligible(filters: float, _: float) -> bool:
-    """No gain, and 1 % lost at most."""
+    """Returns whether there is no gain, and 1 % lost at most."""
     return -COSTS_NOTHING <= filters < EFFECT
 
 
@@ -147,8 +153,9 @@ def by_parameter(traces: Sequence[str]) -> Measure[Point]:
 
 
 def apart(traces: Sequence[str]) -> Measure[Point]:
-    """The change from each variant of a rival to each other one, on each trace: of pairs that are
-    the same with every seed, as the largest of three is above the least by chance alone."""
+    """Measures the change from each variant of a rival to each other variant, on each trace. The
+    pairs are fixed for all seeds, because the largest of three variants is above the smallest by
+    chance alone."""
     pairs = {rival: permutations(own, 2) for rival, own in ((ANY_MBF, MBF), (ANY_MHF, MHF))}
     cases = [
         (f"{_pair(base, line)}{called(trace) and f' on {called(trace)}'}", trace, base, line)
@@ -164,12 +171,12 @@ def _pair(base: str, line: str) -> str:
 
 
 def rival_of(name: str) -> str:
-    """Of a value of `apart`, MBF or MHF."""
+    """Returns the rival, MBF or MHF, in the name of a value of `apart`."""
     return name.partition(",")[0]
 
 
 def in_use(traces: Sequence[str]) -> Measure[Point]:
-    """The mean number of extents, as a share of the table."""
+    """Measures the mean number of extents, as a share of the table."""
     return lambda at: {trace: at(trace, ETI).extents_table or 0.0 for trace in traces}
 
 
@@ -187,7 +194,7 @@ def gains_more(at: At[Point]) -> Values:
 
 
 def fuller(at: At[Point]) -> Values:
-    """How many times as much of the table as SW1 each trace uses."""
+    """Returns each trace's use of the table, as a multiple of SW1's."""
     own = at(SW1, ETI).extents_table or 1.0
     return {trace: (at(trace, ETI).extents_table or 0.0) / own for trace in MSR}
 
@@ -197,7 +204,7 @@ FILLS = Premise[Point](
     lambda at: {"": float(at(MSR_WINDOW, ETI).ends or 0)},
     Region(low=ENDS),
 )
-"""The table can be filled: what ageing merges has to be split again within the period."""
+"""The table can be filled: writes split the merged extents again within an ageing period."""
 
 
 share = "{:.1%}".format

@@ -1,7 +1,7 @@
 """ETI: hot data by extents (Shafaei, Desnoyers and Fitzpatrick, HotStorage 2016).
 
-The traces are four volumes of MSR Cambridge and those of an unnamed partner; none is at hand, and
-the figures are lost. What stands in for them, and what follows from that: docs/papers/eti.md.
+The paper uses four volumes of MSR Cambridge and traces of an unnamed partner. None of them is at
+hand, and the figures are lost. docs/papers/eti.md describes the stand-ins and their limits.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ Left out of all verdicts on write amplification alike: traces of which a smaller
 writes goes to hot pages than of any of Table 1 (4.1%), as section 3.2 counts them. Maps show \
 these points. A claim with a premise is not asked where that is not sure.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 
 def _sources() -> list[Source]:
-    """A source for each file, which several traces may be of."""
+    """Returns a source for each file. Several traces may come from one file."""
     traces = (*LONG_TRACES, *WINDOWS, *domain.REAL_TRACES)
     quick = {trace.spec for trace in traces if trace.quick}
     files = {trace.spec: trace.kind for trace in traces}
@@ -91,26 +91,27 @@ def _made(full: bool) -> list[Workload]:
 
 
 def played_on(bench: Bench, trace: domain.RealTrace, file: Path) -> Workload:
-    """A real trace on a drive that it spans."""
+    """Returns a real trace on a drive that it spans."""
     played = Played(str(file), trace.requests)
     pages = -(-bench.span_bytes(played) // 4096)
     return domain.real(trace, str(file), pages, bench.written_bytes(played))
 
 
 def _loops(traces: Sequence[domain.RealTrace], played: Sequence[Workload]) -> list[Workload]:
-    """Those of a quick reproduction in a loop, as they were judged before."""
+    """Returns the traces of a quick reproduction, repeated in a loop without windows."""
     return [domain.in_a_loop(t, work) for t, work in zip(traces, played, strict=True) if t.quick]
 
 
 def _claims(experiment: Experiment, _: bool) -> Sequence[Claim[Point]]:
-    """What is asked of several real traces together is asked of the short ones that are here."""
+    """Returns the claims. Claims on several real traces together cover the available short
+    traces."""
     return claims_on(
         [w.name for w in experiment.workloads if w.family == domain.EXCERPT] or domain.SHORT
     )
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Figure 4's schemes, and with --full all others, on every workload."""
+    """Yields Figure 4's schemes, and with --full all others, on every workload."""
     places = experiment.places((), full=True)
     few = ["single", "oracle"]
     large = {trace.name for trace in domain.REAL_TRACES if not trace.quick}

@@ -1,4 +1,4 @@
-"""The ETI experiment's points as figures need them: by trace and line, with a value per seed."""
+"""The ETI experiment's points in the form for figures: by trace and line, with a value per seed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def by_seed(points: Iterable[Point], metric: str = "write_amplification") -> Val
 
 
 def changed(values: Values, trace: str, base: str, line: str) -> Row | None:
-    """The relative change from a line to another, over the seeds that both have."""
+    """Returns the relative change from one line to another, over the seeds that both have."""
     before, after = values.get((trace, base), {}), values.get((trace, line), {})
     seeds = before.keys() & after.keys()
     return mean_row(after[seed] / before[seed] - 1 for seed in sorted(seeds)) if seeds else None
@@ -57,5 +57,5 @@ def with_interval(row: Row | None, said: str) -> str | None:
 
 
 def of_one_size(points: Iterable[Point]) -> list[Point]:
-    """The points of traces, without models of other sizes."""
+    """Returns the points of traces, without models of other sizes."""
     return [point for point in points if ", " not in point.trace or point.kind != STAND_IN]

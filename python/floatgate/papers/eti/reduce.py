@@ -1,4 +1,4 @@
-"""ETI's runs reduced to numbers, and which runs say nothing."""
+"""ETI's runs reduced to numbers, and the filter for runs that give no information."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run, reduced to what figures and claims are about. Shares are 0 to 1."""
+    """One run, reduced to the numbers for figures and claims. Shares are 0 to 1."""
 
     trace: str
     kind: str
     """Stand-in, excerpt, excerpt in a loop, captured or synthetic."""
     line: str
     skew: str | None
-    """None here and below: it cannot matter to the run."""
+    """None here and below: the parameter has no effect on the run."""
     cold: str | None
     drift: str | None
     copies: str | None
@@ -36,19 +36,20 @@ class Point:
     seed: int
     write_amplification: float
     hot_share: float | None
-    """Of the pages that the host wrote, those in another stream than the coldest."""
+    """Share of the host's page writes that go to any stream but the coldest."""
     hot_writes: float
-    """Of the trace's page writes, those to pages that are hot as Table 1 has it."""
+    """Share of the trace's page writes that go to hot pages, as Table 1 defines hot."""
     ends: int | None
-    """The most different ends of the trace's writes in an ageing period; None if generated."""
+    """Largest number of different ends of writes in an ageing period of the trace. None if
+    generated."""
     victim_valid: float | None
-    """Of the pages of a cleaned unit, those that had to be moved."""
+    """Share of the pages in a cleaned unit that cleaning has to move."""
     memory_bytes: int
     extents_mean: float | None
-    """Over the write commands."""
+    """Mean number of extents over the write commands."""
     extents_most: int | None
     extents_table: float | None
-    """The mean as a share of those that there can be."""
+    """Mean number of extents, as a share of the table."""
     length: float
     """Mean pages of a write."""
     volumes: float
@@ -57,16 +58,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Traced:
-    """What is measured on a workload itself, with no drive and no scheme."""
+    """Measurements of a workload itself, without a drive or a scheme."""
 
     hot_writes: float
     ends: int | None = None
-    """As in a point."""
+    """As in `Point`."""
 
 
 def facts_of(bench: Bench, work: Workload) -> Traced:
-    """Of a stand-in as its row has it, of a real trace as it is in one pass; synthetic loads are no
-    traces."""
+    """Measures a workload. A stand-in has the numbers of its row, and a real trace is measured over
+    one pass. A synthetic load is no trace; it counts as hot throughout."""
     if work.family == STAND_IN:
         row = next(row for row in TABLE_1 if row.name == work.name.partition(",")[0])
         return Traced(row.hot_writes / (row.hot_writes + row.cold_writes))
@@ -77,7 +78,7 @@ def facts_of(bench: Bench, work: Workload) -> Traced:
 
 
 def hot_writes(hotness: Hotness) -> float:
-    """The share of the page writes that goes to hot pages."""
+    """Returns the share of page writes that go to hot pages."""
     hot, cold = hotness.means.hot_writes or 0.0, hotness.means.cold_writes or 0.0
     return hot / (hot + cold) if hot + cold else 0.0
 
@@ -104,8 +105,8 @@ def reduce(experiment: Experiment, run: Run, result: Result, traced: Traced) -> 
 
 
 def lacks_hot_data(point: Point) -> bool:
-    """Whether a smaller share of the writes goes to hot pages than in any trace of Table 1. It is
-    measured on the trace, with no drive and no scheme."""
+    """Returns whether a smaller share of the writes goes to hot pages than on any trace of Table 1.
+    The share is measured on the trace, without a drive or a scheme."""
     return point.hot_writes < LEAST_HOT
 
 

@@ -1,4 +1,4 @@
-"""What the size of a model changes: src2_0 at 1/32, at 1/8 and as large as the paper's drive."""
+"""Effect of a model's size: src2_0 at 1/32, at 1/8 and at the size of the paper's drive."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def by_size(points: Sequence[Point]) -> Numbers:
 
 
 def full_size(points: Sequence[Point]) -> Numbers:
-    """The paper's size beside that of all other stand-ins, at every skew."""
+    """Returns the paper's size next to the size of all other stand-ins, at every skew."""
     rows: list[Row] = []
     for skew in dict.fromkeys(p.skew for p in points if p.trace == SRC2_0_WHOLE):
         values = by_seed(place_of(points, skew=str(skew)))

@@ -37,9 +37,9 @@ def worked_examples() -> list[Numbers]:
 
 
 def with_ages(ages: Sequence[int]) -> list[int]:
-    """Returns writes that leave pages with these ages, of which the youngest is 1, and no other
-    page with an age. At each time it writes one page: the page that gets the age of that time, or
-    the next younger one."""
+    """Returns writes that leave pages with these ages, and no other page with an age. The youngest
+    age is 1. At each time it writes one page: the page that gets the age of that time, or the next
+    younger one."""
     rising = sorted(ages, reverse=True)
     young = [max(age for age in rising if age <= at) for at in range(rising[0], 0, -1)]
     return [OTHERS + rising.index(age) for age in young]

@@ -74,7 +74,7 @@ LEAST_HUNDRED, FEW_HUNDRED = 100, 500
 """Limits for "a few hundred". A number below one hundred would be called tens."""
 MISCLASSIFIED = 0.05
 ORDERS = 100
-""" "Orders of magnitude" means two at least."""
+"""Factor for "orders of magnitude": two orders at least."""
 
 
 def _at(gap: int) -> Measure[Hotness]:

@@ -1,8 +1,8 @@
-"""What the NCQ-aware buffer's paper claims, and where in what it leaves open each claim is asked.
+"""Claims of the NCQ-aware buffer's paper, each with the open parameters over which it is tested.
 
-The paper states per cents without a base. Those of hit ratios are read as points, as a quotient
-would be a difference of a few hits; those of bandwidth and IOPS as changes. "Up to" is the largest
-gain of all sizes of the buffer.
+The paper states per cents without a base. Per cents of hit ratios are read as points, because a
+quotient would be a difference of a few hits. Per cents of bandwidth and IOPS are read as relative
+changes. "Up to" is the largest gain over all sizes of the buffer.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from .reduce import Point
 BOTH = (FIRST, SECOND)
 
 EFFECT = 0.005
-"""Half a point, or half a per cent: what is less is 0 in a paper that prints whole per cents."""
+"""Half a point, or half a per cent. A smaller change is 0 in a paper that prints whole per
+cents."""
 MORE = Region(low=EFFECT)
 
 LOW = 0.5
-"""Of the gain, or the queue, with the smallest buffer, up to which one is low or short; the paper
+"""A gain or queue is low or short up to this share of its value with the smallest buffer. The paper
 gives no number."""
 
 DRIVE = ("span", "speed", "pins", "alignment")
@@ -49,7 +50,7 @@ PAPER = {
 """The gains that the text states, by the number of a run."""
 
 Gain = Callable[[At[Point], str, int], float]
-"""Over LRU, of a workload with a buffer of so many MiB."""
+"""Measures the gain over LRU on a workload, with a buffer of this many MiB."""
 
 
 def hit_gain(at: At[Point], name: str, mib: int) -> float:
@@ -65,7 +66,8 @@ def iops_gain(at: At[Point], name: str, mib: int) -> float:
 
 
 def sizes(at: At[Point]) -> list[int]:
-    """Of the buffer in MiB, as far as the paper's figures are taken to reach."""
+    """Returns the sizes of the buffer in MiB, up to the assumed largest size in the paper's
+    figures."""
     return [mib for mib in CLAIMED if mib <= REACHES[at.place["reach"]]]
 
 
@@ -82,7 +84,7 @@ def _up_to(gain: Gain, name: str) -> Measure[Point]:
 
 
 def _six(at: At[Point]) -> Values:
-    """Each of the paper's numbers: ours over it."""
+    """Returns our value of each of the paper's numbers, as a multiple of it."""
     ours = {
         "hit_ratio": lambda name: hit_gain(at, name, SMALLEST),
         "write_mb_s": lambda name: most(bandwidth_gain, at, name),
@@ -99,7 +101,7 @@ _SHORT = {"hit_ratio": "hits", "write_mb_s": "bandwidth", "iops": "IOPS"}
 
 
 def _every_size(*gains: Gain) -> Measure[Point]:
-    """The least of the gains for each workload and size."""
+    """Measures the smallest of the gains for each workload and size."""
     return lambda at: {
         f"{name}, {mib} MiB": min(gain(at, name, mib) for gain in gains)
         for name in BOTH
@@ -108,7 +110,8 @@ def _every_size(*gains: Gain) -> Measure[Point]:
 
 
 def _falls(name: str) -> Measure[Point]:
-    """By how much the gain with the smallest buffer is above that with each larger one."""
+    """Measures how far the gain with the smallest buffer lies above the gain with each larger
+    buffer."""
 
     def measure(at: At[Point]) -> Values:
         first, *others = sizes(at)
@@ -119,12 +122,13 @@ def _falls(name: str) -> Measure[Point]:
 
 
 def _low(name: str) -> Measure[Point]:
-    """By how much the gain with the largest buffer is below half of that with the smallest."""
+    """Measures how far the gain with the largest buffer lies below half of the gain with the
+    smallest."""
     return lambda at: {"": LOW * hit_gain(at, name, SMALLEST) - hit_gain(at, name, sizes(at)[-1])}
 
 
 def _short_queue(name: str) -> Measure[Point]:
-    """Commands that wait with the largest buffer, of those that do with the smallest."""
+    """Measures the commands that wait with the largest buffer, relative to the smallest buffer."""
 
     def measure(at: At[Point]) -> Values:
         before, after = (at(name, sized(NCQ, mib)).waiting for mib in (SMALLEST, sizes(at)[-1]))
@@ -134,7 +138,7 @@ def _short_queue(name: str) -> Measure[Point]:
 
 
 def _small_buffer(at: At[Point]) -> Values:
-    """The gains with buffers that are smaller than what a full queue asks for."""
+    """Returns the gains with buffers that are smaller than the demand of a full queue."""
     return {
         f"{name}, {mib} MiB": hit_gain(at, name, mib)
         for name in BOTH
@@ -193,7 +197,7 @@ def _claim(
     lines: tuple[str, ...] = _lines(*CLAIMED),
     premise: Premise[Point] | None = None,
 ) -> Claim[Point]:
-    """A claim; each has LRU with the smallest buffer among its lines, for the filter."""
+    """Returns a claim. Each has LRU with the smallest buffer among its lines, for the filter."""
     return Claim(key, text, origin, axes, workloads, lines, measure, region, said, premise=premise)
 
 
@@ -248,7 +252,8 @@ ALL_SIX = _claim(
 
 
 def _has_gain(name: str, least: float) -> Premise[Point]:
-    """That there is a gain that can fall: one that is less cannot fall by what counts as less."""
+    """Returns the premise that there is a gain that can fall. A smaller gain cannot fall by the
+    least amount that counts."""
     return Premise(
         f"without a gain of {100 * least:g} points with 1 MB, which could fall",
         _at_smallest(name),
@@ -386,4 +391,4 @@ UNCHECKED: tuple[AnyClaim, ...] = (
         "the time that the controller's firmware takes for its lists is no part of the clock",
     ),
 )
-"""What no run says anything about."""
+"""Statements for which no run gives information."""

@@ -1,4 +1,4 @@
-"""The NCQ-aware buffer's experiment as data: what is compared, on what, and what is left open."""
+"""The NCQ-aware buffer's experiment as data: lines, workloads, and the parameters left open."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ FIRST, SECOND = "Workload 1", "Workload 2"
 RECORDS = {FIRST: MIB // 4, SECOND: MIB}
 """Bytes of a record, from the paper's Table I."""
 GAPS = {FIRST: "0.83ms", SECOND: "5.02ms"}
-"""Means of the times between two commands, from the same."""
+"""Mean times between two commands, from the paper's Table I."""
 
 SIZES = (1, 2, 4, 8, 16, 32)
-"""Of the buffer, in MiB, as the figures have them."""
+"""Sizes of the buffer in MiB, as in the figures."""
 CLAIMED = (1, 8, 32)
-"""Those that claims are asked with: the paper's 1 MB, and what a full queue of either workload asks
-for."""
+"""Sizes for which claims are tested: the paper's 1 MB, and the demand of a full queue of either
+workload."""
 SMALLEST = CLAIMED[0]
 QUEUED = {name: DEPTH * record // MIB for name, record in RECORDS.items()}
-"""What a full queue asks for, in MiB."""
+"""Demand of a full queue, in MiB."""
 REACHES = {"1 to 8 MiB": QUEUED[FIRST], "1 to 32 MiB": QUEUED[SECOND]}
 
 
 @dataclass(frozen=True)
 class Size:
-    """Commands that are played of each workload."""
+    """Number of commands that are played of each workload."""
 
     first: int
     second: int
@@ -38,10 +38,11 @@ class Size:
 
 QUICK = Size(3_000, 1_000)
 FULL = Size(10_000, 3_000)
-"""In full a share of hits of 3 % scatters by a fifth and a third of a point from seed to seed."""
+"""With these numbers, a hit ratio of 3 % scatters by a fifth and a third of a point from seed to
+seed."""
 
 LRU, NCQ = "LRU", "NCQ-aware LRU"
-"""Lines as the paper has them, with a size of the buffer: "LRU, 1 MiB"."""
+"""Lines of the paper. A size of the buffer completes the name: "LRU, 1 MiB"."""
 
 SCHEMES = {
     "lru": ("LRU", {"buffer.scheme": "lru"}),
@@ -59,13 +60,14 @@ SCHEMES = {
     "clc": ("CLC", {"buffer.scheme": "clc"}),
     "belady": ("Bound", {"buffer.scheme": "belady"}),
 }
-"""By our key: the label, and the settings."""
+"""Label and settings by our key."""
 READINGS = {"counted": "ncq", "on arrival": "ncq-arrival", "moves": "ncq-move"}
-"""Of "pinned", "virtual MRU" and "no action is required": our scheme by the choice's key."""
+"""Readings of "pinned", "virtual MRU" and "no action is required": our scheme by the choice's
+key."""
 
 
 def sized(scheme: str, mib: int) -> str:
-    """A line, of the paper's or of ours, with a buffer of so many MiB."""
+    """Returns the name of a line, the paper's or ours, with a buffer of `mib` MiB."""
     return f"{scheme}, {mib} MiB"
 
 
@@ -77,7 +79,7 @@ LINES = tuple(
 
 
 def as_fast_as(ways: int) -> dict[str, str]:
-    """The preset's 16 dies, with all times of the flash those of so many."""
+    """Scales all times of the flash so that the preset's 16 dies are as fast as `ways` ways."""
 
     def nanoseconds(preset: int) -> str:
         return f"{preset * 16 // ways}ns"
@@ -92,7 +94,7 @@ def as_fast_as(ways: int) -> dict[str, str]:
 
 
 def ways(channels: int, dies: int) -> dict[str, str]:
-    """The block of 32 pages over so many dies, an erase taking its share of 2 ms."""
+    """Spreads the block of 32 pages over the dies. An erase takes its share of 2 ms."""
     in_all = channels * dies
     return {
         "flash.channels": str(channels),

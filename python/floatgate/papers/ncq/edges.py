@@ -1,5 +1,6 @@
-"""What is asked of the NCQ-aware buffer outside the domain of its claims: finer speeds of the drive
-where its numbers are met at once, and the case in which it is to be no better than LRU."""
+"""Extra runs of the NCQ-aware buffer outside the domain of its claims. One set has finer speeds of
+the drive where its numbers are met at once. The other set is the case in which the buffer should be
+no better than LRU."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from .domain import LRU, NCQ, READINGS, SCHEMES, WAYS, as_fast_as, sized
 from .reduce import Point
 
 FINER = (21, 22)
-"""Ways between 20, with which a drive writes 200 MB/s, and 24, with which it writes 238: the speeds
-that are swept step over the 209 MB/s that workload 2 asks for."""
+"""Ways between 20, with which a drive writes 200 MB/s, and 24, with which it writes 238 MB/s. The
+swept speeds skip the 209 MB/s that workload 2 demands."""
 FINER_SPAN = "192 MiB"
-"""For which the law has the paper's 4 points."""
+"""Span for which the law has the paper's 4 points."""
 
 
 def finer(experiment: Experiment) -> Experiment:
-    """The experiment at these speeds, on one span, with pins that are counted and records."""
+    """Returns the experiment at these speeds, on one span, with counted pins and with records."""
     speeds = tuple(Choice(f"{ways} ways", as_fast_as(ways)) for ways in FINER)
     one = {"span": FINER_SPAN, "pins": "counted", "alignment": "records"}
     axes = [
@@ -40,8 +41,8 @@ def all_speeds(experiment: Experiment) -> Axis:
 ENOUGH = 1024
 """MiB of a buffer that holds every span."""
 SIZE = 8
-"""MiB of the buffer that the claim is asked with: what a full queue of workload 1 asks for. The
-filter looks at the smallest one, so that it leaves none of this out."""
+"""MiB of the buffer in the claim: the demand of a full queue of workload 1. The filter looks at the
+smallest buffer, so it leaves no point of the claim out."""
 
 WORST_CASE = Axis(
     "worst",
@@ -64,7 +65,7 @@ WORST_CASE = Axis(
 
 
 def worst(experiment: Experiment) -> Experiment:
-    """The experiment where the scheme is to be no better than LRU."""
+    """Returns the experiment where the scheme should be no better than LRU."""
     large = [
         Line(sized(key, ENOUGH), label, {**settings, "buffer.capacity": f"{ENOUGH}MiB"})
         for key, (label, settings) in SCHEMES.items()
@@ -76,7 +77,7 @@ def worst(experiment: Experiment) -> Experiment:
 
 
 def _differences(at: At[Point]) -> Values:
-    """Gains over LRU, in hits as a difference and in bandwidth as a relative change."""
+    """Returns gains over LRU: of hits as a difference, of bandwidth as a relative change."""
     return {
         f"{what} of {name}": gain(at, name, SIZE)
         for name in BOTH
@@ -104,7 +105,7 @@ WORST_CLAIMS = (
 
 
 def by_construction(measured: Measured) -> Measured:
-    """Our number without a verdict: a check of the scheme that could hardly end otherwise."""
+    """Returns our number without a verdict. It checks the scheme and could hardly end otherwise."""
     why = (
         "by construction: nothing is queued, or nothing leaves, so that there is nothing to choose"
     )

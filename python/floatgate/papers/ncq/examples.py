@@ -1,4 +1,4 @@
-"""The NCQ paper's worked examples: the blocks that Figure 2 moves, and Table I as it is played."""
+"""The NCQ paper's worked examples: the blocks that Figure 2 moves, and Table I as played."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .domain import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
 
 PAGE = 4096
 BLOCK, FIRST, PAGES = 64, 100, 100
-"""N_pages, and the command R of so many pages from the first."""
+"""N_pages, and the command R: its first page and its number of pages."""
 BUFFER = 4 * BLOCK
-"""Pages."""
+"""Size of the buffer in pages."""
 OTHERS = 110
-"""Pages that are buffered after these, two blocks: room for R when they leave."""
+"""Pages that are buffered later and fill two blocks. They make room for R when they leave."""
 BEFORE = {0: 10, 1: 100, 2: 130, 3: 192, 4: 260}
-"""A page of each block that may be buffered before; R writes those of blocks 1 to 3."""
+"""A page of each block that may be buffered earlier. R writes the pages of blocks 1 to 3."""
 SECOND_NS = 1_000_000_000
 
 
 def figure_2() -> Numbers:
-    """Whether a buffered block is kept for R, behind a command for which a block has to leave."""
-    # As printed, max_bn is that of the first page and min_bn that of the last.
+    """Shows whether a buffered block is kept for R while an earlier command forces a block out."""
+    # As printed, max_bn is the first page's block and min_bn the last page's block.
     ends = FIRST // BLOCK, (FIRST + PAGES - 1) // BLOCK
     rows: list[Row] = []
     for block, page in BEFORE.items():
@@ -63,13 +63,13 @@ def _said(is_so: bool) -> str:
 
 
 def _stays(page: int, scheme: str) -> bool:
-    """Whether the page is found by R or, if R does not write it, by a read after all."""
+    """Returns whether R finds the page, or a final read if R does not write the page."""
     requests = [
         Request(page, write=True),
         Request(40 * BLOCK, OTHERS, write=True, at_ns=1),
-        # Something to wait behind, so that the next two are in the queue at once.
+        # The next two commands wait behind this one, so both are in the queue at once.
         Request(30 * BLOCK, write=True, at_ns=SECOND_NS),
-        # A page more than there is room for.
+        # One page more than there is room for.
         Request(16 * BLOCK, BUFFER - OTHERS - 1, write=True, at_ns=SECOND_NS + 1),
         Request(FIRST, PAGES, write=True, at_ns=SECOND_NS + 2),
     ]
@@ -84,7 +84,7 @@ def _stays(page: int, scheme: str) -> bool:
 
 
 def table_1(experiment: Experiment, full: bool) -> Numbers:
-    """What the paper prints of its workloads beside the requests that are played."""
+    """Returns the paper's numbers for its workloads next to the requests that are played."""
     rows: list[Row] = []
     place = experiment.places((), full)[0]
     for name, record in RECORDS.items():

@@ -1,4 +1,4 @@
-"""The NCQ-aware buffer's figures: the paper's three, and its gains beside what is stated."""
+"""The NCQ-aware buffer's figures: the paper's three, and its gains next to the stated numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METRICS = {
 INTERVALS = "Whiskers: 95% intervals over seeds."
 
 Series = Mapping[tuple[str, str, int], list[float]]
-"""A value per seed by trace, line and size of the buffer."""
+"""Values per seed, by trace, line and size of the buffer."""
 
 
 def figures(found: Sequence[Point]) -> list[Exhibit]:
@@ -51,7 +51,8 @@ def values(found: Iterable[Point], metric: str) -> Series:
 
 
 def gains(found: Sequence[Point], metric: str) -> Series:
-    """The same over LRU with the same requests: of hits a difference, else a relative change."""
+    """Returns each series relative to LRU with the same requests: a difference for hits, otherwise
+    a relative change."""
     base = {(p.trace, p.buffer_mib, p.seed): getattr(p, metric) for p in found if p.line == "lru"}
     series: dict[tuple[str, str, int], list[float]] = {}
     for p in found:
@@ -135,9 +136,9 @@ LAW = "1 \N{MINUS SIGN} (1 \N{MINUS SIGN} record / span) to the Q \N{MINUS SIGN}
 
 
 def law(name: str, span_mib: int) -> float:
-    """The share of commands for whose record another one is in the queue, where the queue is full
-    and the record stays for it: what pins find. To first order (Q - 1) x record / span, which is
-    above what can be where much of the span is queued."""
+    """Returns the share of commands for whose record another command is in the queue, if the queue
+    is full and the record stays until then. Pins find this share. To first order it is (Q - 1) x
+    record / span, which is too high where the queue covers much of the span."""
     return 1 - (1 - RECORDS[name] / (span_mib * MIB)) ** (DEPTH - 1)
 
 

@@ -1,7 +1,8 @@
 """The NCQ-aware write buffer: blocks that queued commands will use stay (Kim and Kim, 2013).
 
-The paper's Figures 3 to 5 are lost, and it states no geometry, timing, span or capacity; what is
-checked is what its text says. What we chose, and why: the preset `ncq13`, and docs/papers/ncq.md.
+The paper's Figures 3 to 5 are lost, and the paper states no geometry, timing, span or capacity. The
+reproduction checks its text. Our choices and their reasons are in the preset `ncq13` and in
+docs/papers/ncq.md.
 """
 
 from __future__ import annotations
@@ -48,13 +49,13 @@ results were seen.
 With --full, the table of numbers that are met at once has two more speeds on one span, between \
 those that claims are asked with.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 BESIDE = {
     "claims-otherwise": ("The claims with one thing taken otherwise", ("otherwise",)),
     "claims-arrivals": ("The claims by arrivals and speed", ("arrivals", "speed")),
 }
-"""Tables of the claims along axes that they are not swept over."""
+"""Tables of the claims along axes that the claims do not sweep."""
 
 
 def _experiment(lab: Lab) -> Experiment:
@@ -62,7 +63,7 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """The runs of figures and of the tables next to the verdicts."""
+    """Yields the runs of figures and of the tables next to the verdicts."""
     lines = [sized(scheme, mib) for scheme, mib in product(SCHEMES, SIZES)]
     pair = [sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), CLAIMED)]
     asked = [(experiment.places((), full), lines)]
@@ -96,7 +97,7 @@ def _more(found: Findings[Point]) -> More:
 
 
 def _met(found: Findings[Point], between: Sequence[Judged[Point]]) -> list[Numbers]:
-    """Where the six numbers are met at once; pairs of them with the speeds that are swept."""
+    """Shows where the six numbers are met at once, and pairs of them with the speeds in between."""
     rows: Mapping[str, Sequence[Row]] = {claim.key: ours.rows for claim, ours in between}
 
     def with_finer(judged: Judged[Point]) -> Judged[Point]:

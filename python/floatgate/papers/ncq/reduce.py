@@ -1,4 +1,5 @@
-"""Runs of the NCQ-aware buffer reduced to numbers, and which runs say nothing."""
+"""Runs of the NCQ-aware buffer reduced to numbers, and the filter for runs that give no
+information."""
 
 from __future__ import annotations
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+    """One run, reduced to the numbers for figures and claims. Shares and ratios are 0 to 1."""
 
     trace: str
     line: str
-    """Key of the scheme, e.g. "ncq"; the reading of the paper is part of it."""
+    """Key of the scheme, e.g. "ncq". The reading of the paper is part of it."""
     buffer_mib: int
     span: str
     speed: str
@@ -29,16 +30,16 @@ class Point:
     otherwise: str
     seed: int
     hit_ratio: float
-    """Pages found of the pages that commands ask for."""
+    """Share of the commands' pages that are found in the buffer."""
     write_mb_s: float
     iops: float
     busy: float
     """Share of the time in which the drive serves a command."""
     waiting: float
-    """Commands that wait, on average, at most as many as the queue holds."""
+    """Mean number of waiting commands, at most the queue's depth."""
     write_amplification: float
     switch: float
-    """Merges a command; so are the following."""
+    """Merges per command. The next fields have this unit, too."""
     partial: float
     full: float
 
@@ -73,17 +74,17 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
 
 
 def _choice(experiment: Experiment, run: Run, axis: str) -> str:
-    """The choice on an axis whose default changes nothing."""
+    """Returns the choice on an axis whose default changes nothing."""
     return run.at(axis) or experiment.axis(axis).default
 
 
 BUSY = 0.95
-"""The share of the time from which a drive is as good as always at work."""
+"""Share of time from which a drive counts as always at work."""
 
 
 def keeps_up(point: Point) -> bool:
-    """Whether the drive does all that it is asked for with LRU and the smallest buffer: then no
-    buffer can change its bandwidth, and there is hardly a queue to look into."""
+    """Returns whether the drive keeps up with all requests with LRU and the smallest buffer. Then
+    no buffer can change its bandwidth, and the queue is nearly empty."""
     return point.line == "lru" and point.buffer_mib == SMALLEST and point.busy < BUSY
 
 

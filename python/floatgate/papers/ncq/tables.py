@@ -1,4 +1,5 @@
-"""The NCQ-aware buffer's tables: what its gains depend on, and where how much of it is met."""
+"""The NCQ-aware buffer's tables: the parameters that change its gains, and where its numbers are
+met."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ def tables(found: Sequence[Point]) -> list[Exhibit]:
 
 
 def _departures(found: Sequence[Point]) -> list[Exhibit]:
-    """Gains and waiting commands by size of the buffer, with one thing after the other changed."""
+    """Returns gains and waiting commands by size of the buffer, with one parameter changed at a
+    time."""
     return [
         _by_size(
             "hits",
@@ -98,7 +100,7 @@ def _row(
 
 
 def offered(name: str) -> float:
-    """MB/s that a workload asks for."""
+    """Returns the MB/s that a workload demands."""
     return RECORDS[name] / 1e6 / (float(GAPS[name].removesuffix("ms")) / 1e3)
 
 
@@ -111,7 +113,7 @@ SPEEDS: Mapping[str, Callable[[float], str]] = {
 
 
 def _speeds(found: Sequence[Point]) -> Numbers:
-    """How fast the drives are against what the workloads offer."""
+    """Compares the speed of the drives with the demand of the workloads."""
     rows: list[Row] = []
     known = {(p.speed, p.alignment) for p in found}
     speeds = [choice.key for choice in next(a for a in AXES if a.key == "speed").choices]
@@ -185,7 +187,7 @@ def _merges(found: Sequence[Point]) -> Numbers:
 
 
 def asked_with(found: Findings[Point], key: str, title: str, *axes: str) -> Numbers:
-    """Every claim at the middle of its domain with other choices on these axes."""
+    """Returns every claim at the middle of its domain with other choices on these axes."""
     rows: list[Row] = []
     places: dict[str, None] = {}
     for claim in CLAIMS:

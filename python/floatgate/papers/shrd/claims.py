@@ -1,6 +1,6 @@
-"""What the slides of SHRD claim, and where in what they leave open each claim is asked.
+"""Claims of SHRD's slides, each with the open parameters over which it is tested.
 
-The bars of the slides are lost; their prose is what is checked.
+The bars of the slides are lost. The reproduction checks their prose.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ from .domain import (
 from .reduce import Point
 
 EFFECT = 0.005
-"""Half a per cent: what is less is 0 in slides that speak of times and of whole factors."""
+"""Half a per cent. A smaller change is 0 in slides that use times and whole factors."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NOT_MORE, NOT_LESS = Region(high=EFFECT), Region(low=-EFFECT)
 
 SMALL = Region(EFFECT, 0.2, beyond=ABOVE)
-"""A gain, and one of no more than a fifth. The slides give no number; a fifth is what they would
-hardly call small beside a factor of 30."""
+"""A gain of a fifth at most. The slides give no number. They would hardly call more than a fifth
+small next to a factor of 30."""
 STEADY = Region(low=0.8)
-"""Throughput with a small cache, of that with a large one: the same fifth."""
+"""Least throughput with a small cache, relative to a large cache. The limit is also a fifth."""
 HALF = Region(high=0.5)
-"""What "falls" and "few" are at least: to half. The slides give no number."""
+"""Smallest drop for "falls" and "few": to half. The slides give no number."""
 
 BOTH = (DFTL, SHRD)
 SPAN = frozenset({"span"})
@@ -73,8 +73,9 @@ def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Measure[Point]:
 
 
 def _in_bursts(at: At[Point]) -> float:
-    """All writes of a burst arrive at once, so that their mean response is half of what the burst
-    takes: the ratio of these is that of the throughputs."""
+    """Returns the ratio of throughputs. All writes of a burst arrive at once, so their mean
+    response is half of the burst's duration, and the ratio of mean responses equals the ratio of
+    throughputs."""
     return at(BURSTS, DFTL).mean_us / at(BURSTS, IDLE).mean_us
 
 
@@ -89,12 +90,12 @@ def _responses(at: At[Point]) -> Values:
 
 
 def _loads(base: str) -> Callable[[At[Point]], float]:
-    """Relative change of the map pages loaded for a page that has left the log."""
+    """Measures the relative change of the map pages loaded per page that has left the log."""
     return lambda at: at(RANDOM, SHRD).settled_loads / at(RANDOM, base).settled_loads - 1
 
 
 def _cleaning(at: At[Point]) -> float:
-    """Relative change of the pages of data programmed for a write, cleaning's included."""
+    """Returns the relative change of the data pages programmed per write, including cleaning."""
     return (1 + at(RANDOM, SHRD_COUNTED).copies) / (1 + at(RANDOM, DFTL_COUNTED).copies) - 1
 
 
@@ -382,4 +383,4 @@ UNCHECKED: tuple[AnyClaim, ...] = (
         "it takes both file systems, reading the same files",
     ),
 )
-"""What no run of ours can say anything about."""
+"""Statements for which no run of ours gives information."""

@@ -1,7 +1,7 @@
 """SHRD's recovery: power fails at moments of a workload, and every page must be right afterwards.
 
-A drive of its own, small enough that it is gone through many times: what is asked is whether data
-is lost, which no clock and no size matters to.
+The test uses a separate drive. It is small enough to explore many moments. The only question is
+whether data is lost, and neither time nor size changes the answer.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
-"""One moment of so many is explored, quickly and in full."""
+"""One moment of this many is explored, quickly and in full."""
 PLAYED = "hotcold:span=4MiB,r=0.9,f=0.05,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
-"""Two and a half times what the drive holds, so that it cleans; most of it to a twentieth, so that
-much in the log is out of date; some requests of other kinds."""
+"""Two and a half times the drive's capacity, so that the drive cleans. Most writes go to a
+twentieth of the pages, so that much of the log is out of date. Some requests are of other kinds."""
 DRIVE = {
     "flash.superblock": "8",
     "flash.pages_per_block": "16",
@@ -40,7 +40,7 @@ DRIVE = {
     "shrd.contiguous": "16",
     "shrd.exclude_below": "0B",
 }
-"""The prototype with 4 MiB: an erase unit is half of the log."""
+"""The prototype with 4 MiB. An erase unit is half of the log."""
 
 AXES = (
     Axis(
@@ -67,7 +67,7 @@ AXES = (
 
 @dataclass(frozen=True)
 class Crashes:
-    """The losses of power of one run."""
+    """Results of the power losses in one run."""
 
     trace: str
     line: str
@@ -76,11 +76,11 @@ class Crashes:
     seed: int
     explored: int
     moments: int
-    """At which power can fail."""
+    """Number of moments at which power can fail."""
     lost: int
-    """Pages with a version that they may not have."""
+    """Pages with a version that they must not have."""
     reads_mean: float
-    """Pages of flash read by a recovery."""
+    """Mean number of flash pages that a recovery reads."""
 
 
 EXPERIMENT = Experiment(
@@ -133,7 +133,7 @@ def explore(
 def judged(
     full: bool, progress: Progress | None, kept: Cache | None
 ) -> tuple[Numbers, Judged[Crashes]]:
-    """What was explored as a table, and the claim that no run with a clock says anything about."""
+    """Returns a table of the explored moments, and the claim that no run with a clock can test."""
     crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, progress, kept)
     found = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
     every = list(crashes.values())
@@ -141,13 +141,13 @@ def judged(
 
 
 def at_most(losses: int) -> float:
-    """The largest share of losses that could lose a page where none of so many did, with a chance
-    of one in twenty: the exact form of the rule of three."""
+    """Returns the largest share of losses that could lose a page if none of `losses` did, with a
+    chance of one in twenty. It is the exact form of the rule of three."""
     return 1.0 - float(0.05 ** (1 / losses))
 
 
 def bounded(found: Measured, points: Sequence[Crashes]) -> Measured:
-    """Where nothing was lost, how often something could be: the mean of zeros has no interval."""
+    """Adds an upper bound if nothing was lost, because the mean of zeros has no interval."""
     losses, lost = (sum(getattr(point, name) for point in points) for name in ("explored", "lost"))
     if lost or not losses:
         return found

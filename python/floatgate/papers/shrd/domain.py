@@ -1,4 +1,4 @@
-"""SHRD's experiment as data: what is compared, on what, and what the slides leave open."""
+"""SHRD's experiment as data: lines, workloads, and the parameters that the slides leave open."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from floatgate.papers.kit.trace_files import Source
 DEVICE = "shrd17"
 PAGE = 4096
 TOGETHER = 8
-"""Flash pages of a map page of the prototype, which are read and written as one."""
+"""Flash pages in a map page of the prototype. It reads and writes them together."""
 MAP_PAGE = TOGETHER * PAGE
 ENTRY = 4
-"""Bytes of a map entry: the slides."""
+"""Bytes of a map entry, from the slides."""
 PROTOTYPE = 4
-"""Map pages in the cache of the authors' drive as released, which has 128 KiB."""
+"""Map pages in the cache of the drive that the authors released. The cache has 128 KiB."""
 
 RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
 STREAM = "sequential writes of 4 KiB"
@@ -36,7 +36,7 @@ DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
 DFTL_COUNTED, SHRD_COUNTED = "DFTL, aged, without a clock", "SHRD, aged, without a clock"
 LARGE_DFTL, LARGE_SHRD = "DFTL, large cache", "SHRD, large cache"
 ANY, ON_EXT4 = "the workload", "the load"
-"""Workloads and lines as claims have them; the last two are what an axis says."""
+"""Workloads and lines in claims. The last two names are placeholders that an axis replaces."""
 
 SOURCES = (
     Source(PGBENCH, EXT4, "capture-pgbench-ext4-656k.csv.zst"),
@@ -45,47 +45,47 @@ SOURCES = (
 )
 
 LIMIT = 100_000
-"""Requests of a capture, which touch pages whose map is larger than the least cache, so that an
-eighth of it or half can be kept."""
+"""Requests of a capture. The map of their pages is larger than the smallest cache, so a cache can
+hold an eighth of it or half."""
 SKIPPED = {PGBENCH: 65_629, ROCKSDB: 90_481, POSTMARK: 99_587}
-"""The first tenth of each capture: files are made and tables loaded before what is measured begins,
-which is no part of a benchmark. One rule for all of them."""
+"""Requests of the first tenth of each capture, which are skipped. They create files and load tables
+before the measured benchmark begins. One rule covers all captures."""
 
 LOG = 16_384
 """Slots of the slides' log of 64 MiB."""
 WRITES = 8 * LOG
-"""Requests of a closed loop: the largest log is gone through four times, so that what is left in it
-unremapped at the end is a sixteenth of what was written, or three with the largest window. Mixed
-requests write half of that, over the log of 64 MiB; where most are reads, twice as many are needed
-for more than one window of any size."""
+"""Requests of a closed loop. The largest log is filled four times, so the pages left in it at the
+end are a sixteenth of the writes, or three with the largest window. Mixed requests write half as
+much, over the log of 64 MiB. A workload of mostly reads needs twice the requests for more than one
+window of any size."""
 
 
 QUICK, FULL = 2, 6
-"""Bursts."""
+"""Number of bursts."""
 
 SPANS = ("4 GiB", "16 GiB", "32 GiB")
 NARROW = ("1 GiB", "2 GiB")
-"""Spans of the figure that looks for 30 times. A cache of 128 KiB has an eighth of the map of the
-first, which is not small: no claim is asked there."""
+"""Spans of the figure that searches for the factor of 30. A cache of 128 KiB has an eighth of the
+first span's map, which is not small, so no claim is tested there."""
 SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
 RATES = {"165/s": 165, "330/s": 330, "660/s": 660}
 """Requests a second."""
 BURST = 15 * LOG // 16
-"""Writes: nearly a log."""
+"""Writes in a burst: nearly a full log."""
 PERIOD = 60.0
-"""Seconds from a burst to the next."""
+"""Seconds from one burst to the next."""
 
 HOST = frozenset({"log", "window", "outstanding", "threshold"})
-"""What is the business of SHRD's host alone."""
+"""Axes that affect SHRD's host only."""
 UNSCALED = frozenset({"share", "threshold"})
 SCALED = frozenset({"cache", "spare"})
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
-"""Axes that are not swept with other spare space than the prototype's, for time. It comes behind
-those that say how large a drive is."""
+"""Axes that are swept only with the prototype's spare space, to save time. This follows the axes
+that set the size of a drive."""
 
 
 def generated(bursts: int) -> list[Workload]:
-    """Everything that is no trace, over each of the spans."""
+    """Returns all generated workloads, over each of the spans."""
     found = []
     for span in (*NARROW, *SPANS):
         uniform = f"uniform:span={span.replace(' ', '')},size=4KiB"
@@ -111,7 +111,7 @@ def generated(bursts: int) -> list[Workload]:
         sequential = f"sequential:span={span.replace(' ', '')}"
         large = Played(f"{sequential},size=128KiB,writes={WRITES // 8}")
         small = Played(f"{sequential},size=4KiB,writes={WRITES}")
-        # The large ones are as large as the largest threshold, which decides where they go.
+        # The large requests equal the largest threshold, which decides where they go.
         found.append(Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, large, frozenset({"share"})))
         found.append(Workload(f"{STREAM}, {span}", STREAM, small, UNSCALED))
     return found
@@ -145,8 +145,8 @@ def _over(span: str) -> dict[str, str]:
 
 
 def _loads(workload: str, names: Sequence[str]) -> tuple[Choice, ...]:
-    """Each as what a claim calls the workload. A capture has a span of its own, and all else none
-    of the axes of captures; writes of 128 KiB are small at one threshold."""
+    """Returns a choice for each workload name. A capture has a fixed span, and other workloads
+    ignore the axes of captures. Writes of 128 KiB are small at one threshold only."""
     captures, large = frozenset({"span"}), frozenset({"share"})
     return tuple(
         Choice(
@@ -163,13 +163,14 @@ def _at(rate: str) -> dict[str, str]:
 
 
 OWN = "0.48"
-"""The prototype's spare space: 32 GiB of its 62 are written over."""
+"""The prototype's spare space: the host writes 32 GiB of its 62 GiB."""
 HALF = "0.5"
-"""Spare space that gives 4, 16 and 32 GiB, and logs, whole map pages."""
+"""Spare space for which 4, 16 and 32 GiB, and the logs, are whole map pages."""
 BLOCKS = "24576"
-"""Of the drive for captures, 12 GiB: half is 6 GiB, as much as the largest of their devices."""
+"""Blocks of the drive for captures, 12 GiB. Half of it is 6 GiB, the size of the largest captured
+device."""
 ALL = "40MiB"
-"""A cache for the whole map of 32 GiB and the largest log."""
+"""Cache for the whole map of 32 GiB and the largest log."""
 
 AXES = (
     Axis(
@@ -323,17 +324,19 @@ AXES = (
 )
 
 _PLAIN = {"host.scheme": "plain", "queue.depth": "32"}
-"""A SATA drive takes 32 commands: who has 128 requests outstanding keeps the rest in the host."""
+"""A SATA drive takes 32 commands. With 128 outstanding requests, the rest waits in the host."""
 _IDLE = {
     "shrd.remap_threshold": "0.99",
     "shrd.remap_size": "1",
     "shrd.idle_after": "10ms",
 }
-"""All of the log at once, when the host has been idle for a while, or when it is nearly full."""
+"""Remaps the whole log at once, when the host has been idle for a while or the log is nearly
+full."""
 _COUNTED = {"start.fill": "random", "timing": "none"}
-"""Written over by two volumes at random, as a drive is that has been in use."""
+"""Starts from a drive that two volumes of random writes have overwritten, like a drive in use."""
 _AGED = {"start.fill": "random", "start.overwrites": "1"}
-"""By one volume: behind SHRD a drive is filled with the clock, which takes most of the time."""
+"""Starts after one volume of random writes. With SHRD the drive is filled with the clock on, which
+takes most of the time."""
 CLOCKED = frozenset({"controller"})
 SIZED = frozenset({"cache"})
 

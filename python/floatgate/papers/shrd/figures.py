@@ -1,4 +1,5 @@
-"""SHRD's figures: those of the slides, and what they leave open beside the numbers they print."""
+"""SHRD's figures: the slides' figures, and figures over the parameters that the slides leave
+open."""
 
 from __future__ import annotations
 
@@ -53,13 +54,13 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def times_dftl(points: Sequence[Point]) -> list[tuple[Point, float]]:
-    """Each point with its throughput as a multiple of DFTL's at the same place and seed."""
+    """Returns each point with its throughput as a multiple of DFTL's at the same place and seed."""
     base = {_same(p): p.iops for p in points if p.line == "dftl"}
     return [(p, p.iops / base[_same(p)]) for p in points if p.line != "dftl" and _same(p) in base]
 
 
 def _same(point: Point) -> tuple[Any, ...]:
-    """What a line shares with the DFTL that it is held against."""
+    """Returns the properties that a line shares with the DFTL run that it is compared with."""
     cache = point.cache or DEFAULTS["cache"]
     return point.trace, point.controller, cache, point.share, point.seed
 
@@ -81,7 +82,7 @@ def _span_gib(point: Point) -> float | None:
 
 
 OPENED: dict[str, str | None] = dict.fromkeys(("controller", "span", "log", "window", "cache"))
-"""The axes of the claim of 30 times, but for spare space."""
+"""The axes of the claim of 30 times, except spare space."""
 GAIN: dict[str, Key] = {
     "controller": lambda p: p.controller,
     "cache": lambda p: p.cache or DEFAULTS["cache"],
@@ -97,7 +98,7 @@ def _gain_line(point: Point) -> str:
 
 
 def _gain_pairs(points: Sequence[Point]) -> list[tuple[Point, float]]:
-    """Each run of the claims of 30 times, as a multiple of DFTL."""
+    """Returns each run of the claims of 30 times, as a multiple of DFTL."""
     runs = place_of(chosen_of(points, PLAIN, RANDOM), **OPENED)
     bursts = place_of(chosen_of(points, ("dftl", "shrd-idle"), BURSTS), **OPENED)
     base = {_same(p): p.mean_us for p in bursts if p.line == "dftl"}
@@ -159,7 +160,7 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
 
 
 def _latencies(points: Sequence[Point]) -> Bars:
-    """Both kinds of a mixed workload, at equal rates of arrival."""
+    """Draws reads and writes of a mixed workload, at equal rates of arrival."""
     runs = place_of(chosen_of(points, PLAIN, OPEN), controller=None, window=None)
     rows: list[Row] = []
     for kind in ("reads", "writes"):

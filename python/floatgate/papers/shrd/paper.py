@@ -1,7 +1,7 @@
 """SHRD: sequentialize in the host, randomize in the device (Kim, Shin, Jeong and Kim, FAST 2017).
 
-The slides' figures are lost; what is checked is their text. What we chose, and why: the preset
-`shrd17`, and docs/papers/shrd.md.
+The slides' figures are lost. The reproduction checks their text. Our choices and their reasons are
+in the preset `shrd17` and in docs/papers/shrd.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ An order counts from half a per cent.
 Left out of all verdicts alike: points at which a drive serves less than 95% of the requests that \
 arrive. Maps show these points. No closed loop has arrivals to fall behind.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 
 def _experiment(lab: Lab) -> Experiment:
@@ -46,8 +46,8 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """DFTL and SHRD on every workload, the bound on random writes, in full on all; and SHRD over
-    logs and thresholds."""
+    """Yields DFTL and SHRD on every workload, the bound on random writes (in full on all), and SHRD
+    over logs and thresholds."""
     windows = experiment.places(("controller", "window"), full)
     for name in (
         domain.RANDOM,
@@ -75,7 +75,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
 
 
 def _narrow(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """Over spans at which no claim is asked: it is looked for where the gain is 30."""
+    """Yields runs over spans outside every claim. A figure finds there the span at which the gain
+    is 30."""
     lines = {domain.RANDOM: (domain.DFTL, domain.SHRD), domain.BURSTS: (domain.DFTL, domain.IDLE)}
     for place in experiment.places(("controller", "log", "window"), full):
         for (name, each), span, seed in product(lines.items(), domain.NARROW, seeds_of(full)):

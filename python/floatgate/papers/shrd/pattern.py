@@ -1,6 +1,6 @@
-"""The order in which map entries are changed, with SHRD and without: the slides' postmark pictures.
+"""Order in which map entries change, with SHRD and without: the slides' postmark pictures.
 
-The engine's host layer says which; here they are only thinned and named.
+The engine's host layer gives the order. This module only thins it and adds labels.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ ORDERS = {
 }
 ENTRIES = MAP_PAGE // 4
 DOTS = 2500
-"""In a plot; more cannot be told apart."""
+"""Largest number of dots in a plot. A plot cannot show more as separate dots."""
 
 
 def pattern(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit]:
-    """The picture of a trace, and what it says in numbers."""
+    """Returns the picture of a trace, and its numbers."""
     found = bench.access_pattern(played, limit)
     rows: list[dict[str, Any]] = []
     numbers: list[dict[str, Any]] = []
@@ -73,22 +73,22 @@ def _where(page: int, found: dict[str, Any]) -> str:
 
 
 def _changes(pages: Sequence[int]) -> int:
-    """How often an entry is in another map page than the one before."""
+    """Counts how often an entry is in another map page than the previous entry."""
     frames = [page // ENTRIES for page in pages]
     return sum(a != b for a, b in pairwise(frames))
 
 
 SLIDES = ((32, 1024), (765, 1025), (128, 1026), (854, 1027))
-"""The slides' example: pages as they are written, and where in the log they go. The user has 1,024
-pages, behind which the log begins."""
+"""The slides' example: pages in the order of their writes, and their positions in the log. The user
+has 1,024 pages, and the log begins behind them."""
 ALONE = {"host.log": "1MiB", "shrd.exclude_below": "0B", "shrd.remap_threshold": "0"}
-"""All small writes are packed, and what is in the log is remapped before the next request."""
+"""Packs all small writes, and remaps the log before the next request."""
 
 
 def worked_example() -> Numbers:
-    """The slides' four writes on the engine's host layer, and the remap that follows."""
+    """Plays the slides' four writes on the engine's host layer, and the remap that follows."""
     pages = [page for page, _ in SLIDES]
-    # A request that writes nothing: the remap comes before it.
+    # The last request writes nothing. The remap runs before it.
     requests = [*(Request(page, write=True) for page in pages), Request(0)]
     frame = frame_of(requests, PAGE)
     workload = _core.Workload.recorded("the slides' example", frame, 1, 1.0)

@@ -1,4 +1,5 @@
-"""What a run of SHRD's experiment is reduced to, and which runs say nothing."""
+"""Runs of SHRD's experiment reduced to numbers, and the filter for runs that give no
+information."""
 
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run, reduced to what figures and claims are about."""
+    """One run, reduced to the numbers for figures and claims."""
 
     trace: str
     family: str
-    """Of which kind the workload is: "random writes", or a file system."""
+    """Kind of the workload: "random writes", or a file system."""
     line: str
     controller: str | None
-    """None here and below: it cannot matter to the run."""
+    """None here and below: the parameter has no effect on the run."""
     log: str | None
     window: str | None
     """As a share of the log."""
@@ -33,45 +34,46 @@ class Point:
     spare: str | None
     outstanding: str | None
     share: str | None
-    """The cache, of the map of the pages that a capture touches."""
+    """Cache size, relative to the map of the pages that a capture touches."""
     threshold: str | None
     seed: int
     span: str | None
-    """None for a capture, whose device has a size of its own."""
+    """None for a capture, whose device has a fixed size."""
     cache_bytes: int
     iops: float
     mean_us: float
     mean_read_us: float | None
     mean_write_us: float | None
     offered: float | None
-    """Requests a second that arrive; None where each waits for another."""
+    """Requests that arrive in a second. None if each request waits for another."""
     commands: float
-    """Per request."""
+    """Commands per request."""
     packed: float | None
-    """Requests of a write to the log."""
+    """Requests per write to the log."""
     loads: float
     """Map pages read for the host and for remaps, per page of 4 KiB written."""
     write_backs: float
     data_programs: float
-    """Pages of data programmed per page written: all that are not map pages by the count of the
-    map's own cache. Where the last map page is a part of one it counts as whole, so that this is
-    too little by what that lacks; with half of the drive spare it is exact."""
+    """Pages of data programmed per page written: all pages minus the map pages that the map's own
+    cache counts. A partial last map page counts as whole, so this is too small by the missing part.
+    With half of the drive spare it is exact."""
     copies: float
-    """Of these, cleaning's."""
+    """Pages of data that cleaning programs, included above."""
     window_pages: float | None
-    """Pages remapped at once."""
+    """Pages in one remap."""
     map_pages: float
     write_bytes: float
-    """Of a write request, on average."""
+    """Mean size of a write request."""
     read_share: float
-    """Pages read, of all."""
+    """Share of reads among the pages of all requests."""
     in_log: float
-    """Of the pages written, those whose slots of the log were still in use at the end."""
+    """Share of the written pages whose log slots were still in use at the end."""
     utilization: float | None
 
     @property
     def settled_loads(self) -> float:
-        """Map pages read per page that has left the log: what is there yet had none for its own."""
+        """Returns the map pages read per page that has left the log. A page still in the log has
+        caused no read for its own map entry."""
         return self.loads / (1 - self.in_log)
 
 
@@ -121,13 +123,13 @@ def _bytes(size: str) -> int:
 
 
 SERVED = 0.95
-"""Of the requests that arrive in a second, the share that a drive without a backlog serves at
-least: one in twenty left over is what chance arrivals and the end of a run come to."""
+"""Smallest share of the arriving requests that a drive without a backlog serves. Random arrivals
+and the end of a run leave about one in twenty over."""
 
 
 def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them: their response times then grow with
-    the length of the run, and are of no scheme."""
+    """Returns whether requests come faster than the drive serves them. Response times then grow
+    with the length of the run, and no longer depend on the scheme alone."""
     return point.offered is not None and point.iops < SERVED * point.offered
 
 

@@ -1,4 +1,4 @@
-"""SHRD's tables, and how points are chosen and summed up for tables and figures."""
+"""SHRD's tables, and the functions that choose and summarise points for tables and figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reduce import Point
 LABELS = {line.key: line.label for line in LINES}
 DEFAULTS = {axis.key: axis.default for axis in AXES}
 STATED = 30.0
-"""The factor of the slides."""
+"""The factor that the slides state."""
 WINDOWS = [choice.key for choice in next(axis for axis in AXES if axis.key == "window").choices]
 SERIES = {
     "dftl": "DFTL",
@@ -35,7 +35,7 @@ def place_of(points: Iterable[Point], **place: str | None) -> list[Point]:
 
 
 def series(point: Point) -> str:
-    """The scheme, whatever its cache."""
+    """Returns the scheme, regardless of its cache."""
     name = point.line.split("-")[0]
     return f"{name} {point.window}" if name == "shrd" else name
 
@@ -45,7 +45,8 @@ Key = Callable[[Point], Any]
 
 
 def over_seeds(pairs: Pairs, **keys: Key) -> list[Row]:
-    """A row for all values of the same keys: the keys, the mean, and half its 95 % interval."""
+    """Returns a row for all values with equal keys: the keys, the mean, and half its 95 %
+    interval."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     for point, value in pairs:
         if value is not None:
@@ -66,7 +67,7 @@ def spread(mean: float | None, half: float | None, digits: int) -> str | None:
 
 
 def contour(rows: Sequence[Row]) -> Numbers:
-    """Where the gain is 30, from a row for each seed."""
+    """Shows where the gain is 30, from a row for each seed."""
     lines: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         lines.setdefault((row["controller"], row["cache"], row["line"]), []).append(row)
@@ -93,7 +94,8 @@ def contour(rows: Sequence[Row]) -> Numbers:
 
 
 def _crossing(rows: Sequence[Row]) -> Row:
-    """Over which spans the gain is 30, and the largest mean gain at any."""
+    """Returns the spans between which the gain crosses 30, and the largest mean gain at any
+    span."""
     by_span: dict[float, list[float]] = {}
     by_seed: dict[int, list[tuple[float, float]]] = {}
     for row in sorted(rows, key=lambda row: row["span_gib"]):
@@ -114,7 +116,7 @@ def _crossing(rows: Sequence[Row]) -> Row:
 
 
 def _falls_below(known: Sequence[tuple[float, float]]) -> float | None:
-    """The span, of ascending ones with their gains, at which 30 is crossed downwards."""
+    """Returns the span at which the gain falls below 30. The spans are in ascending order."""
     for (a, high), (b, low) in pairwise(known):
         if high >= STATED > low:
             return a * math.exp(math.log(b / a) * math.log(high / STATED) / math.log(high / low))
@@ -133,7 +135,8 @@ SHAPED = (*(Column(key.capitalize(), key) for key in SHAPE),)
 def _ablation(
     points: Sequence[Point], value: Callable[[Point], float], digits: int
 ) -> dict[tuple[Any, ...], Row]:
-    """A number of DFTL and of SHRD with the order of its windows and without, by log and window."""
+    """Returns a number for DFTL, and for SHRD with the order of its windows and without, by log and
+    window."""
     runs = place_of(chosen_of(points, ABLATION, RANDOM), span=None, window=None, log=None)
     means = {
         line: {
@@ -157,7 +160,7 @@ LINED = (Column("DFTL", "dftl"), Column("As written", "unsorted"), Column("Sorte
 
 
 def windows(points: Sequence[Point]) -> Numbers:
-    """The ablation: how many map pages a window needs, with its order and without."""
+    """Returns the ablation: the map pages that a window needs, with its order and without."""
     runs = place_of(chosen_of(points, ("shrd",), RANDOM), span=None, window=None, log=None)
     shape = {tuple(key(p) for key in SHAPE.values()): p for p in runs}
     pages = over_seeds([(p, p.window_pages) for p in runs], **SHAPE)
@@ -202,13 +205,13 @@ def order(points: Sequence[Point]) -> Numbers:
 
 
 def expected_loads(window: float, pages: float) -> float:
-    """Map pages that a window of so many pages needs of so many, per page in it, under uniform
-    writes (algorithms, 9.9)."""
+    """Returns the map pages that a window of `window` pages needs out of `pages` map pages, per
+    page in the window, under uniform writes (algorithms, 9.9)."""
     return pages * (1 - math.pow(1 - 1 / pages, window)) / window
 
 
 COUNTED = {"commands": 3, "packed": 1, "loads": 4, "write_backs": 4, "copies": 3}
-"""What commands and map traffic are counted in, and its digits."""
+"""Units of commands and map traffic, with their number of digits."""
 
 
 def commands(points: Sequence[Point]) -> Numbers:

@@ -1,7 +1,7 @@
-"""What the TLLLP paper claims, and where in what it leaves open each claim is asked.
+"""Claims of the TLLLP paper, each with the open parameters over which it is tested.
 
 A number on average is the mean over the workloads, as the paper averages over its four. Financial2
-is not among the traces: claims are asked without it, and with its stand-in.
+is not among the traces, so claims are tested without it, and with its stand-in.
 """
 
 from __future__ import annotations
@@ -32,30 +32,33 @@ ALL = (FINANCIAL1, FINANCIAL2, WEBSEARCH, MSR)
 BOTH = (DFTL, TLLLP)
 
 EFFECT = 0.005
-"""Half a per cent, or half a point: what is less is 0 in a paper that prints whole per cents."""
+"""Half a per cent, or half a point. A smaller change is 0 in a paper that prints whole per
+cents."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 
 HIGH = 0.7
-"""A hit ratio from which we call it very high, as three misses in ten look-ups are not few; the
+"""A hit ratio is very high from here on: more than three misses in ten look-ups are not few. The
 paper gives no number."""
 VERY_LOW = 0.3
-"""A hit ratio up to which we call it very low, as few hits are as few as few misses."""
+"""A hit ratio is very low up to here. The limit mirrors `HIGH`: three hits in ten, as there three
+misses in ten."""
 
 LARGE = 1 / 3
-"""A share of the response time from which we call it large: an even one, as there are three things
-that it goes into, data, map and cleaning. The paper gives no number. A reduction by as much is a
-great one."""
+"""A share of the response time is large from here on. It is an even share, because the response
+time has three components: data, map and cleaning. A reduction by this share is a great one. The
+paper gives no number."""
 
 DRIVE = ("start", "spare", "cache")
 TIMED = (*DRIVE, "arrivals")
 TRACES = ("financial2", "financial1", "msr")
 
 Of = Callable[[At[Point], str], float]
-"""A number of a workload at a point."""
+"""Measures a number of a workload at a point."""
 
 
 def here(at: At[Point], *without: str) -> list[str]:
-    """The paper's workloads that a place has, but for some: Financial2 may be left out."""
+    """Returns the paper's workloads that a place has, except `without`. A place may leave out
+    Financial2."""
     left = without if at.place["financial2"] == "stand-in" else (*without, FINANCIAL2)
     return [name for name in ALL if name not in left]
 
@@ -81,7 +84,7 @@ def deviation_change(at: At[Point], name: str) -> float:
 
 
 def _hits_over_time(at: At[Point], name: str) -> float:
-    """Points of hit ratio gained, less per cents of response time saved."""
+    """Returns the points of hit ratio gained, minus the per cents of response time saved."""
     return hit_gain(at, name) + mean_change(at, name)
 
 
@@ -95,14 +98,16 @@ def _websearch_ahead(at: At[Point]) -> Values:
 
 
 def _msr_high(at: At[Point]) -> Values:
-    """By how much the hit ratio is above what is high, and above the other workloads'."""
+    """Returns how far the hit ratio lies above the limit for high, and above the other workloads'
+    ratios."""
     own = at(MSR, DFTL).hit_ratio
     above = {f"over {name}": own - at(name, DFTL).hit_ratio for name in here(at, MSR)}
     return {f"over {HIGH:.0%}": own - HIGH, **above}
 
 
 def _websearch_low(at: At[Point]) -> Values:
-    """By how much the hit ratio is below what is low, and below the other workloads'."""
+    """Returns how far the hit ratio lies below the limit for low, and below the other workloads'
+    ratios."""
     own = at(WEBSEARCH, DFTL).hit_ratio
     below = {f"under {name}": at(name, DFTL).hit_ratio - own for name in here(at, WEBSEARCH)}
     return {f"under {VERY_LOW:.0%}": VERY_LOW - own, **below}
@@ -125,7 +130,7 @@ def _financial1_longest(at: At[Point]) -> Values:
 
 
 def _map_change(at: At[Point]) -> Values:
-    """Relative changes on Financial1 of what look-ups cost in translation pages."""
+    """Returns the relative changes on Financial1 of the cost of look-ups in translation pages."""
     ours, base = at(FINANCIAL1, TLLLP), at(FINANCIAL1, DFTL)
     pairs = {
         "reads": (ours.map_reads, base.map_reads),
@@ -135,7 +140,7 @@ def _map_change(at: At[Point]) -> Values:
 
 
 def _cost_of_nodes(at: At[Point], name: str) -> float:
-    """Hit ratio that the room for nodes costs."""
+    """Returns the hit ratio lost to the room for nodes."""
     return at(name, FREE).hit_ratio - at(name, TLLLP).hit_ratio
 
 
@@ -145,7 +150,7 @@ def _nodes_cost_more(at: At[Point]) -> Values:
 
 
 def _nodes_take_more(at: At[Point]) -> Values:
-    """By how much the share of the cache that nodes take is above the other workloads'."""
+    """Returns how far the nodes' share of the cache lies above the share on the other workloads."""
     taken = {name: at(name, EMPTY).node_share or 0.0 for name in here(at)}
     own = taken.pop(WEBSEARCH)
     return {f"over {name}": own - other for name, other in taken.items()}
@@ -157,17 +162,17 @@ NUMBERS: dict[str, tuple[float, Measure[Point]]] = {
     "deviation": (-0.15, _mean(deviation_change, FINANCIAL1)),
     "deviation-financial1": (0.10, _of_financial1(deviation_change)),
 }
-"""What the paper prints, by the key of the claim, and ours."""
+"""The paper's printed numbers by the key of the claim, and ours."""
 
 
 def _all_four(at: At[Point]) -> Values:
-    """Each of the paper's numbers: ours over it."""
+    """Returns our value of each of the paper's numbers, as a multiple of it."""
     return {key: measure(at)[""] / stated for key, (stated, measure) in NUMBERS.items()}
 
 
 def _can_have(name: str, hits: float) -> Premise[Point]:
-    """That the excerpt of a workload has look-ups enough that may hit, as an excerpt begins cold:
-    with fewer, it can neither have very many hits nor show that there are few."""
+    """Returns the premise that enough look-ups of the excerpt may hit, because an excerpt begins
+    cold. With fewer, it can neither have very many hits nor show that there are few."""
     return Premise(
         f"where a cold excerpt of {name} cannot have {hits:.0%} hits",
         lambda at: {"": at(name, DFTL).repeated - hits},
@@ -203,7 +208,7 @@ def _claim(
 def _number(
     key: str, text: str, where: str, quote: str, workloads: tuple[str, ...], *axes: str
 ) -> Claim[Point]:
-    """One of the numbers that the paper prints."""
+    """Returns a claim on a number that the paper prints."""
     number, measure = NUMBERS[key]
     return Claim(
         key,

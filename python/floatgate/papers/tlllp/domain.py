@@ -1,4 +1,4 @@
-"""TLLLP's experiment as data: what is compared, on what, and what the paper leaves open."""
+"""TLLLP's experiment as data: lines, workloads, and the parameters that the paper leaves open."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ DEVICE = "tlllp17"
 ENTRY = 8
 """Bytes of a cached entry, for the size of a whole map."""
 LEAST_CACHE = 4 << 10
-"""Bytes: no scheme works with less."""
+"""Smallest cache in bytes. No scheme works with less."""
 
 FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
 FINANCIAL2, CAPTURED = "Financial2", "not in the paper"
 NO_CACHE, DFTL, TLLLP, FREE = "No Cache", "DFTL", "TLLLP", "TLLLP, nodes for nothing"
 EMPTY = "TLLLP, cache empty at first"
-"""Workloads and lines as the paper has them; the last two are ours, for what nodes cost, and what
-they take."""
+"""Workloads and lines of the paper. The last two lines are ours, for the cost of nodes and for the
+room that they take."""
 
 CLEANED = frozenset({"start", "spare"})
 MAPPED = frozenset({"cache"})
 COUNTED = frozenset({"start", "spare", "arrivals"})
-"""What cannot matter to which entries a cache holds that begins empty."""
+"""Axes that have no effect on the entries in a cache that begins empty."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ MSR_READS, MSR_BUSY = "MSR, 20% reads, 10k requests", "MSR, most throughput, 10k
 EXCERPTS = (
     Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, "umass-financial1-10k.ascii.zst")),
     Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, "umass-financial1-50k-pages.trace.zst")),
-    # It writes 16 pages of 186,600: there is nothing to clean, whatever the start and the spare.
+    # It writes 16 pages of 186,600. There is nothing to clean, regardless of start and spare space.
     Excerpt(Source(WEBSEARCH_25K, WEBSEARCH, "umass-websearch-25k.trace.zst"), CLEANED),
-    # Spans of 0.9 GiB, to fill which takes most of the time.
+    # Spans of 0.9 GiB, which take most of the time to fill.
     Excerpt(Source(MSR_READS, MSR, "msr-sample-rw20-80-10k.trace.zst"), slow=frozenset({"aged"})),
     Excerpt(Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"), slow=frozenset({"aged"})),
 )
@@ -74,8 +74,8 @@ FITTED = Workload(
     ),
     random=True,
 )
-"""18 % writes of 2.4 KB are published of Financial2 (Zhou et al., EuroSys 2015); how its requests
-lie is not. Skew and span are ours, so that claims are asked with it and without."""
+"""For Financial2, 18 % writes of 2.4 KB are published (Zhou et al., EuroSys 2015), but not the
+positions of its requests. Skew and span are ours, so claims are tested with it and without."""
 
 
 def _cache(share: float) -> ByFootprint:
@@ -141,7 +141,7 @@ AXES = (
         ),
         "Section 2.1 has the pages accessed in sequence before, Table 1 the last prefetch.",
     ),
-    # Before that of Financial1, which then says which excerpt of it is meant.
+    # This axis comes before Financial1's axis, which then chooses the excerpt.
     Axis(
         "financial2",
         "Financial2",
@@ -173,7 +173,8 @@ AXES = (
         "rate: no sample of a whole, so they are never averaged.",
     ),
 )
-"""Quickly, the excerpts are those that keep devices apart and do not choose the busiest second."""
+"""A quick reproduction has the excerpts that keep devices separate and do not choose the busiest
+second."""
 
 LINES = (
     Line("none", "No Cache", {"mapping.scheme": "none"}, MAPPED),
@@ -186,7 +187,7 @@ LINES = (
         {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "prev"},
     ),
     Line("tlllp-free", FREE, {"mapping.scheme": "tlllp", "tlllp.bytes_per_node": "0"}),
-    # Nothing is filled, so that all that the cache holds was loaded in the run, and is counted.
+    # Nothing is filled, so every entry in the cache was loaded and counted in the run.
     Line(
         "tlllp-empty",
         EMPTY,

@@ -1,4 +1,4 @@
-"""TLLLP's worked examples: Figure 1's victim, and what Equation 1 and Table 1 have it prefetch."""
+"""TLLLP's worked examples: Figure 1's victim, and the prefetches by Equation 1 and Table 1."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from .domain import DEVICE
 
 PAGE = 2048
 ENTRIES = 512
-"""Of a translation page of the preset."""
+"""Entries in a translation page of the preset."""
 UNTIMED = {"queue.arrivals": "closed", "timing": "none"}
 
 SEVEN = {"mapping.cache": "72B"}
-"""Three nodes and six entries of 8 bytes: what Figure 1's cache holds before TP7 leaves."""
+"""Three nodes and six entries of 8 bytes: the cache in Figure 1 before TP7 leaves."""
 VISITS = {7: ((2, 1), (4, 1)), 1: ((0, 3), (2, 2)), 2: ((0, 3), (3, 2))}
-"""Translation pages with the cached entries and how often each is asked for. TP7 with Entry2 and
-Entry4 is the paper's; the others are ours, and visited more."""
+"""Translation pages with the cached entries and the number of look-ups of each. TP7 with Entry2 and
+Entry4 is from the paper. The others are ours, with more visits."""
 ASKED = (Request(3 * ENTRIES + 2), Request(3 * ENTRIES + 4))
-"""What is asked for next, of a page that has no entry in the cache."""
+"""Requests that follow, for a page without an entry in the cache."""
 
 
 def figure_1() -> Numbers:
-    """Which node leaves: each is looked up again when TP3 has come."""
+    """Shows which node leaves. Each node is looked up again after TP3 has come."""
     before = [
         Request(tpn * ENTRIES + entry, write=tpn == 7)
         for tpn, entries in VISITS.items()
@@ -65,7 +65,8 @@ def figure_1() -> Numbers:
 
 
 def _in_turn(entries: Sequence[tuple[int, int]]) -> Iterable[int]:
-    """Entries as often as each is asked for, never one behind its neighbour."""
+    """Returns the entries, each repeated by its look-ups, and never one directly after its
+    neighbour."""
     rounds = range(max(visits for _, visits in entries))
     return [entry for turn in rounds for entry, visits in entries if turn < visits]
 
@@ -76,11 +77,12 @@ PLAYED = {
     "8 requests of one page, in sequence": tuple((page, 1) for page in range(8)),
     "pages 0, 16, 4, 9": ((0, 1), (16, 1), (4, 1), (9, 1)),
 }
-"""Requests on an empty cache: first page and pages of each."""
+"""Requests on an empty cache: first page and number of pages of each."""
 
 
 def table_1() -> Numbers:
-    """Windows and prefetches by Equation 1, worked through by hand, beside the engine's counts."""
+    """Returns windows and prefetches by Equation 1, worked out by hand, next to the engine's
+    counts."""
     rows: list[Row] = []
     for name, requests in PLAYED.items():
         played = [Request(first, pages) for first, pages in requests]
@@ -123,9 +125,11 @@ def table_1() -> Numbers:
 
 
 def by_hand(requests: Iterable[tuple[int, int]], mode: str) -> list[tuple[int, int, int, int]]:
-    """Of each page that misses: itself, fetch_num, the window, and how many entries are loaded.
+    """Returns for each page that misses: the page, fetch_num, the window, and the number of loaded
+    entries.
 
-    `requests` are first pages and numbers of pages; the cache is empty before, and holds them all.
+    `requests` are first pages and numbers of pages. The cache is empty at first, and has room for
+    all entries.
     """
     loads: list[tuple[int, int, int, int]] = []
     cached: set[int] = set()

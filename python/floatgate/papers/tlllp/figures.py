@@ -1,4 +1,5 @@
-"""TLLLP's figures: the paper's three, and what it leaves open beside the numbers that it prints."""
+"""TLLLP's figures: the paper's three, and figures over the parameters that the paper leaves
+open."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ STATED: Mapping[str, Sequence[tuple[str, float]]] = {
     "mean_us": (("the paper, on average", 0.12), ("the paper, Financial1", 0.1664)),
     "stdev_us": (("the paper, without Financial1", 0.15), ("the paper, Financial1", -0.10)),
 }
-"""What the paper prints of a reduction, TLLLP against DFTL."""
+"""Reductions that the paper prints, TLLLP against DFTL."""
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
@@ -119,7 +120,7 @@ BASELINES = {"dftl": "against DFTL, victim alone", "dftl-batch": "against DFTL, 
 
 
 def _reductions(points: Sequence[Point], metric: str, title: str) -> Exhibit:
-    """What TLLLP saves, with what the paper prints, on both drives."""
+    """Draws the savings of TLLLP next to the paper's numbers, on both drives."""
     rows: list[Row] = []
     for start in ("fresh", "aged"):
         chosen = place_of(points, start=start)

@@ -1,7 +1,7 @@
 """TLLLP: prefetching map entries by request length and history (Yin et al., 2017).
 
-The paper states no geometry and no cache size, and its figures are lost; what is checked is what
-its text says. What we chose, and why: the preset `tlllp17`, and docs/papers/tlllp.md.
+The paper states no geometry and no cache size, and its figures are lost. The reproduction checks
+its text. Our choices and their reasons are in the preset `tlllp17` and in docs/papers/tlllp.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STAND_INS = (
         Played("sequential:span=64MiB,writes=4k,size=16KiB"),
     ),
 )
-"""Of nothing but the kind of requests: no claim is judged on them."""
+"""Workloads that share only the kind of requests with the paper's. No claim is judged on them."""
 
 NOTES = """\
 Financial1, WebSearch and MSR are here as excerpts, Financial2 is not: its stand-in has the mix \
@@ -56,7 +56,7 @@ hits of WebSearch and on the map of Financial1.
 Left out of all verdicts alike: points at which a drive has a backlog, used 95% of the time with \
 1% of the response spent waiting for the queue. Maps show these points.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 NO_TRACES = (
     "None of the paper's traces is here: the figures are of synthetic stand-ins, which say nothing "
@@ -76,8 +76,9 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Every workload with every cache on a fresh drive; and with the middle one on both drives, of
-    which quickly the aged one is left to claims and the stand-in."""
+    """Yields every workload with every cache on a fresh drive, and with the middle cache on both
+    drives. A quick reproduction plays only the stand-in on the aged drive, in addition to the
+    claims' runs."""
     lines = [*BARS, "belady", "ideal", *(OTHERS if full else ())]
     caches = experiment.places(("cache",), full=True)
     yield from runs_at(experiment, experiment.workloads, caches, lines, full)
@@ -98,7 +99,7 @@ def _more(found: Findings[Point]) -> More:
 
 
 def saturated(points: Sequence[Point]) -> list[str]:
-    """Traces whose requests come faster than the device can serve them, on some scheme."""
+    """Names traces whose requests come faster than the device can serve them, with some scheme."""
     worst: dict[str, Point] = {}
     for point in filter(backlogged, points):
         known = worst.setdefault(point.trace, point)

@@ -1,4 +1,4 @@
-"""TLLLP's runs reduced to numbers, and which runs say nothing."""
+"""TLLLP's runs reduced to numbers, and the filter for runs that give no information."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run, reduced to what figures and claims are about. Shares and ratios are 0 to 1."""
+    """One run, reduced to the numbers for figures and claims. Shares and ratios are 0 to 1."""
 
     trace: str
     family: str
-    """Which of the paper's traces it stands for."""
+    """Trace of the paper that it stands for."""
     line: str
     """Key of the scheme with its parameters, e.g. "dftl"."""
     start: str | None
-    """None here and below: it cannot matter to the run."""
+    """None here and below: the parameter has no effect on the run."""
     spare: str | None
     cache: str | None
-    """Of the map of the pages that the trace touches."""
+    """Cache size, relative to the map of the pages that the trace touches."""
     arrivals: str | None
     seed: int
     hit_ratio: float
     repeated: float
-    """Of look-ups, those of pages that the trace looked up before: the hit ratio of a cache that
-    begins empty, never evicts and loads nothing ahead."""
+    """Share of look-ups of pages that the trace looked up earlier. It is the hit ratio of a cache
+    that begins empty, never evicts, and loads nothing ahead."""
     mean_us: float
     stdev_us: float
     utilization: float
     queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
+    """Share of the mean response time spent waiting for room in the command queue."""
     cleaning_time: float
-    """Of the mean response time, what was told as cleaning."""
+    """Share of the mean response time that is attributed to cleaning."""
     data_reads: float
-    """Pages of the host's data per page access; so are the following."""
+    """Pages of the host's data per page access. The next fields have this unit, too."""
     data_programs: float
     map_reads: float
     """Translation pages read for the host."""
@@ -52,10 +52,10 @@ class Point:
     map_copies: float
     """Translation pages that cleaning moved, or wrote because data had moved."""
     prefetch_used: float | None
-    """Of the entries loaded ahead, the share that was asked for."""
+    """Share of the entries loaded ahead that a look-up has used."""
     node_share: float | None
-    """Of the bytes that the cache holds at the end, those of nodes of mapping pages; of TLLLP with
-    a cache that is empty at first."""
+    """Share of the cache's bytes at the end that nodes of mapping pages take. Only for TLLLP with a
+    cache that is empty at first."""
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:
@@ -89,8 +89,9 @@ def _used(prefetched: int | None, used: int | None) -> float | None:
 
 
 def node_share(result: Result) -> float:
-    """Each miss loads an entry beside those ahead, and what has left is counted: the rest is in
-    the cache, of which the bytes are known, nodes and entries together."""
+    """Returns the share of the cache that nodes take. Each miss loads one entry in addition to the
+    prefetched ones, and evictions are counted, so the difference is the number of cached entries.
+    The bytes of the cache include nodes and entries."""
     mapping = result.mapping
     assert mapping.prefetched is not None, "the engine's own policies tell all that they count"
     assert mapping.evictions is not None, "as above"

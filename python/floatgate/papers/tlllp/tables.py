@@ -1,4 +1,4 @@
-"""TLLLP's tables: traffic of data and translation, what excerpts can have, numbers at once."""
+"""TLLLP's tables: traffic of data and translation, limits of excerpts, and numbers met at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .figures import BARS, LABELS, place_of
 from .reduce import Point, backlogged
 
 MOSTLY = 0.5
-"""Of the mean response time, the wait from which most of it is one."""
+"""Share of the mean response time from which waiting counts as most of it."""
 
 
 def tables(found: Findings[Point]) -> list[Exhibit]:
@@ -41,12 +41,12 @@ def tables(found: Findings[Point]) -> list[Exhibit]:
 
 
 ASKED_BY = ("financial2", "baseline", "start", "spare", "cache", "arrivals")
-"""Axes of which each choice has its own verdicts."""
+"""Axes with a separate verdict for each choice."""
 
 
 def bursts(points: Sequence[Point]) -> list[str]:
-    """What the filter of backlogs leaves in: traces of whose response most is a wait, on a drive
-    that is not always at work."""
+    """Names traces that the filter of backlogs keeps although most of their response is waiting, on
+    a drive that is not always at work."""
     worst: dict[str, Point] = {}
     for point in points:
         if point.queue_share >= MOSTLY and not backlogged(point):
@@ -65,11 +65,11 @@ WAITS = {
     f"{WAITING:.0%} to {MOSTLY:.0%}": (WAITING, MOSTLY),
     f"{MOSTLY:.0%} or more": (MOSTLY, float("inf")),
 }
-"""Shares of the mean response time that a wait may be, from and below."""
+"""Ranges for the share of waiting in the mean response time: from, and below."""
 
 
 def _by_wait(found: Findings[Point]) -> Numbers:
-    """The claims on times, by the largest wait of all the runs that a point compares."""
+    """Returns the claims on times, by the largest wait of all the runs that a point compares."""
     rows: list[Row] = []
     for claim, measured in found.judged:
         if "arrivals" not in claim.axes or not measured.rows:
@@ -94,7 +94,8 @@ def _by_wait(found: Findings[Point]) -> Numbers:
 
 
 def _waits(found: Findings[Point], claim: Claim[Point]) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Of each point of a claim's domain, the largest share of a response time that is waiting."""
+    """Yields the largest share of waiting in a response time, for each point of a claim's
+    domain."""
     for place in places_of(found.experiment, claim, found.lab.full):
         runs = (
             found.experiment.run_of(place, workload, line, seed)
@@ -105,7 +106,7 @@ def _waits(found: Findings[Point], claim: Claim[Point]) -> Iterator[tuple[tuple[
 
 
 def _cold(points: Sequence[Point]) -> Numbers:
-    """What a cache that begins empty can have, beside DFTL's hits."""
+    """Returns the possible hits of a cache that begins empty, next to DFTL's hits."""
     rows: list[Row] = []
     by_cache = {
         cache: by_trace_and_line(
@@ -147,7 +148,7 @@ TRAFFIC = {
 
 
 def _traffic(points: Sequence[Point]) -> Numbers:
-    """Data and translation apart: what a page access of the host costs the flash."""
+    """Returns flash operations per page access of the host, for data and translation separately."""
     rows: list[Row] = []
     for start in ("fresh", "aged"):
         chosen = place_of(points, start=start)

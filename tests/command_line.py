@@ -28,7 +28,7 @@ HANGS_S = 900
 """Seconds after which a command counts as hung. Even a slow, busy machine needs less."""
 
 UNSHOWN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
-"""Warnings that Python does not show unless it is asked to."""
+"""Warnings that Python hides by default."""
 
 Done = subprocess.CompletedProcess[str]
 DoneBytes = subprocess.CompletedProcess[bytes]

@@ -20,10 +20,10 @@ TARGET = Path(__file__).parents[1] / "python" / "floatgate" / "result_types.py"
 
 WIDTH = 100
 
-HEAD = '''"""The parts of a result. Made from the engine's schema by tools/result_types.py.
+HEAD = '''"""The parts of a result. tools/result_types.py generates this file from the engine's schema.
 
-Times are of the simulated clock if nothing else is said, pages are flash pages. A number is None
-where it does not exist.
+Times are of the simulated clock unless a field states another; pages are flash pages. A number
+is None where it does not exist.
 """
 
 from __future__ import annotations

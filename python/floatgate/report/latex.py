@@ -50,11 +50,11 @@ def escape(text: str) -> str:
 
 
 def latex(table: Table) -> str:
-    """The table for `\\input`, over as many pages as it takes; it needs booktabs and longtable.
+    """Returns a table for `\\input` that may span pages; it needs booktabs and longtable.
 
-    Columns of numbers are as wide as they are. Those of text share what that leaves of the line, by
-    their longest cells, of which `LONG` signs count at most. The font is the largest in which there
-    is room for both.
+    Columns of numbers keep their width. Columns of text share the rest of the line in proportion to
+    their longest cells, of which at most `LONG` characters count. The font is the largest in which
+    both fit.
     """
     widths = _widths(table)
     size, line = _room(table, widths)

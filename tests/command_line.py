@@ -221,7 +221,7 @@ def _signals() -> Iterator[None]:
 
     A Ctrl-C that the command has turned into an exit status is raised again, to end the tests.
     """
-    from floatgate.ending import Signals
+    from floatgate.simulation.signals import Signals
 
     heard = [getattr(signal, f"SIG{name}") for name in ("INT", "TERM", "HUP", "ALRM")]
     before = {number: signal.getsignal(number) for number in heard}

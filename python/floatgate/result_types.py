@@ -1,7 +1,7 @@
-"""The parts of a result. Made from the engine's schema by tools/result_types.py.
+"""The parts of a result. tools/result_types.py generates this file from the engine's schema.
 
-Times are of the simulated clock if nothing else is said, pages are flash pages. A number is None
-where it does not exist.
+Times are of the simulated clock unless a field states another; pages are flash pages. A number
+is None where it does not exist.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from command_line import Hung, in_process_bytes
 from conftest import Cli
 
 from floatgate import cli as commands
-from floatgate.ending import Signals
+from floatgate.simulation.signals import Signals
 
 SMALL = "uniform:span=1MiB,writes=500"
 

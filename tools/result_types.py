@@ -20,7 +20,7 @@ TARGET = Path(__file__).parents[1] / "python" / "floatgate" / "result_types.py"
 
 WIDTH = 100
 
-HEAD = '''"""The parts of a result. tools/result_types.py generates this file from the engine's schema.
+HEAD = '''"""Parts of a result. tools/result_types.py generates them from the engine's schema.
 
 Times are of the simulated clock unless a field states another; pages are flash pages. A number
 is None where it does not exist.

@@ -1,4 +1,4 @@
-"""The parts of a result. tools/result_types.py generates this file from the engine's schema.
+"""Parts of a result. tools/result_types.py generates them from the engine's schema.
 
 Times are of the simulated clock unless a field states another; pages are flash pages. A number
 is None where it does not exist.

@@ -17,7 +17,9 @@ import pytest
 from paths import ROOT
 
 PATTERNS = {
-    "a clause without a head": r"(?:^|[.:;] )(?:(?:What|Who|Whose) (?:is|was|are|has)|(?:Those|That) of)\b",
+    "a clause without a head": (
+        r"(?:^|[.:;] )(?:(?:What|Who|Whose) (?:is|was|are|has)|(?:Those|That) of)\b"
+    ),
     "an agentless verb of saying": r"\b(?:is|are|was|were|be|been) (?:told|said|held|asked|let)\b",
     "a pronoun for a title": r"(?:^|[.] )The same(?:,|\.| for\b| of\b)",
     "but for": r"\bbut for\b",

@@ -29,7 +29,7 @@ def _typed(text: str) -> str:
 
 
 def by_key(exhibits: list[Exhibit]) -> dict[str, Exhibit]:
-    """Exhibits by their keys, of which no two are equal."""
+    """Returns exhibits by their keys. Fails if two keys are equal."""
     found = {exhibit.key: exhibit for exhibit in exhibits}
     assert len(found) == len(exhibits)
     return found

@@ -22,7 +22,7 @@ TWO = ("one", "two")
 
 
 def found(*cases: str, left_out: tuple[str, ...] = ()) -> Measured:
-    """What was found with these cases at the points of a domain."""
+    """Returns measurements with these cases at the points of a domain."""
     known = [(case, None) for case in cases] + [(case, "with a backlog") for case in left_out]
     rows = [{"case": c, "case_at_once": c, "of": "", "rejected": why} for c, why in known]
     return Measured("1.0", "why & how", rows=rows)

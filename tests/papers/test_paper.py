@@ -60,7 +60,7 @@ def test_without_traces_stand_ins_are_run_and_nothing_is_judged(
     missing, stand_ins = document["warnings"]
     assert "umass-websearch-25k.trace.zst" in missing
     assert "synthetic stand-ins" in stand_ins
-    # What is printed is what is written, and nothing is compared with a backlog that is not there.
+    # The command prints what it writes, and a run without a backlog has no comparison with one.
     lines = [re.sub(" {2,}", " | ", line.strip()) for line in done.stdout.splitlines()]
     for i, claim in enumerate(document["claims"], 1):
         block = [f"{i} | {claim['claim']}"]

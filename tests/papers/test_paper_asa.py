@@ -107,8 +107,8 @@ def test_each_reading_of_the_equal_cache_is_asked() -> None:
 
 
 def test_what_is_much_smaller_is_asked_where_financial1_gains() -> None:
-    """It gains with ages for nothing, and with as many entries it may. Cambridge changes by 30 %
-    everywhere."""
+    """Financial1 gains with free ages, and may gain with an equal number of entries. Cambridge
+    changes by 30 % everywhere."""
     claim = BY_KEY["smaller-gc-cambridge"]
     assert claim.premise is not None
 
@@ -334,7 +334,7 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
 
 
 def test_uniform_writes_are_as_good_in_partitions(cli) -> None:
-    """At equal entries, with the map of DFTL: what the partitions do by themselves."""
+    """Isolates the effect of the partitions: the entries are equal, and both have DFTL's map."""
     common = [
         "hotcold:span=256MiB,size=2KiB,r=0.5,f=0.5,writes=400k",
         "--device",

@@ -19,7 +19,8 @@ from floatgate.papers.kit.judging import runs_of
 
 
 def _figures() -> dict[str, Any]:
-    """With as many entries 30 % fewer copies, one per cent more with seed 3 than with seed 1."""
+    """An equal number of entries has 30 % fewer copies. Seed 3 has one per cent more than seed
+    1."""
     runs = {*runs_of(WHOLE, CLAIMS, full=False), *PAPER.shown(WHOLE, False)}
     return by_key(figures([point(run, **_numbers(run.line, run.seed)) for run in runs]))
 

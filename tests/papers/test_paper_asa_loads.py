@@ -1,4 +1,4 @@
-"""The loads that ASA-FTL is held against."""
+"""Loads that ASA-FTL is compared on."""
 
 from __future__ import annotations
 

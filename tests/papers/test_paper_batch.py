@@ -1,4 +1,4 @@
-"""What is played for a paper: traces without gaps, in rounds, with windows in another order; loads
+"""Requests that papers play: traces without gaps, in rounds, with windows in another order; loads
 that move."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`floatgate paper all` as processes: what they make, how they end, and what is left of it."""
+"""`floatgate paper all` as processes: their output, their end, and the files that remain."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def underway(
 def test_a_signal_ends_all_processes_and_leaves_nothing(
     underway: tuple[subprocess.Popen[str], set[int]], empty: Path, number: int, group: bool
 ) -> None:
-    """A terminal's Ctrl-C goes to all of them, what a user sends to the first."""
+    """Ctrl-C in a terminal reaches all processes. A signal from a user reaches only the first."""
     process, others = underway
     (os.killpg if group else os.kill)(process.pid, number)
     stdout, stderr = process.communicate(timeout=60)

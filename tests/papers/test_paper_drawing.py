@@ -1,4 +1,4 @@
-"""What is drawn of a paper's figures: each value, where it is, and under which name."""
+"""Drawing of a paper's figures: each value, its position, and its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ETI on the paper kit: its claims on evidence made by hand, what is run, and its runs."""
+"""ETI on the paper kit: its claims on hand-made evidence, the choice of runs, and its runs."""
 
 from __future__ import annotations
 
@@ -324,7 +324,8 @@ def test_a_quick_reproduction_without_traces(tmp_path: Path) -> None:
 
 
 def _without_splits(whole: Experiment, extents: int) -> Experiment:
-    """With so many extents asked for, of which a drive of this size has one."""
+    """Returns an experiment whose settings ask for `extents` extents. A drive of this size then has
+    one."""
     set = {"placement.scheme": "eti", "eti.extents": str(extents)}
     off, lines = Line("off", "ETI that splits nothing", set), {ETI: "off"}
     hashes = whole.axis("hashes")
@@ -347,7 +348,7 @@ def _found(experiment: Experiment, key: str, **place: str) -> Row:
 
 
 def test_without_splits_eti_gains_nothing_on_skewed_hot_data() -> None:
-    """The paper's number is in the interval of ETI's, and far from that of no splits."""
+    """The paper's number lies in ETI's interval, and far from the number without splits."""
     on = _found(WHOLE, "src2_0-mbf", skew="1.2")
     off = _found(_without_splits(WHOLE, SCALE), "src2_0-mbf", skew="1.2")
     assert on["case"] in (AS_CLAIMED, STRADDLES)

@@ -12,7 +12,7 @@ from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE
     "case", HOT_CASES, ids=[f"{c.claim} {c.case}: {c.because}" for c in HOT_CASES]
 )
 def test_a_claim_on_traces_made_by_hand(case: HotCase) -> None:
-    """A trace that is looked at is what it is: nothing is open."""
+    """An analysed trace has one exact value, so no case is open."""
     found = looked(BY_HOT_KEY[case.claim], case.found)
     assert {row["case"] for row in found.rows} == {case.case}
     assert found.counts.open == 0

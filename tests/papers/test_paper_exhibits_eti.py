@@ -168,7 +168,7 @@ def test_figure_5(figures: dict[str, Any]) -> None:
 
 def test_figure_6(figures: dict[str, Any]) -> None:
     found = {(row["trace"], row["line"]): row["value"] for row in figures["figure-6"].rows}
-    # The mean is 50 of a table of which it is 0.9, the most 64.
+    # The mean of 50 extents is 0.9 of the table, and the maximum is 64 extents.
     assert found["src2_0", "mean"] == 0.9
     assert found["src2_0", "most"] == pytest.approx(64 * 0.9 / 50)
 

@@ -1,4 +1,4 @@
-"""The NCQ-aware buffer's figures, tables and examples, and what is asked beside its domain."""
+"""The NCQ-aware buffer's figures, tables and examples, and the runs outside its domain."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def test_the_gain_that_pins_have() -> None:
 
 
 def _points(claims: Sequence[Any] = CLAIMS, full: bool = False) -> dict[Run, Any]:
-    """Evidence of which all holds; seed 1 finds a little less, seed 3 a little more."""
+    """Evidence with which every claim is as claimed. Seed 1 finds a little less, seed 3 a little
+    more."""
     found = {}
     for run in runs_of(WHOLE, claims, full):
         stated = point(run)
@@ -104,7 +105,7 @@ def test_how_many_of_the_six_numbers_are_met_at_once() -> None:
     titles = [column.title for column in table.columns]
     assert titles[:2] == ["the span", "the pin"] and titles[-2:] == ["16 ways", "32 ways"]
     pairs = met_in_pairs(whole, parts)
-    # 36 points with 16 ways, of which the 4 with 64 MiB and counted pins have too many IOPS.
+    # 36 points have 16 ways. The 4 points with 64 MiB and counted pins have too many IOPS.
     assert {row["(1)"] for row in pairs.rows} == {36, 32}
     assert [row["(5)"] for row in pairs.rows] == [32] * 6
 

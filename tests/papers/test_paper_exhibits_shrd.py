@@ -1,4 +1,4 @@
-"""SHRD's figures and tables: what is in them, with the slides' point and the intervals."""
+"""Content of SHRD's figures and tables, with the slides' point and the intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper kit: what is run and where, and where a claim holds."""
+"""The paper kit: which runs are made, and where a claim holds."""
 
 from __future__ import annotations
 
@@ -190,7 +190,8 @@ def test_each_choice_has_a_verdict_of_its_own() -> None:
     ]
     table = by_choice(EXPERIMENT, "start", judged)
     assert [column.title for column in table.columns] == ["claim", "paper", "fresh", "aged"]
-    # What is left out is not asked, and neither is a claim that the axis is nothing to.
+    # Points that are left out have no verdict, and neither has a claim on which the axis has no
+    # effect.
     assert table.rows == [
         {
             "claim": "new is more than old",

@@ -146,8 +146,8 @@ FULL_QUEUE = {"otherwise": "queue kept full"}
 
 
 def test_shorter_times_are_more_dies() -> None:
-    """What 16 dies write with half of the times is what 32 dies do, but for the pages that share a
-    channel: within 5 %."""
+    """16 dies with halved times write at the rate of 32 dies, within 5 %. They differ by the pages
+    that share a channel."""
     real = Choice("32 ways", ways(8, 4))
     rates = []
     for experiment in (SHORT, _with(SHORT, speed=real)):
@@ -313,8 +313,9 @@ def test_quick_judges_every_claim_and_again_from_the_cache(cli, tmp_path: Path) 
     }
     for (trace, _, size), share in hits.items():
         assert share <= hits[trace, "belady", size]
-        # A record finds what others have left, which is the buffer but for what it has itself
-        # written so far, and the one before it, into blocks in part; of 9,000 and 3,000 commands.
+        # A record finds the pages that other records have left. These fill the buffer, except for
+        # the partial blocks that this record and the previous one have written. The loads have
+        # 9,000 and 3,000 commands.
         own = 2 * RECORDS[trace] / MIB
         lru = hits[trace, "lru", size]
         assert 0.8 * max(0.0, size - own) / 256 <= lru <= 1.2 * size / 256 + 0.004

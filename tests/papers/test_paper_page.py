@@ -42,7 +42,7 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
 
 
 def _some_runs(experiment: Experiment, full: bool) -> Iterator[Run]:
-    """A line beside those of the claims, and a load with a closed form."""
+    """Yields a line outside the claims, and a load with a closed form."""
     (place,) = experiment.places((), full=True)
     for trace, line in (("src2_0", "single"), ("uniform", "single"), ("uniform", "eti")):
         yield experiment.run(experiment.workload(trace), experiment.line(line), place, 1)

@@ -159,8 +159,8 @@ def test_a_capture_is_played_from_its_first_tenth_on() -> None:
 
 
 def test_the_prototypes_spare_space_is_the_first_choice() -> None:
-    """Of all workloads, captures too, and of quick runs and figures; half is beside the log of the
-    slides alone."""
+    """The first choice applies to all workloads, including captures, and to quick runs and figures.
+    Half spare space is swept only with the slides' log."""
     [middle] = WHOLE.places((), full=True)
     places = places_of(WHOLE, BY_KEY["thirty"], full=True)
     half = [place for place in places if place["room"] == "50%"]

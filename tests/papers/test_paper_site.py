@@ -162,8 +162,8 @@ def test_a_table_has_a_cell_for_each_column() -> None:
 
 
 def _kinds_in(text: str) -> list[tuple[str, float, int, float]]:
-    """Of each column: how it is set, its share of what is left of a line, and what that is short
-    of the line: gaps, and halves of a digit."""
+    """Returns for each column: its kind, its share of the rest of the line, and the length that the
+    rest is short of the line, in gaps and in halves of a digit."""
     (columns,) = re.findall(r"\\begin\{longtable\}\{@\{\}(.*)@\{\}\}", text)
     shared = r"p\{([\d.]+)\\dimexpr\\linewidth-(\d+)\\tabcolsep-([\d.]+)em\\relax\}"
     found = re.findall(rf"(?:{shared})|(r)|p\{{([\d.]+)em\}}", columns)

@@ -1,4 +1,5 @@
-"""The verdict tables of docs/papers are what the claims beside them say, of all that there are."""
+"""The verdict tables of docs/papers have every claim of the claims.csv next to them, with its
+verdict."""
 
 from __future__ import annotations
 

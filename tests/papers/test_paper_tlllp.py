@@ -199,7 +199,8 @@ def test_a_run_in_numbers() -> None:
 
 
 def test_what_nodes_take_is_the_rest_of_what_was_counted() -> None:
-    """Entries of 8 bytes: 100 misses and 44 loaded ahead, of which 24 have left, in 1,000 bytes."""
+    """Entries have 8 bytes. 100 misses and 44 prefetched entries, minus 24 evictions, share 1,000
+    bytes."""
     run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, EMPTY, 1)
     assert (run.line, run.at("start"), run.at("arrivals")) == ("tlllp-empty", None, None)
     one = SimpleNamespace(misses=100, prefetched=44, evictions=24, cache_bytes=1000)
@@ -208,8 +209,9 @@ def test_what_nodes_take_is_the_rest_of_what_was_counted() -> None:
 
 
 def test_what_nodes_take_on_the_engine() -> None:
-    """Entries of three translation pages of 512, one by one and none behind another: as many as
-    nodes and entries of 8 bytes fill the cache, and as many as make one node leave."""
+    """The look-ups spread over three translation pages of 512 entries, and none follows its
+    neighbour. They first fill the cache with nodes and entries of 8 bytes, then make one node
+    leave."""
     settings = {"mapping.cache": "72B", "queue.arrivals": "closed", "timing": "none"}
     spread = [(0, 0), (1, 2), (2, 4), (0, 8), (1, 10), (2, 12)]
     for asked, share in ((spread, 3 / 9), (spread[:4], 3 / 7), ([*spread, (3, 30)], 3 / 8)):

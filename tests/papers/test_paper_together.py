@@ -134,7 +134,7 @@ def test_interactions() -> None:
     assert interaction(4.0, 2.0, 3.0, 3.0) == 1, "together twice what their parts say"
 
 
-# What is on the drive
+# Content of the drive
 
 
 def test_every_pair_of_the_five_is_run_or_refused() -> None:

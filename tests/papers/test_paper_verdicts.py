@@ -67,8 +67,8 @@ def test_the_interval_is_students_over_the_seeds() -> None:
 
 
 def test_what_is_picked_of_many_has_the_interval_of_many() -> None:
-    """Of twelve means of noise, the intervals of all hold the truth in 95 % of the draws; those of
-    each alone in about half."""
+    """The intervals of twelve means of noise all hold the truth in 95 % of the draws. Without the
+    correction they do so in about half."""
     draw, tries = Random(7), 1000
     alone = together = 0
     for _ in range(tries):
@@ -89,7 +89,8 @@ def test_what_is_picked_of_many_has_the_interval_of_many() -> None:
 def test_intervals_that_hold_at_once_are_wider_by_students_t(
     intervals: int, runs: int, errors: float
 ) -> None:
-    """Quantiles of tables, at 1 - 0.05/n of each of n: not those of 95 % in a fixed proportion."""
+    """The widths are quantiles from tables, at 1 - 0.05/n for each of n intervals. They are no
+    fixed multiple of the 95 % width."""
     known = Estimate.of([float(value) for value in range(runs)], random=True)
     error = math.sqrt(runs * (runs + 1) / 12) / math.sqrt(runs)
     wider = known.at(confidence_of_each(intervals))
@@ -116,7 +117,8 @@ def test_one_run_of_something_random_decides_nothing() -> None:
 def test_farther_from_nothing_than_a_stated_number_is_more(
     stated: float, below: str, above: str
 ) -> None:
-    """Also with another factor than that of claims; where neither side is better, both are less."""
+    """The cases are right with other factors than the claims' factor, too. If neither side is
+    better, both are less."""
     region = Region.about(stated)
     for one in (region, region.within(2.0)):
         assert one is not None

@@ -1,4 +1,5 @@
-"""What is played for a paper: how often, on how large a drive, with which text of a generator."""
+"""Requests that papers play: how often, on how large a drive, and from which text of a
+generator."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ Numbers = Mapping[Any, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """A claim, its case at a point, why it has to be that, and how the evidence differs from what
-    is stated: numbers, and by how much they scatter."""
+    """A claim, its case at a point, the reason for the case, and the evidence's changes from the
+    stated numbers: values, and by how much they scatter."""
 
     claim: str
     case: str
@@ -75,7 +75,7 @@ class Evidence:
     def findings(
         self, points: Mapping[Run, Any], claims: Sequence[Claim[Any]] = (), full: bool = False
     ) -> Findings[Any]:
-        """What a reproduction of the paper has with these points."""
+        """Returns the findings of a reproduction of the paper with these points."""
         judged = judge_all(self.experiment, claims, points, full, self.filter)
         lab = Lab(full, {}, Bench(self.experiment.device, None))
         return Findings(lab, self.experiment, points, {}, judged, self.filter)
@@ -106,5 +106,6 @@ def met_at(found: Measured, axis: str) -> set[str]:
 
 
 def is_met(found: Measured) -> bool:
-    """Whether a claim is as claimed at every point that counts, of which there is one or more."""
+    """Returns whether a claim is as claimed at every point that counts. At least one point has to
+    count."""
     return 0 < found.counts.points == found.counts.as_claimed

@@ -1,6 +1,6 @@
-"""The claims of the ASA-FTL paper: evidence for each, with which it holds, fails or is open.
+"""Claims of the ASA-FTL paper: evidence for each, with which it is as claimed, less or open.
 
-What is stated here: DFTL has 1,000 copies, a third of them of the map, and responds in 1,000 us.
+In the stated evidence, DFTL has 1,000 copies, a third of them of the map, and responds in 1,000 us.
 """
 
 from __future__ import annotations
@@ -58,13 +58,14 @@ STATED: Mapping[tuple[str, str], tuple[float, float]] = {
     (CAMBRIDGE, KNOWN): (0.93, 0.98),
     (TPCC, KNOWN): (0.94, 0.98),
 }
-"""Copies and response against DFTL, of which every claim holds, with every reading of ASA-FTL."""
+"""Copies and response relative to DFTL. With them every claim is as claimed, for every reading of
+ASA-FTL."""
 
 LIKE = {"asa-bytes": ASA}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the paper's numbers, except these."""
     family = next(work.family for work in WORKLOADS if work.name == run.workload)
     kind = ASA if run.line.startswith(ASA) else run.line
     copies, time = STATED.get((family, kind), (1.0, 1.0))

@@ -53,8 +53,9 @@ WORKLOADS = (
 WHOLE = experiment_of(WORKLOADS)
 
 WASTE = {"single": 4.0, "eti": 2.0} | dict.fromkeys(LARGER, 2.4) | dict.fromkeys(SENSITIVE, 2.01)
-"""Write amplifications of which every claim holds: ETI is 20 % below its rivals, which have 2.5 and
-in one variant of three 2.6; on SW1 all is less, and ETI hardly below."""
+"""Write amplifications with which every claim is as claimed. ETI is 20 % below its rivals, which
+have 2.5, and 2.6 in one variant of three. On SW1 all numbers are smaller, and ETI is hardly
+below."""
 RIVALS = dict.fromkeys((*MBF, *MHF), 2.5) | dict.fromkeys((MBF[1], MHF[1]), 2.6)
 NO_BETTER = {LARGER[0]: 2.51}
 """Twice the bits, but on three traces: in 3 of 8 cases of stand-ins, and 4 of 12 of real traces."""
@@ -62,7 +63,7 @@ LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *M
 
 
 AXES_TOLD = ("skew", "cold", "drift", "copies", "unit", "mbf", "mhf")
-"""Those of which a point has the choice."""
+"""Axes on which a point states its choice."""
 
 
 def kind_of(run: Run) -> str:
@@ -70,7 +71,7 @@ def kind_of(run: Run) -> str:
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the paper's numbers, except these."""
     kind, long = kind_of(run), run.workload == SW1
     waste = WASTE | RIVALS | (LITTLE if long else {})
     waste |= {} if run.workload in ("src2_0", MSR_WINDOW, HP) else NO_BETTER
@@ -111,7 +112,8 @@ NO_DIFFERENCE = (
 )
 """Variants are the same on average, and with two seeds of three 0.08 % apart at most."""
 ON_ONE = _on_each(2.5, *MBF, *MHF) | _waste(2.6, "usr_0", MBF[2]) | _waste(2.4, "proj_0", MHF[0])
-"""Of 12 pairs and traces of each rival, those of one variant on one trace are apart, by 4 %."""
+"""Each rival has 12 pairs of variants and traces. Only the pairs with one variant on one trace
+differ, by 4 %."""
 
 CASES = [
     Case("src2_0-mbf", LESS, "nothing gained", _waste(2.5, "src2_0", "eti")),
@@ -169,7 +171,7 @@ CASES = [
     Case("mbf", STRADDLES, "one scatters", {}, _waste(0.5, "usr_0", "mbf-2")),
     Case("mbf-real", LESS, "4% worse than one", _waste(1.92, REAL, "mbf-2")),
     Case("mbf-real", STRADDLES, "one scatters", {}, _waste(0.5, REAL, "mbf-2")),
-    # Where the row is that of proj_0.
+    # Here the row is proj_0's.
     Case("larger-filters", AS_CLAIMED, "9.6% is less than 10", _waste(2.26, "proj_0", *LARGER)),
     Case("larger-filters", LESS, "10.4% is more", _waste(2.24, "proj_0", LARGER[1])),
     Case("larger-filters", AS_CLAIMED, "0.8% lost", _waste(2.52, "proj_0", *LARGER)),

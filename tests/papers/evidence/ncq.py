@@ -27,11 +27,11 @@ GAINS = {
     (SECOND, 8): (0.0055, 0.01, 0.008, 12.0),
     (SECOND, 32): (0.0055, 0.006, 0.006, 10.0),
 }
-"""Of hits, bandwidth and IOPS, and the commands that wait: numbers of which every claim holds."""
+"""Hits, bandwidth, IOPS and waiting commands with which every claim is as claimed."""
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the paper's numbers, except these."""
     scheme, size = run.line.split(", ")
     mib = int(size.removesuffix(" MiB"))
     known: dict[str, Any] = dict(LRU)
@@ -75,8 +75,8 @@ W1_8, W2_8 = (FIRST, "ncq", 8), (SECOND, "ncq", 8)
 
 
 def _stated(claim: str, where: Where, metric: str, base: float, gain: float) -> list[Case]:
-    """A gain of a number: met within a factor of 1.5; where it is more than that of one size, the
-    others have less."""
+    """Returns cases for a gain, which is met within a factor of 1.5. If the gain is the largest of
+    several sizes, the other sizes have less."""
 
     def of(gain: float) -> dict[Where, dict[str, float]]:
         return {where: {metric: base + (base or 1.0) * gain}}

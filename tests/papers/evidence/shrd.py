@@ -57,13 +57,13 @@ STATED: Mapping[tuple[str, str], Mapping[str, Any]] = {
     (OPEN, "dftl"): {"mean_read_us": 1000.0, "mean_write_us": 2000.0},
     (OPEN, "shrd"): {"mean_read_us": 500.0, "mean_write_us": 800.0},
 }
-"""Numbers of which every claim holds."""
+"""Numbers with which every claim is as claimed."""
 
 OFFERED = {OPEN: 330.0, BURSTS: 256.0}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the slides state it, but for these numbers."""
+    """Returns a run with the slides' numbers, except these."""
     family = WHOLE.workload(run.workload).family
     known: dict[str, Any] = {
         "trace": run.workload,
@@ -100,7 +100,7 @@ RANDOM_ALL = replace(WHOLE, workloads=tuple(replace(work, random=True) for work 
 
 
 def losses(run: Run, lost: int) -> Crashes:
-    """What the losses of power of a run came to."""
+    """Returns the results of the power losses in a run."""
     return Crashes(
         run.workload, run.line, run.at("window"), run.at("stale"), run.seed, 29, 7000, lost, 1800.0
     )

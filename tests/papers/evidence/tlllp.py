@@ -30,7 +30,8 @@ WHOLE = experiment_of(WORKLOADS)
 
 
 def aged_only() -> Experiment:
-    """The experiment on aged drives, with workloads of which all runs differ from seed to seed."""
+    """Returns the experiment on aged drives, with workloads whose runs all differ from seed to
+    seed."""
     start, *others = WHOLE.axes
     random = tuple(replace(work, random=True) for work in WORKLOADS)
     return replace(
@@ -72,13 +73,13 @@ STATED: Mapping[tuple[str, str], Mapping[str, float]] = {
     (MSR, "tlllp-free"): {"hit_ratio": 0.91},
     (MSR, "tlllp-empty"): {"node_share": 0.05},
 }
-"""Numbers of which every claim holds: the mean falls by 12 %, the deviation by 15 %."""
+"""Numbers with which every claim is as claimed: the mean falls by 12 %, the deviation by 15 %."""
 
 LIKE = {"dftl-batch": "dftl", "tlllp-prev": "tlllp"}
 
 
 def point(run: Run, **numbers: Any) -> Point:
-    """A run as the paper states it, but for these numbers."""
+    """Returns a run with the paper's numbers, except these."""
     family = next(work.family for work in WORKLOADS if work.name == run.workload)
     known: dict[str, Any] = {
         "trace": run.workload,

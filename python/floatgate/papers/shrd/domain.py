@@ -80,8 +80,8 @@ HOST = frozenset({"log", "window", "outstanding", "threshold"})
 UNSCALED = frozenset({"share", "threshold"})
 SCALED = frozenset({"cache", "spare"})
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
-"""Axes that are swept only with the prototype's spare space, to save time. This follows the axes
-that set the size of a drive."""
+"""Axes that are swept only with the prototype's spare space, to save time. The axis of spare space
+comes after the axes that set the size of a drive."""
 
 
 def generated(bursts: int) -> list[Workload]:

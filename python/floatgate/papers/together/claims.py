@@ -1,6 +1,6 @@
-"""What was asked of the five before they were run on one drive.
+"""Questions about the five on one drive, posed before the runs.
 
-Each question is worded as a claim with a number, so that it can fail. None is of a paper.
+Each question is worded as a claim with a number, so that it can fail. None is from a paper.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ from .domain import (
 from .reduce import Point
 
 EFFECT = 0.005
-"""Half a per cent, or half a point: what is less is no difference, as for the papers."""
+"""Half a per cent, or half a point. A smaller change is no difference, as for the papers."""
 WORTH = 0.05
-"""A twentieth of what is programmed, or waited: about what 1 % more flash gives near 15 % spare
-space (uniform writes, closed form), so that less is had more simply."""
+"""A gain is worth its cost from a twentieth of the programs, or of the waiting time. About the same
+comes from 1 % more flash near 15 % spare space (uniform writes, closed form), so a smaller gain is
+easier to get that way."""
 LARGE = 0.2
 POINT = 0.01
-"""Of hits: the least that the NCQ paper prints."""
+"""A point of hits: the smallest difference that the NCQ paper prints."""
 NEAR = 0.1
-"""What "close" allows, as for the papers."""
+"""Largest difference that counts as "close", as for the papers."""
 HALF = 0.5
 
 Number = Callable[[Point], float]
@@ -59,15 +60,15 @@ def mean_read(point: Point) -> float:
 
 @dataclass(frozen=True)
 class Question:
-    """A claim before it is said of which workloads."""
+    """A claim without its workloads."""
 
     key: str
     text: str
     asked: str
-    """The number, in short."""
+    """The claimed number, in short."""
     lines: tuple[str, ...]
     value: Callable[[At[Point], str], Values]
-    """By what decides, on a workload."""
+    """Measures the deciding value on a workload."""
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
@@ -89,7 +90,8 @@ def against_placements(line: str) -> Callable[[At[Point], str], Values]:
 
 
 def interaction(base: float, one: float, other: float, both: float) -> float:
-    """What a pair has over the product of its parts' factors, relative: 0 if they do not meet."""
+    """Returns the relative difference between a pair's factor and the product of its parts'
+    factors. It is 0 if the parts do not interact."""
     return both * base / (one * other) - 1
 
 
@@ -229,7 +231,7 @@ QUESTIONS = (
 
 
 def claims_of(families: Sequence[str]) -> Iterator[Claim[Point]]:
-    """Each question of each of the families of workloads that there are."""
+    """Yields each question for each of the available families of workloads."""
     for question in QUESTIONS:
         for family in families:
             yield _claim(question, family)
@@ -259,7 +261,7 @@ def _claim(question: Question, family: str) -> Claim[Point]:
 
 
 def worst_of_all(judged: Sequence[Judged[Point]]) -> Numbers:
-    """Verdicts if the worst of a family's workloads decided for all of them."""
+    """Returns the verdicts if the worst workload of a family decided for the whole family."""
     rows: list[Row] = []
     for claim, measured in judged:
         family, *others = claim.axes

@@ -1,6 +1,7 @@
 """All five on one aged drive, as data: the drive, the lines, the workloads, and the points.
 
-Nothing here is a paper's. Every number was chosen before the first run; its reason stands with it.
+No number here is from a paper. Every number was chosen before the first run, and its reason stands
+next to it.
 """
 
 from __future__ import annotations
@@ -15,26 +16,29 @@ from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Work
 from floatgate.simulation import configs
 
 DEVICE = "tlc-enterprise"
-"""The preset whose class has measured write amplification in docs/trust.md, and whose numbers are
-held to data sheets in docs/datasheet.md."""
+"""The preset for a class of drives with measured write amplification (docs/trust.md).
+docs/datasheet.md compares its numbers with data sheets."""
 
 PAGE = 4096
 SPAN = 64 << 20
-"""Bytes for the host: what a quick run can fill and write over hundreds of times. An excerpt of
-10,000 requests touches half of that, and the rest of its drive is cold, as most of a drive is."""
+"""Bytes for the host. A quick run can fill this span and write it hundreds of times over. An
+excerpt of 10,000 requests touches half of it. The rest of its drive is cold, like most of a real
+drive."""
 UNIT_PAGES = 96
-"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. docs/trust.md has why
-units stay many and get fewer pages: 171 hold the span. The preset has 32 dies of 384 rows."""
+"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. 171 units hold the
+span. docs/trust.md states why a small drive keeps many units with fewer pages each. The preset has
+32 dies of 384 rows."""
 
 CACHE = 16 << 10
-"""Bytes of the map cache: an eighth of DFTL's 8 bytes a page, the middle of TLLLP's axis here, and
-4 map pages, as many as SHRD's prototype has."""
+"""Bytes of the map cache. The size is an eighth of the map with DFTL's 8 bytes a page, the middle
+of TLLLP's axis here, and 4 map pages, as in SHRD's prototype."""
 BUFFER = 1 << 20
-"""Bytes of the write buffer: where the NCQ paper states its gains, in its blocks of 32 pages."""
+"""Bytes of the write buffer: the size for which the NCQ paper states its gains, in its blocks of 32
+pages."""
 LOG = 1 << 20
-"""Bytes of SHRD's log: a tenth of the spare space where that is 15 %. A write to it has a sixteenth
-at most, as a window has: the driver's 128 pages in a row are half of such a log, which then is full
-before a window may be remapped, and stays so."""
+"""Bytes of SHRD's log: a tenth of the spare space, if that is 15 %. A write to the log has a
+sixteenth of it at most, as a window has. The driver's limit of 128 pages in a row is half of such a
+log. The log would then be full before a window may be remapped, and stay full."""
 
 SPARES = {"7%": 0.07, "15%": 0.15, "28%": 0.28}
 
@@ -53,27 +57,30 @@ DRIVE = {
     "start.fill": "random",
     "start.overwrites": "1",
 }
-"""2 dies for 32, with as many rows of memory for each; erased in 1/384 of the time, as a block has
-1/384 of the rows; 512 entries to a translation page, as the drives of DFTL and TLLLP have. Filled
-in order, then once over at random: what a drive in use was. NCQ has 32 commands.
+"""2 dies in place of 32, with an equal number of rows of memory for each. An erase takes 1/384 of
+the time, because a block has 1/384 of the rows. A translation page has 512 entries, as on the
+drives of DFTL and TLLLP. The start is filled in order, then overwritten once at random, like a
+drive in use. NCQ has 32 commands.
 
-A drive keeps units free beside its spare space, more of them the more streams it has open: 5 by
-itself with one, 17 with the most here. Of 201 units that is no trifle, as it is of 900,
-so that all lines have the reserve of the largest. The preset copies 4 pages for each that is
-written, enough for its 15 % spare space; uniform writes need 6.3 with 7 % (closed form). A drive
-that copies fewer lives on its reserve as if it were spare space."""
+A drive keeps units free in addition to its spare space. The reserve grows with the number of open
+streams: 5 units by default with one stream, 17 with the most streams here. That is much of 201
+units, but little of 900, so all lines have the largest reserve. The preset copies 4 pages for each
+written page, enough for its 15 % spare space. Uniform writes need 6.3 with 7 % (closed form). A
+drive that copies fewer uses its reserve as if it were spare space.
+"""
 
 GAP = "400us"
-"""Between two requests of a synthetic load on average, half of them reads. Two dies program a page
-in 36 us, and writes come every 800 us: room for a write amplification of 22. Uniform writes have
-7.3 with 7 % spare space (closed form), and a map on flash may be as much again."""
+"""Mean time between two requests of a synthetic load, half of them reads. Two dies program a page
+in 36 us, and writes come every 800 us, which leaves room for a write amplification of 22. Uniform
+writes have 7.3 with 7 % spare space (closed form), and a map on flash may double that."""
 VOLUMES = 3
-"""Of the drive that are written while it is measured: one in which cleaning finds what is hot, and
-two after it."""
+"""Volumes written during the measurement: one in which cleaning separates the hot data, and two
+after it."""
 
 
 def blocks(spare: float, pages: int = SPAN // PAGE) -> int:
-    """Blocks of the drive that holds so many pages with this spare factor, in whole units."""
+    """Returns the number of blocks, in whole units, of a drive that holds `pages` pages with this
+    spare factor."""
     units = int(pages / (1 - spare)) // UNIT_PAGES
     while int((1 - spare) * units * UNIT_PAGES) < pages:
         units += 1
@@ -115,8 +122,8 @@ _BUFFER = {
     "buffer.block_pages": "32",
     "queue.dispatch": "serial",
 }
-"""One command after the other: what makes commands wait in the drive's queue, where the NCQ-aware
-buffer sees them. Its rivals have the same."""
+"""Commands are served one after the other, so they wait in the drive's queue, where the NCQ-aware
+buffer sees them. Its rivals have this setting, too."""
 
 PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     DFTL: ("DFTL", {"mapping.scheme": "dftl"}),
@@ -136,8 +143,8 @@ PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
 }
-"""The five mechanisms, and DFTL, beside which the other two that have a map cache are read. No file
-system is below SHRD's first 2 MiB here, so they are no exception."""
+"""The five mechanisms, and DFTL as the reference for the other two with a map cache. No file system
+lies below SHRD's first 2 MiB here, so they are no exception."""
 FIVE = (TLLLP, ASA, ETI, NCQ, SHRD)
 
 BOUND_SETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -148,7 +155,7 @@ BOUND_SETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     ),
     BELADY_BUFFER: ("Belady's buffer", {"buffer.scheme": "belady", **_BUFFER}),
 }
-"""As for ASA-FTL, lifetimes in four streams. The whole map in memory is the baseline's."""
+"""Lifetimes have four streams, as for ASA-FTL. The baseline has the whole map in memory."""
 
 REFERENCES = (
     Line(BASE, "baseline", {}),
@@ -164,7 +171,7 @@ REFERENCES = (
 
 @dataclass(frozen=True)
 class Refused:
-    """Two schemes that cannot be on one drive, and why not."""
+    """Two schemes that cannot share a drive, and the reason."""
 
     first: str
     second: str
@@ -172,7 +179,8 @@ class Refused:
 
 
 def _pairs() -> tuple[list[Line], list[Refused]]:
-    """Every two of the mechanisms and bounds: those that the engine takes, and those refused."""
+    """Returns every pair of mechanisms and bounds: the pairs that the engine takes, and the pairs
+    that it refuses."""
     lines, refused = [], []
     for (one, (name, a)), (two, (other, b)) in combinations({**PARTS, **BOUND_SETS}.items(), 2):
         if reason := why_refused(a, b):
@@ -183,7 +191,7 @@ def _pairs() -> tuple[list[Line], list[Refused]]:
 
 
 def why_refused(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """Why the engine takes no drive with both; nothing if it does."""
+    """Returns why the engine refuses a drive with both schemes. Empty if it takes them."""
     for key in one.keys() & other.keys():
         if one[key] != other[key]:
             return f"both are a {key}: {one[key]} and {other[key]}"
@@ -202,12 +210,12 @@ LINES = (
 )
 LABELS = {line.key: line.label for line in LINES}
 BOUNDS = tuple(BOUND_SETS)
-"""What knows the future, which no drive does."""
+"""Lines that know the future, as no real drive does."""
 
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A generator over the whole drive, half of its requests reads."""
+    """A generator over the whole drive. Half of its requests are reads."""
 
     name: str
     text: str
@@ -229,12 +237,12 @@ SYNTHETICS = (
     Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1"),
     Synthetic(ZIPF, "zipf:theta=0.99"),
 )
-"""No skew, the usual hot and cold, and the usual skew of key-value benchmarks (YCSB's)."""
+"""No skew, the usual hot and cold load, and the usual skew of key-value benchmarks (YCSB's)."""
 
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
-"""What a question calls the workload that the axis of its family says."""
+"""Name in a question for the workload that the family's axis chooses."""
 BY_WORKLOAD = {SYNTHETIC: "load", RECORDED: "trace"}
-"""The axis of each family: that of the workloads that there are."""
+"""The axis of each family, with the available workloads as choices."""
 WHY_THESE = {
     SYNTHETIC: "No skew, the usual hot and cold, and the usual skew of key-value benchmarks.",
     RECORDED: "All that are here and write a page twice on average, in their first 10,000 requests "

@@ -1,8 +1,9 @@
-"""Which placement explains the measured Zipf runs of real drives: ours against SSD-iq's.
+"""Compares placements with measured Zipf runs of real drives: ours against SSD-iq's.
 
-Of one drive write amplification under Zipf is known. Of four others host rates are: how much slower
-they serve Zipf than uniform writes stands for how much more they write, which the data's own page
-warns is not all there is to a rate. docs/trust.md has the drive and what was tried before.
+For one drive the write amplification under Zipf is known. For four others only host rates are
+known. How much slower they serve Zipf than uniform writes stands for how much more they write; the
+data's own page warns that a rate depends on more than that. docs/trust.md describes the drive and
+earlier attempts.
 """
 
 from __future__ import annotations
@@ -40,16 +41,17 @@ if TYPE_CHECKING:
     from floatgate.results.result import Result
 
 DEVICE = "classic"
-"""Only for what is set here: with no clock a drive is its units, its spare and its policies."""
+"""Base preset. Without a clock, only the settings below matter: units, spare space, policies."""
 UNITS, UNIT_PAGES = 512, 256
-"""Of 2,147 and 262,144. Greedy cleaning of small units finds victims that large ones have not:
-uniform writes are 8 % below the measured ones with 32 pages, 2 % with 128."""
+"""The drive has 2,147 units of 262,144 pages. Greedy cleaning of small units finds better victims
+than cleaning of large units: uniform writes are 8 % below the measurement with 32 pages, and 2 %
+with 128."""
 PAGE = 4096
 VOLUMES = 4
-"""Of the measured runs."""
+"""Volumes written in the measured runs."""
 SAME = 0.025
-"""Within which a run is explained: two runs of that drive with the same uniform writes end 2.5 %
-apart, and nothing can be asked to be nearer to a drive than the drive to itself."""
+"""A run is explained within this relative error. Two runs of the measured drive with equal uniform
+writes end 2.5 % apart, and no model can be nearer to the drive than the drive is to itself."""
 REGION = Region(-SAME, SAME)
 
 VICTIMS = (
@@ -57,21 +59,22 @@ VICTIMS = (
     *("fifo", "windowed", "d_choices", "random", "lfs_cost_benefit", "cat"),
 )
 QUICK_VICTIMS = VICTIMS[:2]
-"""The best for uniform writes, and the usual one that looks at age."""
+"""The best policy for uniform writes, and the usual policy that uses age."""
 
 PLACEMENTS = (
     *("single", "eti", "mbf", "mhf", "direct", "length", "lru_lists", "wdac"),
     *("asa", "dac", "sepbit", "autostream", "oracle"),
 )
-"""All that need not be told which pages are hot."""
+"""All placements that work without hints about hot pages."""
 
 MEASURED = "measured drives"
 THETAS = (0.2, 0.4, 0.6, 0.8, 1.0)
 THETA = 0.8
-"""Of the run whose write amplification is known."""
+"""Skew of the run with known write amplification."""
 DOUBTED = {("m0", 0.8), ("m0", 1.0)}
-"""Requests to one page queue there: the data's page says that its rate is not write amplification
-alone. Decided before any simulation; shown, and not judged."""
+"""Runs in which requests to one page queue. The data's page states that their rates depend on more
+than write amplification. The runs were excluded before any simulation; they are shown but not
+judged."""
 
 
 def _drive(spare: float) -> dict[str, str]:
@@ -92,7 +95,7 @@ def span_pages(spare: float) -> int:
 
 
 SPARES = {"16.653%": 0.16653}
-"""Fitted to the uniform run of the drive (docs/trust.md), and to nothing else."""
+"""Fitted only to the uniform run of the drive (docs/trust.md)."""
 FITTED = "16.653%"
 
 AXES = (
@@ -144,7 +147,8 @@ EXPERIMENT = Experiment(DEVICE, AXES, WORKLOADS, LINES, {name: name for name in 
 
 
 def runs(full: bool) -> Iterator[Run]:
-    """Every policy on every load; quickly two victims, and no other skew than 0.8."""
+    """Yields every policy on every load. A quick reproduction has two victim policies, and 0.8 as
+    the only skew."""
     [place] = EXPERIMENT.places((), True)
     seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
     for work, (placement, victim), seed in product(WORKLOADS, POLICIES, seeds):
@@ -154,24 +158,24 @@ def runs(full: bool) -> Iterator[Run]:
 
 
 def steady(result: Result) -> float:
-    """Write amplification of the last fifth of the pages that the host writes."""
+    """Returns the write amplification over the last fifth of the pages that the host writes."""
     timeline = result.timeline
     return amplified(timeline, (1 - STEADY_SHARE) * float(timeline["host_pages"][-1]))
 
 
 @dataclass(frozen=True)
 class Measurements:
-    """What was measured."""
+    """Measurements of the real drives."""
 
     zipf: float
     """Write amplification over base."""
     uniform: float
     ratios: Mapping[str, Mapping[float, float]]
-    """By drive and skew: the rate of uniform writes over that of Zipf writes."""
+    """Rate of uniform writes over the rate of Zipf writes, by drive and skew."""
 
 
 def find_measurements(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> Measurements | None:
-    """The measurements, where they are; they are no part of the repository."""
+    """Returns the measurements if they are available. They are not part of the repository."""
     root = Path(__file__).resolve().parents[4]
     folder = Path(named) if named else root.parent / "shared" / "drives"
     start, rates = folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"
@@ -188,7 +192,7 @@ def find_measurements(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> Me
 
 
 Found = Mapping[tuple[str, str], Sequence[float]]
-"""Steady write amplification by workload and line, a number per seed."""
+"""Steady write amplification by workload and line, one number per seed."""
 
 
 def by_seed(steadies: Mapping[Run, float]) -> dict[tuple[str, str], list[float]]:
@@ -199,7 +203,7 @@ def by_seed(steadies: Mapping[Run, float]) -> dict[tuple[str, str], list[float]]
 
 
 def errors(found: Found, truth: Measurements, line: str) -> tuple[Estimate, Estimate] | None:
-    """Relative errors of Zipf 0.8 and of uniform writes, if both were run."""
+    """Returns the relative errors of Zipf 0.8 and of uniform writes, if both were run."""
     both = [found.get((name, line)) for name in (zipf_name(THETA), UNIFORM)]
     if None in both:
         return None
@@ -211,7 +215,8 @@ def errors(found: Found, truth: Measurements, line: str) -> tuple[Estimate, Esti
 
 
 def case_of(zipf: Estimate, uniform: Estimate) -> str:
-    """Whether a policy explains both runs of the drive, as a claim at a point."""
+    """Returns whether a policy explains both runs of the drive, as the case of a claim at a
+    point."""
     return farthest(map(REGION.case, (zipf, uniform)))
 
 
@@ -219,8 +224,8 @@ EXPLAINS = {AS_CLAIMED: "yes", STRADDLES: "open", LESS: "no"}
 
 
 def distance(found: Found, ratios: Mapping[float, float], drive: str, line: str) -> Estimate | None:
-    """Root mean square of the logarithms of our rise under skew over that of a drive's rates, over
-    the skews that are not in doubt."""
+    """Returns the root mean square of log(our rise under skew / the rise of the drive's rates),
+    over the skews that are not in doubt."""
     uniform = found.get((UNIFORM, line))
     judged = [theta for theta in ratios if (drive, theta) not in DOUBTED]
     ours = [found.get((zipf_name(theta), line)) for theta in judged]
@@ -237,7 +242,7 @@ def distance(found: Found, ratios: Mapping[float, float], drive: str, line: str)
 
 
 def measured_table(found: Found, truth: Measurements) -> Numbers:
-    """Every policy against the drive, the nearest to Zipf 0.8 first."""
+    """Compares every policy with the drive, the nearest to Zipf 0.8 first."""
     told: list[tuple[float, Row]] = []
     for line, label in LABELS.items():
         if both := errors(found, truth, line):
@@ -275,8 +280,8 @@ def measured_table(found: Found, truth: Measurements) -> Numbers:
 
 
 def rates_table(found: Found, truth: Measurements) -> Numbers:
-    """Every policy's rise under skew against how much slower four drives get; first the drives.
-    Without rows if no policy was run for all skews, as --full does."""
+    """Compares every policy's rise under skew with the slowdown of four drives. The drives come
+    first. Without rows if no policy was run for all skews, as --full does."""
     drives: list[Row] = [
         {"policy": f"{drive}, measured"}
         | {f"{theta:g}": fixed(ratio, 3) for theta, ratio in ratios.items()}
@@ -315,14 +320,15 @@ def rates_table(found: Found, truth: Measurements) -> Numbers:
 
 
 def said(error: Estimate) -> str:
-    """A relative error with its interval."""
+    """Formats a relative error with its interval."""
     return f"{change(error.mean)} ± {error.half:.1%}"
 
 
 def by_chance(found: Found, truth: Measurements) -> tuple[int, float, int]:
-    """How many policies come within `SAME` of the measured Zipf run by their means; how many would
-    if they were spread evenly over what all of them have; and of how many. What knows the future is
-    not among them: no drive does, and its number is far from all others."""
+    """Returns three numbers: the policies whose means come within `SAME` of the measured Zipf run,
+    the number expected if the policies were spread evenly over their range, and the number of
+    policies. Policies that know the future are excluded, because no drive knows it and their
+    numbers are far from all others."""
     drives = [line for line in LABELS if line.partition("/")[0] != ORACLE]
     offs = [both[0].mean for line in drives if (both := errors(found, truth, line))]
     share = min(1.0, 2 * SAME / (max(offs) - min(offs))) if len(set(offs)) > 1 else 1.0
@@ -343,15 +349,15 @@ def judged(found: Found, truth: Measurements | None) -> list[AnyClaim]:
 UNKNOWN = Measured(why="it takes the measurements of drives")
 
 Off = tuple[str, Estimate]
-"""A measurement, and how far a policy is from it."""
+"""Name of a measurement, and the error of a policy there."""
 
 
 def _best(
     found: Found, truth: Measurements | None, lines: Sequence[str], *, rates: bool
 ) -> Measured:
-    """Whether one of the policies is near enough to all that was measured. Of a policy what it is
-    farthest from decides, and of policies the best; one that is not known to fail, but was not run
-    for all, decides nothing."""
+    """Judges whether one of the policies is near enough to all measurements. The largest error
+    decides for a policy, and the best policy decides for all. A policy without a known failure that
+    was not run for all measurements decides nothing."""
     farthest_of: dict[str, Off] = {}
     unknown = 0
     for line in lines if truth else ():
@@ -391,7 +397,8 @@ def _rank(off: Off) -> tuple[int, float]:
 
 
 def _offs(found: Found, truth: Measurements, line: str, rates: bool) -> dict[str, Estimate | None]:
-    """How far a policy is from each measurement; None where it was not run for it."""
+    """Returns the error of a policy for each measurement, or None if the policy was not run for
+    it."""
     both = errors(found, truth, line)
     if both is None:
         return {}

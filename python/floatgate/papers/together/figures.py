@@ -1,4 +1,4 @@
-"""Tables and figures of the five on one drive: what each line costs and gives."""
+"""Tables and figures of the five on one drive: the costs and gains of each line."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ DEFAULTS = {"spare": "15%", "arrivals": "own times"}
 METRICS = ("write_amplification", "read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us")
 MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memory_bytes")
 WEIGHED = ("memory_bytes", "write_amplification", "read_p99_us")
-"""Of which less is better. Writes are acknowledged from protected memory, so that their tail tells
-lines apart only once the drive falls behind: the tail that is weighed is that of reads."""
+"""Numbers that count in the comparison; less is better. Writes are acknowledged from protected
+memory, so their tail differs between lines only when the drive falls behind. So the compared tail
+is the read tail."""
 FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
-"""What a line is among those that can be built of as much flash."""
+"""Standing of a line among lines that can be built with an equal amount of flash."""
 
 
 def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
@@ -46,13 +47,13 @@ def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
 
 
 def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
-    """The points in the middle, but for what is named. Where a choice does not matter to a line,
-    it is the same everywhere."""
+    """Returns the points with every choice at its default, except the choices in `place`. A line on
+    which a choice has no effect has one value for all of that axis."""
     return points_at(points, DEFAULTS | place)
 
 
 def summary(points: Iterable[Point]) -> list[Row]:
-    """By workload and line: means over seeds, and of each half its interval as `NAME_half`."""
+    """Returns means over seeds by workload and line, each with half its interval as `NAME_half`."""
     by_run: dict[tuple[str, str], list[Point]] = {}
     for point in points:
         by_run.setdefault((point.trace, point.line), []).append(point)
@@ -72,9 +73,10 @@ def _means(runs: Sequence[Point]) -> Row:
 
 
 def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
-    """The rows with what they are in a choice among drives that can be built of as much flash: on
-    the front if no other beats them, beaten, or not told apart from one that would beat them; none
-    of these if there is no such drive. `by` names the others."""
+    """Returns the rows with their standing among drives that can be built with an equal amount of
+    flash. A line is on the front if no other line beats it, beaten if one surely does, and unclear
+    if one may. Lines that cannot be built have no standing. `by` names the lines that beat it or
+    may beat it."""
     seeds: dict[tuple[str, str], dict[int, Point]] = {}
     for point in points:
         if can_be_built(point):
@@ -94,18 +96,20 @@ def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
 
 
 STANDING = {AS_CLAIMED: BEATEN, STRADDLES: UNCLEAR, LESS: FRONT}
-"""What a line is by the case of the rival that comes nearest to beating it."""
+"""Standing of a line, by the case of the rival that comes nearest to beating it."""
 
 
 def can_be_built(point: Point) -> bool:
-    """Whether it is a drive of the same flash that knows no future, with all three numbers."""
+    """Returns whether the line is a drive of equal flash, without knowledge of the future, with all
+    three numbers."""
     known = all(getattr(point, name) is not None for name in WEIGHED)
     return known and point.line not in (*BOUNDS, SPARE_28)
 
 
 def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
-    """Whether a line has no more than another of all that is weighed, and less of something: surely
-    (all 95 % intervals of the differences by seed), surely not (one of them), or ambiguous."""
+    """Returns whether a line has no more than another of every weighed number, and less of at least
+    one. The answer is surely (all 95 % intervals of the differences by seed), surely not (one of
+    them), or open."""
     seeds = one.keys() & other.keys()
     differences = [
         Estimate.of([getattr(one[seed], name) - getattr(other[seed], name) for seed in seeds], True)
@@ -253,7 +257,7 @@ def _named(row: Row) -> Row:
 
 
 def _prefetch(points: Sequence[Point]) -> Numbers:
-    """Whether prefetching pays where reads miss: what TLLLP changes, by how often DFTL misses."""
+    """Shows whether prefetching pays where reads miss: TLLLP's change, by DFTL's misses."""
     known = {(p.trace, p.line, p.seed): p for p in points}
     rows: dict[str, list[tuple[Point, Point]]] = {}
     for (trace, line, seed), point in known.items():
@@ -285,7 +289,8 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
 
 
 def _interactions(points: Sequence[Point]) -> Numbers:
-    """Of each pair, by workload: its write amplification over the product of its parts'."""
+    """Returns each pair's write amplification over the product of its parts' factors, by
+    workload."""
     known = {(p.trace, p.line, p.seed): p.write_amplification for p in points}
     runs = [(trace, seed) for trace, line, seed in known if line == BASE]
     table: list[Row] = []
@@ -313,7 +318,7 @@ def _interactions(points: Sequence[Point]) -> Numbers:
 
 
 def first_volume(counted: Sequence[Judged[Point]], left_out: Sequence[Judged[Point]]) -> Numbers:
-    """Verdicts with the first volume and without it, of what depends on it."""
+    """Returns verdicts with the first volume and without it, for the claims that depend on it."""
     rows = [
         {
             "claim": f"{claim.text} ({claim.origin.where})",

@@ -1,7 +1,7 @@
-"""What none of the papers did: all five mechanisms on one aged drive, with bounds.
+"""All five mechanisms on one aged drive, with bounds, which none of the papers has measured.
 
-No reproduction: the claims are questions of our own, asked before the runs. What was chosen, and
-why: `domain`, and docs/papers/together.md.
+This is no reproduction. The claims are questions of our own, posed before the runs. The choices and
+their reasons are in `domain` and in docs/papers/together.md.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ Each question is asked on each workload; a table has what the verdict would be i
 them decided for all.
 The first volume that a workload writes is counted, a transient; a table has the verdicts without.
 """
-"""Limits and conditions, a line each."""
+"""Limits and conditions, one a line."""
 
 SLOW = f"sum-{domain.RECORDED}"
-"""Takes all pairs on all traces, which a quick run does without."""
+"""Key of the claim that takes all pairs on all traces. A quick run leaves it out."""
 
 NO_DRIVES = (
     "Measurements of drives not found: name their directory with FLOATGATE_DRIVES. No policy is "
@@ -82,7 +82,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 
 def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
-    """The runs as if their first volume were not counted in what is programmed."""
+    """Returns the runs without their first volume in the counts of programs."""
     return {
         run: replace(point, write_amplification=point.later_write_amplification)
         for run, point in points.items()

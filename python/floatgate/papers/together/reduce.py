@@ -1,4 +1,4 @@
-"""Runs of all five reduced to numbers, and which runs say nothing."""
+"""Runs of all five reduced to numbers, and the filter for runs that give no information."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Point:
     arrivals: str | None
     seed: int
     write_amplification: float
-    """All programs of cleaning and of the map included, per page that the host writes."""
+    """All programs of the host, of cleaning and of the map, per page that the host writes."""
     later_write_amplification: float
-    """The same without the first volume, in which cleaning finds what is hot."""
+    """Write amplification without the first volume, in which cleaning separates the hot data."""
     read_mean_us: float | None
     read_p99_us: float | None
     write_mean_us: float | None
@@ -35,31 +35,31 @@ class Point:
     map_bytes: int
     placement_bytes: int
     buffer_bytes: int
-    """Pages and bookkeeping."""
+    """Bytes of the buffer: pages and bookkeeping."""
     host_bytes: int
     map_hits: float
     buffer_hits: float | None
     map_traffic: float
-    """Translation pages read and programmed for the host and for remaps, per page that it
+    """Translation pages read and programmed for the host and for remaps, per page that the host
     accesses."""
     utilization: float
     queue_share: float
-    """Of the mean response time, what was waiting for room in the command queue."""
+    """Share of the mean response time spent waiting for room in the command queue."""
 
     @property
     def memory_bytes(self) -> int:
-        """Of the drive and of the host together."""
+        """Returns the memory of the drive and of the host together."""
         return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
 
 
 def size_of(settings: Settings, key: str) -> int:
-    """Bytes of a size as the settings here have it: "1024B"."""
+    """Parses a size in bytes in the form of the settings here: "1024B"."""
     return int(settings[key].removesuffix("B"))
 
 
 def amplified(timeline: pl.DataFrame, begin: float) -> float:
-    """Write amplification from a page of the host on: of windows that it cuts, their part. All of
-    the run, if it is no longer."""
+    """Returns the write amplification from the host page `begin` on. A window that contains `begin`
+    counts in part. A run with fewer pages counts as a whole."""
     pages = [0.0, *map(float, timeline["host_pages"])]
     begin = begin if begin < pages[-1] else 0.0
     written = programs = 0.0
@@ -97,8 +97,8 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
 
 
 def backlogged(point: Point) -> bool:
-    """Whether requests come faster than the drive serves them. With a full queue a drive has to be
-    busy, and nothing is said of its times."""
+    """Returns whether requests come faster than the drive serves them. A full queue keeps a drive
+    busy by design, so such a run has no backlog."""
     offered = point.arrivals == "own times"
     return offered and is_backlogged(point.utilization, point.queue_share)
 

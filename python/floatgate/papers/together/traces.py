@@ -1,6 +1,6 @@
-"""The traces that all five are run on: which, how much of each, on which drive, and why not others.
+"""Traces for all five mechanisms: which, how much of each, on which drive, and why not others.
 
-What is chosen, and why, holds for all of them alike.
+The choices and their reasons apply to all traces alike.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from .domain import PAGE, RECORDED, SPAN, VOLUMES, blocks
 from .reduce import size_of
 
 WINDOWS = 100
-"""Into which a round of an excerpt is cut, as for ASA-FTL: repetition is not to be its locality."""
+"""Number of windows in a round of an excerpt, as for ASA-FTL. Repetition should not add
+locality."""
 REQUESTS = 10_000
-"""Of each trace, its first: what the shortest of them have."""
+"""Number of requests at the start of each trace that are played: the length of the shortest
+traces."""
 OVERWRITTEN = 2.0
-"""Writes of a page in an excerpt, on average, from which its pages have a last update of their own.
-The same for all traces, as for ASA-FTL."""
+"""Least mean number of writes to a page in an excerpt. From here on its pages have a last update in
+the trace itself. All traces have one limit, as for ASA-FTL."""
 
 QUICK_TRACES = ("umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst")
-"""Those that the papers here have themselves and that keep devices apart, or are of one."""
+"""Traces that the papers here use themselves, and that keep devices separate or come from one
+device."""
 NO_MORE = "there is no more of it"
 CAPTURED = (
     "all of it was recorded on storage as fast as memory: at its times two dies fall seconds behind"
@@ -49,8 +52,8 @@ LISTED: Sequence[tuple[str, str, str]] = (
     ("RocksDB", "capture-rocksdb-ext4-905k.csv.zst", CAPTURED),
     ("postmark, f2fs", "capture-postmark-f2fs-996k.csv.zst", CAPTURED),
 )
-"""All that are in the directory of traces, and why those whose first requests write no page twice
-are not played as a whole."""
+"""All traces in the directory of traces. Some first requests write no page twice; for these the
+text states why the trace is not played as a whole."""
 TRACES = (
     *(
         Source(name, RECORDED, file, REQUESTS, quick=file in QUICK_TRACES)
@@ -59,8 +62,8 @@ TRACES = (
     Source("CloudPhysics, whole", RECORDED, "cloudphysics-114k.vscsi.zst", quick=False),
     Source("PC, whole", RECORDED, "pc-diskmon-87k.txt.zst", quick=False),
 )
-"""The first requests of each, and as a whole the two that write their pages twice only so, at times
-of real drives. Those are played on a drive of their size."""
+"""The first requests of each trace. Two traces reach two writes a page only as a whole, with the
+times of real drives. They are played as a whole, on a drive of their size."""
 
 CORNERS = frozenset({"7%", "28%"})
 
@@ -72,12 +75,12 @@ class Excerpt:
     source: Source
     played: Played
     pages: int
-    """That are touched."""
+    """Number of pages that the requests touch."""
     overwrites: float
 
     @property
     def why_not(self) -> str:
-        """Why it is left out; nothing if it is not."""
+        """Returns why the excerpt is left out. Empty if it is played."""
         if self.overwrites < OVERWRITTEN:
             whole = {name: why for name, _, why in LISTED if why}
             rarely = f"writes a page less than {OVERWRITTEN:g} times"
@@ -89,7 +92,8 @@ class Excerpt:
         return not self.why_not and (full or self.source.quick)
 
     def workload(self, bench: Bench) -> Workload:
-        """Played until it has written the drive `VOLUMES` times, each round in another order."""
+        """Returns the workload, which writes the drive `VOLUMES` times, each round in another
+        order."""
         whole = self.source.limit is None
         span = self.pages * PAGE if whole else SPAN
         rounds = max(2, round(VOLUMES * span / bench.written_bytes(self.played)))
@@ -99,12 +103,12 @@ class Excerpt:
 
 
 SHARES = {"mapping.cache": 1, "buffer.capacity": 128 << 10, "host.log": 64 << 10}
-"""Sizes that are shares of the drive, whatever holds it, and the bytes of which they are multiples:
-a buffer has whole blocks, and a log whole windows."""
+"""Settings that scale with the drive, each with its unit in bytes: a buffer has whole blocks, and a
+log has whole windows."""
 
 
 def _on(pages: int) -> Callable[[Settings], Settings]:
-    """The smallest drive that holds so many pages, with the same shares of memory and log."""
+    """Returns the smallest drive that holds `pages` pages, with equal shares of memory and log."""
 
     def fit(asked: Settings) -> Settings:
         held = blocks(float(asked["capacity.spare_factor"]), pages)
@@ -118,7 +122,7 @@ def _on(pages: int) -> Callable[[Settings], Settings]:
 
 
 def excerpts(bench: Bench, found: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
-    """The traces that there are, measured by the rules."""
+    """Yields the available traces, measured by the rules."""
     for source, file in found:
         played = Played(str(file), source.limit, dense=True)
 

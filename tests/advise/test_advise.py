@@ -65,8 +65,7 @@ def _frame(rows: list[tuple[int, int, int, int]]) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("every", "samples"), [(1, 1), (2, 3), (15, 3), (16, 8), (17, 8)])
 def test_sparse_samples_are_more(every: int, samples: int) -> None:
-    """From one page in 16 on, samples are smaller, and a few hot pages more or less matter: more
-    samples are needed."""
+    """In samples of one page in 16 or fewer a few hot pages matter, so there are more samples."""
     pages = every * SAMPLED_UNITS[1] * UNITS
     writes = Requests("a trace", pl.DataFrame(), pages, 4096, 1, 1, 4096)
     assert (writes.every, writes.samples) == (every, samples)
@@ -95,8 +94,7 @@ def test_hot_and_cold_writes_come_to_the_full_simulation() -> None:
 
 
 def test_what_a_small_unit_changes_is_followed_as_far_as_it_is_no_chance() -> None:
-    """`step` extends the line from the larger samples, in differences between large and small
-    ones."""
+    """`step` extends the line through the differences between large and small samples."""
     sure = of_samples(0.1, [(2.0, 2.0), (2.002, 2.0), (1.998, 2.0)], [(1.9, 1.9)] * 3, 1.0)
     assert sure.write_amplification == pytest.approx(2.1, rel=0.001)
     assert sure.half_width == pytest.approx(0.1 + 0.01, abs=0.002), "to the larger samples"
@@ -121,8 +119,7 @@ def test_three_loops_are_measured_at_least_and_the_first_never() -> None:
 
 
 def test_where_all_pages_are_played_the_interval_is_over_the_loops() -> None:
-    """The interval contains the mean of later loops, and all lines that rest on it have an
-    interval."""
+    """The interval contains the mean of later loops; lines that rest on it have intervals."""
     spec = "hotcold:span=96MiB,r=0.9,f=0.1,writes=80k,interarrival=1us"
     trace = _trace(spec)
     whole = requests_of(trace)
@@ -173,8 +170,7 @@ def test_a_uniform_trace_has_known_answers() -> None:
 
 
 def test_lives_are_told_at_the_spare_factors_that_one_chooses_from() -> None:
-    """Write amplification in bytes and lifetime of each drive, at its own spare factor, 7 % and 28
-    %."""
+    """Each drive has its write amplification and lifetime at three spare factors."""
     life = _advice("hotcold:span=768MiB,r=0.9,f=0.1,writes=600k,interarrival=10us")["life"]
     values = {number.name: number.value for number in life.numbers}
     for drive, cycles in (("tlc-enterprise", 7000), ("qlc-capacity", 1500)):
@@ -195,9 +191,8 @@ def test_steady_states_are_of_bytes() -> None:
         _advice(f"uniform:span=96MiB,size={size},writes=120k,interarrival=100us")
         for size in ("512B", "4KiB")
     )
-    for one, other in zip(
-        small["amplification"].numbers, large["amplification"].numbers, strict=True
-    ):
+    numbers = (small["amplification"].numbers, large["amplification"].numbers)
+    for one, other in zip(*numbers, strict=True):
         assert one.value == pytest.approx(8 * other.value, rel=0.1)
 
 

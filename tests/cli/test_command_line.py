@@ -64,7 +64,7 @@ def _state() -> dict[str, Any]:
         "timer": signal.getitimer(signal.ITIMER_REAL),
         "filters": warnings.filters[:],
         "handlers": logging.root.handlers[:],
-        "files": sorted(os.listdir("/proc/self/fd")) if sys.platform == "linux" else [],  # noqa: PTH208
+        "files": sorted(Path("/proc/self/fd").iterdir()) if sys.platform == "linux" else [],
     }
 
 

@@ -1,4 +1,4 @@
-"""Exhibits of papers as they are printed."""
+"""Formats exhibits of papers as a page shows them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ THIN = "\N{NARROW NO-BREAK SPACE}"
 
 
 def cells(exhibit: Exhibit) -> list[list[str]]:
-    """A table as it is printed, its titles first."""
+    """Returns a printed table, its titles first."""
     assert isinstance(exhibit, Numbers)
     return printed(exhibit.columns, exhibit.rows)
 
 
 def printed(columns: Sequence[Column], rows: list[Any]) -> list[list[str]]:
-    """Titles and cells; thin spaces and signs as they are typed."""
+    """Returns titles and cells as printed, with thin spaces and signs as one types them."""
     table = number_table("", columns, rows)
     texts = [table.columns, *([cell.text for cell in row] for row in table.rows)]
     return [[_typed(text) for text in row] for row in texts]

@@ -1,4 +1,4 @@
-"""An experiment made by hand: two workloads and four lines along three axes, and a claim."""
+"""A hand-made experiment: two workloads and four lines along three axes, and a claim."""
 
 from __future__ import annotations
 

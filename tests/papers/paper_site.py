@@ -1,4 +1,4 @@
-"""Papers made by hand, and the site of all of them."""
+"""Hand-made papers, and the site of all of them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def found(*cases: str, left_out: tuple[str, ...] = ()) -> Measured:
 
 
 def outcome_of(name: str) -> Outcome:
-    """Three claims: one holds, one somewhere, one cannot be checked; a table, and a warning."""
+    """Returns three claims (one met, one met in part, one not checked), a table, and a warning."""
     measured = [
         found(AS_CLAIMED),
         found(AS_CLAIMED, LESS),
@@ -64,7 +64,7 @@ def outcome_of(name: str) -> Outcome:
 
 @pytest.fixture
 def two_papers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are two papers, made by hand; threads know of them, where processes would not."""
+    """Replaces the papers by two hand-made ones. Threads see them, and processes would not."""
     listed = tuple(papers.Listed(name, f"Title of {name}", "who") for name in TWO)
     monkeypatch.setattr(papers, "PAPERS", listed)
     monkeypatch.setattr(papers, "reproduce", lambda name, **_: outcome_of(name))
@@ -79,7 +79,7 @@ def _threads(*_: object) -> Iterator[Executor]:
 
 @pytest.fixture
 def site(tmp_path: Path, two_papers: None) -> Path:
-    """What `floatgate paper all` writes for them."""
+    """Writes the site of `floatgate paper all` for them."""
     done = CliRunner().invoke(app, ["paper", "all", "--no-cache", "--out", str(tmp_path / "site")])
     assert done.exit_code == 0, done.output
     return tmp_path / "site"

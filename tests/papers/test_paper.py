@@ -1,4 +1,4 @@
-"""`floatgate paper`: what verdicts are, and the command as a user calls it."""
+"""`floatgate paper`: its verdicts, and the command as a user calls it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ASA-FTL on the paper kit: its claims on evidence made by hand, and its runs."""
+"""ASA-FTL on the paper kit: its claims on hand-made evidence, and its runs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 @pytest.mark.parametrize("key", ["financial1", "synth"])
 def test_what_cleaning_reads_is_not_judged_twice(key: str) -> None:
-    """It has the paper's number and ours, and counts as no second finding."""
+    """The claim shows the paper's number and ours, and does not count as a second finding."""
     claim = BY_KEY[f"gc-writes-{key}"]
     writes = EVIDENCE.judged(claim, EVIDENCE.stated(claim))
     findings = Findings(Lab(False, {}, Bench(DEVICE, None)), WHOLE, {}, {}, [], LEFT_OUT)
@@ -66,7 +66,7 @@ def test_what_cleaning_reads_is_not_judged_twice(key: str) -> None:
 
 
 def test_cleaning_reads_what_it_writes() -> None:
-    """Data and map, with and without ages, whatever the cache holds."""
+    """This holds for data and map, with and without ages, for every cache."""
     experiment = experiment_of(list(synthetic(full=False)))
     runs = [
         experiment.run_of(place, load, line, 1)
@@ -96,7 +96,7 @@ def test_where_nothing_is_gained_adapting_is_not_asked() -> None:
 
 
 def test_each_reading_of_the_equal_cache_is_asked() -> None:
-    """Ages that take no room save a third of the copies, ages that do save nothing."""
+    """Ages that take no room save a third of the copies. Ages that take room save nothing."""
     claim = BY_KEY["gc-writes-synth"]
     same = {"data_copies": 2000, "map_copies": 1000}
     evidence = {
@@ -138,7 +138,7 @@ def _is_free(run: Any) -> bool:
 
 
 def test_translation_copies_are_told_from_data_copies() -> None:
-    """A third of the data copies is saved, and the map has as many more."""
+    """A third of the data copies is saved, and the map has that many more."""
     claim = BY_KEY["gc-writes-financial1"]
     evidence = {
         run: point(run, data_copies=1340, map_copies=1660)
@@ -171,7 +171,7 @@ def test_the_cache_is_a_share_of_the_entries_of_dftls_map() -> None:
     for reading in ("bytes", "entries", "free"):
         run = WHOLE.run_of(place | {"equal": reading}, FINANCIAL1, ASA, 1)
         drives[reading] = WHOLE.settings(run, 1600)
-    # Bytes: 16 an entry, as the preset has it, half as many in the same memory.
+    # Reading "bytes": an entry has 16, as in the preset, so the memory holds half the entries.
     assert {drive["mapping.cache"] for drive in drives.values()} == {"3200B"}
     assert "asa.entry_bytes" not in drives["bytes"]
     assert drives["entries"]["asa.entry_bytes"] == "8"
@@ -244,8 +244,8 @@ def test_a_run_in_numbers() -> None:
 
 
 def _small(*, separated: bool) -> Experiment:
-    """The synthetic loads, with criteria from k-means, or without any: all that is written is then
-    cold, and in one partition."""
+    """Returns the synthetic loads with criteria from k-means, or without criteria. Without them
+    every write is cold and goes to one partition."""
     experiment = experiment_of(list(synthetic(full=False)))
     if separated:
         return experiment
@@ -265,7 +265,8 @@ def test_without_k_means_the_verdicts_that_depend_on_it_change() -> None:
 
 
 def _verdicts(experiment: Experiment) -> dict[str, Measured]:
-    """Of two claims, in the middle of the domain and by the reading of the equal cache."""
+    """Returns verdicts on two claims, at the middle of the domain and by the reading of the equal
+    cache."""
     claims = [replace(BY_KEY[key], axes=("equal",)) for key in ("ranking", "gc-writes-synth")]
     results = experiment.simulate(Bench(DEVICE, None), runs_of(experiment, claims, False))
     evidence = {run: reduce(experiment, run, result, None) for run, result in results.items()}
@@ -273,7 +274,7 @@ def _verdicts(experiment: Experiment) -> dict[str, Measured]:
 
 
 def _brief(traces: Path, **axes: tuple[str, ...]) -> Any:
-    """The paper with these claims, over these axes, on loads of 8 MiB."""
+    """Reproduces the paper with these claims, over these axes, on loads of 8 MiB."""
     claims = [replace(BY_KEY[key.replace("_", "-")], axes=of) for key, of in axes.items()]
 
     def experiment(lab: Lab) -> Experiment:

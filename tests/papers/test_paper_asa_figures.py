@@ -1,4 +1,4 @@
-"""ASA-FTL's figures and tables, on evidence made by hand, and its worked examples on the engine."""
+"""ASA-FTL's figures and tables on hand-made evidence, and its worked examples on the engine."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def test_skew_is_told_of_each_workload() -> None:
 
 
 def test_the_papers_worked_example_comes_from_the_engine() -> None:
-    """An age of 16: at 50, after an eviction at 34. The engine makes the write hot as soon as the
-    criterion is 16."""
+    """At time 50, the age is 16 after an eviction at 34. The engine makes the write hot as soon as
+    the criterion is 16."""
     age, criteria = worked_examples()
     titles, *rows = cells(age)
     assert titles == [

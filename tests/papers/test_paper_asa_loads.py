@@ -24,7 +24,7 @@ MIB = 1 << 20
 
 
 def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
-    """x/10 of the writes go to (10 - x)/10 of the space; by the letter to (10 - x)/x of it."""
+    """x/10 of the writes go to (10 - x)/10 of the space, or as printed to (10 - x)/x of it."""
     specs = {work.name: work.played.spec for work in synthetic(full=True)}
     assert specs["synth9/10"] == (
         "hotcold:span=33554432B,size=2048B,r=0.9,f=0.100000,writes=81920,reads=0.0,"

@@ -68,7 +68,8 @@ def test_how_often_a_round_writes_a_page(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "trace.parquet")
-    # Pages 0 and 1, 1 again, and one far off: four writes of three pages; a read is none.
+    # Pages 0 and 1, page 1 again, and one far away: four page writes to three pages. A read does
+    # not count.
     played = Played(str(tmp_path / "trace.parquet"), repeat=7, dense=True)
     assert Bench("asa14", None).overwrites(played) == pytest.approx(4 / 3)
 
@@ -104,14 +105,15 @@ def test_how_many_different_ends_writes_have(tmp_path: Path) -> None:
     )
     frame.write_parquet(tmp_path / "trace.parquet")
     played, bench = Played(str(tmp_path / "trace.parquet")), Bench("asa14", None)
-    # Pages 0-1 and 1-2 end at 0, 1, 2 and 3; 0 and 2 at 0, 1, 2 and 3, too; 1 at 1 and 2.
+    # Writes of pages 0-1 and 1-2 have the ends 0, 1, 2 and 3, as have writes of pages 0 and 2. A
+    # write of page 1 has the ends 1 and 2.
     assert bench.write_ends(played, 1) == 2
     assert bench.write_ends(played, 2) == 4
     assert bench.write_ends(played, 100) == 4
 
 
 def test_a_trace_is_played_from_a_later_request(tmp_path: Path) -> None:
-    """Of ten writes the fourth to the eighth, as if the trace began there."""
+    """The run has the fourth to the eighth of ten writes, as if the trace began there."""
     frame = pl.DataFrame(
         {
             "at_ns": [10 * i for i in range(10)],
@@ -133,7 +135,8 @@ def test_a_trace_is_played_from_a_later_request(tmp_path: Path) -> None:
 
 
 def test_what_is_hot_moves_on_around_the_span() -> None:
-    """Four places of eight are written, and three times those that come two places later."""
+    """The load writes four of eight places. Each later quarter of the run writes the places two
+    further on."""
     bench = Bench("asa14", None)
     spec = "hotcold:span=16KiB,size=2KiB,r=1,f=0.5,writes=4000,arrivals=fixed,interarrival=1us"
     stays, moves = (bench._load(Played(spec, moves=n)).workload for n in (0, 3))

@@ -46,12 +46,12 @@ def reproduce(name, *, full, traces, progress, kept):
 papers.PAPERS = tuple(papers.Listed(name, f"Title of {name}", "who") for name in TWO)
 papers.reproduce = reproduce
 """
-"""What each process imports before anything else: two papers made by hand."""
+"""Each process imports this module first. It has two hand-made papers."""
 
 
 @pytest.fixture(autouse=True)
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory, and two papers in all processes that are started."""
+    """Returns a directory, with two papers in all processes that the test starts."""
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "sitecustomize.py").write_text(MADE_UP)
     path = (str(tmp_path / "path"), str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
@@ -68,7 +68,7 @@ def _until(condition: Callable[[], object], seconds: float = 60) -> None:
 
 
 def _children(pid: int) -> set[int]:
-    """The processes that it has started, and theirs."""
+    """Returns the process's children and their descendants."""
     found = set()
     for entry in Path("/proc").iterdir():
         try:
@@ -97,7 +97,7 @@ def _default_signals() -> None:
 def underway(
     empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
-    """The command in the middle of two papers, and the processes that it has started."""
+    """Yields the command in the middle of two papers, and the processes that it has started."""
     (begun := tmp_path / "begun").mkdir()
     monkeypatch.setenv("FOR_EVER", str(begun))
     process = subprocess.Popen(
@@ -144,9 +144,9 @@ def test_processes_end_with_the_one_that_began_them(
 def test_a_process_that_is_killed_is_an_error(
     underway: tuple[subprocess.Popen[str], set[int]], empty: Path
 ) -> None:
-    """As the system does where memory is short."""
+    """Simulates a kill by the system when memory is short."""
     process, others = underway
-    # Beside those with a paper there is one that looks after what all share.
+    # In addition to the processes with a paper, one process tracks shared resources.
     for pid in others:
         if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Results of earlier runs: taken where they are of the same run, and of nothing else."""
+"""Cache of earlier results: a result is reused for an identical run only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TASK = Task(PLAYED, {"start.fill": "random"})
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The seeds of the runs that the engine makes."""
+    """Returns the seeds of the runs that the engine simulates."""
     made: list[int] = []
     engine = _core.simulate
 

@@ -1,7 +1,6 @@
-"""The claims of every paper: on evidence made by hand, over their domains, and their origins.
+"""The claims of every paper: on hand-made evidence, over their domains, and their origins.
 
-`evidence/NAME.py` has runs in which everything is as the paper states, and cases in which one thing
-is not.
+`evidence/NAME.py` has runs with the paper's numbers, and cases with one number changed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ STATEMENTS: list[tuple[str, Statement]] = [
     ("shrd", RECOVERY),
 ]
 ALL = {"larger-modest", "larger-modest-real"}
-"""Claims on a share of cases that all cases are within the factor of: there is no more."""
+"""Claims on a share of cases where all cases lie within the factor, so no number is more."""
 
 
 def _ids(pairs: list[tuple[str, Any]]) -> list[str]:
@@ -76,7 +75,8 @@ def test_a_claim_is_asked_over_its_whole_domain(name: str, claim: Claim[Any]) ->
 
 @pytest.mark.parametrize(("name", "claim"), KNOWN, ids=_ids(KNOWN))
 def test_without_its_runs_a_claim_is_not_checked(name: str, claim: Claim[Any]) -> None:
-    """It names what it takes. A workload that may be left out is, and no other."""
+    """The claim names its missing workloads. A workload that may be left out is left out, and no
+    other."""
     known = EVIDENCE[name]
     quick = known.stated(claim)
     for family in {getattr(one, "family", one.trace) for one in quick.values()}:
@@ -113,7 +113,8 @@ def test_every_axis_has_a_reason_and_a_claim(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_point_is_asked_twice(name: str) -> None:
-    """What cannot matter to a workload is not swept with it: each point has runs of its own."""
+    """A parameter without effect on a workload is not swept with it, so each point has separate
+    runs."""
     experiment = EVIDENCE[name].experiment
     for claim in EVIDENCE[name].claims:
         asked = [
@@ -131,7 +132,7 @@ def test_what_is_not_checked_says_why(name: str) -> None:
         assert 0 < len(measured.why) <= LONGEST, statement.key
 
 
-# Where claims are from
+# Origins of claims
 
 
 def test_keys_are_of_one_claim_each() -> None:
@@ -173,5 +174,6 @@ def test_a_quotation_is_in_the_paper(name: str, claim: Statement) -> None:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits alone: files of papers differ in signs, breaks and marks of style."""
+    """Returns letters and digits only, because files of papers differ in signs, line breaks and
+    style marks."""
     return re.sub(r"[^0-9A-Za-z%]", "", text)

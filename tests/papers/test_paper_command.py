@@ -1,4 +1,4 @@
-"""What `floatgate paper` prints of an outcome made by hand: the document, and text for people."""
+"""Output of `floatgate paper` for a hand-made outcome: the document, and text for people."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_the_page_has_the_claims_with_their_places() -> None:
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Calls the command where there is a paper made by hand, in a directory that stays empty."""
+    """Calls the command with a hand-made paper, in a directory that stays empty."""
     asked: list[tuple[str, bool]] = []
     caches: list[Any] = []
 
@@ -251,7 +251,7 @@ def test_text_has_claims_reasons_tables_warnings_and_notes(said: Any, tmp_path: 
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_claims_are_read_at_any_width(said: Any, width: int, monkeypatch: Any) -> None:
-    """No text stands in a column so narrow that its words are cut, however long the others are."""
+    """No column is so narrow that words are cut, regardless of the length of the other columns."""
     why = "24 points with a backlog and 12 without a sure gain of half a per cent on Financial1"
     rows = [POINT | {"case": "more"}] * 27
     found = Measured("WebSearch -34.7% to Financial1 +4.4% (of all)", why, rows=rows)

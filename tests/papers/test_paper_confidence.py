@@ -1,4 +1,4 @@
-"""Verdicts with intervals that hold one by one, and with intervals that hold at once."""
+"""Verdicts with intervals that hold one by one, and with intervals that hold simultaneously."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from floatgate.papers.kit.verdicts import AS_CLAIMED, STRADDLES, Region
 
 
 def _gains(spread: float, start: str) -> Any:
-    """New is 1 more than old, by seeds that lie so far apart, on drives of one start; on others
-    exactly."""
+    """The new line is 1 more than the old on average, with this spread over seeds, on drives of one
+    start. On other drives it is exactly 1 more."""
 
     def of(run: Run) -> KitPoint:
         gain = 0.0 if run.line == "old" else 1.0
@@ -31,7 +31,8 @@ def _gains(spread: float, start: str) -> Any:
 
 
 def test_a_point_that_holds_alone_may_not_hold_among_many() -> None:
-    """A mean of 1 over five seeds is above 0.55 by 3.2 standard errors: 2.8 are 95 % alone."""
+    """A mean of 1 over five seeds is 3.2 standard errors above 0.55. A single 95 % interval has
+    2.8."""
     claim = claim_of(region=Region(low=0.55))
     found = judged_of(claim, _gains(0.2, "aged"))
     aged = [row for row in found.rows if row["start"] == "aged"]
@@ -63,7 +64,7 @@ def test_seeds_that_agree_hold_one_by_one_and_at_once(spread: float) -> None:
 
 
 def test_what_fails_alone_may_be_open_among_many() -> None:
-    """And one of many counts no other: with one interval the two are the same."""
+    """A point that counts alone has one interval, so both verdicts are equal."""
     lost = claim_of(region=Region(low=1.4))
     found = judged_of(lost, _gains(0.2, "aged"))
     assert (found.counts, found.at_once) == (Counts(less=12), Counts(less=6, open=6))
@@ -73,7 +74,7 @@ def test_what_fails_alone_may_be_open_among_many() -> None:
 
 
 def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
-    """Only drives that count have intervals: of the aged ones two are left out of six."""
+    """Only drives that count have intervals: two of the six aged drives are left out."""
     exact = claim_of(axes=("cache", "reading"))
     found = judged_of(exact, _gains(0.2, "aged"))
     assert is_met(found) and found.at_once == found.counts
@@ -87,14 +88,14 @@ def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
 
 
 def _small_is_busy(run: Run) -> KitPoint:
-    """Of the aged drives those with a small cache do not count: 4 of 6 are left."""
+    """Rejects aged drives with a small cache, so 4 of 6 remain."""
     busy = run.at("cache") == "small" and run.at("start") == "aged"
     return replace(_gains(0.2, "aged")(run), busy=busy)
 
 
 @pytest.mark.parametrize(("cases", "intervals"), [(1, 4), (3, 12)])
 def test_intervals_at_once_are_those_that_count_times_the_cases(cases: int, intervals: int) -> None:
-    """Neither points that are left out count, nor is a choice among cases free."""
+    """Points that are left out do not count, and a choice among cases widens the intervals."""
     error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
     end = 1 - error * student.ppf(1 - 0.025 / intervals, 4)
     for low, case in ((end - 0.01, AS_CLAIMED), (end + 0.01, STRADDLES)):

@@ -12,7 +12,7 @@ LABELS = {"b": "Line B", "a": "Line A", "unused": "not there"}
 
 
 def _values(plot: Any) -> list[dict[str, Any]]:
-    """All rows of data of a plot, layer by layer, each set once."""
+    """Returns all rows of data of a plot, layer by layer. Each data set comes once."""
     found: list[Any] = []
 
     def look(part: Any) -> None:
@@ -262,7 +262,7 @@ def test_dots_have_intervals_both_ways_where_something_is_random() -> None:
         ),
     ]
     assert [layer["mark"]["type"] for layer in two["layer"]] == ["circle"], "nothing is random"
-    # All plots have the axes that hold every interval.
+    # All plots have axes that contain every interval.
     for plot in (one, two):
         encoding = plot["layer"][0]["encoding"]
         domains = [encoding[axis]["scale"]["domain"] for axis in "xy"]

@@ -70,7 +70,7 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 @pytest.mark.parametrize("key", ["hashes", "hashes-real"])
 def test_variants_that_scatter_and_do_not_differ_are_not_apart(key: str) -> None:
-    """With each seed another one is 8 % above the least, so that some two are always apart."""
+    """With each seed another variant is 8 % above the lowest, so two of them always differ."""
     claim = replace(BY_KEY[key], axes=())
     evidence = {
         run: point(run, write_amplification=2.5 + 0.1 * ((run.seed + int(run.line[-1])) % 3))
@@ -90,7 +90,7 @@ def test_what_takes_a_trace_that_nobody_has_cannot_be_checked(key: str) -> None:
 
 
 def test_without_traces_claims_on_them_cannot_be_checked() -> None:
-    """They ask for what is not here, by name; the stand-ins are judged all the same."""
+    """The claims name the missing traces. The stand-ins still have verdicts."""
     made = experiment_of([work for work in WORKLOADS if work.family in ("stand-in", "synthetic")])
     for claim in CLAIMS:
         evidence = {run: point(run) for run in runs_of(made, [claim], full=False)}
@@ -156,7 +156,7 @@ def test_what_is_asked_of_several_traces_is_asked_of_those_that_are_here() -> No
 
 
 def test_a_claim_that_needs_skew_says_so() -> None:
-    """ETI gains 20 % where hot data are skewed, and nothing where they are not."""
+    """ETI gains 20 % where hot data are skewed, and nothing elsewhere."""
     claim = BY_KEY["src2_0-mbf"]
     evidence = {
         run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0" else {}))
@@ -173,8 +173,8 @@ def test_a_pair_of_hashes_is_a_place() -> None:
 
 
 def test_what_cannot_matter_is_run_once() -> None:
-    """Neither ETI's period to its rivals nor theirs to it, nor copies where there is one stream;
-    and there is no skew where hot pages have no more writes than make them so."""
+    """ETI's period has no effect on its rivals, their period none on ETI, and the stream of copies
+    none with one stream. Hot pages that have only the writes to be hot leave no room for skew."""
     (place,) = WHOLE.places((), full=True)
 
     def other(axis: str, choice: str, line: str, trace: str = "src2_0") -> bool:
@@ -335,7 +335,7 @@ def _without_splits(whole: Experiment, extents: int) -> Experiment:
 
 
 def _found(experiment: Experiment, key: str, **place: str) -> Row:
-    """A claim at one place."""
+    """Returns a claim's row at one place."""
     at = [
         replace(axis, choices=(axis.choice(place[axis.key]),)) if axis.key in place else axis
         for axis in experiment.axes

@@ -1,4 +1,4 @@
-"""The worked example of ETI: its table, and the extents behind it, on the engine."""
+"""The worked example of ETI: its table, and the underlying extents, on the engine."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def test_the_table() -> None:
 
 @pytest.mark.parametrize("step", STEPS, ids=[step.text for step in STEPS])
 def test_extents_and_counters_are_those_by_hand(step: Step) -> None:
-    """A write to all of an extent splits nothing and counts one: it is hot with a threshold of the
-    counter and one, and with none above."""
+    """A write to a whole extent splits nothing and adds one to its counter. So it is hot with a
+    threshold up to the counter plus one, and with no higher threshold."""
     ends = pairwise([*(start for start, _ in step.extents), PAGES])
     sizes = [(start, end - start) for start, end in ends]
     probes = [replace(step, writes=(*step.writes, probe)) for probe in sizes]

@@ -1,4 +1,4 @@
-"""What ETI's paper says of how much is hot in a trace, and in how many extents."""
+"""Claims of ETI's paper on the amount of hot data in a trace, and on the number of its extents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures and tables of ETI, from points made by hand."""
+"""Figures and tables of ETI, from hand-made points."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_table_1() -> None:
     fields = ["hot pages", "cold pages", "hot writes", "cold writes", "length"]
     assert cells(table) == [
         ["", *(title for field in fields for title in (field, "paper")), "writes, of the paper's"],
-        # 244,142 page writes, and the row has 212,800.
+        # The stand-in has 244,142 page writes, and the row has 212,800.
         ["src2_0", *(text for pair in zip(ours, paper, strict=True) for text in pair), "114.73%"],
         ["other", *(text for own in ours for text in (own, "–")), "–"],
     ]
@@ -58,9 +58,9 @@ def test_figures_1_and_2() -> None:
 
 
 def _runs() -> list[Any]:
-    """Three seeds of lines on src2_0 by skew, in models of all sizes, on a trace in a loop, and on
-    a synthetic load; with seed 1 ETI has 0.25 less and with 3 as much more. At the paper's size it
-    has 1 less where there is no skew."""
+    """Returns three seeds of lines on src2_0 by skew, in models of all sizes, on a trace in a loop,
+    and on a synthetic load. Seed 1 gives ETI 0.25 less, and seed 3 gives it 0.25 more. At the
+    paper's size it has 1 less without skew."""
     found = []
     lines = ["single", "eti", "mbf-1", "mhf-1", *LARGER, "eti-beta-2", "eti-long", "single-cb"]
     names = ("src2_0", "HP hplajw", "HP hplajw, in a loop", "uniform", "src2_0, 1/8", SRC2_0_WHOLE)
@@ -75,7 +75,7 @@ def _runs() -> list[Any]:
                     waste = known.write_amplification + half + (skew == "1.2" and line == "eti")
                     waste -= skew == "0" and line == "eti" and name == SRC2_0_WHOLE
                     found.append(point(run, write_amplification=waste))
-    # A rival with another choice, which is no default, comes after them.
+    # A rival with a choice other than the default comes after them.
     defaults = {axis.key: axis.default for axis in WHOLE.axes}
     for line, choice in (("mbf-1", {"mbf": "newest first"}), ("mhf-1", {"mhf": "conservative"})):
         of = WHOLE.workload("src2_0"), WHOLE.line(line), defaults | choice
@@ -186,7 +186,7 @@ def test_figure_6_says_what_its_bars_do_not_tell(ends: int, share: float) -> Non
 
 
 def test_memory_is_that_of_the_papers_tables(figures: dict[str, Any]) -> None:
-    # Of models and of what else has a memory there is none.
+    # Models and other lines have no memory in the table.
     assert cells(figures["memory"]) == [["", "bytes"], ["ETI", "9 232"], ["MBF", "0"], ["MHF", "0"]]
 
 
@@ -219,7 +219,7 @@ def test_the_papers_size_by_skew(figures: dict[str, Any]) -> None:
         *("against MHF, crc32", "against MHF, crc32, 1/32"),
     ]
     plain = [[cell.split(" ±")[0].replace("\N{MINUS SIGN}", "-") for cell in row] for row in rows]
-    # Where there is no skew ETI has 1 at that size and 2 in the small model, of 2.5.
+    # Without skew ETI has 1 at that size and 2 in the small model, and MBF has 2.5.
     assert plain == [
         ["0", "1.000", "2.500", "2.500", "-60.0", "-20.0", "-60.0", "-20.0"],
         ["0.6", "2.000", "2.500", "2.500", "-20.0", "-20.0", "-20.0", "-20.0"],
@@ -231,7 +231,8 @@ def test_closed_forms_have_the_synthetic_loads(figures: dict[str, Any]) -> None:
     bars = figures["closed-forms"]
     assert {row["trace"] for row in bars.rows} == {"uniform"}
     [(name, value)] = bars.rules["uniform"]
-    # 7% spare: greedy cleaning of many blocks, as tests/models/test_models_uniform.py holds it.
+    # 7% spare: the closed form of greedy cleaning of many blocks, as tested in
+    # tests/test_models_uniform.py.
     assert (name, round(value, 3)) == ("greedy", 6.945)
     alpha = alpha_from_spare_factor(0.07)
     for load, writes, pages in (("80/20", 0.8, 0.2), ("90/10", 0.9, 0.1)):

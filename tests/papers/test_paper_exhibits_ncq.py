@@ -33,7 +33,8 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
 def test_the_gain_that_pins_have() -> None:
-    """One or more of 31 other commands on one of 1,024 places of 256 KiB, or 64 of 1 MiB."""
+    """At least one of 31 other commands is on one of 1,024 places of 256 KiB, or of 64 places of 1
+    MiB."""
     assert law(FIRST, 256) == pytest.approx(0.02984, abs=1e-5)
     assert law(SECOND, 64) == pytest.approx(0.3863, abs=1e-4)
     assert law(FIRST, 1 << 20) == pytest.approx(31 / (1 << 22), rel=1e-4), "to first order"
@@ -173,7 +174,8 @@ def test_what_was_not_run_is_not_by_construction() -> None:
 
 
 def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
-    """So that no number of it could differ; with pages the command that is served has pins."""
+    """With records the scheme equals LRU command by command, so no number can differ. With pages,
+    the command in service has pins."""
     [claim] = WORST_CLAIMS
     claim = replace(claim, axes=("worst", "alignment"))
     results = WORST.simulate(Bench("ncq13", None), runs_of(WORST, [claim], full=False))
@@ -184,7 +186,7 @@ def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
 
 
 def test_the_worst_case_on_the_engine() -> None:
-    """A queue of one command, and a buffer that everything fits into."""
+    """The queue has one command, and the buffer holds everything."""
     [claim] = WORST_CLAIMS
     claim = replace(claim, axes=("worst",))
     runs = runs_of(WORST, [claim], full=False)

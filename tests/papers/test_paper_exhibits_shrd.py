@@ -61,7 +61,7 @@ def test_the_gain_is_drawn_over_spans_at_which_no_claim_is_asked() -> None:
 
 def test_where_it_is_30_times_lies_between_two_spans() -> None:
     def rows(line: str, *gains: tuple[float, float]) -> list[dict[str, Any]]:
-        """Over 4 and 16 GiB, a pair for each seed."""
+        """Returns rows for 4 and 16 GiB, with a pair of gains for each seed."""
         place = {"controller": "c", "cache": "k", "line": line}
         return [
             place | {"span_gib": span, "seed": seed, "value": value}
@@ -80,7 +80,8 @@ def test_where_it_is_30_times_lies_between_two_spans() -> None:
             ]
         )
     )
-    # From 60 to 15 over two doublings: 30 is after the first; 12.7 standard errors of 2.
+    # The gain falls from 60 to 15 over two doublings, and is 30 after the first. The interval is
+    # 12.7 standard errors of 2.
     assert [line[2:] for line in table[1:]] == [
         ["crosses", "8.0 GiB", "60.0"],
         ["scatters", "6.0 ± 25.4 GiB", "45.0 ± 190.6"],
@@ -125,7 +126,8 @@ def test_the_slides_worked_example_on_the_engine() -> None:
 
 
 def test_shrd_pattern() -> None:
-    """A map page is of 8,192 entries: 0, 1 and 8,191 are in the first, 8,192 and on in others."""
+    """A map page has 8,192 entries. Entries 0, 1 and 8,191 are in the first, and 8,192 and later
+    entries in others."""
 
     class Found:
         def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""TLLLP's figures, tables and examples, of evidence made by hand and on the engine."""
+"""TLLLP's figures, tables and examples, from hand-made evidence and on the engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _figures() -> dict[str, Any]:
 
 
 def _us(run: Run) -> float:
-    """TLLLP saves a quarter; with seed 1 a little less, with 3 a little more."""
+    """TLLLP saves a quarter, with seed 1 a little less, and with seed 3 a little more."""
     if run.line == "dftl":
         return 1000.0
     return 750.0 - (10.0 * (run.seed - 2) if run.at("start") == "aged" else 0.0)
@@ -76,7 +76,8 @@ def test_data_and_translation_are_apart() -> None:
 
 @cache
 def _tables(**numbers: float) -> dict[str, Any]:
-    """Of evidence with which all holds; cleaning's map traffic scatters on aged drives."""
+    """Returns tables of evidence with which every claim is as claimed. Cleaning's map traffic
+    scatters on aged drives."""
     evidence = {
         run: replace(
             point(run, **numbers),

@@ -24,7 +24,8 @@ from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Region
 
 
 def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
-    """Aged only with the middle cache; where the start is not swept, nothing is left out."""
+    """The aged start is swept only with the middle cache. If the start is not swept, nothing is
+    left out."""
     start = EXPERIMENT.axis("start")
     alone = replace(start.choice("aged"), beside=frozenset({"cache"}))
     axes = (replace(start, choices=(start.choice("fresh"), alone)), *EXPERIMENT.axes[1:])
@@ -77,7 +78,8 @@ def test_a_slow_workload_has_only_the_middle_quickly() -> None:
 
 
 def _value(run: Run) -> float:
-    """New is 1 more than old on a fresh drive, and anything on an aged one."""
+    """The new line is 1 more than the old on a fresh drive. On an aged drive the difference
+    scatters by seed."""
     if run.line == "old":
         return 0.0
     return 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
@@ -97,13 +99,14 @@ def test_a_verdict_is_a_map() -> None:
         *("the start", "the cache", "the reading", "decided by", "ours", "case")
     ]
     assert {row["interval"] for row in table.rows} == {"+1.00", "+0.60 ± 2.72"}
-    # The start explains all of it, so that any other axis may stand next to it.
+    # The start explains the whole verdict, so any other axis may be the second.
     assert table.sides[0] == ("start", "the start", ["fresh", "aged"])
     assert table.caption.endswith("6 of 12 as claimed, 6 open.")
 
 
 def test_a_map_is_drawn_over_the_axes_that_explain_most() -> None:
-    """New is more with a large cache, and with the other reading; the start is nothing to it."""
+    """The new line is more with a large cache and with the other reading. The start has no
+    effect."""
 
     def point(run: Run) -> KitPoint:
         more = run.line == "n2" or (run.line == "n1" and run.at("cache") == "large")
@@ -149,8 +152,8 @@ def test_a_filter_is_applied_and_what_comes_out_without_it_stands_beside() -> No
 
 
 def test_where_a_premise_is_not_sure_a_claim_cannot_be_checked() -> None:
-    """New is more than old by 1, but nothing at all with a small cache; old is 1 on a fresh drive,
-    and anything on an aged one."""
+    """The new line is 1 more than the old, but 0 with a small cache. The old line is 1 on a fresh
+    drive, and scatters by seed on an aged drive."""
 
     def point(run: Run) -> KitPoint:
         old = 1.0 if run.at("start") == "fresh" else 1.0 + 2.0 * (-1) ** run.seed
@@ -232,7 +235,7 @@ def test_a_choice_may_change_what_a_generator_plays() -> None:
 
 
 class _Sized:
-    """A bench on which nothing is run."""
+    """A bench that cannot run anything."""
 
     device = "classic"
 

@@ -1,4 +1,4 @@
-"""Evidence made by hand for the claims of every paper, with the case that each claim then has."""
+"""Hand-made evidence for the claims of every paper, with the case that each claim then has."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from floatgate.papers.kit.reproduce import Findings, Lab
 from floatgate.papers.kit.verdicts import AS_CLAIMED
 
 Numbers = Mapping[Any, Mapping[str, Any]]
-"""By the line on a workload, numbers of a run."""
+"""Numbers of a run, by the line on a workload."""
 
 
 @dataclass(frozen=True)
@@ -31,27 +31,27 @@ class Case:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A paper's experiment, and runs of it in which everything is as the paper states."""
+    """A paper's experiment, and runs of it with the paper's numbers."""
 
     claims: Sequence[Claim[Any]]
     experiment: Experiment
     filter: Filter[Any]
     point: Callable[[Run], Any]
-    """A run as stated."""
+    """Returns a run with the stated numbers."""
     where: Callable[[Run], Sequence[Any]]
     """By which keys numbers of cases are a run's, the last one first."""
     cases: Sequence[Case]
     rejected: Mapping[str, Any]
     """Numbers of a run that the filter rejects."""
     scattering: Experiment | None = None
-    """The experiment if every run differs from seed to seed, where that is another."""
+    """The experiment in which every run differs from seed to seed. None: the main experiment."""
     kept: tuple[str, ...] = ()
-    """Axes that a case is tested on; of others it has the default."""
+    """Axes that a case sweeps. Other axes are at their defaults."""
     never: frozenset[str] = frozenset()
-    """Claims that take a trace that nobody has."""
+    """Claims that need a trace that nobody has."""
     unchecked: Sequence[AnyClaim] = ()
     optional: frozenset[str] = frozenset()
-    """Workloads that a claim can do without."""
+    """Workloads that a claim does not need."""
     swept: frozenset[str] = frozenset()
     """Axes of tables next to the verdicts."""
     change: Callable[[Any, Mapping[str, Any]], Any] = lambda point, numbers: replace(
@@ -68,7 +68,7 @@ class Evidence:
         return judge(self.experiment, claim, points, full, self.filter)
 
     def stated(self, claim: Claim[Any], full: bool = False) -> dict[Run, Any]:
-        """Evidence with which the claim is as claimed."""
+        """Returns evidence with which the claim is as claimed."""
         held = [c for c in self.cases if (c.claim, c.case) == (claim.key, AS_CLAIMED)][-1]
         return {run: self._varied(run, held) for run in runs_of(self.experiment, [claim], full)}
 
@@ -81,7 +81,7 @@ class Evidence:
         return Findings(lab, self.experiment, points, {}, judged, self.filter)
 
     def at_one_point(self, case: Case) -> Measured:
-        """The claim with the evidence of a case."""
+        """Judges the claim with the evidence of a case."""
         experiment = self.scattering or self.experiment
         claim = replace(self[case.claim], axes=self.kept)
         points = {run: self._varied(run, case) for run in runs_of(experiment, [claim], False)}
@@ -98,7 +98,8 @@ class Evidence:
 
 
 def met_at(found: Measured, axis: str) -> set[str]:
-    """The choices on an axis with which a claim is met, and with no other choice."""
+    """Returns the choices on an axis with which a claim is met. The claim is met with no other
+    choice."""
     counted = [row for row in found.rows if not row["rejected"]]
     met = {row[axis] for row in counted if row["case"] == AS_CLAIMED}
     assert met.isdisjoint(row[axis] for row in counted if row["case"] != AS_CLAIMED)

@@ -123,7 +123,7 @@ C, T = (CAMBRIDGE, ASA), (TPCC, ASA)
 
 
 def _stated(key: str, where: tuple[str, str]) -> list[Case]:
-    """33 % of copies and 9 % of the response, on one of two workloads."""
+    """Returns cases for 33 % of copies and 9 % of the response, on one of two workloads."""
     half, none, most = _copies(0.5 / 0.67), _copies(1 / 0.67), _copies(0.3 / 0.67)
     worse = _copies(1.33 / 0.67) | _time(1.09 / 0.91)
     return [

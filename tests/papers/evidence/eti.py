@@ -1,4 +1,4 @@
-"""The claims of the ETI paper: evidence for each, with which it holds, fails or is open."""
+"""Claims of the ETI paper: evidence for each, with which it is as claimed, less or open."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _waste(value: float, trace: str, *lines: str) -> Numbers:
 
 
 def _on_each(value: float, *lines: str) -> Numbers:
-    """On every stand-in."""
+    """Returns the value for these lines on every stand-in."""
     return {at: n for trace in ROWS for at, n in _waste(value, trace, *lines).items()}
 
 
@@ -110,7 +110,7 @@ NO_DIFFERENCE = (
     _on_each(2.5, *MBF, *MHF),
     _on_each(0.001, MBF[0], MHF[0]) | _on_each(-0.001, MBF[1], MHF[1]),
 )
-"""Variants are the same on average, and with two seeds of three 0.08 % apart at most."""
+"""Variants are equal on average. With two seeds of three they are 0.08 % apart at most."""
 ON_ONE = _on_each(2.5, *MBF, *MHF) | _waste(2.6, "usr_0", MBF[2]) | _waste(2.4, "proj_0", MHF[0])
 """Each rival has 12 pairs of variants and traces. Only the pairs with one variant on one trace
 differ, by 4 %."""
@@ -212,11 +212,11 @@ CASES = [
     Case("hashes", STRADDLES, "4%, by 4", {}, _on_each(0.1, MHF[1])),
     Case("hashes", LESS, "by 0.08%, and not on average", *NO_DIFFERENCE),
     Case("hashes", AS_CLAIMED, "each on one trace", ON_ONE),
-    # With three seeds 0.004 are half an interval of 0.4 %, and of 1.4 % for one picked of 12.
+    # With three seeds, 0.004 is half an interval of 0.4 %, and of 1.4 % for one picked of 12.
     Case(
         "hashes", AS_CLAIMED, "picked of 12, 2.6% at least", ON_ONE, _waste(0.004, "usr_0", MBF[2])
     ),
-    # 0.015 are 1.5 %, which would be enough for one alone, and 5.3 %.
+    # 0.015 is 1.5 %, which would be enough for one alone, and 5.3 % for one picked of 12.
     Case("hashes", STRADDLES, "one of 12, by chance", ON_ONE, _waste(0.015, "usr_0", MBF[2])),
     Case("hashes-real", LESS, "1% apart", _waste(2.525, REAL, MBF[1])),
     Case("hashes-real", STRADDLES, "4%, by 4", {}, _waste(0.1, REAL, MHF[1])),
@@ -274,8 +274,8 @@ def hotness(
     length: float = 3.0,
     hot_writes: float = 600.0,
 ) -> Any:
-    """Merged extents with k = 1, 2, 4 and so on to 1024, and the cold writes in them; the last is
-    the same from there on."""
+    """Returns merged extents with k = 1, 2, 4 and so on to 1024, and the cold writes in them. The
+    last value repeats from there on."""
     steps = range(11)
     merged = [
         SimpleNamespace(
@@ -330,7 +330,7 @@ HOT_CASES = [
 
 
 def looked(claim: Claim[Any], found: Any, full: bool = True) -> Measured:
-    """The claim where every trace is like this."""
+    """Judges the claim with every trace like this one."""
     points = {run: found for run in runs_of(HOT, [claim], full)}
     return judge(HOT, claim, points, full, left_out(claim))
 

@@ -1,5 +1,4 @@
-"""The claims on the NCQ-aware buffer: evidence for each, with which it holds, fails or is
-open."""
+"""Claims on the NCQ-aware buffer: evidence for each, with which it is as claimed, less or open."""
 
 from __future__ import annotations
 
@@ -65,7 +64,7 @@ def point(run: Run, **numbers: Any) -> Point:
 
 
 def where(run: Run) -> Where:
-    """Of which line, as the paper has them, a run is."""
+    """Returns the paper's line for a run."""
     known = point(run)
     return known.trace, known.line.split("-")[0], known.buffer_mib
 
@@ -94,7 +93,7 @@ def _stated(claim: str, where: Where, metric: str, base: float, gain: float) -> 
 
 
 def _flat(where: Where, metric: str, base: float) -> dict[Where, dict[str, float]]:
-    """No gain with the larger sizes, which "up to" looks at, too."""
+    """Returns evidence without a gain for the larger sizes, which "up to" covers, too."""
     return {(where[0], "ncq", mib): {metric: base} for mib in (8, 32)}
 
 

@@ -1,4 +1,4 @@
-"""The claims of the TLLLP paper: evidence for each, with which it holds, fails or is open."""
+"""Claims of the TLLLP paper: evidence for each, with which it is as claimed, less or open."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ drives of DFTL and TLLLP. The start is filled in order, then overwritten once at
 drive in use. NCQ has 32 commands.
 
 A drive keeps units free in addition to its spare space. The reserve grows with the number of open
-streams: 5 units by default with one stream, 17 with the most streams here. That is much of 201
+streams: 5 units by default with one stream, 17 with the most streams here. This is much of 201
 units, but little of 900, so all lines have the largest reserve. The preset copies 4 pages for each
 written page, enough for its 15 % spare space. Uniform writes need 6.3 with 7 % (closed form). A
 drive that copies fewer uses its reserve as if it were spare space.

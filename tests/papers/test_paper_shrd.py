@@ -141,7 +141,7 @@ MEAN_KIB = {PGBENCH: 14.6, ROCKSDB: 125.3, POSTMARK: 25.2}
 
 @needs_traces
 def test_a_capture_is_played_from_its_first_tenth_on() -> None:
-    """And with each share of its map it has another cache."""
+    """With each share of its map a capture also has another cache."""
     for source in SOURCES:
         trace = read_trace(TRACES / source.spec)
         work = captured(source, TRACES / source.spec)
@@ -221,7 +221,7 @@ def test_a_run_in_numbers() -> None:
         "in_log": 0.2,
         "utilization": 0.5,
     }
-    # 32 pages are in the log yet.
+    # 32 pages are still in the log.
     assert found.settled_loads == pytest.approx(12 / 128)
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))
@@ -285,7 +285,7 @@ TIMED = ("thirty", "steady")
 
 
 def _verdicts(experiment: Experiment, keys: tuple[str, ...], **chosen: str) -> dict[str, str]:
-    """Of these claims at one place: the defaults, or what is chosen."""
+    """Returns the verdicts of these claims at one place: the defaults, or `chosen`."""
     axes = tuple(
         replace(axis, choices=(axis.choice(chosen.get(axis.key, axis.default)),))
         for axis in experiment.axes
@@ -339,7 +339,7 @@ def _with_window(experiment: Experiment, settings: dict[str, str]) -> Experiment
 
 
 def test_a_quick_reproduction_without_traces(tmp_path: Path) -> None:
-    """Two claims over one axis each; what takes captures is not measured."""
+    """Sweeps two claims over one axis each. Claims on captures are not measured."""
     claims = [
         replace(BY_KEY["thirty"], axes=("window",)),
         replace(BY_KEY["f2fs"], axes=("share",)),

@@ -1,4 +1,4 @@
-"""All papers in one place, of outcomes made by hand; and tables in LaTeX."""
+"""The site of all papers, from hand-made outcomes, and tables in LaTeX."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_site_has_every_claim_and_every_paper(site: Path) -> None:
 
 
 def test_the_front_page_counts_what_papers_state() -> None:
-    """Neither what is inferred from a paper nor our own questions."""
+    """Claims that are inferred from a paper, and our own questions, do not count."""
     outcome = outcome_of("one")
     guess = (Statement("guess", "a guess", inferred("section 2", "more")), found(LESS))
     summary = summary_of(replace(outcome, claims=[*outcome.claims, guess]))
@@ -125,7 +125,7 @@ def test_json_has_all_papers(two_papers: None) -> None:
 
 
 def _plain(text: str) -> str:
-    """What LaTeX prints of an escaped text."""
+    """Returns the text that LaTeX prints for an escaped text."""
     for command, sign in (
         (r"\textbackslash{}", "\0"),
         (r"\textasciitilde{}", "\1"),
@@ -200,7 +200,7 @@ def test_a_table_is_as_wide_as_the_line_if_a_font_is_small_enough(columns: list[
     numbers = sum(max(len(titles[at]), len(row[at].text)) for at in set(range(len(row))) - texts)
     gaps = 2.4 * (len(columns) - 1)
     line = 110 if "landscape" in text else 69
-    # What columns of text share is the line without the rest, and no less than they need.
+    # Columns of text share the rest of the line, and have at least the room that they need.
     room = line - gaps - numbers * digit
     least = sum(min(len(row[at].text), 16) for at in texts) * digit
     has_room = room >= least - 1e-9

@@ -155,7 +155,7 @@ MANY = [
 
 
 def test_the_readme_says_how_many_verdicts_are_others_at_once() -> None:
-    """What cannot be checked, and what was not judged so, is no part of it."""
+    """Claims that are not checked, and claims without simultaneous intervals, do not count."""
     readme = "By hand. Others are then: nothing, of old. By hand, too.\n"
     told = "By hand. Others are then: `one` 1 of 2, `two` 0 of 1. By hand, too.\n"
     assert _tool().with_others(readme, MANY) == told

@@ -1,4 +1,4 @@
-"""TLLLP on the paper kit: its claims on evidence made by hand, and its runs."""
+"""TLLLP on the paper kit: its claims on hand-made evidence, and its runs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _is_fresh_tlllp(run: Run) -> bool:
 
 
 def test_the_stand_in_is_in_the_verdict() -> None:
-    """With fewer hits than DFTL on it, TLLLP has more on the paper's own traces alone."""
+    """TLLLP has fewer hits than DFTL on the stand-in, and more on the paper's own traces."""
     claim = BY_KEY["hit-ratio"]
     evidence = {
         run: point(run, **({"hit_ratio": 0.4} if _is_tlllp_on(run, FITTED.name) else {}))
@@ -108,7 +108,8 @@ def test_a_cold_excerpt_is_not_asked_what_it_cannot_have(
 
 
 def test_both_baselines_are_asked() -> None:
-    """A DFTL that writes back in batches is as fast as TLLLP: the order holds against the other."""
+    """A DFTL that writes back in batches is as fast as TLLLP. The order holds against the other
+    DFTL."""
     claim = BY_KEY["order"]
     evidence = {
         run: point(run, **({"mean_us": 900.0} if run.line == "dftl-batch" else {}))
@@ -283,7 +284,7 @@ def test_without_prefetching_the_verdicts_that_depend_on_it_change() -> None:
 
 
 def _verdicts(experiment: Experiment) -> dict[str, Measured]:
-    """Of three claims, over the sizes of the cache."""
+    """Returns verdicts on three claims, over the sizes of the cache."""
     keys = ("hit-ratio", "websearch-gain", "mean")
     claims = [replace(BY_KEY[key], axes=("cache",)) for key in keys]
     results = experiment.simulate(Bench("tlllp17", None), runs_of(experiment, claims, False))
@@ -293,7 +294,7 @@ def _verdicts(experiment: Experiment) -> dict[str, Measured]:
 
 @needs_traces
 def test_a_quick_reproduction_has_maps_and_runs() -> None:
-    """Of two claims, one over two axes."""
+    """Sweeps two claims, one of them over two axes."""
     claims = [
         replace(BY_KEY["hit-ratio"], axes=()),
         replace(BY_KEY["mean-financial1"], axes=("start", "baseline")),

@@ -1,4 +1,4 @@
-"""All five on one drive: questions on evidence made by hand, the front, refusals, small runs."""
+"""All five on one drive: questions on hand-made evidence, the front, refusals, small runs."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ Small = tuple[Experiment, dict[Run, "Result"]]
 
 @pytest.fixture(scope="module")
 def simulated() -> Small:
-    """Every line for a moment on the drive, with one seed."""
+    """Runs every line for a moment on the drive, with one seed."""
     work = replace(
         SYNTHETICS[2].workload,
         played=Played(

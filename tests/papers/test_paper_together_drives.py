@@ -1,4 +1,4 @@
-"""Placements against measured drives: verdicts on evidence made by hand, and what chance gives."""
+"""Placements against measured drives: verdicts on hand-made evidence, and the hits by chance."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def verdicts(found: Any, truth: Measurements | None = TRUTH) -> dict[str, Measur
 
 
 def one(found: Evidence, key: str = "measured-one") -> tuple[str, str, str]:
-    """The case, the verdict, and what the index of all papers counts it as."""
+    """Returns the case, the verdict, and the kind in the index of all papers."""
     ours = verdicts(found)[key]
     [row] = ours.rows
     return row["case"], ours.verdict, summary.kind_of(ours.counts)
@@ -106,7 +106,7 @@ def test_without_measurements_nothing_is_judged() -> None:
 
 
 def test_what_chance_would_give() -> None:
-    """Errors from -10 to +30 %: an eighth of that is within 2.5 % of 0."""
+    """Errors range from -10 to +30 %. An eighth of that range is within 2.5 % of 0."""
     offs = (-0.1, 0.02, 0.1, 0.3)
     lines = [line for line in together_drives.LABELS if not line.startswith("oracle")][: len(offs)]
     found: Evidence = {(UNIFORM, line): [3.2] * 3 for line in (*lines, FUTURE)}

@@ -1,4 +1,4 @@
-"""Verdicts: what our number is at a point, and how the points of a domain are counted."""
+"""Verdicts: the case of our number at a point, and the counts of a domain's points."""
 
 from __future__ import annotations
 

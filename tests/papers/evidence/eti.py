@@ -58,7 +58,8 @@ have 2.5, and 2.6 in one variant of three. On SW1 all numbers are smaller, and E
 below."""
 RIVALS = dict.fromkeys((*MBF, *MHF), 2.5) | dict.fromkeys((MBF[1], MHF[1]), 2.6)
 NO_BETTER = {LARGER[0]: 2.51}
-"""Twice the bits, but on three traces: in 3 of 8 cases of stand-ins, and 4 of 12 of real traces."""
+"""Twice the bits without a gain, on all but three traces: in 3 of 8 cases of stand-ins, and 4 of 12
+of real traces."""
 LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *MHF), 1.02)
 
 

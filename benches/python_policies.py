@@ -2,9 +2,9 @@
 
     python benches/python_policies.py [REQUESTS]
 
-The workload is random page writes on a drive without a clock. The map is in memory, except in the
-rows of mappings. Each rate is the best of three runs. Most policies are the examples of
-docs/python-policies.md, taken from the page. One of them needs Numba.
+The workloads are uniform and hot/cold page writes on a drive without a clock. Each rate is the
+best of three runs. Most policies are the examples of docs/python-policies.md, taken from the
+page. One of them needs Numba.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEFINITIONS = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 
 
 class Batch(fg.Placement):
-    """`Short` of the page, for many pages in a call."""
+    """`Short` of docs/python-policies.md, called with many writes."""
 
     streams = 2
 

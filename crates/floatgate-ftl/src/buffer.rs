@@ -388,8 +388,7 @@ impl Buffer {
         self.capacity_pages
     }
 
-    /// Passes the block numbers of all parts that the device will serve from now on to an offline
-    /// bound.
+    /// Passes the order in which all later parts use blocks to a policy that is an offline bound.
     pub fn set_future(&mut self, future: NextUses) {
         self.order.set_future(future, &self.blocks);
     }

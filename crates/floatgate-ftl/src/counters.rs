@@ -24,7 +24,7 @@ pub struct Counters {
     pub channels: Vec<Blame>,
     /// The mapping cache.
     pub map: MapStats,
-    /// Bytes of memory of the map now, or of its cached section.
+    /// Bytes of memory that the map, or its cached section, uses now.
     pub cache_bytes: u64,
     /// Units cleaned, by occasion.
     pub cleans: Cleans,
@@ -62,7 +62,7 @@ pub struct HostCounts {
     pub write_bytes: u64,
     /// Pages touched by reads.
     pub read_pages: u64,
-    /// Pages touched by reads that held nothing, so that no flash was read.
+    /// Pages without data that reads touched: no flash was read.
     pub empty_reads: u64,
     /// Pages touched by writes.
     pub write_pages: u64,
@@ -119,7 +119,7 @@ pub struct FlashCounts {
 /// Time that the dies of a timed medium were busy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Occupation {
-    /// When the last operation ended; now, if one is under way.
+    /// End of the last operation, or the present time while an operation is under way.
     pub end_ns: u64,
     /// Time that dies were occupied, summed over the dies.
     pub busy_ns: u64,
@@ -193,7 +193,7 @@ pub struct MapStats {
     pub prefetch_used: u64,
     /// Prefetched entries that were dropped before an access used them.
     pub prefetch_unused: u64,
-    /// Counters that the mapping does not keep: they read 0.
+    /// Counters that the mapping does not keep: their value is 0.
     pub unreported: MapUnreported,
 }
 
@@ -219,8 +219,8 @@ pub struct MapUnreported {
 pub struct Cleans {
     /// A write waited for the clean.
     pub foreground: u64,
-    /// Foreground cleans with so little room that the cleaner chose the cheapest victim, whatever
-    /// the policy.
+    /// Foreground cleans in which the cleaner chose the cheapest victim, whatever the policy: room
+    /// was short, or cleaning made no progress. Units of an SLC cache that are folded then count.
     pub emergency: u64,
     /// Cleans in steps, spread over host writes.
     pub incremental: u64,
@@ -265,7 +265,7 @@ pub struct MergeCounts {
     pub partial: u64,
     /// Logical blocks whose newest pages were copied to a fresh unit.
     pub full: u64,
-    /// Log blocks shared by logical blocks that were emptied by full merges.
+    /// Log blocks shared by logical blocks, emptied by full merges.
     pub shared_logs: u64,
     /// Full merges that emptied these shared log blocks.
     pub shared_merges: u64,
@@ -292,7 +292,7 @@ pub struct BufferCounts {
     pub released: u64,
     /// Pages read from the flash and flushed together with buffered pages.
     pub padded: u64,
-    /// Pages to be padded in this way that could not be read.
+    /// Pages that could not be read for padding.
     pub unpadded: u64,
     /// Pages that were trimmed while they were buffered.
     pub trimmed: u64,

@@ -1,4 +1,4 @@
-"""Input of the page's script: the spec of every plot, and each table of data once."""
+"""Input of the page's script: the spec of every plot, and the tables of data."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .figure import Drawing, Figure, join_title
 
 
 def payload(found: Sequence[Figure]) -> dict[str, Any]:
-    """Returns themes, plots by the id of their element in the page, and data by its digest.
+    """Returns themes, plots by the id of their element in the page, and tables of data.
 
+    Plots with equal tables share one, by its digest. A plot that can be zoomed has its whole table
+    in addition.
     In the page, a plot's legend is text next to the plot; a downloaded picture has its own legend.
     """
     data: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """Labels of the runs of a report, and the division of the runs into plots.
 
-A run's label names only the keys that differ. Up to eight runs share one plot; more runs are
-divided into panels. Within a panel, colours distinguish the lines; dashes show a second key.
+A run's label names only the keys that differ. Within a plot, colours distinguish up to eight values
+of one key, and dashes up to four of a second key. Further keys divide the runs into panels.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .theme import DASHES, SERIES
 TRACE = "trace"
 MISSING = "not set"
 LABEL_KEYS = 3
-"""Maximum number of keys in a label; of more, only those that distinguish runs stay."""
+"""Number of keys up to which a label keeps keys that do not distinguish runs."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ class Run:
 
 
 def varying(results: Sequence[Result]) -> list[Varying]:
-    """Returns every key that differs: trace, device, config keys, seed and version, in this order.
+    """Returns the keys that differ: trace, device, config keys, seed and version, in this order.
 
+    Keys that follow from the device or from scaling are left out.
     In each config table, `scheme` comes first and its parameters follow, whatever the order in the
     config.
     """
@@ -154,7 +155,7 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
 def _traces(results: Sequence[Result]) -> list[str]:
     """Returns the trace names.
 
-    A name that different contents share has the start of the content's digest added.
+    If different contents share a name, the start of the digest is added to it.
     """
     names = [result.workload.name or "unnamed trace" for result in results]
     digests = [result.workload.hash for result in results]
@@ -202,7 +203,7 @@ def _short(keys: Sequence[Varying], run: int) -> str:
 
 
 def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
-    """Returns a value's short text: a name alone, a quantity or a word like `none` with its key."""
+    """Returns a value's short text: names alone; quantities, and words like `none`, with a key."""
     value = vary.values[run]
     if vary.key == TRACE:
         return value

@@ -13,7 +13,7 @@ from floatgate.results.drawn import Shown
 from floatgate.results.messages import alike, merged
 
 NAMED = 3
-"""Most runs that a message names; more runs are only counted."""
+"""Maximum number of runs that a message names; more are only counted."""
 
 State = Literal["complete", "pruned", "refused", "failed"]
 
@@ -30,7 +30,7 @@ class Goal:
     """Value on the drive as given."""
     bound: float | None
     """Value that a placement with knowledge of the future reaches on the best drive for this
-    metric. None if there is no bound, or if that value is worse.
+    metric. None if there is no bound, or if it is worse than the best trial.
     """
     bound_is: str
     """Explanation of the bound, or of why there is none."""
@@ -57,7 +57,7 @@ class Tried:
     values: tuple[float, ...] | None
     """Objectives; None if the trial is not complete."""
     reason: str
-    """Reason that the trial is not complete."""
+    """Why the trial is not complete."""
 
 
 @dataclass(frozen=True, repr=False)

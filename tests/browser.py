@@ -34,6 +34,15 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+DRAWN_WHEN_READY = """
+new MutationObserver((_, observer) => {
+  self.drawnWhenReady = [...document.querySelectorAll(".plot:has(svg)")].map((plot) => plot.id);
+  observer.disconnect();
+}).observe(document, { subtree: true, attributeFilter: ["data-ready"] });
+"""
+"""Records the plots that are drawn when the page says that it is ready; it then draws the others."""
+
+
 class Seen:
     """A page that records its console messages, script errors and requests."""
 
@@ -54,6 +63,7 @@ class Seen:
         self.page.on("console", lambda message: self._hear(message))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.add_init_script(DRAWN_WHEN_READY)
         self.page.goto(path.as_uri() + part)
         self.page.wait_for_selector(f"html[data-{until}]", state="attached", timeout=30_000)
 

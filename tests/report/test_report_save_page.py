@@ -188,7 +188,7 @@ def test_many_warnings_that_differ_in_numbers_are_few(
 
 def test_what_is_in_sight_is_drawn_first(browser: Any, reports: dict[str, Path]) -> None:
     with Seen(browser, reports["many"], until="ready", part="#wear") as seen:
-        drawn = seen.page.locator(".plot:has(svg)").evaluate_all("(all) => all.map((o) => o.id)")
+        drawn = seen.page.evaluate("drawnWhenReady")
         assert 0 < len(drawn) < seen.page.locator(".plot").count()
         assert any(name.startswith("wear-") for name in drawn), drawn
 

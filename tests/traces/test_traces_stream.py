@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import floatgate as fg
-from floatgate.simulation import pool, sources
+from floatgate.simulation import configs, pool, sources
 from floatgate.simulation.identity import Job
 from floatgate.simulation.options import RunOptions
 from floatgate.traces import Stream, Trace, TraceError, lay_out, open_trace, read_trace, stream
@@ -264,7 +264,7 @@ def test_many_drives_share_a_reading(
 
 def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     load = sources.open_source("uniform:span=4MiB,writes=1k", RunOptions()).load(None)
-    drive = fg.configs.resolve_all(None, DRIVE, {})[0]  # type: ignore[attr-defined]
+    drive = configs.resolve_all(None, DRIVE, {})[0]
     made = [Job(str(number), drive, load, RunOptions()) for number in range(5)]
     pages = made[0].pages()
     for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
@@ -325,7 +325,7 @@ def test_a_file_that_changes_while_it_is_played_ends_the_runs(tmp_path: Path) ->
     path = tmp_path / "some.parquet"
     trace(2000, trims=False).write_parquet(path)
     source = sources.open_source(path, RunOptions())
-    drive = fg.configs.resolve_all(None, DRIVE, {})[0]  # type: ignore[attr-defined]
+    drive = configs.resolve_all(None, DRIVE, {})[0]
     job = Job("", drive, source.load(None), RunOptions())
     trace(1999, trims=False).write_parquet(path)
     with pytest.raises(fg.RunError, match=r"some\.parquet changed while it was read"):

@@ -40,7 +40,7 @@ new MutationObserver((_, observer) => {
   observer.disconnect();
 }).observe(document, { subtree: true, attributeFilter: ["data-ready"] });
 """
-"""Records the plots that are drawn when the page says that it is ready; it then draws the others."""
+"""Records the plots that are drawn when the page is ready. The page then draws the others."""
 
 
 class Seen:

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from floatgate.simulation import options
 from floatgate.traces import Trace, TraceError, lay_out, read_trace, trace_info
-from floatgate.traces.layout import Footprint
+from floatgate.traces.layout import ADDRESSES, Footprint
 
 MIB = 1 << 20
 Request = tuple[int, int, int, int]  # op, device, offset, length
@@ -251,3 +252,7 @@ def test_devices_may_not_span_more_than_addresses_reach() -> None:
     assert lay_out(trace(last - 1), "span").span_bytes == (1 << 62) - MIB
     with pytest.raises(TraceError, match=f"span {1 << 62:,} bytes together"):
         lay_out(trace(last), "span")
+
+
+def test_a_run_accepts_the_ways_to_lay_out_and_no_others() -> None:
+    assert options.ADDRESSES == ADDRESSES

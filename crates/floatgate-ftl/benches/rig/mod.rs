@@ -1,4 +1,5 @@
-//! Drives that the benchmarks compare: uniform random one-page writes, 7 % more flash than data.
+//! Drives that the benchmarks compare, with 7 % more flash than data, and their load of uniform
+//! random one-page writes.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use floatgate_ftl::victim::{VictimConfig, victim};
 
 /// Requests per call.
 pub const BATCH: usize = 1024;
-/// A write that opens a unit cleans until one unit less than this is free.
+/// A write that opens a unit cleans until `LOW_WATER - 1` units are free.
 pub const LOW_WATER: u32 = 6;
 const PAGE: u64 = 4096;
 const UNIT: u32 = 256;
@@ -60,8 +61,8 @@ impl Drive for Engine {
     }
 }
 
-/// Returns a drive of `logical_pages` pages with 7 % more flash, and room for the map and some
-/// units.
+/// Returns the geometry of a drive of `logical_pages` pages with 7 % more flash, and room for the
+/// map and some units.
 fn geometry(logical_pages: u32, superblock: u32) -> Geometry {
     let unit = UNIT * superblock;
     let data = (u64::from(logical_pages) * 107 / 100).div_ceil(unit.into()) as u32;
@@ -157,7 +158,8 @@ pub struct Load {
 }
 
 impl Load {
-    /// Fills the drive, and continues to write until cleaning is at work everywhere.
+    /// Fills the drive, and then writes half as many random pages, which is enough for cleaning to
+    /// begin.
     pub fn new(drive: impl Drive + 'static, pages: u32) -> Self {
         let mut load = Self { drive: Box::new(drive), pages, rng: Rng::new(1) };
         for first in (0..pages).step_by(BATCH) {

@@ -3,8 +3,8 @@
 //! The queue is one array. A use moves a slot to the end and leaves a hole. The slots that leave
 //! next are adjacent, so the buffer can prefetch them. A linked list gives the same order, but each
 //! link is a memory wait, and the next slot is unknown until the link is read. The array has four
-//! times as many places as there are slots. When the queue reaches an end of the array, it is
-//! repacked; the cost is at most one move per use.
+//! places for each slot, and four more. When the queue reaches an end of the array, it is repacked;
+//! the amortised cost is at most one move per use.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use super::blocks::BlockTable;
 /// Marks a hole.
 const NONE: u32 = u32::MAX;
 
-/// Distance from the head of the queue of the slot that [`Recency::soon`] returns.
+/// Position in the queue, counted from its head, of the slot that [`Recency::soon`] returns.
 const AHEAD: usize = 4;
 
 /// Queue of slots, the least recently used first.

@@ -63,7 +63,7 @@ impl Scheduler {
         true
     }
 
-    /// Makes a chain wait for all programs that were begun.
+    /// Makes a chain wait for all programs whose data is still in the memory.
     pub(super) fn wait_for_all_programs(&mut self, chain: &mut Chain) {
         let Some(mut memory) = self.memory.take() else { return };
         while let Some(program) = memory.first() {

@@ -8,7 +8,6 @@ measurements are not part of the repository.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -69,7 +68,7 @@ def study(drive: str, file: Path) -> WaStudy:
 
 def config(drive: str, settings: Mapping[str, str]) -> dict[str, Any]:
     """Returns the config of a drive of docs/trust with some keys set."""
-    found: dict[str, Any] = json.loads(configs.resolve(DRIVES / f"{drive}.toml", settings))
+    found: dict[str, Any] = configs.resolve(DRIVES / f"{drive}.toml", settings).table()
     return found
 
 

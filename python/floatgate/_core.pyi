@@ -14,8 +14,40 @@ class RunError(RuntimeError):
 class Cancelled(Exception):
     """The run was cancelled."""
 
-def resolve(preset: str | None, toml: str | None, sets: list[tuple[str, str]]) -> str:
-    """The resolved config as JSON text. Raises ConfigError."""
+class Config:
+    """A resolved config, immutable; its pickle has its text."""
+
+    def __init__(self, text: str) -> None:
+        """Parses JSON text. Raises ConfigError for a value of another type than its key has.
+
+        The engine checks everything else when it makes a drive.
+        """
+    @staticmethod
+    def resolve(preset: str | None, toml: str | None, sets: list[tuple[str, str]]) -> Config:
+        """The config of a preset, a TOML text over it, and settings over both.
+
+        Raises ConfigError for the first mistake.
+        """
+    @property
+    def text(self) -> str:
+        """JSON text: equal for configs of equal drives."""
+    def table(self) -> dict[str, Any]:
+        """The config as new nested dicts."""
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page of the map: `mapping.unit`, or else the flash page."""
+    @property
+    def spare_factor(self) -> float:
+        """The requested spare factor, also where the config states the over-provisioning."""
+    def logical_bytes(self, span_bytes: int) -> int:
+        """Bytes that the host can address on the drive for a workload of this span.
+
+        Raises ConfigError where the drive is too small for it.
+        """
+    def space(self, span_bytes: int) -> str:
+        """Uses of that drive's flash: the result's `space`, as JSON text. Raises as above."""
+    def live(self, size: int) -> Config:
+        """The config of a live drive of `size` bytes. Raises ConfigError."""
 
 def said(preset: str | None, toml: str | None) -> str:
     """What a preset and a TOML text over it say, without defaults and unchecked, as JSON text.
@@ -54,18 +86,6 @@ def generators() -> str:
     """JSON list of {"name", "doc", "example", "source", "keys"}.
 
     Each of the keys is {"name", "default", "doc"}; the default is text, empty if there is none.
-    """
-
-def logical_bytes(config_json: str, span_bytes: int) -> int:
-    """What the host can address on the drive that the config gives for such a span, in bytes.
-
-    Raises ConfigError where the drive is too small for it.
-    """
-
-def space(config_json: str, span_bytes: int) -> str:
-    """What the flash of that drive is used for: the result's `space`, as JSON text.
-
-    Raises ConfigError where the drive is too small for it.
     """
 
 class Control:
@@ -242,7 +262,7 @@ class Reclaimed:
         """Pages that the host has written since it was opened."""
 
 def simulate(
-    config_json: str,
+    config: Config,
     workload: Workload,
     *,
     seed: int,
@@ -274,7 +294,7 @@ def simulate(
     """
 
 def crash(
-    config_json: str,
+    config: Config,
     workload: Workload,
     *,
     seed: int,
@@ -291,7 +311,7 @@ def crash(
     """
 
 def access_pattern(
-    config_json: str, workload: Workload, *, span_bytes: int | None, limit: int
+    config: Config, workload: Workload, *, span_bytes: int | None, limit: int
 ) -> str:
     """Logical pages whose map entries are changed by the writes among the first `limit` requests.
 
@@ -326,22 +346,17 @@ def hotness(
     Raises ConfigError, Cancelled.
     """
 
-def image_create(path: Any, config_json: str, *, size: int, seed: int) -> None:
+def image_create(path: Any, config: Config, *, size: int, seed: int) -> None:
     """Makes an image with an erased drive of `size` bytes.
 
     Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
     """
 
-def image_create_aged(
-    path: Any, config_json: str, *, size: int, seed: int, control: Control
-) -> None:
+def image_create_aged(path: Any, config: Config, *, size: int, seed: int, control: Control) -> None:
     """Makes an image with a drive that is written over as `[start]` of the config says.
 
     Raises ConfigError as `image_create` and for a start that writes nothing, RunError, Cancelled.
     """
-
-def live_config(config_json: str, *, size: int) -> str:
-    """The config that a live drive of `size` bytes has, as JSON text. Raises ConfigError."""
 
 def image_info(path: Any) -> str:
     """What an image is, as JSON text. Raises ConfigError for no image, RunError."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from floatgate.calibrate import measured, scaled
@@ -48,7 +47,7 @@ def write_start(tmp_path: Path) -> Path:
 def synthetic_in(folder: Path) -> Path:
     """Writes a table that the simulator measured on a drive with spare factor 0.27, the value that
     `calibrate` has to find."""
-    config = json.loads(configs.resolve(write_start(folder), {"capacity.spare_factor": "0.27"}))
+    config = configs.resolve(write_start(folder), {"capacity.spare_factor": "0.27"}).table()
     rows = []
     for name, span in (("s-a", 2.0), ("s-b", 1.6)):
         blank = write_table(folder / "blank.csv", wa_rows(name, span))

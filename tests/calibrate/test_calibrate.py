@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Mapping
@@ -132,7 +131,7 @@ def test_calls_that_are_wrong(tmp_path: Path) -> None:
 
 def test_keys_are_numbers_in_the_unit_of_the_config() -> None:
     def resolve(settings: Mapping[str, str]) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(configs.resolve("small-nvme", settings))
+        found: dict[str, Any] = configs.resolve("small-nvme", settings).table()
         return found
 
     for text, kind, low, high, middle in (
@@ -228,7 +227,7 @@ def test_a_known_drive_is_found(found: Calibration) -> None:
 def test_the_size_of_units_is_not_told_by_uniform_writes(synthetic: Path) -> None:
     start = synthetic.parent / "start.toml"
     unit = ["flash.pages_per_block=2048..8192"]
-    config = json.loads(configs.resolve(start, {"capacity.spare_factor": "0.27"}))
+    config = configs.resolve(start, {"capacity.spare_factor": "0.27"}).table()
     config = scaled.full_size(config, 2 * GIB)
     again = calibrate([synthetic], device=config, fit_keys=unit, run=["s-a"], scale=16, noise=0.03)
     [one] = again.fit.fitted
@@ -250,7 +249,7 @@ def test_the_file_says_of_fitted_numbers_that_they_are(found: Calibration, tmp_p
     # The file is a valid drive, with the capacity of the starting drive.
     file = tmp_path / "drive.toml"
     file.write_text(text)
-    config = json.loads(configs.resolve(file, {}))
+    config = configs.resolve(file, {}).table()
     assert config["capacity"]["spare_factor"] == pytest.approx(0.27, abs=0.01)
     assert scaled.capacity_of(config) == pytest.approx(2 * GIB, rel=0.01)
     assert config["flash"]["pages_per_block"] == 4096 and config["timing"] == "none"
@@ -260,7 +259,7 @@ def test_the_file_says_of_fitted_numbers_that_they_are(found: Calibration, tmp_p
 
 
 def test_repeated_runs_say_what_noise_is(tmp_path: Path) -> None:
-    config = json.loads(configs.resolve(write_start(tmp_path), {}))
+    config = configs.resolve(write_start(tmp_path), {}).table()
     louder = [row[:-3] + "2.266" if row.endswith(",2.2") else row for row in wa_rows("d1-b")]
     study = WaStudy([write_table(tmp_path / "wa.csv", wa_rows() + louder)], config)
     assert study.noise == pytest.approx(math.log(1.03))
@@ -268,7 +267,7 @@ def test_repeated_runs_say_what_noise_is(tmp_path: Path) -> None:
 
 
 def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
-    config = json.loads(configs.resolve(write_start(tmp_path), {}))
+    config = configs.resolve(write_start(tmp_path), {}).table()
     drive = scaled.drive(config, 2 * GIB)
     names = ["uniform", "zipf", "zipf-noshuffle", "two-zone s0.2 f0.8 s0.8 f0.2"]
     rows = [row for i, name in enumerate(names) for row in wa_rows(f"d-{i}", 1.9, name)]
@@ -287,7 +286,7 @@ def test_workloads_are_those_of_the_data(tmp_path: Path) -> None:
 
 def test_zones_of_a_two_zone_run_lie_all_over_the_span(tmp_path: Path) -> None:
     """SSD-iq permutes the pages: contiguous zones would share no unit after the fill."""
-    config = json.loads(configs.resolve(write_start(tmp_path), {}))
+    config = configs.resolve(write_start(tmp_path), {}).table()
     drive = scaled.drive(config, 2 * GIB)
     load = "two-zone s0.05 f0.95 s0.95 f0.05"
     [run] = measured.read_wa(write_table(tmp_path / "x.csv", wa_rows(phase=load)))
@@ -333,11 +332,11 @@ def test_a_drive_that_programs_rows_is_scaled(tmp_path: Path) -> None:
         "capacity": {"spare_factor": 0.2},
         "cleaning": {"copies_per_write": 8},
     }
-    config = json.loads(configs.resolve(rows_of_pages, {}))
+    config = configs.resolve(rows_of_pages, {}).table()
     rows = scaled.drive(config, scaled.capacity_of(config))
     flash = {"pages_per_block": 96 * 4, "blocks": 512, "superblock": 8, "planes": 8}
     others = {key: rows_of_pages[key] for key in ("capacity", "cleaning")}
-    config = json.loads(configs.resolve({"flash": flash, **others}, {}))
+    config = configs.resolve({"flash": flash, **others}, {}).table()
     pages = scaled.drive(config, scaled.capacity_of(config))
     assert (rows.page, rows.unit_pages, rows.units) == (4096, 3072, 64)
     assert (rows.unit_pages, rows.units) == (pages.unit_pages, pages.units)

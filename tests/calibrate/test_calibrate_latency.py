@@ -94,7 +94,7 @@ def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
         "flash": {"blocks": 4096, "channels": 4, "dies": 2, "read": "60us", "bus": "1GB/s"},
         "capacity": {"spare_factor": 0.3},
     }
-    study_start = json.loads(configs.resolve(device, {}))
+    study_start = configs.resolve(device, {}).table()
     job = {
         "jobname": "reads",
         "job options": {"rw": "randread", "rate_iops": "2000", "iodepth": "4"},
@@ -140,7 +140,7 @@ PROGRAM_UNITS = {
 
 
 def test_a_drive_with_a_clock_is_made_smaller() -> None:
-    config = json.loads(configs.resolve(PROGRAM_UNITS, {}))
+    config = configs.resolve(PROGRAM_UNITS, {}).table()
     small = scaled.smaller(config, scaled.capacity_of(config), 4)
     shape = ("channels", "dies", "planes", "superblock", "program_pages", "page")
     assert all(small["flash"][key] == config["flash"][key] for key in shape)
@@ -153,7 +153,7 @@ def test_a_drive_with_a_clock_is_made_smaller() -> None:
     assert small["flash"]["erase"] == "500000ns"
     # A unit keeps at least 32 map units.
     flash = {"pages_per_block": 64, "blocks": 4096}
-    config = json.loads(configs.resolve({"flash": flash}, {}))
+    config = configs.resolve({"flash": flash}, {}).table()
     assert scaled.smaller(config, 1 << 30, 16)["flash"]["pages_per_block"] == 32
 
 
@@ -163,7 +163,7 @@ def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
     at_knee = ["h0,all,80000,85000,5753,79208,3413,3890,6032,3862,4387,6863"]
     beyond = ["h0,all,90000,95000,5754,79387,4588,4779,6066,5120,5215,6888"]
     file = _table(tmp_path / "l.csv", served + at_knee + beyond, LATENCY_HEADER)
-    config = json.loads(configs.resolve(PROGRAM_UNITS, {}))
+    config = configs.resolve(PROGRAM_UNITS, {}).table()
     study = latency.LatencyStudy([file], config)
     assert study.knee == 5754 + 79387
     below = {name: study.below_knee(load) for name, load in study.loads.items()}
@@ -189,8 +189,8 @@ def test_a_drive_that_programs_rows_is_fitted_to_latency(tmp_path: Path) -> None
     }
     file = tmp_path / "fio.json"
     file.write_text(json.dumps({"jobs": [job]}))
-    study = latency.LatencyStudy([file], json.loads(configs.resolve(PROGRAM_UNITS, {})))
-    told = study.tell("fio-mixed", json.loads(configs.resolve(PROGRAM_UNITS, {})), 16, 1).numbers
+    study = latency.LatencyStudy([file], configs.resolve(PROGRAM_UNITS, {}).table())
+    told = study.tell("fio-mixed", configs.resolve(PROGRAM_UNITS, {}).table(), 16, 1).numbers
     times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
     times["99.000000"] = told["r_p99_us_simulated"] * 1e3
     job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
@@ -218,7 +218,7 @@ def _fio(path: Path, *jobs: dict[str, Any]) -> Path:
 
 
 def _study(*files: Path, **tables: Any) -> latency.LatencyStudy:
-    config = json.loads(configs.resolve({**PROGRAM_UNITS, **tables}, {}))
+    config = configs.resolve({**PROGRAM_UNITS, **tables}, {}).table()
     return latency.LatencyStudy(files, config)
 
 

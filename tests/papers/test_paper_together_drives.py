@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-from floatgate import _core
 from floatgate.papers.kit import summary
 from floatgate.papers.kit.claims import Measured
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -157,4 +156,4 @@ def test_the_measured_drive_has_its_share_of_spare_space() -> None:
     run = together_drives.EXPERIMENT.run_of(place, UNIFORM, ALONE, 1)
     config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
     pages = together_drives.span_pages(together_drives.SPARES[FITTED])
-    assert _core.logical_bytes(config, 0) == pages * 4096
+    assert config.logical_bytes(0) == pages * 4096

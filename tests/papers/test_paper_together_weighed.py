@@ -12,7 +12,6 @@ from exhibits import by_key, cells
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floatgate import _core
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -208,4 +207,4 @@ def test_a_whole_trace_is_on_a_drive_of_its_size_with_the_same_shares(line: str)
     assert settings["mapping.cache"] == f"{3 * together_runs.CACHE + 1}B"
     assert settings.get("buffer.capacity", "3145728B") == f"{3 * together_runs.BUFFER}B"
     assert settings.get("host.log", "3145728B") == f"{3 * together_runs.LOG}B"
-    assert _core.logical_bytes(configs.resolve(together_runs.DEVICE, settings), 0) >= pages * PAGE
+    assert configs.resolve(together_runs.DEVICE, settings).logical_bytes(0) >= pages * PAGE

@@ -302,13 +302,13 @@ def test_whole_drives_vary(tmp_path: Path) -> None:
 )
 def test_a_key_varies_only_where_a_run_uses_it(key: str, needs: tuple[str, str]) -> None:
     """One run that uses the key is enough. `resolve_all` makes the check, so nothing runs."""
-    default = configs.resolve(None, {})
+    default = configs.resolve(None, {}).table()
     section, _, name = key.partition(".")
-    value = json.loads(default)[section].get(name, "fifo")
+    value = default[section].get(name, "fifo")
     with pytest.raises(fg.ConfigError, match=f"{key} is a key of .*which no run uses"):
         configs.resolve_all(None, {}, {key: [value]})
     owner, policy = needs
-    known = json.loads(default)[owner.split(".")[0]][owner.split(".")[1]]
+    known = default[owner.split(".")[0]][owner.split(".")[1]]
     found = configs.resolve_all(None, {}, {owner: [known, policy], key: [value]})
     assert len(found) == 2
 

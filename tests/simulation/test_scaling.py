@@ -11,6 +11,7 @@ import pytest
 from command_line import in_process
 
 import floatgate as fg
+from floatgate import _core
 from floatgate.simulation import configs, scaling
 from floatgate.simulation.options import RunOptions
 
@@ -24,24 +25,22 @@ def fitted(device: Any, span: int, set: dict[str, Any] | None = None, **options:
     """Returns `[flash]` of the drive that simulates a workload of `span` bytes, and its notes."""
     [drive] = configs.resolve_all(device, set or {}, {})
     drive = scaling.fit(drive, span, RunOptions(**options))
-    return json.loads(drive.config)["flash"], drive.notes
+    return drive.config.table()["flash"], drive.notes
 
 
 def units(device: str, span: int, **options: Any) -> int:
     config = configs.resolve(device, {})
     flash, _ = fitted(device, span, **options)
-    sized = json.dumps(json.loads(config) | {"flash": flash})
-    pages = scaling.unit_pages(json.loads(sized))
-    held: int = configs._core.logical_bytes(sized, span)
-    logical = held / configs.page_bytes(json.loads(config))
-    return round(logical / (1 - configs.spare_factor(json.loads(config))) / pages)
+    sized = _core.Config(json.dumps(config.table() | {"flash": flash}))
+    logical = sized.logical_bytes(span) / config.page_bytes
+    return round(logical / (1 - config.spare_factor) / scaling.unit_pages(config, flash))
 
 
 @pytest.mark.parametrize("device", CLASSES)
 @pytest.mark.parametrize("span", [1 << 28, 3 << 29, 1 << 33, 1 << 36])
 def test_presets_of_classes_have_many_units(device: str, span: int) -> None:
     assert units(device, span) >= 128
-    pages = span / configs.page_bytes(json.loads(configs.resolve(device, {})))
+    pages = span / configs.resolve(device, {}).page_bytes
     if pages > 1 << 19:
         assert units(device, span) > 700
 
@@ -53,7 +52,7 @@ def test_as_many_units_as_asked_for(device: str, many: int) -> None:
 
 
 def test_a_block_is_erased_in_as_much_less_time() -> None:
-    whole = json.loads(configs.resolve("tlc-enterprise", {}))["flash"]
+    whole = configs.resolve("tlc-enterprise", {}).table()["flash"]
     flash, (note,) = fitted("tlc-enterprise", 1 << 30)
     erase = 5_000_000 * flash["pages_per_block"] // whole["pages_per_block"]
     assert flash["erase"] == f"{erase}ns"
@@ -71,7 +70,7 @@ def test_units_stay_on_many_dies() -> None:
 def test_presets_of_papers_keep_their_geometry(preset: str) -> None:
     if preset in CLASSES:
         return
-    whole = json.loads(configs.resolve(preset, {}))["flash"]
+    whole = configs.resolve(preset, {}).table()["flash"]
     span = 1 << 32
     assert fitted(preset, span) == (whole, ())
 
@@ -112,7 +111,7 @@ def test_a_device_of_ones_own_is_scaled_where_it_has_a_class(tmp_path: Path) -> 
     copy = tmp_path / "copy.toml"
     copy.write_text(toml)
     assert fitted(copy, 1 << 30) == fitted("tlc-enterprise", 1 << 30)
-    plain = {**json.loads(configs.resolve("tlc-enterprise", {}))}
+    plain = {**configs.resolve("tlc-enterprise", {}).table()}
     with pytest.raises(fg.ConfigError, match=r"--units"):
         fitted(plain, 1 << 30)
 

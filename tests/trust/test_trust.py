@@ -7,7 +7,6 @@ tolerances cover rounding, plus a little more for the last bit of floating-point
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -220,8 +219,8 @@ FITS = [
 def test_the_fits_are_those_of_the_files(
     drive: str, file: str, run: str, fit: str, scale: int
 ) -> None:
-    start = json.loads(configs.resolve(ROOT / "docs" / "trust" / f"{drive}-start.toml", {}))
-    fitted = json.loads(configs.resolve(ROOT / "docs" / "trust" / f"{drive}.toml", {}))
+    start = configs.resolve(ROOT / "docs" / "trust" / f"{drive}-start.toml", {}).table()
+    fitted = configs.resolve(ROOT / "docs" / "trust" / f"{drive}.toml", {}).table()
     key = fit.partition("=")[0]
     if key == "flash.pages_per_block":
         # The unit was fitted to the drive with the spare factor fitted first.

@@ -6,20 +6,21 @@ use floatgate_lab::crash::{Moments, Options, explore};
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::resolved::Config;
 use crate::workload::Workload;
-use crate::{Control, config_error, parse, run_error, text};
+use crate::{Control, config_error, run_error, text};
 
 /// Every n-th recovery is cut by default.
 const SECOND: u64 = 50;
 
 #[pyfunction]
 #[pyo3(signature = (
-    config_json, workload, *, seed, span_bytes, every, point, second, most, control
+    config, workload, *, seed, span_bytes, every, point, second, most, control
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 pub fn crash(
     py: Python<'_>,
-    config_json: &str,
+    config: &Config,
     workload: &Workload,
     seed: u64,
     span_bytes: Option<u64>,
@@ -29,7 +30,6 @@ pub fn crash(
     most: u64,
     control: &Control,
 ) -> PyResult<String> {
-    let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
     let mut requests = workload.start().map_err(config_error)?;
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
@@ -43,6 +43,6 @@ pub fn crash(
     // An explicit `second` disables the automatic limit.
     let again_most = if second.is_some() { u64::MAX } else { most };
     let options = Options { span_bytes, seed, moments, again, again_most, bug: None };
-    let report = py.detach(|| explore(&config, requests.as_mut(), options, &control));
+    let report = py.detach(|| explore(&config.inner, requests.as_mut(), options, &control));
     text(&json!(report.map_err(run_error)?))
 }

@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;
 
-use crate::{ConfigError, Control, RunError, parse, run_error, text};
+use crate::resolved::Config;
+use crate::{ConfigError, Control, RunError, run_error, text};
 
 /// Returns the exception for an error. A wrong config or a file that is no image is a config error;
 /// an error of the system is a run error.
@@ -39,44 +40,34 @@ fn live_error(error: LiveError) -> PyErr {
 
 /// Makes an image with an erased drive of `size` bytes.
 #[pyfunction]
-#[pyo3(signature = (path, config_json, *, size, seed))]
+#[pyo3(signature = (path, config, *, size, seed))]
 pub fn image_create(
     py: Python<'_>,
     path: PathBuf,
-    config_json: &str,
+    config: &Config,
     size: u64,
     seed: u64,
 ) -> PyResult<()> {
-    let config = parse(config_json)?;
-    py.detach(|| image::create(&path, &config, size, seed)).map_err(open_error)
+    py.detach(|| image::create(&path, &config.inner, size, seed)).map_err(open_error)
 }
 
 /// Makes an image with a drive of `size` bytes that is aged according to the config's start.
 #[pyfunction]
-#[pyo3(signature = (path, config_json, *, size, seed, control))]
+#[pyo3(signature = (path, config, *, size, seed, control))]
 pub fn image_create_aged(
     py: Python<'_>,
     path: PathBuf,
-    config_json: &str,
+    config: &Config,
     size: u64,
     seed: u64,
     control: &Control,
 ) -> PyResult<()> {
-    let config = parse(config_json)?;
-    let new = New { config: &config, bytes: size, seed };
+    let new = New { config: &config.inner, bytes: size, seed };
     py.detach(|| create_aged(&new, &path, &control.0)).map_err(|error| match error {
         AgedError::Open(error) => open_error(error),
         AgedError::Run(error) => run_error(error),
         error => RunError::new_err(error.to_string()),
     })
-}
-
-/// Returns the config of a live drive of `size` bytes, as JSON text.
-#[pyfunction]
-#[pyo3(signature = (config_json, *, size))]
-pub fn live_config(config_json: &str, size: u64) -> PyResult<String> {
-    let config = live::live_config(&parse(config_json)?, size);
-    text(&json!(config.map_err(|error| ConfigError::new_err(error.to_string()))?))
 }
 
 /// Returns a description of an image, as JSON text.

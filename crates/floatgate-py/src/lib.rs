@@ -9,15 +9,16 @@ mod hotness;
 mod huge_pages;
 #[cfg(unix)]
 mod image;
+mod resolved;
 mod units;
 mod workload;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use floatgate_lab::config::{self, Config};
-use floatgate_lab::drive::{ExternalPolicies, Plan};
-use floatgate_lab::result::{self, Facts, SpaceResult};
+use floatgate_lab::config;
+use floatgate_lab::drive::ExternalPolicies;
+use floatgate_lab::result::{self, Facts};
 use floatgate_lab::run::{self, Options, RunError as LabError, StartCache};
 use floatgate_lab::workload::{Feed, GENERATORS, Workload as Requests};
 use pyo3::create_exception;
@@ -26,6 +27,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use external::{BufferShape, DriveShape, HostWrite, MapAccess, MapShape, PyPolicies, Reclaimed};
+use resolved::Config;
 use workload::{PyTurns, Reading, Workload};
 
 #[global_allocator]
@@ -71,16 +73,6 @@ impl Control {
     fn progress(&self) -> (&'static str, u64, u64) {
         self.0.progress()
     }
-}
-
-#[pyfunction]
-fn resolve(
-    preset: Option<&str>,
-    toml: Option<&str>,
-    sets: Vec<(String, String)>,
-) -> PyResult<String> {
-    let config = Config::load(preset, toml, &sets).map_err(config_error)?;
-    text(&json!(config))
 }
 
 /// Returns the settings in a preset and a file, without defaults, as JSON text.
@@ -134,32 +126,15 @@ fn generators() -> PyResult<String> {
     text(&Value::Array(rows.collect()))
 }
 
-/// Returns the drive for a config and a workload of `span_bytes`.
-fn plan(config_json: &str, span_bytes: u64) -> PyResult<Plan> {
-    Plan::new(&parse(config_json)?, span_bytes).map_err(config_error)
-}
-
-/// Returns the logical bytes of the drive for a config and a workload of `span_bytes`.
-#[pyfunction]
-fn logical_bytes(config_json: &str, span_bytes: u64) -> PyResult<u64> {
-    Ok(plan(config_json, span_bytes)?.logical_bytes())
-}
-
-/// Returns the use of that drive's flash, as JSON text.
-#[pyfunction]
-fn space(config_json: &str, span_bytes: u64) -> PyResult<String> {
-    text(&json!(SpaceResult::new(&plan(config_json, span_bytes)?)))
-}
-
 #[pyfunction]
 #[pyo3(signature = (
-    config_json, workload, *, seed, span_bytes, verify, start_cache, device, skipped, notes,
+    config, workload, *, seed, span_bytes, verify, start_cache, device, skipped, notes,
     control, turns, reading=None, guests=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
     py: Python<'_>,
-    config_json: &str,
+    config: &Config,
     workload: &Workload,
     seed: u64,
     span_bytes: Option<u64>,
@@ -175,7 +150,6 @@ fn simulate(
 ) -> PyResult<String> {
     // The seat comes first: if anything fails here, dropping it releases the runs that wait for it.
     let seat = reading.map(Reading::seat).transpose()?;
-    let config = parse(config_json)?;
     let control = Arc::clone(&control.0);
     let policies = guests.map(|guests| PyPolicies::new(guests, &control)).transpose()?;
     let requests = workload.start().map_err(config_error)?;
@@ -187,7 +161,7 @@ fn simulate(
     let border = policies.as_ref().map(PyPolicies::border);
     let policies = policies.map(|policies| Box::new(policies) as Box<dyn ExternalPolicies>);
     let run = |requests: &mut dyn Requests| {
-        run::run_with(&config, policies, requests, facts, options, &control)
+        run::run_with(&config.inner, policies, requests, facts, options, &control)
     };
     let play = || {
         turns.0.with(|| match (seat, requests) {
@@ -214,24 +188,20 @@ fn simulate(
 /// Returns the map entries that the writes of a workload change, in order, without SHRD and with
 /// it.
 #[pyfunction]
-#[pyo3(signature = (config_json, workload, *, span_bytes, limit))]
+#[pyo3(signature = (config, workload, *, span_bytes, limit))]
 fn access_pattern(
     py: Python<'_>,
-    config_json: &str,
+    config: &Config,
     workload: &Workload,
     span_bytes: Option<u64>,
     limit: usize,
 ) -> PyResult<String> {
-    let config = parse(config_json)?;
     let mut requests = workload.start().map_err(config_error)?;
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
-    let found = py
-        .detach(|| floatgate_lab::pattern::pattern(&config, requests.as_mut(), span_bytes, limit));
+    let found = py.detach(|| {
+        floatgate_lab::pattern::pattern(&config.inner, requests.as_mut(), span_bytes, limit)
+    });
     text(&json!(found.map_err(config_error)?))
-}
-
-fn parse(config_json: &str) -> PyResult<Config> {
-    serde_json::from_str(config_json).map_err(|error| ConfigError::new_err(error.to_string()))
 }
 
 fn text(value: &Value) -> PyResult<String> {
@@ -245,6 +215,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ConfigError", py.get_type::<ConfigError>())?;
     module.add("RunError", py.get_type::<RunError>())?;
     module.add("Cancelled", py.get_type::<Cancelled>())?;
+    module.add_class::<Config>()?;
     module.add_class::<Control>()?;
     module.add_class::<Workload>()?;
     module.add_class::<PyTurns>()?;
@@ -256,7 +227,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HostWrite>()?;
     module.add_class::<Reclaimed>()?;
     for function in [
-        wrap_pyfunction!(resolve, module)?,
         wrap_pyfunction!(said, module)?,
         wrap_pyfunction!(schema, module)?,
         wrap_pyfunction!(result_schema, module)?,
@@ -267,8 +237,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(presets, module)?,
         wrap_pyfunction!(policies, module)?,
         wrap_pyfunction!(generators, module)?,
-        wrap_pyfunction!(logical_bytes, module)?,
-        wrap_pyfunction!(space, module)?,
         wrap_pyfunction!(simulate, module)?,
         wrap_pyfunction!(access_pattern, module)?,
         wrap_pyfunction!(crash::crash, module)?,
@@ -289,7 +257,6 @@ fn add_images(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(image::image_create, module)?,
         wrap_pyfunction!(image::image_create_aged, module)?,
-        wrap_pyfunction!(image::live_config, module)?,
         wrap_pyfunction!(image::image_info, module)?,
         wrap_pyfunction!(image::image_check, module)?,
         wrap_pyfunction!(image::image_dump, module)?,

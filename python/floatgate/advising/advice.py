@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -183,15 +182,15 @@ class _Asked:
             return _unknown("life", reason)
         found, refused = [], []
         for one in dict.fromkeys((configs.name(device), *WORN)):
-            config = json.loads(configs.resolve(device if one == configs.name(device) else one, {}))
-            page = configs.page_bytes(config)
+            config = configs.resolve(device if one == configs.name(device) else one, {})
+            page, flash = config.page_bytes, config.table()["flash"]
             whole = self.whole if page == PAGE else requests_of(self.trace, page)
             if (reason := whole.missing) is not None:
                 refused.append(f"{one}: {reason}")
                 continue
-            state, *others = self._worn(whole, configs.spare_factor(config))
-            cycles = config["flash"]["endurance"]
-            found.append(Worn(one, cycles, _own_bytes(one, config), whole, state, others))
+            state, *others = self._worn(whole, config.spare_factor)
+            own = SOLD.get(one) if flash.get("blocks") is None else configs.capacity(config)
+            found.append(Worn(one, flash["endurance"], own, whole, state, others))
         if not found:
             return _unknown("life", "; ".join(refused))
         return answers.life(found, duration_s, refused)
@@ -234,15 +233,6 @@ def _unknown(key: str, reason: str) -> Line:
     """Returns a line without an answer, for a reason from `Requests.missing`."""
     after = next(text for said, text in NEXT.items() if said in reason)
     return unknown(key, QUESTIONS[key], reason, after)
-
-
-def _own_bytes(name: str, config: Mapping[str, Any]) -> float | None:
-    """Returns the bytes of a drive whose size does not follow the workload;
-    None for any other drive.
-    """
-    if config["flash"].get("blocks") is not None:
-        return configs.capacity(json.dumps(config))
-    return SOLD.get(name)
 
 
 def _name(policy: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,7 +70,8 @@ def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
     """Returns settings of a drive as small as the trace, and the bytes that it holds. The settings
     are None if the device has no simulated time.
     """
-    config = json.loads(configs.resolve(device, {}))
+    resolved = configs.resolve(device, {})
+    config = resolved.table()
     if config["timing"] == "none":
         return None, 0
     span = lay_out(trace).span_bytes
@@ -82,8 +82,8 @@ def _drive(trace: Trace, device: Device) -> tuple[dict[str, Any] | None, int]:
     pages = shorter["pages_per_block"]
     # With a smaller trace, the rest of the drive is full of data that the trace does not touch.
     capacity = max(span, UNITS_FEW * pages * row)
-    spare = configs.spare_factor(config)
-    blocks = -(-capacity // round((1 - spare) * pages * row)) * flash["superblock"]
+    held = round((1 - resolved.spare_factor) * pages * row)
+    blocks = -(-capacity // held) * flash["superblock"]
     return {
         **{f"flash.{key}": value for key, value in shorter.items()},
         "flash.blocks": blocks + 2 * flash["superblock"],

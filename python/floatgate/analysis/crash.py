@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -66,7 +65,7 @@ def crash(
     config = configs.resolve(device, set or {})
     source = sources.open_source(trace, how)
     load = source.load(None)
-    pages = _pages(config, load)
+    pages = max(1, config.logical_bytes(load.span) // config.page_bytes)
     memory.check(pages, memory.CUT)
     most = max(POINTS_MIN, min(POINTS, PAGES // pages))
     asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
@@ -83,12 +82,6 @@ def _check(every: int | None, point: int | None, second: int | None) -> None:
             raise _core.ConfigError(f"{name}: {given} given; expected at least 1")
     if point is not None and (point < 0 or every is not None):
         raise _core.ConfigError(f"point: {point} given; expected 0 or more, without `every`")
-
-
-def _pages(config: str, load: sources.Load) -> int:
-    """Returns the pages of the drive's map."""
-    span = load.span_bytes or load.workload.span_bytes
-    return max(1, _core.logical_bytes(config, span) // configs.page_bytes(json.loads(config)))
 
 
 def _left_out(found: Mapping[str, Any]) -> Iterator[str]:

@@ -208,21 +208,22 @@ def measure_device(
     """
     said = json.loads(_core.said(*configs.source(device)))
     published = _published(said.get("class", {}))
-    whole = json.loads(configs.resolve(device, {}))
-    if whole["timing"] == "none":
+    whole = configs.resolve(device, {})
+    table = whole.table()
+    if table["timing"] == "none":
         raise _core.ConfigError(
             f"{configs.name(device)}: its time is not simulated (timing = none); a data sheet has "
             "bandwidths and latencies"
         )
-    scale = _scale(whole, UNITS_QUICK if quick else UNITS)
-    capacity = _core.logical_bytes(configs.resolve(device, scale), 0) // FILL * FILL
+    scale = _scale(table["flash"], whole.page_bytes, UNITS_QUICK if quick else UNITS)
+    capacity = configs.resolve(device, scale).logical_bytes(0) // FILL * FILL
     queue = said.get("queue", {})
     depth = min(DEPTH_RANDOM, queue.get("depth", DEPTH_RANDOM) * queue.get("queues", 1))
     plan = Plan(device, scale, capacity, depth, published, quick)
     pairs = _pairs(plan)
     results = runner.simulate_pairs([*pairs.values()], RunOptions(seed=seed), progress=progress)
     found = dict(zip(pairs, results, strict=True))
-    return _sheet(plan, found, whole["flash"])
+    return _sheet(plan, found, table["flash"])
 
 
 Pairs = dict[tuple[str, str], tuple[str, Resolved]]
@@ -343,11 +344,10 @@ def _states() -> dict[str, str]:
     }
 
 
-def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
+def _scale(flash: Mapping[str, Any], page_bytes: int, units: int) -> dict[str, Any]:
     """Returns settings of the scaled drive: about `units` erase units, blocks on every plane, and
     few pages per unit.
     """
-    flash = whole["flash"]
     planes = flash["channels"] * flash["dies"] * flash["planes"]
     blocks = max(units * flash["superblock"], BLOCKS_A_PLANE * planes)
     scale = {"flash.blocks": min(blocks, flash.get("blocks") or blocks)}
@@ -355,7 +355,7 @@ def _scale(whole: Mapping[str, Any], units: int) -> dict[str, Any]:
         return scale
     row = _core.parse_size("flash.page", flash["page"]) * flash["superblock"]
     levels, pages = flash["program_pages"], flash["pages_per_block"]
-    most = UNIT_PAGES * configs.page_bytes(whole) // row // levels * levels
+    most = UNIT_PAGES * page_bytes // row // levels * levels
     if 0 < most < pages:
         shorter = scaling.shorter(flash, most // levels)
         scale |= {f"flash.{key}": value for key, value in shorter.items()}

@@ -204,10 +204,9 @@ def precondition(
     how = RunOptions(seed=seed, units=units, full_size=full_size)
     resolved = configs.resolve_all(device, sets, {})[0]
     drive, capacity, text = _sized(resolved, workload, budget, how)
-    config = json.loads(drive.config)
-    page = configs.page_bytes(config)
+    page = drive.config.page_bytes
     recipes = all_recipes(capacity, page)
-    above = worn_evenly(capacity, page, configs.spare_factor(config))
+    above = worn_evenly(capacity, page, drive.config.spare_factor)
     results = api.compare_results(
         text,
         device=device,
@@ -262,7 +261,7 @@ def _sets(device: Device | None, given: Mapping[str, Any]) -> dict[str, Any]:
         if key.startswith("start."):
             raise _core.ConfigError(f"{key}: is given, but the recipes set the start state")
     sets = {**given, "start.fill": "none", PLAY: ""}
-    idle = json.loads(configs.resolve(device, sets))["cleaning"].get("idle_after")
+    idle = configs.resolve(device, sets).table()["cleaning"].get("idle_after")
     return sets if "timing" in sets or idle is not None else {**sets, "timing": "none"}
 
 
@@ -289,11 +288,11 @@ def _sized(
     generator = f"{name}:{probe}"
     span = SPAN if is_open else _core.Workload.generator(generator, how.seed).span_bytes
     drive = scaling.fit(drive, span, how)
-    capacity = whole(_core.logical_bytes(drive.config, span))
+    capacity = whole(drive.config.logical_bytes(span))
     if is_open:
         parts.append(f"span={capacity}")
     text = ",".join([f"{name}:{parts[0]}" if parts else f"{name}:", *parts[1:]])
-    page = configs.page_bytes(json.loads(drive.config))
+    page = drive.config.page_bytes
     pages = _pages_written(f"{text},requests={PROBE}", how.seed, page)
     window = capacity / page * budget / WINDOWS
     return drive, capacity, f"{text},requests={WINDOWS * max(1, round(window / pages))}"

@@ -24,7 +24,7 @@ def drive_toml(found: Calibration, start: str = "") -> str:
     """
     if found.refused:
         raise _core.RunError(f"no drive is written: {found.refused}")
-    defaults = json.loads(_core.resolve(None, "", []))
+    defaults = _core.Config.resolve(None, "", []).table()
     comments = _inherited(start)
     comments |= {one.key.name: _comment(found, one) for one in found.fit.fitted}
     runs = ", ".join(found.runs)

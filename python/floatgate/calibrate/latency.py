@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -185,7 +184,7 @@ class LatencyStudy:
             "timing": "scheduled",
         }
         # A recording is laid out in whole mebibytes.
-        span = _core.logical_bytes(json.dumps(drive), 0) >> 20 << 20
+        span = scaled.resolved(drive).logical_bytes(0) >> 20 << 20
         is_probed = load.probe and is_open
         trace: Any = requests(load, span, seed) if is_probed else _spec(load, span, is_open)
         return api.run(trace, device=drive, seed=seed, addresses="span")

@@ -18,7 +18,6 @@ from typing import Any
 from floatgate import _core, api
 from floatgate.results.result import Result
 from floatgate.simulation import scaling
-from floatgate.simulation.configs import page_bytes
 
 from .._core import ConfigError
 from .measured import GIB, WaRun
@@ -69,15 +68,18 @@ def capacity_of(config: dict[str, Any]) -> int:
             "device: flash.blocks is not set, so the drive has no size; expected size (--size), "
             "the capacity of the drive that was measured, such as 1.92TB"
         )
-    return _core.logical_bytes(json.dumps(config), 0)
+    return resolved(config).logical_bytes(0)
+
+
+def resolved(config: Mapping[str, Any]) -> _core.Config:
+    """Returns a config that was changed as nested dicts."""
+    return _core.Config(json.dumps(config))
 
 
 def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
     """Returns the drive of a config, with the given capacity."""
-    flash, capacity = config["flash"], config["capacity"]
-    over = capacity.get("over_provisioning")
-    spare = over / (1 + over) if over is not None else capacity["spare_factor"]
-    page = page_bytes(config)
+    flash, found = config["flash"], resolved(config)
+    page = found.page_bytes
     unit_pages = flash["pages_per_block"] * flash["superblock"] * _flash_page(config) // page
     if config["mapping"]["scheme"] != "ideal":
         scheme = config["mapping"]["scheme"]
@@ -85,7 +87,7 @@ def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
             f'device: mapping.scheme is "{scheme}"; expected "ideal", as a map cache cannot be '
             "scaled with the drive"
         )
-    return Drive(config, page, capacity_bytes, spare, unit_pages)
+    return Drive(config, page, capacity_bytes, found.spare_factor, unit_pages)
 
 
 def full_size(config: dict[str, Any], capacity_bytes: int) -> dict[str, Any]:
@@ -104,7 +106,7 @@ def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[s
     levels = flash["program_pages"]
     rows = flash["pages_per_block"] // levels
     row_bytes = flash["superblock"] * levels * _flash_page(config)
-    least = max(ROWS_LEAST, math.ceil(UNIT_PAGES_LEAST * page_bytes(config) / row_bytes))
+    least = max(ROWS_LEAST, math.ceil(UNIT_PAGES_LEAST * resolved(config).page_bytes / row_bytes))
     kept = min(rows, max(least, round(rows / scale)))
     shorter = {**config, "flash": flash | scaling.shorter(flash, kept)}
     return full_size(shorter, round(capacity_bytes / scale))

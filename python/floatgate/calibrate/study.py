@@ -14,7 +14,7 @@ Config = Mapping[str, Any]
 
 def changed(config: Config, keys: Iterable[str]) -> str:
     """Returns the keys with values other than the defaults, in words."""
-    defaults = json.loads(_core.resolve(None, "", []))
+    defaults = _core.Config.resolve(None, "", []).table()
     pairs = [(key, *key.split(".")) for key in keys]
     return ", ".join(
         f"{name} = {json.dumps(config[table].get(key))}"

@@ -6,8 +6,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from floatgate.simulation.configs import page_bytes
-
 from . import scaled
 from .fit import rms, weighted
 from .measured import WaRun, read_wa
@@ -95,7 +93,7 @@ def _replaced(config: Config) -> Iterator[str]:
         yield f"{keys} of the device is not used: each run has the fill of the data"
     if keys := changed(config, ["buffer.scheme"]):
         yield f"{keys} of the device is not used: the data are of writes that reach the flash"
-    if (page := page_bytes(config)) > DATA_PAGE:
+    if (page := scaled.resolved(config).page_bytes) > DATA_PAGE:
         yield (
             f"the device maps {page} bytes a unit, and the data are of writes of {DATA_PAGE}: "
             "each is simulated as a write of a whole unit"

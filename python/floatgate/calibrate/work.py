@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,12 +37,12 @@ class Start:
 
     def config(self) -> Config:
         """Returns the resolved config; raises `ConfigError` for an error in the call."""
-        config: Config = json.loads(configs.resolve(self.device, self.set))
+        config = configs.resolve(self.device, self.set).table()
         if self.size is None:
             return config
         if "flash.blocks" in self.set:
             raise ConfigError("size: flash.blocks is also set; expected one of them")
-        return scaled.full_size(dict(config), _core.parse_size("size", self.size))
+        return scaled.full_size(config, _core.parse_size("size", self.size))
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,7 @@ class Work:
         self._progress, self._done = progress, 0
 
     def resolve(self, settings: Mapping[str, str]) -> dict[str, Any]:
-        config: dict[str, Any] = json.loads(configs.resolve(self.config, settings))
-        return config
+        return configs.resolve(self.config, settings).table()
 
     def residuals(
         self, runs: Sequence[str], settings: Mapping[str, str], seed: int = 0

@@ -43,7 +43,7 @@ def devices(
     if name is not None:
         presets = [preset for preset in presets if preset["name"] == name]
         if not presets:
-            _core.resolve(name, None, [])  # raises an error that lists the names
+            _core.Config.resolve(name, None, [])  # raises an error that lists the names
     if json:
         output.print_json(presets if name is None else presets[0])
     elif name is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._core import ConfigError
+from .._core import Config, ConfigError
 from . import registry
 from .base import Policy, PolicyError
 from .placement import Placement
@@ -104,16 +104,16 @@ class Guests:
         return bool(self.policies)
 
     @classmethod
-    def of(cls, config: str, given: NameOf, is_victim_free: bool) -> tuple[str, Guests]:
+    def of(cls, config: Config, given: NameOf, is_victim_free: bool) -> tuple[Config, Guests]:
         """Returns the Python policies of a resolved config, from `given` or from packages, and the
         config with the values that they need. If the victim is free, a placement may bring its own
         victim policy.
 
         Raises ConfigError for an unknown name, or for a drive that cannot have a policy.
         """
-        if f'"{PREFIX}' not in config:
+        if f'"{PREFIX}' not in config.text:
             return config, cls()
-        table = json.loads(config)
+        table = config.table()
         found: dict[str, Policy] = {}
         for key in KEYS:
             section, _, leaf = key.partition(".")
@@ -131,7 +131,7 @@ class Guests:
                     table["cleaning"]["victim"] = name
                 policy.fit(table)
                 found[key] = policy
-        return json.dumps(table), cls(found)
+        return Config(json.dumps(table)), cls(found)
 
     def names(self) -> set[str]:
         """Returns the policies' names, as a config has them."""

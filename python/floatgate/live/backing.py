@@ -26,8 +26,7 @@ class Backing:
     """Name in results: the preset's name or the path."""
     image: Path | None
     bytes: int
-    config: str
-    """Resolved config, as JSON text."""
+    config: _core.Config
     seed: int
     is_new: bool
     notes: tuple[str, ...] = ()
@@ -38,12 +37,12 @@ class Backing:
     @property
     def page_bytes(self) -> int:
         """Bytes of a page of the map: the smallest request size that clients should prefer."""
-        return configs.page_bytes(json.loads(self.config))
+        return self.config.page_bytes
 
     @property
     def depth(self) -> int:
         """Requests that the drive works on at a time."""
-        queue = json.loads(self.config)["queue"]
+        queue = self.config.table()["queue"]
         return int(queue["depth"] * queue["queues"])
 
     def parameters(self, folder: Path) -> list[str]:
@@ -52,7 +51,7 @@ class Backing:
         if image and not self.ages:
             return [*image, f"name={self.name}"]
         config = folder / "config.json"
-        config.write_text(self.config, "utf-8")
+        config.write_text(self.config.text, "utf-8")
         memory = [f"memory={self.bytes}", f"config={config}", f"seed={self.seed}"]
         aged = [*image, "aged=yes"] if self.ages else []
         return [*memory, *aged, f"name={self.name}"]
@@ -124,7 +123,7 @@ def shadows(devices: Sequence[str], folder: Path, *, start: Mapping[str, Any] | 
 def _shadow(device: str, start: Mapping[str, Any]) -> str:
     _, text = configs.source(device)
     stated = {} if text is None else json.loads(_core.said(None, text)).get("start", {})
-    return configs.resolve(device, {} if "fill" in stated else start)
+    return configs.resolve(device, {} if "fill" in stated else start).text
 
 
 def _opened(
@@ -146,20 +145,18 @@ def _opened(
     # Without a named drive, the settings apply to the drive of the image.
     base = about["config"] if device is None else device
     config, _ = images.live_config(about["bytes"], device=base, set=set, aged=about["aged"])
-    asked = _flat(json.loads(config))
+    asked = _flat(config.table())
     for key in sorted(has.keys() | asked.keys()) if device is not None else set:
         ours, theirs = has.get(key), asked.get(key)
         if ours != theirs:
             option = "--set" if key in set else "--device"
             raise _other(image, option, f"has {key} = {ours}", str(theirs))
     name = str(image) if device is None else configs.name(device)
-    bytes, config = about["bytes"], about["config"]
+    bytes, config = about["bytes"], _core.Config(json.dumps(about["config"]))
     notes = scaling.few_units(config, bytes)
     if aged:
         notes.append(f"{image} was aged when it was made, and is not aged again")
-    return Backing(
-        name, image, bytes, json.dumps(config), about["seed"], is_new=False, notes=(*notes,)
-    )
+    return Backing(name, image, bytes, config, about["seed"], is_new=False, notes=(*notes,))
 
 
 def _other(image: Path, option: str, has: str, asked: str) -> ConfigError:

@@ -53,7 +53,9 @@ def create(
     return notes
 
 
-def _create_aged(path: Path, config: str, bytes: int, seed: int, progress: Progress | None) -> None:
+def _create_aged(
+    path: Path, config: _core.Config, bytes: int, seed: int, progress: Progress | None
+) -> None:
     from floatgate.simulation import watching
 
     control = _core.Control()
@@ -76,7 +78,7 @@ def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, A
     """
     from floatgate.simulation import configs
 
-    start: dict[str, Any] = json.loads(configs.resolve(device, set))["start"]
+    start: dict[str, Any] = configs.resolve(device, set).table()["start"]
     writes_over = start["fill"] in ("random", "steady") or "play" in start
     if not writes_over and "start.fill" not in set:
         start["fill"] = "steady"
@@ -85,8 +87,8 @@ def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, A
 
 def live_config(
     bytes: int, *, device: str | Path | None, set: Mapping[str, Any], aged: bool = False
-) -> tuple[str, list[str]]:
-    """Returns the config of a live drive of `bytes` bytes, as JSON text, and notes on its changes.
+) -> tuple[_core.Config, list[str]]:
+    """Returns the config of a live drive of `bytes` bytes, and notes on its changes.
 
     Raises ConfigError for a config that a live drive cannot have, and for a start state that is set
     for a drive that is not aged.
@@ -107,11 +109,11 @@ def live_config(
             "live drive without Python"
         )
     asked = configs.resolve(device, {**set, **aged_start(device, set)}) if aged else one.config
-    live = _core.live_config(asked, size=bytes)
-    had, has = (json.loads(config)["cleaning"] for config in (asked, live))
+    live = asked.live(bytes)
+    had, has = (config.table()["cleaning"] for config in (asked, live))
     changed = [key for key in ("low_water", "high_water") if had.get(key) != has.get(key)]
     return live, [
-        *scaling.few_units(json.loads(live), bytes),
+        *scaling.few_units(live, bytes),
         *(
             f"cleaning.{key} is {has[key]} in the place of {had[key]}, because the journal of a "
             "live drive needs one more erase unit"

@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,9 @@ SHAPE = ("flash.blocks", "flash.pages_per_block", "flash.superblock", "flash.era
 """Keys of erase units. Scaling changes those that are not set."""
 
 
+BASES = 64
+"""Devices whose configs without settings stay resolved."""
+
 Device = str | Path | Mapping[str, Any]
 """A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
 
@@ -37,8 +40,7 @@ class Resolved:
     """Keys that vary, with their values: `key=value, ...`; empty if nothing varies."""
     device: str
     """The preset's name or the path; "config" for a dict."""
-    config: str
-    """The resolved config, as JSON text."""
+    config: _core.Config
     guests: Guests = field(default_factory=Guests)
     """Python policies that the config names."""
     is_class: bool = False
@@ -53,24 +55,8 @@ class Resolved:
         return replace(self, guests=self.guests.copied()) if self.guests else self
 
 
-def page_bytes(config: Mapping[str, Any]) -> int:
-    """Returns the bytes of a map page in a resolved config: `mapping.unit`,
-    or else the flash page.
-    """
-    bytes = _core.size_bytes(config["mapping"].get("unit") or config["flash"]["page"])
-    assert bytes is not None, "the engine wrote this size"
-    return bytes
-
-
-def spare_factor(config: Mapping[str, Any]) -> float:
-    """Returns the spare factor that a resolved config asks for."""
-    capacity = config["capacity"]
-    over = capacity.get("over_provisioning")
-    return float(capacity["spare_factor"] if over is None else over / (1 + over))
-
-
-def resolve(device: Device | None, set: Mapping[str, Any]) -> str:
-    """Returns the config of `device` with the changes in `set`, as JSON text."""
+def resolve(device: Device | None, set: Mapping[str, Any]) -> _core.Config:
+    """Returns the config of `device` with the changes in `set`."""
     return resolve_all(device, set, {})[0].config
 
 
@@ -95,12 +81,12 @@ def resolve_all(
         label = ", ".join(f"{key}={reading.shown(_text(value))}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
-        resolved = _core.resolve(*read[called], sets)
+        resolved = _core.Config.resolve(*read[called], sets) if sets else _base(*read[called])
         config, guests = Guests.of(resolved, given, _is_victim_free(device, dict(sets)))
         shaped = next((f"{key} = {value}" for key, value in sets if key in SHAPE), "")
         found.append(Resolved(label, called, config, guests, _is_class(*read[called]), shaped))
     if vary:
-        check_used([*vary], [json.loads(one.config) for one in found])
+        check_used([*vary], (one.config.table() for one in found))
     return found
 
 
@@ -121,20 +107,20 @@ def _is_class(preset: str | None, text: str | None) -> bool:
     return "class" in json.loads(_core.said(preset, text))
 
 
-def capacity(config: str) -> int:
+def capacity(config: _core.Config) -> int:
     """Returns the bytes that the host can address on a drive with given blocks,
     rounded down to 4 KiB.
     """
-    if json.loads(config)["flash"].get("blocks") is None:
+    if config.table()["flash"].get("blocks") is None:
         raise _core.ConfigError(
             "addresses: modulo wraps onto a drive of known size; expected flash.blocks to be set"
         )
-    return _core.logical_bytes(config, 0) // 4096 * 4096
+    return config.logical_bytes(0) // 4096 * 4096
 
 
 def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
     """Returns how the flash of a drive with given blocks is divided."""
-    return SpaceResult(**json.loads(_core.space(resolve(device, set), 0)))
+    return SpaceResult(**json.loads(resolve(device, set).space(0)))
 
 
 def _check(
@@ -249,10 +235,16 @@ def _presets() -> frozenset[str]:
 def _checked(text: str, where: str) -> str:
     """Returns `text` if it is a valid config; the error names its origin, `where`."""
     try:
-        _core.resolve(None, text, [])
+        _base(None, text)
     except _core.ConfigError as error:
         raise _core.ConfigError(f"{where}: {error}") from error
     return text
+
+
+@lru_cache(BASES)
+def _base(preset: str | None, text: str | None) -> _core.Config:
+    """Returns the config of a device without settings."""
+    return _core.Config.resolve(preset, text, [])
 
 
 def to_toml(table: Mapping[str, Any], path: str = "") -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from floatgate import _core
 
 from . import memory
-from .configs import Resolved, page_bytes
+from .configs import Resolved
 from .options import RunOptions
 from .sources import Load
 
@@ -37,10 +37,10 @@ class Job:
         Raises ConfigError if the drive cannot hold the workload.
         """
         try:
-            size = _core.logical_bytes(self.drive.config, self.load.span)
+            size = self.drive.config.logical_bytes(self.load.span)
         except _core.ConfigError as error:
             raise labelled(error, self.label) from error
-        return size // page_bytes(json.loads(self.drive.config))
+        return size // self.drive.config.page_bytes
 
     def check_memory(self) -> None:
         """Raises ConfigError if the drive does not fit into memory."""
@@ -56,7 +56,7 @@ class Job:
         load, how = self.load, self.how
         requests = (load.workload.name, load.workload.digest, load.workload.requests)
         played = (requests, load.span_bytes, how.seed, how.verify)
-        return digest_of(_core.__version__, self.drive.config, *played)
+        return digest_of(_core.__version__, self.drive.config.text, *played)
 
     def notes(self, is_kept: bool) -> list[str]:
         """Returns notes on the workload, on the drive,

@@ -59,27 +59,31 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
     would help. A drive whose units are small already has few because its workload is small; then a
     warning is enough.
     """
-    config = json.loads(drive.config)
-    if (blocks := config["flash"].get("blocks")) is not None:
+    config, table = drive.config, drive.config.table()
+    flash = table["flash"]
+    if (blocks := flash.get("blocks")) is not None:
         if how.units is not None:
             raise _core.ConfigError(
                 f"units: {how.units} given, but flash.blocks = {blocks} says how many units "
                 f"{drive.device} has; expected one of them"
             )
         return drive
-    is_scaled = _is_scaled(drive, config, how, _has_too_few(config, span_bytes))
-    flash = smaller(config, span_bytes, how.units) if is_scaled else {}
-    scaled = {**config, "flash": config["flash"] | flash}
-    units = math.ceil(_pages(config, span_bytes) / unit_pages(scaled))
-    if _has_too_few(scaled, span_bytes):
+    is_paged = table["ftl"]["scheme"] == "page"
+    is_scaled = _is_scaled(drive, how, is_paged, _has_too_few(config, flash, span_bytes))
+    keys = smaller(config, flash, span_bytes, how.units) if is_scaled else {}
+    scaled = flash | keys
+    units = math.ceil(_pages(config, span_bytes) / unit_pages(config, scaled))
+    if _has_too_few(config, scaled, span_bytes):
         raise _core.ConfigError(_too_few(drive, units, how))
-    if not flash:
+    if not keys:
         return drive
-    notes = tuple(_notes(config, scaled, units, how.units))
-    return replace(drive, config=json.dumps(scaled), notes=notes)
+    notes = tuple(_notes(config, flash, scaled, units, how.units))
+    return replace(drive, config=_core.Config(json.dumps({**table, "flash": scaled})), notes=notes)
 
 
-def smaller(config: Mapping[str, Any], span_bytes: int, units: int | None) -> dict[str, Any]:
+def smaller(
+    config: _core.Config, flash: Mapping[str, Any], span_bytes: int, units: int | None
+) -> dict[str, Any]:
     """Returns keys of `[flash]` that give a drive of `span_bytes` about `units` erase units.
 
     Blocks get shorter first, down to one row. Then units get fewer blocks, so that a unit stays on
@@ -91,13 +95,11 @@ def smaller(config: Mapping[str, Any], span_bytes: int, units: int | None) -> di
     few = pages / UNITS_FEW / (1 + TOLERANCE)
     wanted = pages / units if units else max(pages / UNITS, min(UNIT_PAGES, few))
     target = max(wanted, least)
-    if unit_pages(config) <= target:
+    if unit_pages(config, flash) <= target:
         return {}
-    flash = config["flash"]
     rows = flash["pages_per_block"] // flash["program_pages"]
     for blocks in _superblocks(flash):
-        one = {**config, "flash": flash | {"superblock": blocks}}
-        row = unit_pages(one) / rows
+        row = unit_pages(config, {**flash, "superblock": blocks}) / rows
         kept = min(rows, max(1, round(target / row)))
         if abs(kept * row / target - 1) <= TOLERANCE:
             break
@@ -108,33 +110,30 @@ def shape(drive: Resolved) -> dict[str, Any]:
     """Returns settings that give the device the units of a scaled drive;
     empty if it was not scaled.
     """
-    flash = json.loads(drive.config)["flash"]
+    flash = drive.config.table()["flash"]
     keys = ("superblock", "pages_per_block", "erase") if drive.notes else ()
     return {f"flash.{key}": flash[key] for key in keys}
 
 
-def unit_pages(config: Mapping[str, Any]) -> int:
-    """Returns the map pages in an erase unit of a resolved config,
+def unit_pages(config: _core.Config, flash: Mapping[str, Any]) -> int:
+    """Returns the map pages in an erase unit of a drive with the table `[flash]` given,
     without pages that hold parity.
     """
-    flash = config["flash"]
     page = _core.size_bytes(flash["page"]) or 1
-    pages: int = flash["superblock"] * (
-        flash["pages_per_block"] * page // configs.page_bytes(config)
-    )
+    pages: int = flash["superblock"] * (flash["pages_per_block"] * page // config.page_bytes)
     parity = flash.get("parity")
     return pages if parity is None else pages // parity * (parity - 1)
 
 
-def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
+def few_units(config: _core.Config, span_bytes: int) -> list[str]:
     """Returns a note on a live drive of `span_bytes` with few erase units,
     with settings for more units.
     """
-    pages = math.ceil(_pages(config, span_bytes))
-    if pages >= UNITS_FEW * unit_pages(config):
+    pages, flash = math.ceil(_pages(config, span_bytes)), config.table()["flash"]
+    if pages >= UNITS_FEW * unit_pages(config, flash):
         return []
-    flash = smaller(config, span_bytes, None)
-    keys = " ".join(f"--set flash.{key}={value}" for key, value in flash.items())
+    shape = smaller(config, flash, span_bytes, None)
+    keys = " ".join(f"--set flash.{key}={value}" for key, value in shape.items())
     return [
         f"fewer than {UNITS_FEW} erase units: cleaning has few victims to choose from, and write "
         "amplification is not that of a large drive; use a larger --size"
@@ -142,15 +141,13 @@ def few_units(config: Mapping[str, Any], span_bytes: int) -> list[str]:
     ]
 
 
-def _has_too_few(config: Mapping[str, Any], span_bytes: int) -> bool:
+def _has_too_few(config: _core.Config, flash: Mapping[str, Any], span_bytes: int) -> bool:
     """Returns whether a drive has too few units to simulate, and smaller units would give more."""
-    pages = unit_pages(config)
+    pages = unit_pages(config, flash)
     return math.ceil(_pages(config, span_bytes) / pages) < UNITS_LEAST and pages > UNIT_PAGES
 
 
-def _is_scaled(
-    drive: Resolved, config: Mapping[str, Any], how: RunOptions, is_refused: bool
-) -> bool:
+def _is_scaled(drive: Resolved, how: RunOptions, is_paged: bool, is_refused: bool) -> bool:
     """Returns whether units are made smaller. Raises ConfigError if the call also sets their size.
 
     A preset without a class keeps the geometry of its source, unless that geometry `is_refused`.
@@ -160,7 +157,7 @@ def _is_scaled(
     if how.units is None:
         is_asked = not (drive.shaped or how.full_size)
         suits = drive.is_class or (is_refused and configs.is_preset(drive.device))
-        return is_asked and suits and config["ftl"]["scheme"] == "page"
+        return is_asked and suits and is_paged
     if drive.shaped:
         raise _core.ConfigError(
             f"units: {how.units} given, and {drive.shaped}, which says how large units are; "
@@ -169,10 +166,9 @@ def _is_scaled(
     return True
 
 
-def _pages(config: Mapping[str, Any], span_bytes: int) -> float:
+def _pages(config: _core.Config, span_bytes: int) -> float:
     """Returns the map pages on the flash of a drive that holds `span_bytes`."""
-    logical = max(1, math.ceil(span_bytes / configs.page_bytes(config)))
-    return logical / (1 - configs.spare_factor(config))
+    return max(1, math.ceil(span_bytes / config.page_bytes)) / (1 - config.spare_factor)
 
 
 def _superblocks(flash: Mapping[str, Any]) -> Iterator[int]:
@@ -186,12 +182,15 @@ def _superblocks(flash: Mapping[str, Any]) -> Iterator[int]:
 
 
 def _notes(
-    config: Mapping[str, Any], scaled: Mapping[str, Any], units: int, asked: int | None
+    config: _core.Config,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    units: int,
+    asked: int | None,
 ) -> Iterator[str]:
-    before, after = config["flash"], scaled["flash"]
+    pages = f"{unit_pages(config, after):,} pages instead of {unit_pages(config, before):,}"
     yield (
-        f"{SCALED}{unit_pages(scaled):,} pages instead of "
-        f"{unit_pages(config):,} (flash.superblock = {after['superblock']}, flash.pages_per_block "
+        f"{SCALED}{pages} (flash.superblock = {after['superblock']}, flash.pages_per_block "
         f"= {after['pages_per_block']}) and a block is erased in {_us(after)} us instead of "
         f"{_us(before)} us; --full-size keeps the units of the device"
     )

@@ -119,15 +119,15 @@ class Plan:
 
         Also raises it for a value of a search that no drive accepts.
         """
-        texts = itertools.chain(self._proposable(), self._configs())
+        found = itertools.chain(self._proposable(), self._configs())
         varied = [key for key in self.spec.varied if not key.startswith(OF_TRACE)]
-        configs.check_used(varied, map(json.loads, texts))
+        configs.check_used(varied, (config.table() for config in found))
 
-    def _configs(self) -> Iterator[str]:
+    def _configs(self) -> Iterator[_core.Config]:
         for values in combinations(self.spec):
             yield self._resolved(_parted(values)[0]).config
 
-    def _proposable(self) -> list[str]:
+    def _proposable(self) -> list[_core.Config]:
         """Returns a config for each value of a search, or for each end of its range."""
         search = self.spec.optuna
         keys = search.keys.items() if search else ()
@@ -138,7 +138,7 @@ class Plan:
             for end in ranges.ends(of)
         ]
 
-    def _with(self, search: Search, value: Combination) -> str:
+    def _with(self, search: Search, value: Combination) -> _core.Config:
         """Returns a config with this value.
 
         A value may require another value. So a value that is refused alone is tried together with
@@ -251,20 +251,20 @@ class Plan:
 
     def _refused(self, played: Played, values: Combination, why: str) -> Iterator[Task]:
         """Yields runs that cannot start; the varied values distinguish their rows."""
-        device = configs.name(self.spec.device)
-        for task in self._runs(played, values, Resolved("", device, json.dumps(values))):
+        for task in self._runs(played, values, None):
             yield replace(task, digest=digest_of(task.digest, why), refused=why)
 
-    def _runs(self, played: Played, values: Combination, drive: Resolved) -> Iterator[Task]:
+    def _runs(self, played: Played, values: Combination, drive: Resolved | None) -> Iterator[Task]:
         how = RunOptions(**played.options.given())
         if how.start_cache is not None:
             how = replace(how, start_cache=str(self._base / how.start_cache))
         # A cache of start states changes nothing but the time of a run.
         told = asdict(replace(how, start_cache=None))
+        config = drive.config.text if drive else json.dumps(values)
+        scaled = (drive.is_class, drive.shaped) if drive else (False, "")
         for seed in self.spec.seeds:
             what = (played.identity, played.volume, told | {"seed": seed})
-            scaled = (drive.is_class, drive.shaped)
-            digest = digest_of(build(), drive.config, scaled, *what)
+            digest = digest_of(build(), config, scaled, *what)
             chosen = replace(how, seed=seed)
             yield Task(
                 digest,

@@ -26,11 +26,12 @@ class Task:
     volume: str | None
     values: Mapping[str, Value]
     """Values of the keys that vary."""
-    drive: Resolved
+    drive: Resolved | None
+    """None if no drive has these values; the row then has the values as its config."""
     how: RunOptions
     options: Mapping[str, Any]
     """The options in `how` by their names in the study."""
     memory: int | None
     """Maximum memory of the run in bytes, if known."""
     refused: str = ""
-    """Reason why no drive has this config, if so; the row then has the values as its config."""
+    """Reason why there is no drive."""

@@ -113,7 +113,7 @@ def row_of(task: Task, came: Result | BaseException) -> Row:
         "volume": task.volume,
         "seed": task.how.seed,
     } | {f"{OPTION}{name}": task.options[name] for name in OPTIONS}
-    config = task.drive.config
+    config = task.drive.config.text if task.drive else json.dumps(task.values)
     if isinstance(came, Result):
         # The run has filled in the keys that its config leaves open.
         config = json.dumps(came.config)

@@ -126,7 +126,7 @@ class _How:
 
         Another call may have used another policy of the same name.
         """
-        if task.drive.guests and (self.resume or self.shard):
+        if task.drive and task.drive.guests and (self.resume or self.shard):
             names = ", ".join(policy.name for policy in task.drive.guests.policies.values())
             raise _core.ConfigError(
                 f"resume, shard: nothing is kept of a run with a policy in Python, python:{names}, "

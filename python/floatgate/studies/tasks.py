@@ -72,7 +72,7 @@ def run(task: Task, ending: Ending) -> Row:
     Other errors, such as a lack of memory, are raised. Raises Cancelled or KeyboardInterrupt if the
     study is ended meanwhile.
     """
-    if task.refused:
+    if task.drive is None:
         return row_of(task, _core.ConfigError(task.refused))
     try:
         with ending.opening():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -209,16 +208,16 @@ class _Search:
         """
         drive = self._resolved(settings)
         values = self._values(drive, early=False)
-        self.shown[name] = self.said[drive.config]
+        self.shown[name] = self.said[drive.config.text]
         return values
 
     def _values(self, drive: Resolved, *, early: bool) -> tuple[float, ...]:
         """Returns the objectives of a drive, for all requests or for the early part."""
-        at = (drive.config, early)
+        at = (drive.config.text, early)
         if at not in self.known:
             result = self._run(drive, early)
             if not early:
-                self.said[drive.config] = Said(result.warnings, result.notes)
+                self.said[drive.config.text] = Said(result.warnings, result.notes)
             row = comparison_table([result], []).row(0, named=True)
             found = []
             for goal in self.given.objectives:
@@ -235,10 +234,7 @@ class _Search:
     def _scaled(self, settings: Mapping[str, str]) -> dict[str, Any]:
         """Returns the config of a trial's drive as it was simulated."""
         span = self.whole.load(None).span
-        config: dict[str, Any] = json.loads(
-            scaling.fit(self._resolved(settings), span, self.how).config
-        )
-        return config
+        return scaling.fit(self._resolved(settings), span, self.how).config.table()
 
     def _run(self, drive: Resolved, early: bool) -> Result:
         source = self.part if early else self.whole

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -88,8 +87,7 @@ def check_axes(axes: Mapping[str, Allowed], device: Device | None, set: Mapping[
         if key in set:
             raise _core.ConfigError(f"vary: {key} is also set, to {set[key]!r}")
         for end in ranges.ends(of):
-            drive = configs.resolve(device, {**set, key: config_text(of, end)})
-            found.append(json.loads(drive))
+            found.append(configs.resolve(device, {**set, key: config_text(of, end)}).table())
     configs.check_used([*axes], found)
 
 

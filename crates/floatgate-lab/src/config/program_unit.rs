@@ -10,7 +10,7 @@ const ROWS_PER_DIE: u64 = 4;
 
 impl Config {
     /// Returns the bytes of a map unit.
-    pub(crate) fn unit_bytes(&self) -> u64 {
+    pub fn unit_bytes(&self) -> u64 {
         self.mapping.unit.unwrap_or(self.flash.page).0
     }
 

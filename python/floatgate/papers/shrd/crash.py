@@ -118,7 +118,7 @@ def explore(
         how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
         sets = EXPERIMENT.settings(run, 0)
         cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
-        made_of = ("crash", configs.resolve(DEVICE, sets), PLAYED, how)
+        made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, how)
         report = kept.document(made_of, cut) if kept else cut()
         found[run] = Crashes(
             **run.named("window", "stale"),

@@ -283,7 +283,7 @@ class _Runner:
         assert search is not None
         trials, own = Trials(search), set[str]()
         for batch in trials.batches():
-            runs = [(trial, [*self._plan.trial(proposed)]) for trial, proposed in batch]
+            runs = [(proposal, [*self._plan.trial(proposal.values)]) for proposal in batch]
             wanted = {task.digest: task for _, tasks in runs for task in tasks}
             own |= wanted.keys()
             missing = [task for digest, task in wanted.items() if digest not in self._known]
@@ -292,8 +292,8 @@ class _Runner:
             if missing:
                 write_plan(self.folder, own)
             flight(missing, told=self._take_trial, look=self._store.look)
-            for trial, tasks in runs:
-                trials.tell(trial, [self._known[task.digest] for task in tasks])
+            for proposal, tasks in runs:
+                trials.tell(proposal, [self._known[task.digest] for task in tasks])
             self._done += sum(len(tasks) for _, tasks in runs)
             self._tell()
         # Trials with equal proposals share their runs.

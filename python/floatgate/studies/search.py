@@ -1,21 +1,16 @@
-"""A search: Optuna proposes trials from the results of earlier trials."""
+"""A search: trials are proposed from the results of earlier trials."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from floatgate import _core
-from floatgate.tuning.optimizer import new_search
-from floatgate.tuning.ranges import suggest
+from floatgate.tuning.optimizer import Optimizer, Proposal
 
-from .plan import Combination
 from .rows import DONE, Row
 from .spec import Search
-
-if TYPE_CHECKING:
-    import optuna
 
 
 class Trials:
@@ -27,13 +22,13 @@ class Trials:
 
     def __init__(self, search: Search) -> None:
         self._search = search
-        self._study = new_search("tpe", search.seed, [*search.goals.values()])
+        self._optimizer = Optimizer(search.keys, [*search.goals.values()], search.seed)
         self._is_told = False
         """Whether any trial had all its metrics."""
         self._lacking: set[str] = set()
         """Metrics that some run lacked although it succeeded."""
 
-    def batches(self) -> Iterator[list[tuple[optuna.Trial, Combination]]]:
+    def batches(self) -> Iterator[list[Proposal]]:
         """Yields batches of trials; the caller runs and reports a batch before the next one.
 
         Raises ConfigError after a batch if successful runs lack metrics and no trial so far has had
@@ -42,26 +37,21 @@ class Trials:
         missing = self._search.trials
         while missing:
             count = min(missing, self._search.batch)
-            asked = [self._study.ask() for _ in range(count)]
-            keys = self._search.keys.items()
-            yield [(one, {key: suggest(of, one, key) for key, of in keys}) for one in asked]
+            yield [self._optimizer.ask() for _ in range(count)]
             self._check_told()
             missing -= count
 
-    def tell(self, trial: optuna.Trial, rows: Sequence[Row]) -> None:
-        """Reports the runs of a trial to Optuna: the mean of each metric, or a failure."""
-        from optuna.trial import TrialState
-
+    def tell(self, proposal: Proposal, rows: Sequence[Row]) -> None:
+        """Reports the runs of a trial: the mean of each metric, or a failure."""
         values = [mean_of(rows, metric) for metric in self._search.goals]
         known = [value for value in values if value is not None]
-        if len(known) == len(values):
-            self._is_told = True
-            self._study.tell(trial, known)
-        else:
+        is_complete = len(known) == len(values)
+        self._optimizer.tell(proposal, known if is_complete else None)
+        self._is_told |= is_complete
+        if not is_complete:
             done = [row for row in rows if row["status"] == DONE]
             goals = self._search.goals
             self._lacking |= {one for one in goals if any(row.get(one) is None for row in done)}
-            self._study.tell(trial, state=TrialState.FAIL)
 
     def _check_told(self) -> None:
         """Raises ConfigError if runs lack a metric and no trial has had a result.

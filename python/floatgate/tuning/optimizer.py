@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from floatgate import _core
+
+from .ranges import Allowed, Value, suggest
 
 if TYPE_CHECKING:
     import optuna
@@ -15,19 +17,60 @@ Direction = Literal["minimize", "maximize"]
 """Whether the search makes a number smaller or larger."""
 
 
-def new_search(sampler: str, seed: int, directions: Sequence[Direction]) -> optuna.Study:
-    """Returns a search in memory, which proposes the same trials for the same results.
+class Proposal(NamedTuple):
+    """Trial with the values of its keys."""
 
-    `sampler` is "tpe" (a tree-structured Parzen estimator) or "random". `directions` has "minimize"
-    or "maximize" for each number that the caller reports. Raises ConfigError if Optuna is not
-    installed.
+    trial: optuna.Trial
+    values: dict[str, Value]
+
+
+class Optimizer:
+    """A search in memory, which proposes the same trials for the same results.
+
+    `axes` has the values that each key may have, and `directions` the direction of each number that
+    the caller reports. `sampler` is "tpe" (a tree-structured Parzen estimator) or "random". Raises
+    ConfigError if Optuna is not installed.
     """
-    check_installed()
-    import optuna
 
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    samplers = {"tpe": optuna.samplers.TPESampler, "random": optuna.samplers.RandomSampler}
-    return optuna.create_study(sampler=samplers[sampler](seed=seed), directions=[*directions])
+    def __init__(
+        self,
+        axes: Mapping[str, Allowed],
+        directions: Sequence[Direction],
+        seed: int,
+        sampler: str = "tpe",
+    ) -> None:
+        check_installed()
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        samplers = {"tpe": optuna.samplers.TPESampler, "random": optuna.samplers.RandomSampler}
+        chosen = samplers[sampler](seed=seed)
+        self._axes, self._states = axes, optuna.trial.TrialState
+        self._study = optuna.create_study(sampler=chosen, directions=[*directions])
+
+    def ask(self) -> Proposal:
+        """Returns the next proposal."""
+        trial = self._study.ask()
+        return Proposal(trial, {key: suggest(of, trial, key) for key, of in self._axes.items()})
+
+    def tell(
+        self,
+        proposal: Proposal,
+        values: Sequence[float] | None,
+        early: Sequence[float] | None = None,
+    ) -> None:
+        """Reports the numbers of a trial, one for each direction; None if it has none.
+
+        A trial without numbers counts as bad if the caller gives its `early` numbers, which may be
+        empty. Otherwise the search ignores it.
+        """
+        if values is not None:
+            self._study.tell(proposal.trial, [*values])
+            return
+        if early is not None and len(early) == 1:
+            proposal.trial.report(early[0], step=1)
+        state = self._states.FAIL if early is None else self._states.PRUNED
+        self._study.tell(proposal.trial, state=state)
 
 
 def check_installed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from floatgate import _core
 from floatgate.results.result import Result
@@ -15,13 +15,10 @@ from floatgate.simulation.configs import Device, Resolved
 from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress
 
-from .optimizer import Direction, check_installed, new_search
+from .optimizer import Direction, Optimizer, check_installed
 from .outcome import Goal, Tried, Tuned, front, told
-from .ranges import suggest
+from .ranges import Value
 from .space import Asked, Given, asked, check_axes, config_text
-
-if TYPE_CHECKING:
-    import optuna
 
 TRIALS = 40
 
@@ -101,7 +98,7 @@ class _Search:
         """Runs the whole search: the drive as given, the trials, the bound."""
         self._open()
         default = self._shown("as given", {})
-        self._study().optimize(self._try, n_trials=self.given.trials)
+        self._search()
         values = {
             one.number: [
                 goal.sign * value
@@ -147,20 +144,22 @@ class _Search:
             told({name: said.notes for name, said in self.shown.items()}),
         )
 
-    def _study(self) -> optuna.Study:
+    def _search(self) -> None:
+        """Tries the proposed configs."""
+        given = self.given
         ways: dict[str, Direction] = {"min": "minimize", "max": "maximize"}
-        directions = [ways[one.direction] for one in self.given.objectives]
-        return new_search(self.given.sampler, self.given.seed, directions)
+        directions = [ways[one.direction] for one in given.objectives]
+        optimizer = Optimizer(given.axes, directions, given.seed, given.sampler)
+        for number in range(given.trials):
+            if self.progress is not None:
+                self.progress("trials", number, given.trials)
+            proposal = optimizer.ask()
+            one = self._try(number, proposal.values)
+            self.tried.append(one)
+            optimizer.tell(proposal, one.values, one.early or ())
 
-    def _try(self, trial: optuna.Trial) -> tuple[float, ...]:
-        """Runs one trial and returns its values to Optuna, or raises TrialPruned if it has none."""
-        import optuna
-
-        if self.progress is not None:
-            self.progress("trials", trial.number, self.given.trials)
-        settings = {
-            key: config_text(of, suggest(of, trial, key)) for key, of in self.given.axes.items()
-        }
+    def _try(self, number: int, proposed: Mapping[str, Value]) -> Tried:
+        settings = {key: config_text(self.given.axes[key], one) for key, one in proposed.items()}
         early: tuple[float, ...] | None = None
         state, reason, values = "complete", "", None
         try:
@@ -177,12 +176,7 @@ class _Search:
             state, reason = "refused", str(error)
         except _core.RunError as error:
             state, reason = "failed", str(error)
-        self.tried.append(Tried(trial.number, state, settings, early, values, reason))
-        if values is None:
-            if early is not None and len(early) == 1:
-                trial.report(early[0], step=1)
-            raise optuna.TrialPruned(reason)
-        return values
+        return Tried(number, state, settings, early, values, reason)
 
     def _begun(self) -> list[tuple[float, ...]]:
         return [one.early for one in self.tried if one.early is not None]

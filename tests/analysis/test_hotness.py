@@ -14,8 +14,8 @@ from paths import ROOT
 
 import floatgate as fg
 from floatgate import _core
-from floatgate.analysis import hotness
-from floatgate.report import hot_tables, write_hotness
+from floatgate.analysis import hot_tables, hotness
+from floatgate.report import write_hotness
 from floatgate.report.hotness import hotness_figures
 from floatgate.traces.model import SCHEMA
 

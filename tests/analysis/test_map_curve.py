@@ -15,8 +15,8 @@ from paths import ROOT
 
 import floatgate as fg
 from floatgate import _core
-from floatgate.analysis import map_curve
-from floatgate.report import curve_tables, write_map_curve
+from floatgate.analysis import curve_tables, map_curve
+from floatgate.report import write_map_curve
 from floatgate.traces import TraceError
 
 SHARED = ROOT.parent / "shared" / "traces"

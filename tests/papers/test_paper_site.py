@@ -29,7 +29,7 @@ from floatgate.papers.kit.summary import (
 )
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.report.latex import escape, latex
-from floatgate.report.tables import Cell, Table
+from floatgate.results.tables import Cell, Table
 
 __all__ = ["site", "two_papers"]
 

@@ -16,6 +16,7 @@ from floatgate.report.figures import CACHES, figures
 from floatgate.report.runs import Run
 from floatgate.report.wear_map import MAPS, map_cells
 from floatgate.result_types import AmplificationResult, BlameTimes, CauseCounts
+from floatgate.results import causes
 
 
 def _run(**tables: Any) -> Run:
@@ -41,7 +42,7 @@ def test_a_part_of_a_bar_has_its_share_of_the_factor() -> None:
     bytes_by_cause = document["amplification"]
     whole = sum(bytes_by_cause.values())
     shown = {part["part"]: part for part in parts.iter_rows(named=True)}
-    for cause, name in frames.CAUSES.items():
+    for cause, name in causes.CAUSES.items():
         # The causes without a colour share one segment.
         part = bytes_by_cause.get(cause, sum(bytes_by_cause[key] for key in UNCOLOURED))
         assert shown[name]["value"] == pytest.approx(part)
@@ -54,17 +55,17 @@ def test_the_parts_of_the_mean_sum_to_it() -> None:
     parts = frames.blame(samples.runs([document]))
     assert parts["value"].sum() == pytest.approx(document["latency"]["all"]["mean_us"])
     blame = document["latency"]["blame_us"]
-    for cause, name in frames.BLAME.items():
+    for cause, name in causes.BLAME.items():
         found = parts.filter(pl.col("part") == name)["value"].to_list()
         assert found == ([pytest.approx(blame[cause])] if blame.get(cause) else [])
 
 
 def test_every_cause_has_a_name() -> None:
-    pages = frames.NAMED.keys() - {"partial"}
+    pages = causes.NAMED.keys() - {"partial"}
     for parts, names in (
-        (AmplificationResult, frames.NAMED.keys()),
+        (AmplificationResult, causes.NAMED.keys()),
         (CauseCounts, pages),
-        (BlameTimes, frames.BLAME.keys()),
+        (BlameTimes, causes.BLAME.keys()),
     ):
         assert {field.name for field in dataclasses.fields(parts)} == names - {"other"}
 

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from plainly import THIN, decimals, share, size, three, whole
 
-from floatgate.analysis import hotness
+from floatgate.analysis import curve_tables, hot_tables, hotness
 from floatgate.analysis.hotness import Hotness, MergedExtents, OneSequence, Runs, TopShare
 from floatgate.cli.hot_summary import print_hotness
 from floatgate.cli.summary import print_map_curve, print_trace
-from floatgate.report import curve_tables, hot_tables
-from floatgate.report.tables import Table
+from floatgate.results.tables import Table
 
 
 def texts(table: Table) -> list[list[str]]:

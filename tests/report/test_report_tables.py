@@ -11,7 +11,8 @@ from plainly import THIN, decimals, factor, share, size, three, whole
 
 from floatgate.report import frames, overview, summary_rows, tables
 from floatgate.report.runs import varying
-from floatgate.report.tables import Table
+from floatgate.results import causes
+from floatgate.results.tables import Cell, Table, space_table
 from floatgate.results.values import ABSENT
 
 NB = "\N{NO-BREAK SPACE}"
@@ -223,7 +224,7 @@ def test_what_the_flash_is_used_for(documents: list[dict[str, Any]]) -> None:
     parts = {f"{key}_bytes": 3**at * 10**9 for at, key in enumerate(SPACE)} | {"slc_bytes": 0}
     raw = sum(parts.values())
     documents[0]["space"] = {"raw_bytes": raw, **parts}
-    table = tables.space_table(samples.typed(documents[:1])[0].space)
+    table = space_table(samples.typed(documents[:1])[0].space)
     assert table is not None
     assert table.columns == ["For", "Size", "GB", "Share"]
     expected = [
@@ -235,12 +236,12 @@ def test_what_the_flash_is_used_for(documents: list[dict[str, Any]]) -> None:
     assert [
         [cell.text.replace("\N{NARROW NO-BREAK SPACE}", "") for cell in row] for row in table.rows
     ] == [[text.replace("\N{NARROW NO-BREAK SPACE}", "") for text in row] for row in expected]
-    assert tables.space_table(samples.typed([{}])[0].space) is None
+    assert space_table(samples.typed([{}])[0].space) is None
 
 
 def test_bytes_programmed_per_byte_of_the_host_by_cause(documents: list[dict[str, Any]]) -> None:
     parts = frames.amplification(samples.runs(documents))
-    table = tables.parts_table("Title", parts, frames.CAUSES.values(), 3)
+    table = tables.parts_table("Title", parts, causes.CAUSES.values(), 3)
     drawn = ["host", "gc", "map", "gc_map", "merge", "wear", "remap"]
     assert table.columns == [
         "Run", "Host writes", "Cleaning", "Map", "Map, for cleaning", "Merges", "Wear levelling",
@@ -259,7 +260,7 @@ def test_bytes_programmed_per_byte_of_the_host_by_cause(documents: list[dict[str
 
 def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, Any]]) -> None:
     table = tables.parts_table(
-        "Title", frames.blame(samples.runs(documents)), frames.BLAME.values(), 3
+        "Title", frames.blame(samples.runs(documents)), causes.BLAME.values(), 3
     )
     named = {
         "die": "Flash itself", "gc": "Cleaning", "map": "Map", "bus": "Bus", "merge": "Merges",
@@ -277,16 +278,14 @@ def test_mean_response_time_by_what_it_was_spent_on(documents: list[dict[str, An
 def test_a_part_that_a_run_lacks_is_nought(documents: list[dict[str, Any]]) -> None:
     blame = documents[0]["latency"]["blame_us"]
     documents[0]["latency"]["blame_us"] = blame | {"bus": 0.0}
-    table = tables.parts_table("", frames.blame(samples.runs(documents)), frames.BLAME.values(), 1)
+    table = tables.parts_table("", frames.blame(samples.runs(documents)), causes.BLAME.values(), 1)
     at = table.columns.index("Bus")
     assert table.rows[0][at].text == "0.0"
     assert table.rows[1][at].order == documents[1]["latency"]["blame_us"]["bus"]
 
 
 def test_predictions_stand_beside_their_runs(documents: list[dict[str, Any]]) -> None:
-    table = Table(
-        "T", ["Run", "Sum"], [[tables.Cell("a"), tables.Cell("1")], [tables.Cell("b")] * 2]
-    )
+    table = Table("T", ["Run", "Sum"], [[Cell("a"), Cell("1")], [Cell("b")] * 2])
     frame = pl.DataFrame({"run": ["b"], "value": [2.5], "law": ["greedy"], "source": ["Bux"]})
     found = tables.with_predictions(table, frame)
     assert found.columns == ["Run", "Sum", "Predicted", "Closed form"]

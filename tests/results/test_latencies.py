@@ -15,8 +15,8 @@ from conftest import Cli
 
 import floatgate as fg
 from floatgate.report import figures, runs, tables
-from floatgate.report.causes import BLAME
 from floatgate.report.figure import Figure
+from floatgate.results.causes import BLAME
 from floatgate.results.result import Result
 
 SPEC = "hotcold:span=16MiB,r=0.9,f=0.1,writes=6k,reads=0.4"

@@ -13,6 +13,7 @@ from markupsafe import escape
 import floatgate as fg
 import floatgate.studies
 from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.tables import Table
 from floatgate.studies import report
 from floatgate.studies.said import SHOWN, told
 
@@ -45,33 +46,37 @@ def test_a_summary_has_means_and_intervals_over_seeds(found: fg.studies.Dataset)
     assert row[ERASES] == pytest.approx(fmean(run.flash.erases.gc for run in runs))
 
 
+def texts(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
 def test_one_seed_has_no_interval(tmp_path: Path) -> None:
     alone = fg.study(STUDY | {"seeds": 1}, out=tmp_path)
     table = report.summary(alone, [WA])
     assert table[f"{WA}.ci95"].null_count() == table.height == 4
-    cells = [row[-1] for row in report.grid(table, [WA]).rows]
+    cells = [row[-1] for row in texts(report.grid(table, [WA]))]
     assert [float(cell) for cell in cells] == pytest.approx(table[WA].to_list(), abs=0.0005)
 
 
 def test_a_key_goes_across(found: fg.studies.Dataset) -> None:
     table = report.summary(found, [WA, ERASES])
     plain = report.grid(table, [WA])
-    assert plain.heads == ["trace", "capacity.spare_factor", "cleaning.victim", "runs", WA]
-    cells = {(row[1], row[2]): row[-1] for row in plain.rows}
+    assert plain.columns == ["trace", "capacity.spare_factor", "cleaning.victim", "runs", WA]
+    cells = {(row[1], row[2]): row[-1] for row in texts(plain)}
     across = report.grid(table, [WA], "cleaning.victim")
     # The trace has only one value, so it needs no column.
-    assert across.heads == [
+    assert across.columns == [
         "capacity.spare_factor",
         "cleaning.victim = fifo",
         "cleaning.victim = greedy",
     ]
-    assert across.names == 1
-    assert across.rows == [
+    assert across.text_columns == {0}
+    assert texts(across) == [
         [spare, cells[spare, "fifo"], cells[spare, "greedy"]] for spare in ("0.100", "0.300")
     ]
     assert all(" ± " in cell for cell in cells.values())
     both = report.grid(table, [WA, ERASES], "cleaning.victim")
-    assert both.names == 2 and [row[1] for row in both.rows] == [WA, ERASES] * 2
+    assert both.text_columns == {0, 1} and [row[1] for row in texts(both)] == [WA, ERASES] * 2
     with pytest.raises(fg.ConfigError, match=r"columns: trace given; expected what varies: cap"):
         report.grid(table, [WA], "trace")
 
@@ -84,7 +89,7 @@ def test_a_combination_that_there_is_not_is_left_open(tmp_path: Path) -> None:
     ]
     document = {key: STUDY[key] for key in ("traces", "set")} | {"list": points}
     table = report.summary(fg.study(document, out=tmp_path), [WA])
-    rows = {row[0]: row[1:] for row in report.grid(table, [WA], "queue.depth").rows}
+    rows = {row[0]: row[1:] for row in texts(report.grid(table, [WA], "queue.depth"))}
     assert rows["greedy"][1] == "–"
     assert "–" not in (rows["greedy"][0], *rows["fifo"])
 
@@ -98,8 +103,8 @@ def test_failures_are_seen_across(tmp_path: Path) -> None:
     }
     table = report.summary(fg.study(document, out=tmp_path), [WA])
     grid = report.grid(table, [WA], "trace.span")
-    assert grid.heads[:2] == ["capacity.spare_factor", "failed"]
-    assert [(row[1], row[3]) for row in grid.rows] == [("1", "–")] * 2
+    assert grid.columns[:2] == ["capacity.spare_factor", "failed"]
+    assert [(row[1], row[3]) for row in texts(grid)] == [("1", "–")] * 2
 
 
 def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_path: Path) -> None:
@@ -107,13 +112,13 @@ def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_p
     done = cli(*asked, "--columns", "cleaning.victim")
     assert (done.returncode, done.stderr) == (0, "")
     grid = report.grid(report.summary(found, [WA]), [WA], "cleaning.victim")
-    for cell in (*grid.heads, *(cell for row in grid.rows for cell in row)):
+    for cell in (*grid.columns, *(cell for row in texts(grid) for cell in row)):
         assert cell in done.stdout
     assert "95 % confidence interval" in done.stdout
     page = cli(*asked, "--columns", "cleaning.victim", "--out", "page.html")
     assert page.returncode == 0, page.stderr
     text = (tmp_path / "page.html").read_text("utf-8")
-    assert "cleaning.victim = greedy" in text and grid.rows[0][1] in text
+    assert "cleaning.victim = greedy" in text and texts(grid)[0][1] in text
     rows = json.loads(cli(*asked, "--json").stdout)
     assert rows[0][f"{WA}.ci95"] > 0
     for wrong, said in (

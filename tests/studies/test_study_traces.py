@@ -65,7 +65,7 @@ def test_a_trace_with_other_options_is_another_row(
         ]
         assert row[REQUESTS] == alone[0].workload.requests
         assert row[WA] == pytest.approx(sum(one.write_amplification for one in alone) / 2)
-    assert report.grid(table, [WA]).heads == ["trace", column, "runs", WA]
+    assert report.grid(table, [WA]).columns == ["trace", column, "runs", WA]
 
 
 def test_generators_and_volumes_are_apart_too(trace: Path, tmp_path: Path) -> None:

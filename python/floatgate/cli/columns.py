@@ -61,9 +61,9 @@ class Column:
         return replace(self, title=_broken(self.title, self.content))
 
 
-def label(title: str, cells: Iterable[Cell], *, is_right: bool = False) -> Column:
+def label(title: str, cells: Iterable[Cell]) -> Column:
     """Returns a column that names the rows."""
-    return Column(title, [*cells], "label", is_right)
+    return Column(title, [*cells], "label", is_right=False)
 
 
 def prose(title: str, cells: Iterable[Cell], name: str = "") -> Column:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.text import Text
 
 from floatgate.analysis.datasheet import DataSheet
-from floatgate.report.datasheet_tables import latencies_table, performance_table
-from floatgate.report.tables import space_table
+from floatgate.analysis.datasheet_tables import latencies_table, performance_table
+from floatgate.results.tables import space_table
 from floatgate.results.values import percent, ratio, size
 
 from .grids import Lines, fact_grid, print_messages

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from floatgate.analysis import hot_tables
 from floatgate.analysis.hotness import Hotness, gigabytes
-from floatgate.report import hot_tables
 from floatgate.results.values import count, fixed, percent, size
 
 from .grids import Lines, fact_grid, print_messages

@@ -18,8 +18,8 @@ from floatgate.live.documents import (
     Status,
     modelled,
 )
-from floatgate.report.causes import blame_names
 from floatgate.result_types import LanesResult
+from floatgate.results.causes import blame_names
 from floatgate.results.values import TIMES, count, measured, percent, ratio, size, unit_of
 
 from .columns import Column, label, print_columns

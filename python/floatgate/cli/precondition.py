@@ -77,7 +77,7 @@ def precondition(
 
 
 def _print(found: Preconditioned) -> None:
-    from floatgate.report.precondition_tables import facts, recipes_table, shortest_table
+    from floatgate.analysis.precondition_tables import facts, recipes_table, shortest_table
 
     from .grids import fact_grid, print_messages
     from .summary import print_table

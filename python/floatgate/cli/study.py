@@ -17,8 +17,8 @@ from .failure import RUN_FAILED, OneLineErrors
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from floatgate.results.tables import Table
     from floatgate.studies import Dataset
-    from floatgate.studies.report import Grid
 
 RUN = "run"
 """Default command of the group."""
@@ -172,7 +172,7 @@ def report(
         output.print_json(table.to_dicts())
     elif out is None:
         notes = [*found.notes, *said.told(found, "notes")]
-        _print_table(shown, reports.MEANS, said.told(found, "warnings"), notes)
+        _print_table(shown, said.told(found, "warnings"), notes)
     for doubt in doubts(found.counts()):
         output.say(f"warning: {doubt}")
 
@@ -254,20 +254,15 @@ def _words(counts: dict[str, int]) -> str:
     return "; ".join([", ".join(parts), *filter(None, [left_out(counts)])])
 
 
-def _print_table(grid: Grid, meaning: str, warnings: list[str], notes: list[str]) -> None:
+def _print_table(table: Table, warnings: list[str], notes: list[str]) -> None:
     from rich.text import Text
 
-    from .columns import Column, label, print_columns
+    from .columns import print_columns
     from .grids import print_messages
+    from .summary import columns_of
 
-    cells = [[row[at] for row in grid.rows] for at in range(len(grid.heads))]
-    found = zip(grid.heads, cells, strict=True)
-    columns = [
-        label(title, texts) if at < grid.names else Column(title, texts)
-        for at, (title, texts) in enumerate(found)
-    ]
     out = output.console()
-    print_columns(out, columns)
+    print_columns(out, columns_of(table))
     out.print()
-    out.print(Text(meaning, style="dim"))
+    out.print(Text(table.title, style="dim"))
     print_messages(out, warnings, notes)

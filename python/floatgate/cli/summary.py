@@ -8,18 +8,19 @@ from typing import Any
 
 from rich.console import Console
 
+from floatgate.analysis import curve_tables
 from floatgate.files.reading import shown
-from floatgate.report import curve_tables, tables
-from floatgate.report.causes import blame_names
-from floatgate.report.frames import KINDS, NAMED
 from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
-from floatgate.report.tables import space_parts
+from floatgate.report.tables import cause_table
 from floatgate.report.told import Told, messages
+from floatgate.results import tables
+from floatgate.results.causes import NAMED, blame_names
 from floatgate.results.marks import mark
 from floatgate.results.result import Result
 from floatgate.results.table import labels
+from floatgate.results.tables import KINDS, LAST, METRICS, space_parts
 from floatgate.results.values import (
     TIMES,
     count,
@@ -36,22 +37,6 @@ from floatgate.results.values import (
 from .columns import Column, label, print_columns, prose
 from .grids import Lines, fact_grid, print_messages
 from .output import console
-
-COLUMNS = {
-    "write_amplification": "WA",
-    "write_amplification_last_quarter": "last quarter",
-    "data_write_amplification": "data WA",
-    "hit_ratio": "map hits",
-    "mean_us": "mean",
-    "p99_us": "p99",
-    "p999_us": "p99.9",
-    "iops": "IOPS",
-    "erases": "erases",
-}
-"""Columns of a comparison: metrics of the report, with titles that fit a terminal."""
-
-LAST = "write_amplification_last_quarter"
-"""Column left out if the last quarter equals the mean of every run, within `STEADY`."""
 
 STEADY = 0.01
 """Relative difference up to which the last quarter counts as equal to the mean."""
@@ -87,21 +72,15 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         del names["trace"]
     configs = [flatten(result.config) | {"device": result.device} for result in results]
     names |= {key: [config.get(key, "") for config in configs] for key in keys}
-    shown = {name: title for name, title in COLUMNS.items() if name != LAST or differs(results)}
     if any(marks := [mark(result) for result in results]):
         names["drive"] = marks
-    columns = [
-        metric.make(title, [metric.of(result) for result in results])
-        for metric, title in ((tables.METRICS[name], title) for name, title in shown.items())
-    ]
+    columns = [label(name, texts) for name, texts in names.items()]
+    for metric in METRICS.values():
+        if metric.short and (metric.name != LAST or differs(results)):
+            made = metric.column(metric.short, [metric.of(result) for result in results])
+            columns.append(_numbers(heading(made.title), made))
     out = console()
-    print_columns(
-        out,
-        [
-            *(label(name, texts) for name, texts in names.items()),
-            *(_numbers(_heading(column.title), column) for column in columns),
-        ],
-    )
+    print_columns(out, columns)
     print_run_messages(out, results)
 
 
@@ -275,13 +254,13 @@ def _latency(result: Result) -> list[Column]:
     columns = tables.latency_columns([*timed.values()])
     return [
         label("latency", timed),
-        *(_numbers(_heading(column.title).lower(), column) for column in columns),
+        *(_numbers(heading(column.title).lower(), column) for column in columns),
     ]
 
 
 def _by_cause(result: Result) -> list[Column]:
     """Returns percentiles of the time by cause, for a run that kept all of its latencies."""
-    known = tables.cause_table(label_runs([result]))
+    known = cause_table(label_runs([result]))
     _, *columns = columns_of(known)
     titles = ["time", "by cause", *(column.title.lower() for column in columns[2:])]
     return [replace(one, title=title) for one, title in zip(columns, titles, strict=True)]
@@ -345,7 +324,7 @@ def _about(told: Told, total: int) -> list[str]:
     return [f"{text} ({named})"]
 
 
-def _heading(title: str) -> str:
+def heading(title: str) -> str:
     """Puts the unit of a title on a line below it, because terminals are narrow."""
     return title.replace(",\N{NO-BREAK SPACE}", "\n")
 
@@ -357,13 +336,13 @@ def print_table(out: Console, table: tables.Table) -> None:
 
 
 def columns_of(table: tables.Table) -> list[Column]:
-    """Converts a table of the report; its first column and the text columns after it are labels."""
+    """Converts a table; text columns at its start are labels."""
     columns: list[Column] = []
-    for at, title in enumerate(map(_heading, table.columns)):
+    for at, title in enumerate(map(heading, table.columns)):
         cells = [row[at].text for row in table.rows]
         is_text = at in table.text_columns
-        if at == 0 or (is_text and columns[-1].kind == "label"):
-            columns.append(label(title, cells, is_right=not is_text))
+        if is_text and all(column.kind == "label" for column in columns):
+            columns.append(label(title, cells))
         else:
             columns.append(prose(title, cells) if is_text else Column(title, cells))
     return columns

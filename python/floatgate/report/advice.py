@@ -11,13 +11,13 @@ import polars as pl
 
 from floatgate.advising.lines import Advice, Line, Number
 from floatgate.files.writing import write_frame, write_whole
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, count, fixed, lasting, measured, percent, size
 
 from . import page
 from .charts import Plot, inline_data, row_axis
 from .figure import Drawing, Figure
 from .pictures import write_figure
-from .tables import Cell, Table
 
 PICTURES = {
     "amplification": ("", "Flash pages programmed for each page that the host writes."),

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import altair as alt
 import polars as pl
 
-from .frames import CAUSES
+from floatgate.results.causes import CAUSES
+
 from .theme import DASHES
 
 Plot = alt.Chart | alt.LayerChart

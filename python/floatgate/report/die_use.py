@@ -9,6 +9,7 @@ import altair as alt
 import polars as pl
 
 from floatgate.results.result import ChannelsResult, DiesResult, Result
+from floatgate.results.tables import Table, beside, written
 from floatgate.results.values import count, percent
 
 from .charts import Plot, inline_data
@@ -16,7 +17,6 @@ from .figure import Drawing, Figure, join_title, sentence
 from .frames import ROW
 from .legends import first, part_legend, say_missing
 from .runs import Run, panels
-from .tables import Table, beside, written
 
 LANES = 64
 """Maximum number of lanes that a plot shows one by one.

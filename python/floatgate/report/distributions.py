@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from floatgate.results.causes import blame_names
 from floatgate.results.result import Distribution
 from floatgate.results.values import TIMES, unit_of
 
 from . import charts
-from .causes import blame_names
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .frames import CURVE_STEP, LINE, kept
 from .legends import line_legend, own_legend, say_missing, series, span

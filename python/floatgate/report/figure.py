@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from floatgate.results.tables import Table
+
 from . import charts
-from .tables import Table
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from functools import partial
 
 import polars as pl
 
+from floatgate.results.causes import CAUSES, blame_names
 from floatgate.results.result import Result
 from floatgate.results.values import TIMES, unit_of
 
 from . import charts, frames, tables
-from .causes import blame_names
 from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
@@ -114,12 +114,12 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_amplification(frame, rows, limit, laws[name], marks[name])
             what = sentence("Write amplification by cause", name, frame)
             figure.drawings.append(Drawing(name, chart, _predicted(what, laws[name])))
-    figure.legend = part_legend(by_panel.values(), list(frames.CAUSES.values()))
+    figure.legend = part_legend(by_panel.values(), list(CAUSES.values()))
     say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
     whole = mean_parts(frames.amplification, runs)
     if not whole.is_empty():
         title = "Bytes programmed per byte of the host, by cause"
-        table = tables.parts_table(title, whole, frames.CAUSES.values(), 3)
+        table = tables.parts_table(title, whole, CAUSES.values(), 3)
         figure.table = tables.with_predictions(table, prediction_frame(runs))
     return figure
 

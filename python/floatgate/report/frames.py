@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import polars as pl
 
+from floatgate.results.causes import BLAME, CAUSES
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.result import (
     AmplificationResult,
@@ -22,43 +23,12 @@ from floatgate.results.result import (
     MappingResult,
     Result,
 )
+from floatgate.results.tables import KINDS
 
-from .causes import BLAME
 from .runs import Run
-
-CAUSES = {
-    "host": "host writes",
-    "gc": "cleaning",
-    "map": "map",
-    "gc_map": "map, for cleaning",
-    "merge": "merges",
-    "wear": "wear levelling",
-    "remap": "remapping",
-    "other": "other",
-    "partial": "partial pages",
-}
-"""Names of the causes for which bytes are programmed, in the order of the palette."""
-
-NAMED = CAUSES | {
-    "journal": "journal",
-    "retire": "broken units",
-    "pad": "padding",
-    "fold": "folding",
-    "parity": "parity",
-}
-"""`CAUSES`, and the causes that charts add to "other" for lack of distinct colours."""
 
 Cache = Callable[[Result], MappingResult | BufferResult]
 """Returns the mapping cache or the write buffer of a result."""
-
-Times = Callable[[Result], LatencySummary]
-"""Returns the response times of one kind of request."""
-
-KINDS: dict[str, Times] = {
-    "read": lambda result: result.latency.read,
-    "write": lambda result: result.latency.write,
-    "all": lambda result: result.latency.all,
-}
 
 
 def kept(run: Run, operation: str, cause: str = "response") -> Distribution | None:

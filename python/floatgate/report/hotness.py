@@ -7,15 +7,16 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from floatgate.analysis import hot_tables
 from floatgate.analysis.hotness import Hotness, gigabytes
 from floatgate.files.writing import write_whole
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import count, percent, size
 
-from . import hot_tables, page
+from . import page
 from .charts import Plot, chart_shares, inline_data
 from .figure import Drawing, Figure
 from .pictures import write_figure
-from .tables import Cell, Table
 
 LABELLED = (0.01, 0.05, 0.1, 0.2)
 """Shares of the pages that have a label in the plot of the skew."""

@@ -10,68 +10,23 @@ import polars as pl
 
 from floatgate.results.intervals import compared, differences, mean_and_half_width
 from floatgate.results.result import Result
-from floatgate.results.values import ABSENT, SIZES, TIMES, measured, unit_of
+from floatgate.results.tables import METRICS, Cell, Column, Table, beside, per_cent
 
 from .frames import ROW, Cache, hit_ratio
 from .runs import Run
-from .tables import METRICS, Cell, Column, Table, beside
-
-Unit = tuple[str, float]
-"""Name and size of a unit."""
-
-Interval = tuple[float | None, float | None]
-"""Mean and half the width of its interval; None where a number does not exist."""
-
-UNITS: Mapping[str, Sequence[Unit]] = {
-    "hit_ratio": (("%", 0.01),),
-    "mean_us": TIMES,
-    "p99_us": TIMES,
-    "p999_us": TIMES,
-    "device_seconds": (("s", 1.0),),
-    "lifetime_bytes": SIZES,
-}
-"""Units of those main metrics of the report that have one."""
 
 SPREAD = ROW | dict.fromkeys(("value", "low", "high"), pl.Float64)
 
 DOTS = ROW | {"seed": pl.String, "value": pl.Float64}
 
 
-def with_interval(mean: str, half: str) -> str:
-    """Returns a mean with half the width of its interval."""
-    return f"{mean} \N{PLUS-MINUS SIGN} {half}" if half else mean
-
-
-def unit_and_text(found: Sequence[Interval], units: Sequence[Unit]) -> tuple[str, list[str]]:
-    """Returns the unit that suits the means, and each mean with its interval in this unit."""
-    name, base = unit_of([mean for mean, _ in found], units)
-    texts = [
-        ABSENT
-        if mean is None
-        else with_interval(measured(mean / base), "" if half is None else measured(half / base))
-        for mean, half in found
-    ]
-    return name, texts
-
-
-def per_cent(mean: float | None, half: float | None) -> str:
-    """Returns a difference in per cent, with its sign."""
-    if mean is None:
-        return ABSENT
-    sign = "+" if mean > 0 else ""
-    return f"{sign}{with_interval(measured(mean), '' if half is None else measured(half))} %"
-
-
 def means_table(runs: Sequence[Run]) -> Table:
     """Returns the main metrics of every combination: the mean over its seeds, and its interval."""
     columns = []
-    for name, metric in METRICS.items():
+    for metric in METRICS.values():
         samples = [[metric.of(result) for result in run.seeds] for run in runs]
         found = [mean_and_half_width(sample) for sample in samples]
-        unit, texts = unit_and_text(found, UNITS.get(name, (("", 1.0),)))
-        title = metric.title.partition(",")[0]
-        cells = [Cell(text, mean, name) for text, (mean, _) in zip(texts, found, strict=True)]
-        columns.append(Column(f"{title},\N{NO-BREAK SPACE}{unit}" if unit else title, cells))
+        columns.append(metric.means(metric.title, found))
     names = {"Run": [run.name for run in runs]}
     return beside(f"Means of {len(runs[0].seeds)} seeds \N{PLUS-MINUS SIGN} 95 %", names, columns)
 
@@ -96,7 +51,7 @@ def differences_table(
             found.append(mean_and_half_width(differences(own, theirs)[1]))
         if any(mean is not None for mean, _ in found):
             cells = [Cell(per_cent(*each), each[0], name) for each in found]
-            columns.append(Column(metric.title.partition(",")[0], cells))
+            columns.append(Column(metric.title, cells))
     base = bases[0] if len(bases) == 1 else "the baseline"
     title = f"Differences to {base}, in per cent of its run with the same trace and seed"
     return beside(title, {"Run": [run.name for run, _ in pairs]}, columns)

@@ -10,15 +10,15 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
+from floatgate.results.causes import BLAME, blame_names
 from floatgate.results.result import LookedAtResult, Result
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, TIMES, count, measured, percent, size, unit_of
 
-from .causes import BLAME, blame_names
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
 from .legends import part_legend, say_missing
 from .runs import Run
-from .tables import Cell, Table
 
 CAUSES = {"host": "host", "gc": "cleaning", "map": "map", "merge": "merges", "remap": "remapping"}
 """Purposes of a flash operation. Each has the colour of its component of a response time."""

@@ -7,7 +7,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from .tables import Table
+from floatgate.results.tables import Table
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -8,15 +8,15 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from floatgate.analysis.curve_tables import Document, needed_table, sizes_table, source_words
 from floatgate.files.writing import write_whole
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import count, percent, size
 
 from . import page
 from .charts import Plot, inline_data, near
-from .curve_tables import Document, needed_table, sizes_table, source_words
 from .figure import Drawing, Figure
 from .pictures import write_figure
-from .tables import Cell, Table
 
 TICK_STEP = 4
 """Up to this many powers of two, the axis labels all of them; with more, every second one."""

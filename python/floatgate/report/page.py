@@ -19,6 +19,7 @@ from floatgate.files.writing import write_whole
 from floatgate.results.comparison import Comparison
 from floatgate.results.intervals import what_seeds_change
 from floatgate.results.result import Result
+from floatgate.results.tables import Table, space_table
 
 from . import tables, theme
 from .figure import Figure
@@ -33,7 +34,7 @@ SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """Vega-Lite version of the charts from Altair, as `major.minor`."""
 
 
-NO_TABLE = tables.Table("", [], [])
+NO_TABLE = Table("", [], [])
 """Empty table, for a page that lacks one."""
 
 
@@ -44,12 +45,12 @@ class Details:
     label: str
     provenance: Sequence[tuple[str, str]]
     config: Sequence[tuple[str, str, bool]]
-    drawn: Sequence[tables.Table]
+    drawn: Sequence[Table]
 
 
 def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool]]) -> Details:
     """Returns a run's details: provenance, operations, use of the flash, own config values."""
-    found = (tables.operations_table(result), tables.space_table(result.space))
+    found = (tables.operations_table(result), space_table(result.space))
     drawn = [table for table in found if table is not None]
     return Details(label, tables.provenance(result), config, drawn)
 
@@ -112,7 +113,7 @@ def _differences(
     combined: Sequence[Run],
     varied: Sequence[Varying],
     baseline: Mapping[str, Any] | None,
-) -> tables.Table:
+) -> Table:
     """Returns the differences to the baseline over the keys that vary.
 
     The table is empty unless there are several seeds or a baseline is given.
@@ -134,7 +135,7 @@ def fill_page(
     details: Sequence[Details],
     overview: Sequence[tuple[str, str]] = (),
     config: Sequence[tuple[str, str, bool]] = (),
-    differences: tables.Table = NO_TABLE,
+    differences: Table = NO_TABLE,
     **content: Any,
 ) -> str:
     """Returns the filled template of a page.
@@ -175,9 +176,9 @@ def workload_page(
     name: str,
     subtitle: str,
     notes: Sequence[str],
-    summary: tables.Table,
+    summary: Table,
     facts: Sequence[tuple[str, str]],
-    table: tables.Table,
+    table: Table,
     warnings: Sequence[str] = (),
 ) -> str:
     """Returns a page about a workload, without runs; `facts` and `table` are its details."""

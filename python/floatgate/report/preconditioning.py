@@ -9,16 +9,22 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
+from floatgate.analysis.precondition_tables import (
+    facts,
+    recipes_table,
+    shortest,
+    shortest_table,
+    steady_words,
+)
 from floatgate.analysis.preconditioning import Judged, Preconditioned
 from floatgate.files.writing import write_table, write_whole
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, size
 
 from . import page
 from .charts import Plot, inline_data, near
 from .figure import Drawing, Figure, Legend
 from .pictures import write_figure
-from .precondition_tables import facts, recipes_table, shortest, shortest_table, steady_words
-from .tables import Cell, Table
 
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
 """Distances with a label on the axis, in per cent.

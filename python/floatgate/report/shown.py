@@ -9,24 +9,24 @@ import polars as pl
 
 from floatgate.advising.lines import Advice
 from floatgate.analysis.datasheet import DataSheet
+from floatgate.analysis.datasheet_tables import performance_table
+from floatgate.analysis.hot_tables import sequences_means_table
 from floatgate.analysis.hotness import Hotness
+from floatgate.analysis.precondition_tables import recipes_table
 from floatgate.analysis.preconditioning import Preconditioned
 from floatgate.models.prediction import Prediction
 from floatgate.results.comparison import Comparison
 from floatgate.results.result import Result
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import measured
 from floatgate.tuning.outcome import Tuned
 
 from .advice import advice_figures, answers_table, chart_numbers
-from .datasheet_tables import performance_table
 from .figure import Drawing, Figure
 from .figures import figures
-from .hot_tables import sequences_means_table
 from .hotness import hotness_figures
-from .precondition_tables import recipes_table
 from .preconditioning import distance_figure
 from .runs import combined_runs
-from .tables import Cell, Table
 from .tuning import front_table, tuned_figures
 
 

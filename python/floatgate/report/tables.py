@@ -1,125 +1,39 @@
-"""Tables of the report, as text ready to print; cells keep the raw number for sorting."""
+"""Tables of the runs of a report, as text ready to print."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from floatgate.result_types import SpaceResult
+from floatgate.results.causes import NAMED, blame_names
 from floatgate.results.marks import mark
-from floatgate.results.result import LatencySummary, Result
+from floatgate.results.result import Result
+from floatgate.results.tables import (
+    KINDS,
+    METRICS,
+    Cell,
+    Table,
+    beside,
+    latency_columns,
+    times,
+    written,
+)
 from floatgate.results.values import (
     ABSENT,
-    SIZES,
-    TIMES,
     count,
     fixed,
     flatten,
     measured,
     percent,
     plain,
-    ratio,
     size,
-    unit_of,
 )
 
 from . import overview
-from .causes import blame_names
-from .frames import KINDS, NAMED, kept
+from .frames import kept
 from .runs import Run, Varying, label_runs
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One cell: its text, and the number or text that sorts it."""
-
-    text: str
-    order: float | str | None = None
-    metric: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """Table whose first column names the row."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[Cell]]
-    text_columns: frozenset[int] = field(default=frozenset({0}))
-    """Columns of text, aligned left; the others hold numbers and are aligned right."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """Column of numbers: its heading, with the unit of all its cells, and its cells."""
-
-    title: str
-    cells: list[Cell]
-
-
-Make = Callable[[str, Sequence[float | None]], Column]
-"""Makes a column from a title and values."""
-
-
-def written(write: Callable[[float | None], str]) -> Make:
-    """Returns a maker of columns that formats every number with `write`."""
-    return lambda title, values: Column(title, [Cell(write(value), value) for value in values])
-
-
-def in_unit_of(units: Sequence[tuple[str, float]]) -> Make:
-    """Returns a maker of columns in the unit that suits the values, named in the heading."""
-
-    def make(title: str, values: Sequence[float | None]) -> Column:
-        name, base = unit_of(values, units)
-        known = [None if value is None else value / base for value in values]
-        cells = [Cell(measured(value), value) for value in known]
-        return Column(f"{title},\N{NO-BREAK SPACE}{name}", cells)
-
-    return make
-
-
-times = in_unit_of(TIMES)
-"""Makes a column of times, given in microseconds."""
-
-
-class Metric(NamedTuple):
-    """Column of the summary: its heading, its maker, and its number in a result."""
-
-    title: str
-    make: Make
-    of: Callable[[Result], float | None]
-
-
-METRICS = {
-    "write_amplification": Metric(
-        "Write amplification", written(ratio), lambda result: result.write_amplification
-    ),
-    "write_amplification_last_quarter": Metric(
-        "Last quarter", written(ratio), lambda result: result.write_amplification_last_quarter
-    ),
-    "data_write_amplification": Metric(
-        "Data WA", written(ratio), lambda result: result.data_write_amplification
-    ),
-    "hit_ratio": Metric("Map hit ratio", written(percent), lambda result: result.mapping.hit_ratio),
-    "mean_us": Metric("Mean", times, lambda result: result.latency.all.mean_us),
-    "p99_us": Metric("p99", times, lambda result: result.latency.all.p99_us),
-    "p999_us": Metric("p99.9", times, lambda result: result.latency.all.p999_us),
-    "iops": Metric("IOPS", written(count), lambda result: result.throughput.iops),
-    "erases": Metric("Erases", written(count), lambda result: result.flash.erases.total),
-    "device_seconds": Metric(
-        "Device time,\N{NO-BREAK SPACE}s",
-        written(measured),
-        lambda result: result.throughput.device_seconds,
-    ),
-    "lifetime_bytes": Metric(
-        "Lifetime", in_unit_of(SIZES), lambda result: result.lifetime.host_bytes
-    ),
-    "warnings": Metric("Warnings", written(count), lambda result: len(result.warnings)),
-}
 
 
 def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -137,24 +51,14 @@ def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
 
 def summary_table(runs: Sequence[Run]) -> Table:
     """Returns the main metrics of every run, side by side."""
-    columns = []
-    for name, metric in METRICS.items():
-        made = metric.make(metric.title, [metric.of(run.result) for run in runs])
-        cells = [dataclasses.replace(cell, metric=name) for cell in made.cells]
-        columns.append(Column(made.title, cells))
+    columns = [
+        metric.column(metric.title, [metric.of(run.result) for run in runs])
+        for metric in METRICS.values()
+    ]
     names = {"Run": [run.name for run in runs]}
     if any(marks := [mark(run.result) for run in runs]):
         names["Drive"] = marks
     return beside("Main metrics", names, columns)
-
-
-def beside(title: str, names: Mapping[str, Sequence[str]], columns: Sequence[Column]) -> Table:
-    """Joins columns into a table: text columns first, keyed by their headings, then numbers."""
-    texts = [[Cell(text, text) for text in texts] for texts in names.values()]
-    every = [*texts, *(column.cells for column in columns)]
-    titles = [*names, *(column.title for column in columns)]
-    rows = [list(row) for row in zip(*every, strict=True)]
-    return Table(title, titles, rows, frozenset(range(len(names))))
 
 
 def varying_table(keys: Iterable[Varying]) -> Table:
@@ -164,28 +68,6 @@ def varying_table(keys: Iterable[Varying]) -> Table:
         for vary in keys
     ]
     return Table("What varies", ["Key", "Values", "Which"], rows, frozenset({0, 2}))
-
-
-QUANTILES: dict[str, Callable[[LatencySummary], float | None]] = {
-    "Mean": lambda times: times.mean_us,
-    "Std dev": lambda times: times.stdev_us,
-    "p50": lambda times: times.p50_us,
-    "p95": lambda times: times.p95_us,
-    "p99": lambda times: times.p99_us,
-    "p99.9": lambda times: times.p999_us,
-    "p99.99": lambda times: times.p9999_us,
-    "Max": lambda times: times.max_us,
-}
-"""Statistics of a result's response times, by heading."""
-
-
-def latency_columns(summaries: Sequence[LatencySummary]) -> list[Column]:
-    """Returns the number of requests and their response times; each column has its unit."""
-    requests = written(count)("Requests", [summary.requests for summary in summaries])
-    return [requests] + [
-        times(title, [quantile(summary) for summary in summaries])
-        for title, quantile in QUANTILES.items()
-    ]
 
 
 def latency_table(runs: Sequence[Run]) -> Table:
@@ -290,43 +172,6 @@ def operations_table(result: Result) -> Table | None:
         return None
     rows.append([Cell("all"), *(Cell(count(kind.total), kind.total) for kind in kinds)])
     return Table("Flash operations by cause", ["Cause", "Reads", "Programs", "Erases"], rows)
-
-
-SPACE = {
-    "user": "host",
-    "log": "log of the host",
-    "map": "map",
-    "spare": "spare",
-    "cleaning": "reserve of cleaning",
-    "slc": "SLC cache",
-    "journal": "journal",
-    "fault": "spare units",
-    "reserve": "kept",
-    "parity": "parity",
-}
-"""Uses of the flash, by the names of the fields of `space` without `_bytes`."""
-
-
-def space_parts(space: SpaceResult) -> list[tuple[str, int]]:
-    """Returns the uses of the whole flash with their bytes, without the uses that take none."""
-    parts = [(name, getattr(space, f"{key}_bytes")) for key, name in SPACE.items()]
-    return [(name, value) for name, value in parts if value]
-
-
-def space_table(space: SpaceResult) -> Table | None:
-    """Divides the whole flash by use; returns None if the result has no sizes."""
-    if not space.raw_bytes:
-        return None
-    rows = [
-        [
-            Cell(name),
-            Cell(size(value), value),
-            Cell(fixed(value / 1e9, 1), value),
-            Cell(percent(value / space.raw_bytes), value),
-        ]
-        for name, value in [*space_parts(space), ("all", space.raw_bytes)]
-    ]
-    return Table("What the flash is used for", ["For", "Size", "GB", "Share"], rows)
 
 
 def config_rows(result: Result, differing: Iterable[str]) -> list[tuple[str, str, bool]]:

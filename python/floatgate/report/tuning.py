@@ -11,6 +11,7 @@ import altair as alt
 import polars as pl
 
 from floatgate.files.writing import write_frame, write_whole
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, count, measured
 from floatgate.tuning.outcome import Goal, Tried, Tuned
 
@@ -18,7 +19,6 @@ from . import page
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
 from .pictures import write_figure
-from .tables import Cell, Table
 
 BEST = "best.toml"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from floatgate.report.figure import Figure
-    from floatgate.report.tables import Table
+    from floatgate.results.tables import Table
 
 
 class Plots:

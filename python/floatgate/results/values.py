@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 ABSENT = "–"
@@ -41,6 +41,14 @@ def measured(value: float | None) -> str:
         return ABSENT if value is None else "0"
     magnitude = math.floor(math.log10(abs(value)))
     return fixed(value, min(3, max(0, 2 - magnitude)))
+
+
+def interval(
+    mean: float | None, half: float | None, write: Callable[[float | None], str] = measured
+) -> str:
+    """Formats a mean with half the width of its interval, if it has one."""
+    whole = write(mean)
+    return whole if mean is None or half is None else f"{whole} \N{PLUS-MINUS SIGN} {write(half)}"
 
 
 def lasting(seconds: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,9 +18,9 @@ from floatgate.report.charts import Plot, inline_data, row_axis
 from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
-from floatgate.report.tables import Cell, Table
 from floatgate.results.intervals import mean_and_half_width
-from floatgate.results.values import ABSENT, count, measured, ratio
+from floatgate.results.tables import Cell, Table
+from floatgate.results.values import ABSENT, count, interval, measured, ratio
 from floatgate.traces.write import os_error
 
 from .dataset import Dataset, doubts
@@ -68,17 +68,7 @@ def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
     return found.sort(axes, nulls_last=True)
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A summary as text."""
-
-    heads: list[str]
-    rows: list[list[str]]
-    names: int
-    """Number of leading columns, which identify a row."""
-
-
-def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None) -> Grid:
+def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None) -> Table:
     """Returns a row for each combination, and a column for each metric: mean and half interval.
 
     `across` is a key that varies. With it, there is a column for each of its values, and a row for
@@ -95,7 +85,7 @@ def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None)
             + [_interval(row, metric) for metric in metrics]
             for row in table.iter_rows(named=True)
         ]
-        return Grid([*names, RUNS, *failed, *metrics], rows, len(names))
+        return _grid([*names, RUNS, *failed, *metrics], rows, len(names))
     several = [name for name in names if table[name].n_unique() > 1]
     if across not in several:
         raise _core.ConfigError(
@@ -115,7 +105,13 @@ def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None)
     ]
     names += ["metric"] if len(metrics) > 1 else []
     heads = [f"{across} = {_text(value)}" for value in values]
-    return Grid([*names, *failed, *heads], rows, len(names))
+    return _grid([*names, *failed, *heads], rows, len(names))
+
+
+def _grid(heads: list[str], rows: Sequence[Sequence[str]], names: int) -> Table:
+    """Returns a table whose first `names` columns identify a row."""
+    cells = [[*map(Cell, row)] for row in rows]
+    return Table(MEANS, heads, cells, frozenset(range(names)))
 
 
 def _half(metric: str) -> str:
@@ -127,8 +123,7 @@ def _interval(row: Mapping[str, Any] | None, metric: str) -> str:
     if row is None or row[metric] is None:
         return ABSENT
     form = ratio if metric.endswith("write_amplification") else measured
-    mean, half = row[metric], row[_half(metric)]
-    return form(mean) if half is None else f"{form(mean)} \N{PLUS-MINUS SIGN} {form(half)}"
+    return interval(row[metric], row[_half(metric)], form)
 
 
 def page(
@@ -143,7 +138,6 @@ def page(
     notes = [*study.notes, *told(study, "notes")]
     if len(shown.rows) > LISTED:
         notes.append(f"the table has the first {LISTED} of {len(shown.rows)} rows")
-    cells = [[Cell(text) for text in line] for line in shown.rows[:LISTED]]
     tiles = {name: Cell(count(value)) for name, value in counts.items()}
     return workload_page(
         figures,
@@ -153,7 +147,7 @@ def page(
         warnings=[*doubts(counts), *told(study, "warnings")],
         summary=Table("Runs", ["", *tiles], [[Cell(""), *tiles.values()]]),
         facts=[("study", json.dumps(study.head["study"])), ("build", study.head["build"])],
-        table=Table(MEANS, shown.heads, cells, frozenset(range(shown.names))),
+        table=replace(shown, rows=shown.rows[:LISTED]),
     )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from floatgate.report.charts import BAR, Plot, inline_data
 from floatgate.report.figure import Drawing, Figure, Legend
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
-from floatgate.report.tables import Cell, Table
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT
 
 from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Numbers, Row, Shares

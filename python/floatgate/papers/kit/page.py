@@ -15,7 +15,7 @@ from floatgate.report import tables
 from floatgate.report.figure import Figure
 from floatgate.report.latex import latex
 from floatgate.report.page import Details, details_of, fill_page
-from floatgate.report.tables import Table
+from floatgate.results.tables import Table
 
 from .claims import OURS
 from .drawing import figure_of, number_table

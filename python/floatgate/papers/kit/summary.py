@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from floatgate.report.tables import Cell, Table
+from floatgate.results.tables import Cell, Table
 
 from .claims import OURS, STATED, Counts
 from .drawing import number_table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from floatgate.analysis.hotness import Hotness
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import count, fixed, percent, size
 
-from .tables import Cell, Table
+from .hotness import Hotness
 
 COLUMNS = {
     "hot_pages": "Hot pages",

@@ -1,10 +1,32 @@
-"""Names of the causes that a request's time is attributed to."""
+"""Names of the causes that writes to the flash, and a request's time, are attributed to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from floatgate.results.result import Result
+from .result import Result
+
+CAUSES = {
+    "host": "host writes",
+    "gc": "cleaning",
+    "map": "map",
+    "gc_map": "map, for cleaning",
+    "merge": "merges",
+    "wear": "wear levelling",
+    "remap": "remapping",
+    "other": "other",
+    "partial": "partial pages",
+}
+"""Names of the causes for which bytes are programmed, in the order of the palette."""
+
+NAMED = CAUSES | {
+    "journal": "journal",
+    "retire": "broken units",
+    "pad": "padding",
+    "fold": "folding",
+    "parity": "parity",
+}
+"""`CAUSES`, and the causes that charts add to "other" for lack of distinct colours."""
 
 BLAME = {
     "die": "flash itself",
@@ -20,7 +42,7 @@ BLAME = {
 }
 """Name of each cause of response time, in the order of the palette.
 
-Cleaning, map and merges have the same colours as in `frames.CAUSES`.
+Cleaning, map and merges have the same colours as in `CAUSES`.
 """
 
 ROOM = "waiting for room (cleaning)"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from floatgate.analysis.preconditioning import Estimate, Judged, Preconditioned
-from floatgate.results.values import ABSENT, fixed, measured, percent, ratio, size
+from floatgate.results.tables import Cell, Table
+from floatgate.results.values import ABSENT, fixed, interval, measured, percent, ratio, size
 
-from .tables import Cell, Table
+from .preconditioning import Estimate, Judged, Preconditioned
 
 
 def recipes_table(found: Preconditioned) -> Table:
@@ -51,8 +51,7 @@ def steady_words(found: Preconditioned) -> str:
     state = found.steady.write_amplification
     if state is None:
         return "not found"
-    half = "" if state.ci95 is None else f" \N{PLUS-MINUS SIGN} {fixed(state.ci95, 4)}"
-    return f"{fixed(state.mean, 4)}{half}"
+    return interval(state.mean, state.ci95, lambda value: fixed(value, 4))
 
 
 def facts(found: Preconditioned) -> list[tuple[str, str]]:
@@ -84,5 +83,5 @@ def _within(one: Judged) -> str:
 def _distance(distance: Estimate | None) -> Cell:
     if distance is None:
         return Cell(ABSENT)
-    half = "" if distance.ci95 is None else f" \N{PLUS-MINUS SIGN} {fixed(distance.ci95, 2)}"
-    return Cell(f"{fixed(distance.mean, 2)}{half} %", distance.mean)
+    text = interval(distance.mean, distance.ci95, lambda value: fixed(value, 2))
+    return Cell(f"{text} %", distance.mean)

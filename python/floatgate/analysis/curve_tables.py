@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import count, percent, size
-
-from .tables import Cell, Table
 
 Document = Mapping[str, Any]
 

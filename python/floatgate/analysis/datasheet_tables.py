@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from floatgate.analysis.datasheet import DataSheet, LatencyLine, Line
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, count, fixed, measured
 
-from .tables import Cell, Table
+from .datasheet import DataSheet, LatencyLine, Line
 
 
 def performance_table(sheet: DataSheet) -> Table:

@@ -12,9 +12,8 @@ from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.judging import runs_of
 from floatgate.papers.shrd import pattern as shrd_pattern
 from floatgate.papers.shrd.claims import CLAIMS
-from floatgate.papers.shrd.figures import figures
+from floatgate.papers.shrd.figures import contour, expected_loads, figures
 from floatgate.papers.shrd.paper import PAPER
-from floatgate.papers.shrd.tables import contour, expected_loads
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 

@@ -34,9 +34,9 @@ from floatgate.papers.shrd.domain import (
     SOURCES,
     captured,
 )
+from floatgate.papers.shrd.figures import COLUMNS
 from floatgate.papers.shrd.paper import PAPER
 from floatgate.papers.shrd.reduce import BACKLOG, Point, backlogged, reduce
-from floatgate.papers.shrd.tables import COLUMNS
 from floatgate.traces import read_trace
 from floatgate.traces.model import WRITE
 

@@ -19,6 +19,8 @@ from floatgate.papers.kit.claims import (
     stated,
     unchecked,
 )
+from floatgate.papers.kit.columns import Format
+from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Test, on, ratio, relative
 from floatgate.papers.kit.verdicts import ABOVE, Region
 
 from .domain import (
@@ -43,11 +45,7 @@ from .domain import (
 )
 from .reduce import Point
 
-EFFECT = 0.005
-"""Half a per cent. A smaller change is 0 in slides that use times and whole factors."""
-MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NOT_MORE, NOT_LESS = Region(high=EFFECT), Region(low=-EFFECT)
-
 SMALL = Region(EFFECT, 0.2, beyond=ABOVE)
 """A gain of a fifth at most. The slides give no number. They would hardly call more than a fifth
 small next to a factor of 30."""
@@ -56,27 +54,23 @@ STEADY = Region(low=0.8)
 HALF = Region(high=0.5)
 """Smallest drop for "falls" and "few": to half. The slides give no number."""
 
-BOTH = (DFTL, SHRD)
 SPAN = frozenset({"span"})
 
 
-def _gain(workload: str, base: str, line: str) -> Callable[[At[Point]], float]:
-    return lambda at: at(workload, line).iops / at(workload, base).iops
+def _faster(workload: str, region: Region, base: str = DFTL, line: str = SHRD) -> Test[Point]:
+    return (workload,), (base, line), on(workload, relative("iops", line, base)), region, change
 
 
-def _alone(of: Callable[[At[Point]], float]) -> Measure[Point]:
-    return lambda at: {"": of(at)}
+def _as_fast(
+    workload: str, region: Region, form: Format, base: str = DFTL, line: str = SHRD
+) -> Test[Point]:
+    """Tests a line's throughput as a multiple of the base line's."""
+    return (workload,), (base, line), on(workload, ratio("iops", line, base)), region, form
 
 
-def _more(workload: str, base: str = DFTL, line: str = SHRD) -> Measure[Point]:
-    return _alone(lambda at: _gain(workload, base, line)(at) - 1)
-
-
-def _in_bursts(at: At[Point]) -> float:
-    """Returns the ratio of throughputs. All writes of a burst arrive at once, so their mean
-    response is half of the burst's duration, and the ratio of mean responses equals the ratio of
-    throughputs."""
-    return at(BURSTS, DFTL).mean_us / at(BURSTS, IDLE).mean_us
+def _alone(number: Callable[[Point], float], region: Region, form: Format) -> Test[Point]:
+    """Tests a number of SHRD's random writes by itself."""
+    return (RANDOM,), (SHRD,), lambda at: {"": number(at(RANDOM, SHRD))}, region, form
 
 
 def _responses(at: At[Point]) -> Values:
@@ -89,21 +83,26 @@ def _responses(at: At[Point]) -> Values:
     return {name: now / was - 1 for name, (was, now) in pairs.items() if was and now is not None}
 
 
-def _loads(base: str) -> Callable[[At[Point]], float]:
-    """Measures the relative change of the map pages loaded per page that has left the log."""
-    return lambda at: at(RANDOM, SHRD).settled_loads / at(RANDOM, base).settled_loads - 1
+def _loads(base: str) -> Test[Point]:
+    """Tests the relative change of the map pages loaded per page that has left the log."""
+    return (RANDOM,), (base, SHRD), on(RANDOM, relative("settled_loads", SHRD, base)), LESS, change
 
 
-def _cleaning(at: At[Point]) -> float:
+def _cleaning(at: At[Point]) -> Values:
     """Returns the relative change of the data pages programmed per write, including cleaning."""
-    return (1 + at(RANDOM, SHRD_COUNTED).copies) / (1 + at(RANDOM, DFTL_COUNTED).copies) - 1
+    return {"": (1 + at(RANDOM, SHRD_COUNTED).copies) / (1 + at(RANDOM, DFTL_COUNTED).copies) - 1}
 
 
 def times(value: float) -> str:
     return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
 
 
-ALL_WORKLOADS = "Better performance at all workloads"
+_IN_BURSTS: Measure[Point] = on(BURSTS, ratio("mean_us", DFTL, IDLE))
+"""All writes of a burst arrive at once, so their mean response is half of the burst's duration, and
+the ratio of mean responses equals the ratio of throughputs."""
+
+FILE_SYSTEMS = "SHRD gains at EXT4 vs. F2FS"
+BENCHMARKS = "performance on real benchmarks"
 SMALL_GAINS = "Small gains at sequential or read dominant workload - still better than DFTL"
 STEADY_CACHE = "SHRD shows steady performance regardless of cache size"
 THIRTY = "SHRD improves 30x better performance at a small map cache - reduce DRAM drastically"
@@ -118,22 +117,14 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "Random writes are 30 times as fast as DFTL's at a small map cache",
         stated("conclusion; RW performance according to cache", "30x", THIRTY),
         ("controller", "span", "log", "window", "cache", "room"),
-        (RANDOM,),
-        BOTH,
-        _alone(_gain(RANDOM, DFTL, SHRD)),
-        Region.about(30.0),
-        times,
+        *_as_fast(RANDOM, Region.about(30.0), times),
     ),
     Claim(
         "bursts",
         "The same, by mean response, in bursts of less than a log, remapped while the host is idle",
         own("the same; the slides do not say when the log is remapped", "30x"),
         ("controller", "span", "log", "room"),
-        (BURSTS,),
-        (DFTL, IDLE),
-        _alone(_in_bursts),
-        Region.about(30.0),
-        times,
+        *((BURSTS,), (DFTL, IDLE), _IN_BURSTS, Region.about(30.0), times),
         SPAN,
     ),
     Claim(
@@ -141,11 +132,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD is steady whatever the cache: at least 80% of its throughput with a large one",
         stated("RW performance according to cache", "steady", STEADY_CACHE),
         ("controller", "span", "window", "top", "room"),
-        (RANDOM,),
-        (SHRD, LARGE_SHRD),
-        _alone(_gain(RANDOM, LARGE_SHRD, SHRD)),
-        STEADY,
-        "{:.0%}".format,
+        *_as_fast(RANDOM, STEADY, "{:.0%}".format, LARGE_SHRD, SHRD),
         SPAN,
     ),
     Claim(
@@ -157,47 +144,31 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "Better performance than DFTL - By reducing map loading/unloading overhead",
         ),
         ("controller", "span", "top", "room"),
-        (RANDOM,),
-        (DFTL, LARGE_DFTL),
-        _alone(_gain(RANDOM, LARGE_DFTL, DFTL)),
-        HALF,
-        "{:.0%}".format,
+        *_as_fast(RANDOM, HALF, "{:.0%}".format, LARGE_DFTL, DFTL),
         SPAN,
     ),
     Claim(
         "everywhere",
         "SHRD is faster than DFTL on every workload",
-        stated("performance on real benchmarks", "better", ALL_WORKLOADS),
+        stated(BENCHMARKS, "better", "Better performance at all workloads"),
         ("load", "controller", "span", "window", "share", "threshold", "room"),
-        (ANY,),
-        BOTH,
-        _more(ANY),
-        MORE,
-        change,
+        *_faster(ANY, MORE),
         frozenset({"span", "threshold"}),
     ),
     Claim(
         "sequential",
         "A small gain on sequential writes, up to a fifth, but still a gain",
-        stated("performance on real benchmarks", "small", SMALL_GAINS),
+        stated(BENCHMARKS, "small", SMALL_GAINS),
         ("request", "controller", "span", "window", "threshold"),
-        (SEQUENTIAL,),
-        BOTH,
-        _more(SEQUENTIAL),
-        SMALL,
-        change,
+        *_faster(SEQUENTIAL, SMALL),
         SPAN,
     ),
     Claim(
         "reads",
         "The same where nine of ten requests read",
-        stated("performance on real benchmarks", "small", SMALL_GAINS),
+        stated(BENCHMARKS, "small", SMALL_GAINS),
         ("controller", "span", "window", "room"),
-        (READS,),
-        BOTH,
-        _more(READS),
-        SMALL,
-        change,
+        *_faster(READS, SMALL),
         SPAN,
     ),
     Claim(
@@ -205,11 +176,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "Random reads and writes, mixed, have a shorter mean response, both of them",
         own("latency comparison: a title over a lost figure", "shorter"),
         ("controller", "span", "window", "rate", "room"),
-        (OPEN,),
-        BOTH,
-        _responses,
-        LESS,
-        change,
+        *((OPEN,), (DFTL, SHRD), _responses, LESS, change),
         SPAN,
     ),
     Claim(
@@ -221,33 +188,21 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "Host OS writes random requests sequentially at log area",
         ),
         ("outstanding", "log", "window"),
-        (RANDOM,),
-        (SHRD,),
-        _alone(lambda at: at(RANDOM, SHRD).commands),
-        HALF,
-        "{:.3f} a request".format,
+        *_alone(lambda shrd: shrd.commands, HALF, "{:.3f} a request".format),
     ),
     Claim(
         "locality",
         "Remapping loads fewer map pages than DFTL does",
         inferred("oLPN-ordered map access", "fewer", "Can increase spatial locality"),
         ("span", "log", "window", "cache"),
-        (RANDOM,),
-        BOTH,
-        _alone(_loads(DFTL)),
-        LESS,
-        change,
+        *_loads(DFTL),
     ),
     Claim(
         "sorted",
         "It loads fewer of them in the order of the pages than in that of the log",
         stated("oLPN-ordered map access", "fewer", SORTED),
         ("span", "log", "window"),
-        (RANDOM,),
-        (UNSORTED, SHRD),
-        _alone(_loads(UNSORTED)),
-        LESS,
-        change,
+        *_loads(UNSORTED),
         SPAN,
     ),
     Claim(
@@ -255,11 +210,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "The log is reclaimed without a copy: no page of data is programmed but the host's",
         stated("address remapping; conclusion", "none", WITHOUT_COPY),
         ("log", "window", "room"),
-        (RANDOM,),
-        (SHRD,),
-        _alone(lambda at: at(RANDOM, SHRD).data_programs - 1),
-        NOT_MORE,
-        change,
+        *_alone(lambda shrd: shrd.data_programs - 1, NOT_MORE, change),
     ),
     Claim(
         "cleaning",
@@ -270,11 +221,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "solved",
         ),
         ("spare", "window"),
-        (RANDOM,),
-        (DFTL_COUNTED, SHRD_COUNTED),
-        _alone(_cleaning),
-        NOT_MORE,
-        change,
+        *((RANDOM,), (DFTL_COUNTED, SHRD_COUNTED), _cleaning, NOT_MORE, change),
         frozenset({"window"}),
     ),
     Claim(
@@ -282,35 +229,23 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "On an aged drive, too, random writes are faster",
         inferred("solves POR / GC issues of address remapping", "solved", SOLVES),
         ("controller", "spare"),
-        (RANDOM,),
-        (DFTL_AGED, SHRD_AGED),
-        _more(RANDOM, DFTL_AGED, SHRD_AGED),
-        MORE,
-        change,
+        *_faster(RANDOM, MORE, DFTL_AGED, SHRD_AGED),
         frozenset({"controller", "spare"}),
     ),
     Claim(
         "f2fs",
         "SHRD improves F2FS",
-        stated("SHRD gains at EXT4 vs. F2FS", "better", BOTH_SYSTEMS),
+        stated(FILE_SYSTEMS, "better", BOTH_SYSTEMS),
         ("controller", "window", "share", "threshold", "room"),
-        (POSTMARK,),
-        BOTH,
-        _more(POSTMARK),
-        MORE,
-        change,
+        *_faster(POSTMARK, MORE),
         frozenset({"threshold"}),
     ),
     Claim(
         "ext4-better",
         "SHRD improves EXT4",
-        stated("SHRD gains at EXT4 vs. F2FS", "better", BOTH_SYSTEMS),
+        stated(FILE_SYSTEMS, "better", BOTH_SYSTEMS),
         ("ext4", "controller", "window", "share", "threshold", "room"),
-        (ON_EXT4,),
-        BOTH,
-        _more(ON_EXT4),
-        MORE,
-        change,
+        *_faster(ON_EXT4, MORE),
         frozenset({"threshold"}),
     ),
     Claim(
@@ -318,17 +253,11 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "With 128 KiB of cache random writes are as fast as DFTL's with all of the map in memory",
         own("conclusion: reduce DRAM drastically", "as fast"),
         ("controller", "span", "window", "room"),
-        (RANDOM,),
-        (LARGE_DFTL, SHRD),
-        _more(RANDOM, LARGE_DFTL, SHRD),
-        NOT_LESS,
-        change,
+        *_faster(RANDOM, NOT_LESS, LARGE_DFTL, SHRD),
         SPAN,
     ),
 )
 
-
-FILE_SYSTEMS = "SHRD gains at EXT4 vs. F2FS"
 
 UNCHECKED: tuple[AnyClaim, ...] = (
     unchecked(
@@ -383,4 +312,3 @@ UNCHECKED: tuple[AnyClaim, ...] = (
         "it takes both file systems, reading the same files",
     ),
 )
-"""Statements for which no run of ours gives information."""

@@ -1,7 +1,7 @@
 """SHRD's recovery: power fails at moments of a workload, and every page must be right afterwards.
 
-The test uses a separate drive. It is small enough to explore many moments. The only question is
-whether data is lost, and neither time nor size changes the answer.
+The drive is a small one, so that many moments can be explored. Neither time nor size changes
+whether data is lost.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from floatgate.analysis import crash
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
+from floatgate.papers.kit.columns import numbers, texts
 from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
@@ -107,27 +108,25 @@ RECOVERY: Claim[Crashes] = Claim(
     "{:.0f} pages lost".format,
 )
 
-NONE_LEFT_OUT: Filter[Crashes] = Filter("without a loss of power", lambda found: not found.explored)
+NONE_LEFT_OUT: Filter[Crashes] = Filter(
+    "without a loss of power", lambda crashes: not crashes.explored
+)
 
 
 def explore(
     runs: Sequence[Run], full: bool, progress: Progress | None = None, kept: Cache | None = None
 ) -> dict[Run, Crashes]:
-    found = {}
+    crashes = {}
     for run in runs:
-        how: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
+        options: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
         sets = EXPERIMENT.settings(run, 0)
-        cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **how)
-        made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, how)
+        cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **options)
+        made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, options)
         report = kept.document(made_of, cut) if kept else cut()
-        found[run] = Crashes(
-            **run.named("window", "stale"),
-            explored=report["points"],
-            moments=report["moments"],
-            lost=report["lost"],
-            reads_mean=report["reads_mean"],
-        )
-    return found
+        counted = {name: report[name] for name in ("moments", "lost", "reads_mean")}
+        place = run.named("window", "stale")
+        crashes[run] = Crashes(**place, explored=report["points"], **counted)
+    return crashes
 
 
 def judged(
@@ -135,9 +134,9 @@ def judged(
 ) -> tuple[Numbers, Judged[Crashes]]:
     """Returns a table of the explored moments, and the claim that no run with a clock can test."""
     crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, progress, kept)
-    found = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
+    measured = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
     every = list(crashes.values())
-    return table(every), (RECOVERY, bounded(found, every))
+    return table(every), (RECOVERY, bounded(measured, every))
 
 
 def at_most(losses: int) -> float:
@@ -146,13 +145,13 @@ def at_most(losses: int) -> float:
     return 1.0 - float(0.05 ** (1 / losses))
 
 
-def bounded(found: Measured, points: Sequence[Crashes]) -> Measured:
+def bounded(measured: Measured, points: Sequence[Crashes]) -> Measured:
     """Adds an upper bound if nothing was lost, because the mean of zeros has no interval."""
-    losses, lost = (sum(getattr(point, name) for point in points) for name in ("explored", "lost"))
-    if lost or not losses:
-        return found
+    losses = sum(point.explored for point in points)
+    if not losses or any(point.lost for point in points):
+        return measured
     ours = f"0 of {losses:,} losses of power lost a page: at most {at_most(losses):.2%} do (95%)"
-    return replace(found, ours=ours)
+    return replace(measured, ours=ours)
 
 
 def table(points: Sequence[Crashes]) -> Numbers:
@@ -169,11 +168,9 @@ def table(points: Sequence[Crashes]) -> Numbers:
             for p in points
         ],
         columns=(
-            Column("Window", "window"),
-            Column("Out of date", "stale"),
+            *texts(window="Window", stale="Out of date"),
             Column("Seed", "seed", str),
-            Column("Moments", "moments", "{:,}".format),
-            Column("Losses", "explored", "{:,}".format),
+            *numbers("{:,}".format, moments="Moments", explored="Losses"),
             Column("Pages lost", "lost", str),
             Column("At most", "at_most", "{:.1%}".format),
             Column("Pages read to recover", "reads_mean", "{:,.0f}".format),

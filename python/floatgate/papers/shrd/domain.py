@@ -16,20 +16,19 @@ TOGETHER = 8
 MAP_PAGE = TOGETHER * PAGE
 ENTRY = 4
 """Bytes of a map entry, from the slides."""
-PROTOTYPE = 4
-"""Map pages in the cache of the drive that the authors released. The cache has 128 KiB."""
+LEAST_CACHE = 4 * MAP_PAGE
+"""Bytes of cache in the drive that the authors released."""
 
 RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
 STREAM = "sequential writes of 4 KiB"
 MIXED, OPEN, BURSTS = "mixed", "mixed at a rate", "bursts"
 GENERATED = (RANDOM, SEQUENTIAL, STREAM, READS, MIXED, OPEN, BURSTS)
 EXT4, F2FS = "ext4", "f2fs"
-PGBENCH, ROCKSDB, POSTMARK = (
-    "pgbench on ext4",
-    "RocksDB on ext4",
-    "postmark and fio with fsync on f2fs",
-)
+PGBENCH, ROCKSDB = "pgbench on ext4", "RocksDB on ext4"
+POSTMARK = "postmark and fio with fsync on f2fs"
 CAPTURED = (PGBENCH, ROCKSDB, POSTMARK)
+LOADS = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED)
+"""Workloads of which each has a verdict."""
 DFTL, SHRD, UNSORTED, WHOLE = "DFTL", "SHRD", "SHRD, unsorted", "the whole map in memory"
 IDLE = "SHRD, remapped when idle"
 DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
@@ -49,7 +48,7 @@ LIMIT = 100_000
 hold an eighth of it or half."""
 SKIPPED = {PGBENCH: 65_629, ROCKSDB: 90_481, POSTMARK: 99_587}
 """Requests of the first tenth of each capture, which are skipped. They create files and load tables
-before the measured benchmark begins. One rule covers all captures."""
+before the measured benchmark begins."""
 
 LOG = 16_384
 """Slots of the slides' log of 64 MiB."""
@@ -58,7 +57,6 @@ WRITES = 8 * LOG
 end are a sixteenth of the writes, or three with the largest window. Mixed requests write half as
 much, over the log of 64 MiB. A workload of mostly reads needs twice the requests for more than one
 window of any size."""
-
 
 QUICK, FULL = 2, 6
 """Number of bursts."""
@@ -78,7 +76,6 @@ PERIOD = 60.0
 HOST = frozenset({"log", "window", "outstanding", "threshold"})
 """Axes that affect SHRD's host only."""
 UNSCALED = frozenset({"share", "threshold"})
-SCALED = frozenset({"cache", "spare"})
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
 """Axes that are swept only with the prototype's spare space, to save time. The axis of spare space
 comes after the axes that set the size of a drive."""
@@ -86,10 +83,10 @@ comes after the axes that set the size of a drive."""
 
 def generated(bursts: int) -> list[Workload]:
     """Returns all generated workloads, over each of the spans."""
-    found = []
+    workloads = []
     for span in (*NARROW, *SPANS):
         uniform = f"uniform:span={span.replace(' ', '')},size=4KiB"
-        texts = {
+        random = {
             RANDOM: f"{uniform},writes={WRITES}",
             READS: f"{uniform},requests={2 * WRITES},reads=0.9",
             MIXED: f"{uniform},requests={WRITES},reads=0.5",
@@ -104,40 +101,45 @@ def generated(bursts: int) -> list[Workload]:
             )
             for rate, a_second in RATES.items()
         }
-        found += [
+        workloads += [
             Workload(f"{name}, {span}", name.split(", ")[0], Played(text), UNSCALED, random=True)
-            for name, text in texts.items()
+            for name, text in random.items()
         ]
         sequential = f"sequential:span={span.replace(' ', '')}"
         large = Played(f"{sequential},size=128KiB,writes={WRITES // 8}")
         small = Played(f"{sequential},size=4KiB,writes={WRITES}")
         # The large requests equal the largest threshold, which decides where they go.
-        found.append(Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, large, frozenset({"share"})))
-        found.append(Workload(f"{STREAM}, {span}", STREAM, small, UNSCALED))
-    return found
+        workloads += [
+            Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, large, frozenset({"share"})),
+            Workload(f"{STREAM}, {span}", STREAM, small, UNSCALED),
+        ]
+    return workloads
 
 
 def captured(source: Source, file: Path) -> Workload:
     played = Played(str(file), LIMIT, SKIPPED[source.name])
-    return Workload(source.name, source.family, played, SCALED)
+    return Workload(source.name, source.family, played, frozenset({"cache", "spare"}))
 
 
 def _share(share: float) -> ByFootprint:
-
-    def settings(pages: int) -> dict[str, str]:
-        cache = max(PROTOTYPE * MAP_PAGE, int(share * ENTRY * pages))
-        return {
-            "mapping.cache": f"{cache}B",
-            "queue.arrivals": "closed",
-            "capacity.spare_factor": OWN,
-            "flash.blocks": BLOCKS,
-        }
-
-    return settings
+    return lambda pages: {
+        "mapping.cache": f"{max(LEAST_CACHE, int(share * ENTRY * pages))}B",
+        "queue.arrivals": "closed",
+        "capacity.spare_factor": OWN,
+        "flash.blocks": BLOCKS,
+    }
 
 
-def _windows(threshold: float, size: float) -> dict[str, str]:
-    return {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"}
+def _window(key: str, threshold: float, size: float) -> Choice:
+    return Choice(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
+
+
+def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Choice, ...]:
+    """Returns a choice for each value of a setting. Those in `full` are not quick."""
+    return tuple(
+        Choice(value, {setting: value.replace(" ", "")}, quick=value not in full)
+        for value in values
+    )
 
 
 def _over(span: str) -> dict[str, str]:
@@ -187,7 +189,7 @@ AXES = (
     Axis(
         "load",
         "the workload",
-        _loads(ANY, (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED)),
+        _loads(ANY, LOADS),
         "The slides' benchmarks are a figure without text. These are fio's kinds, nine reads of "
         "ten for a load of mostly reads, and all captures. Sequential writes of 128 KiB are above "
         "the driver's threshold and pass SHRD by: there it is DFTL by construction. Those of 4 "
@@ -221,11 +223,7 @@ AXES = (
     Axis(
         "log",
         "the log",
-        (
-            Choice("64 MiB", {"host.log": "64MiB"}),
-            Choice("32 MiB", {"host.log": "32MiB"}, quick=False),
-            Choice("128 MiB", {"host.log": "128MiB"}, quick=False),
-        ),
+        _values("host.log", "64 MiB", "32 MiB", "128 MiB", full=("32 MiB", "128 MiB")),
         "The slides give 64 MiB for the size of the table, and sweep it without numbers; the "
         "authors' driver was built with 32 MiB, then with 128.",
         paper="64 MiB",
@@ -233,20 +231,14 @@ AXES = (
     Axis(
         "window",
         "the window",
-        (
-            Choice("1/16", _windows(0.25, 0.0625)),
-            Choice("3/4", _windows(0.75, 0.75)),
-        ),
+        (_window("1/16", 0.25, 0.0625), _window("3/4", 0.75, 0.75)),
         "Of the log. The slides do not say. A sixteenth is the authors' driver's; "
         "three quarters leave a log just room for what arrives.",
     ),
     Axis(
         "cache",
         "the cache",
-        (
-            Choice("128 KiB", {"mapping.cache": "128KiB"}),
-            Choice("2 MiB", {"mapping.cache": "2MiB"}, quick=False),
-        ),
+        _values("mapping.cache", "128 KiB", "2 MiB", full=("2 MiB",)),
         "The slides sweep it and call it small. From what the authors' drive has as released to a "
         "sixteenth of the map of 32 GiB.",
     ),
@@ -272,10 +264,9 @@ AXES = (
     Axis(
         "spare",
         "the spare space of an aged drive",
-        (
-            Choice("48%", {"capacity.spare_factor": OWN}),
-            Choice("25%", {"capacity.spare_factor": "0.25"}, quick=False),
-            Choice("15%", {"capacity.spare_factor": "0.15"}),
+        tuple(
+            Choice(key, {"capacity.spare_factor": share}, quick=key != "25%")
+            for key, share in (("48%", OWN), ("25%", "0.25"), ("15%", "0.15"))
         ),
         "What 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
         paper="48%",
@@ -283,10 +274,7 @@ AXES = (
     Axis(
         "outstanding",
         "the requests outstanding",
-        (
-            Choice("128", {"queue.depth": "128"}),
-            Choice("32", {"queue.depth": "32"}),
-        ),
+        _values("queue.depth", "128", "32"),
         "What a block layer of Linux 3.17 holds, and what a SATA drive takes. Either host has 32 "
         "commands in the drive.",
     ),
@@ -301,10 +289,7 @@ AXES = (
     Axis(
         "room",
         "the spare space",
-        (
-            Choice("48%"),
-            Choice("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS),
-        ),
+        (Choice("48%"), Choice("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS)),
         "32 GiB of the prototype's 62 leave 48%. Here the last map page is then a part of one, and "
         "the map pages after it lie over two dies; whether the prototype pads it is not known. "
         "With a half all map pages are whole.",
@@ -313,11 +298,7 @@ AXES = (
     Axis(
         "threshold",
         "the threshold",
-        (
-            Choice("16 KiB", {"host.threshold": "16KiB"}),
-            Choice("4 KiB", {"host.threshold": "4KiB"}, quick=False),
-            Choice("128 KiB", {"host.threshold": "128KiB"}),
-        ),
+        _values("host.threshold", "16 KiB", "4 KiB", "128 KiB", full=("4 KiB",)),
         "Up to which a write is random: swept in the slides, without numbers. 16 KiB is the "
         "authors' driver's; the others are a page and four times a large write of an application.",
     ),
@@ -325,11 +306,7 @@ AXES = (
 
 _PLAIN = {"host.scheme": "plain", "queue.depth": "32"}
 """A SATA drive takes 32 commands. With 128 outstanding requests, the rest waits in the host."""
-_IDLE = {
-    "shrd.remap_threshold": "0.99",
-    "shrd.remap_size": "1",
-    "shrd.idle_after": "10ms",
-}
+_IDLE = {"shrd.remap_threshold": "0.99", "shrd.remap_size": "1", "shrd.idle_after": "10ms"}
 """Remaps the whole log at once, when the host has been idle for a while or the log is nearly
 full."""
 _COUNTED = {"start.fill": "random", "timing": "none"}
@@ -337,7 +314,6 @@ _COUNTED = {"start.fill": "random", "timing": "none"}
 _AGED = {"start.fill": "random", "start.overwrites": "1"}
 """Starts after one volume of random writes. With SHRD the drive is filled with the clock on, which
 takes most of the time."""
-CLOCKED = frozenset({"controller"})
 SIZED = frozenset({"cache"})
 
 LINES = (
@@ -345,14 +321,14 @@ LINES = (
     Line("dftl-2m", "DFTL, 2 MiB", _PLAIN | {"mapping.cache": "2MiB"}, HOST | SIZED),
     Line("dftl-whole", "DFTL, cache for all", _PLAIN | {"mapping.cache": ALL}, HOST | SIZED),
     Line("dftl-aged", DFTL_AGED, _PLAIN | _AGED, HOST),
-    Line("dftl-counted", DFTL_COUNTED, _PLAIN | _COUNTED, HOST | CLOCKED),
+    Line("dftl-counted", DFTL_COUNTED, _PLAIN | _COUNTED, HOST | {"controller"}),
     Line("shrd", "SHRD", {}),
     Line("shrd-2m", "SHRD, 2 MiB", {"mapping.cache": "2MiB"}, SIZED),
     Line("shrd-whole", "SHRD, cache for all", {"mapping.cache": ALL}, SIZED),
     Line("shrd-unsorted", "SHRD, windows as written", {"shrd.sort_remaps": "false"}),
     Line("shrd-idle", IDLE, _IDLE, frozenset({"window"})),
     Line("shrd-aged", SHRD_AGED, _AGED),
-    Line("shrd-counted", SHRD_COUNTED, _COUNTED, CLOCKED),
+    Line("shrd-counted", SHRD_COUNTED, _COUNTED, frozenset({"controller"})),
     Line("ideal", WHOLE, _PLAIN | {"mapping.scheme": "ideal"}, HOST | SIZED),
 )
 STANDS_FOR = {

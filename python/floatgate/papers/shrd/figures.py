@@ -1,42 +1,70 @@
-"""SHRD's figures: the slides' figures, and figures over the parameters that the slides leave
-open."""
+"""SHRD's figures and tables: the slides' figures, and figures and tables over the parameters that
+the slides leave open."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
-from floatgate.papers.kit.exhibits import Bars, Exhibit, Lines, Row
-from floatgate.results.values import size
+from floatgate.papers.kit.columns import Format, digits, numbers, texts
+from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row
+from floatgate.papers.kit.numbers import mean_row, points_at, spread
+from floatgate.papers.kit.seeds import Key, grouped, mean_rows, spread_rows, values_of
+from floatgate.results.values import measured, percent, size
 
-from .domain import BURSTS, EXT4, F2FS, MIXED, OPEN, RANDOM, READS, SEQUENTIAL, STREAM
-from .reduce import Point
-from .tables import (
-    DEFAULTS,
-    PLAIN,
-    SERIES,
-    STATED,
-    Key,
-    aged,
-    chosen_of,
-    commands,
-    contour,
-    order,
-    over_seeds,
-    place_of,
-    series,
-    windows,
+from .domain import (
+    AXES,
+    BURSTS,
+    EXT4,
+    F2FS,
+    MIXED,
+    NARROW,
+    OPEN,
+    RANDOM,
+    READS,
+    SEQUENTIAL,
+    SPANS,
+    STREAM,
 )
+from .reduce import Point
+
+DEFAULTS = {axis.key: axis.default for axis in AXES}
+STATED = 30.0
+"""The factor that the slides state."""
+WINDOWS = [choice.key for choice in next(axis for axis in AXES if axis.key == "window").choices]
+SERIES = {
+    "dftl": "DFTL",
+    **{f"shrd {window}": f"SHRD, windows of {window} of the log" for window in WINDOWS},
+    "ideal": "the whole map in memory",
+}
+PLAIN = ("dftl", "shrd", "ideal")
+
+
+def series(point: Point) -> str:
+    """Returns the scheme, regardless of its cache."""
+    name = point.line.split("-")[0]
+    return f"{name} {point.window}" if name == "shrd" else name
+
+
+def label(point: Point) -> str:
+    return SERIES[series(point)]
+
+
+def chosen_of(
+    points: Iterable[Point], lines: Sequence[str], families: Sequence[str], *opened: str
+) -> list[Point]:
+    """Returns the points of these lines and families with every axis at its default, except the
+    opened axes."""
+    chosen = (p for p in points if p.line in lines and p.family in families)
+    return points_at(chosen, DEFAULTS | dict.fromkeys(opened))
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    gains = _gain_pairs(points)
-    by_seed = over_seeds(
-        [(p, value) for p, value in gains if p.line != "ideal"], **GAIN, seed=lambda p: p.seed
-    )
-    found: list[Exhibit] = [
-        _gains(_gain_rows(gains)),
-        contour(by_seed),
+    exhibits: list[Exhibit] = [
+        *_gains(points),
         _over_cache(points, "throughput", "Requests a second by map cache", "iops", ",.0f"),
         _over_cache(
             points, "loads", "Map pages loaded per page by map cache", "settled_loads", ".3f"
@@ -50,19 +78,31 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
         _over_threshold(points),
         aged(points),
     ]
-    return [exhibit for exhibit in found if exhibit.rows]
+    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
-def times_dftl(points: Sequence[Point]) -> list[tuple[Point, float]]:
-    """Returns each point with its throughput as a multiple of DFTL's at the same place and seed."""
-    base = {_same(p): p.iops for p in points if p.line == "dftl"}
-    return [(p, p.iops / base[_same(p)]) for p in points if p.line != "dftl" and _same(p) in base]
+def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
+    """Returns the function that gives a point's throughput, in bursts its mean response, as a
+    multiple of DFTL's at the same place and seed. DFTL itself has none."""
+    by_place = {_same(p): p for p in points if p.line == "dftl"}
+
+    def times(point: Point) -> float | None:
+        dftl = by_place.get(_same(point))
+        if dftl is None or point.line == "dftl":
+            return None
+        is_burst = point.family == BURSTS
+        return dftl.mean_us / point.mean_us if is_burst else point.iops / dftl.iops
+
+    return times
 
 
 def _same(point: Point) -> tuple[Any, ...]:
     """Returns the properties that a line shares with the DFTL run that it is compared with."""
-    cache = point.cache or DEFAULTS["cache"]
-    return point.trace, point.controller, cache, point.share, point.seed
+    return point.trace, point.controller, _cache(point), point.share, point.seed
+
+
+def _cache(point: Point) -> str:
+    return point.cache or DEFAULTS["cache"]
 
 
 def _panel(point: Point) -> str:
@@ -77,18 +117,15 @@ def _marked(choice: str | None, slides: str) -> str:
     return f"{choice} (the slides')" if choice == slides else str(choice)
 
 
-def _span_gib(point: Point) -> float | None:
-    return None if point.span is None else float(point.span.split()[0])
+def _size_of(axis: str) -> Key:
+    """Returns the function that gives the number in a choice such as "64 MiB", if a point has
+    one."""
 
+    def number(point: Point) -> float | None:
+        choice = getattr(point, axis)
+        return None if choice is None else float(choice.split()[0])
 
-OPENED: dict[str, str | None] = dict.fromkeys(("controller", "span", "log", "window", "cache"))
-"""The axes of the claim of 30 times, except spare space."""
-GAIN: dict[str, Key] = {
-    "controller": lambda p: p.controller,
-    "cache": lambda p: p.cache or DEFAULTS["cache"],
-    "line": lambda p: _gain_line(p),
-    "span_gib": _span_gib,
-}
+    return number
 
 
 def _gain_line(point: Point) -> str:
@@ -97,24 +134,19 @@ def _gain_line(point: Point) -> str:
     return f"{point.log}, {'bursts' if point.family == BURSTS else point.window}"
 
 
-def _gain_pairs(points: Sequence[Point]) -> list[tuple[Point, float]]:
-    """Returns each run of the claims of 30 times, as a multiple of DFTL."""
-    runs = place_of(chosen_of(points, PLAIN, RANDOM), **OPENED)
-    bursts = place_of(chosen_of(points, ("dftl", "shrd-idle"), BURSTS), **OPENED)
-    base = {_same(p): p.mean_us for p in bursts if p.line == "dftl"}
-    idle = [(p, base[_same(p)] / p.mean_us) for p in bursts if p.line != "dftl"]
-    return [*times_dftl(runs), *idle]
-
-
-def _gain_rows(pairs: Sequence[tuple[Point, float]]) -> list[Row]:
-    return [
+def _gains(points: Sequence[Point]) -> list[Exhibit]:
+    """Draws the runs of the claims of 30 times, and says where they are 30 times as fast."""
+    opened = ("controller", "span", "log", "window", "cache")
+    runs = chosen_of(points, PLAIN, (RANDOM,), *opened)
+    runs += chosen_of(points, ("dftl", "shrd-idle"), (BURSTS,), *opened)
+    times = times_dftl(runs)
+    keys: dict[str, Key] = {"cache": _cache, "line": _gain_line, "span_gib": _size_of("span")}
+    shrd = [p for p in runs if p.line != "ideal"]
+    rows = [
         {"trace": f"{row['controller']} controller, cache of {row['cache']}", **row}
-        for row in over_seeds(pairs, **GAIN)
+        for row in mean_rows(runs, times, "controller", **keys)
     ]
-
-
-def _gains(rows: list[Row]) -> Lines:
-    return Lines(
+    drawn = Lines(
         key="gain",
         title="Random writes, times DFTL",
         caption=(
@@ -129,20 +161,18 @@ def _gains(rows: list[Row]) -> Lines:
         x_text=lambda gib: _marked(f"{gib:.0f} GiB", SPAN),
         rules=(("the slides", STATED),),
     )
+    return [drawn, contour(mean_rows(shrd, times, "controller", "seed", **keys))]
 
 
 def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, style: str) -> Lines:
     lines = ("dftl", "dftl-2m", "dftl-whole", "shrd", "shrd-2m", "shrd-whole", "ideal")
-    runs = place_of(
-        chosen_of(points, lines, RANDOM), controller=None, span=None, window=None, cache=None
-    )
-    rows = over_seeds(
-        [(p, getattr(p, metric)) for p in runs],
+    rows = mean_rows(
+        chosen_of(points, lines, (RANDOM,), "controller", "span", "window", "cache"),
+        metric,
         trace=_panel,
         line=series,
         cache=lambda p: None if p.line == "ideal" else p.cache_bytes,
     )
-    several = {row["trace"] for row in rows if row["cache"] not in (None, 128 << 10)}
     return Lines(
         key=key,
         title=title,
@@ -150,7 +180,7 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
             "Writes of 4 KiB, each page as likely as the others; the slides' point has 32 GiB and "
             "a log of 64 MiB, as all here. Whiskers: 95% intervals."
         ),
-        rows=[row for row in rows if row["trace"] in several],
+        rows=_several(rows, "cache", 128 << 10),
         style=style,
         labels=SERIES,
         x="cache",
@@ -159,24 +189,29 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
     )
 
 
+def _several(rows: Sequence[Row], x: str, default: float) -> list[Row]:
+    """Returns the rows of plots that have another value of `x` than the default."""
+    several = {row["trace"] for row in rows if row[x] not in (None, default)}
+    return [row for row in rows if row["trace"] in several]
+
+
 def _latencies(points: Sequence[Point]) -> Bars:
     """Draws reads and writes of a mixed workload, at equal rates of arrival."""
-    runs = place_of(chosen_of(points, PLAIN, OPEN), controller=None, window=None)
-    rows: list[Row] = []
-    for kind in ("reads", "writes"):
-        name = f"mean_{kind.removesuffix('s')}_us"
-        found = over_seeds(
-            [(p, getattr(p, name)) for p in runs],
-            panel=lambda p: f"{p.controller} controller, {p.offered:.0f} requests a second",
-            line=series,
-        )
-        rows += [{"trace": kind, **row} for row in found]
+    runs = chosen_of(points, PLAIN, (OPEN,), "controller", "window")
+    keys: dict[str, Key] = {
+        "panel": lambda p: f"{p.controller} controller, {p.offered:.0f} requests a second",
+        "line": series,
+    }
     return Bars(
         key="latency",
         title="Mean response of mixed random reads and writes",
         axis="µs",
         caption="At equal rates of arrival, half of 4 KiB reads, over 4 GiB. Whiskers: 95%.",
-        rows=rows,
+        rows=[
+            {"trace": kind, **row}
+            for kind, metric in (("reads", "mean_read_us"), ("writes", "mean_write_us"))
+            for row in mean_rows(runs, metric, **keys)
+        ],
         style=",.0f",
         labels=SERIES,
         panel="panel",
@@ -185,16 +220,10 @@ def _latencies(points: Sequence[Point]) -> Bars:
 
 
 def _benchmarks(points: Sequence[Point]) -> Bars:
-    kinds = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, EXT4, F2FS)
-    runs = place_of(chosen_of(points, PLAIN, *kinds), controller=None, window=None)
-    rows = over_seeds(
-        times_dftl(runs),
-        controller=lambda p: p.controller,
-        trace=lambda p: p.trace,
-        line=series,
-    )
-    dftl = [(p, p.loads) for p in runs if (p.line, p.controller) == ("dftl", "prototype")]
-    loads = over_seeds(dftl, trace=lambda p: p.trace)
+    families = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, EXT4, F2FS)
+    runs = chosen_of(points, PLAIN, families, "controller", "window")
+    dftl = [p for p in runs if (p.line, p.controller) == ("dftl", "prototype")]
+    loads = mean_rows(dftl, "loads", "trace")
     return Bars(
         key="benchmarks",
         title="Throughput on every workload",
@@ -205,7 +234,7 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
             + ", ".join(f"{row['trace']} {row['value']:.4f}" for row in loads)
             + "."
         ),
-        rows=rows,
+        rows=mean_rows(runs, times_dftl(runs), "controller", "trace", line=series),
         style=".2f",
         labels={key: label for key, label in SERIES.items() if key != "dftl"},
         panel="controller",
@@ -215,21 +244,13 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
 
 
 def _over_log(points: Sequence[Point]) -> Lines:
-    runs = place_of(
-        chosen_of(points, PLAIN, RANDOM), controller=None, span=None, window=None, log=None
-    )
-    rows = over_seeds(
-        [(p, p.iops) for p in runs],
-        trace=_panel,
-        line=series,
-        log=lambda p: None if p.log is None else float(p.log.split()[0]),
-    )
-    several = {row["trace"] for row in rows if row["log"] not in (None, 64.0)}
+    runs = chosen_of(points, PLAIN, (RANDOM,), "controller", "span", "window", "log")
+    rows = mean_rows(runs, "iops", trace=_panel, line=series, log=_size_of("log"))
     return Lines(
         key="log",
         title="Requests a second by size of the log",
         caption="Random writes with a cache of 128 KiB. Whiskers: 95% intervals.",
-        rows=[row for row in rows if row["trace"] in several],
+        rows=_several(rows, "log", 64.0),
         style=",.0f",
         labels=SERIES,
         x="log",
@@ -239,21 +260,189 @@ def _over_log(points: Sequence[Point]) -> Lines:
 
 
 def _over_threshold(points: Sequence[Point]) -> Lines:
-    runs = place_of(chosen_of(points, PLAIN, EXT4, F2FS), window=None, threshold=None)
-    rows = over_seeds(
-        [(p, p.iops) for p in runs],
-        trace=lambda p: p.trace,
-        line=series,
-        threshold=lambda p: None if p.threshold is None else float(p.threshold.split()[0]),
-    )
+    runs = chosen_of(points, PLAIN, (EXT4, F2FS), "window", "threshold")
     return Lines(
         key="threshold",
         title="Requests a second by threshold",
         caption="The captures, with a cache of 1/8 of their map and the prototype's controller.",
-        rows=rows,
+        rows=mean_rows(runs, "iops", "trace", line=series, threshold=_size_of("threshold")),
         style=",.0f",
         labels=SERIES,
         x="threshold",
         x_title="Threshold",
         x_text="{:.0f} KiB".format,
     )
+
+
+def contour(rows: Sequence[Row]) -> Numbers:
+    """Shows where the gain is 30, from a row for each seed."""
+    lines: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        lines.setdefault((row["controller"], row["cache"], row["line"]), []).append(row)
+    return Numbers(
+        key="contour",
+        title="Where it is 30 times",
+        caption=(
+            "The span up to which the gain is 30 or more: for each seed between two measured ones, "
+            "in proportion on logarithmic scales, with its 95% interval over the seeds. Of "
+            f"{', '.join(NARROW)} and {', '.join(SPANS)} those that were run."
+        ),
+        rows=[
+            {"controller": controller, "cache": cache, "line": line, **_crossing(each)}
+            for (controller, cache, line), each in lines.items()
+        ],
+        columns=(
+            *texts(controller="Controller", cache="Map cache", line="Log, window"),
+            *texts(at="30 times DFTL up to a span of", most="Largest gain, times DFTL"),
+        ),
+    )
+
+
+def _crossing(rows: Sequence[Row]) -> Row:
+    """Returns the span at which the gain falls below 30, and the largest mean gain at any span."""
+    by_span: dict[float, list[float]] = {}
+    by_seed: dict[int, list[tuple[float, float]]] = {}
+    for row in sorted(rows, key=lambda row: row["span_gib"]):
+        by_span.setdefault(row["span_gib"], []).append(row["value"])
+        by_seed.setdefault(row["seed"], []).append((row["span_gib"], row["value"]))
+    most = max(by_span.values(), key=lambda gains: mean_row(gains)["value"])
+    crossings = [span for gains in by_seed.values() if (span := _falls_below(gains)) is not None]
+    if crossings:
+        at = f"{spread(crossings, digits(1))} GiB"
+        if len(crossings) < len(by_seed):
+            at += f", with {len(crossings)} of {len(by_seed)} seeds"
+    elif mean_row(most)["value"] >= STATED:
+        at = f"{max(by_span):.0f} GiB or more"
+    else:
+        at = f"none from {min(by_span):.0f} GiB on"
+    return {"at": at, "most": spread(most, digits(1))}
+
+
+def _falls_below(gains: Sequence[tuple[float, float]]) -> float | None:
+    """Returns the span at which the gain falls below 30. The spans are in ascending order."""
+    for (a, high), (b, low) in pairwise(gains):
+        if high >= STATED > low:
+            return a * math.exp(math.log(b / a) * math.log(high / STATED) / math.log(high / low))
+    return None
+
+
+SHAPE = ("span", "log", "window")
+ORDERS = {"dftl": "DFTL", "unsorted": "As written", "sorted": "Sorted"}
+
+
+def _by_order(
+    points: Sequence[Point], number: str, form: Format
+) -> Iterator[tuple[Row, list[Point]]]:
+    """Yields a number of DFTL, and of SHRD with its windows as written and sorted, by span, log
+    and window. Behind each row are SHRD's runs."""
+    lines = ("dftl", "shrd-unsorted", "shrd")
+    runs = {
+        tuple(row.values()): alike
+        for row, alike in grouped(chosen_of(points, lines, (RANDOM,), *SHAPE), "line", *SHAPE)
+    }
+    cells = {key: spread(values_of(alike, number), form) for key, alike in runs.items()}
+    for key, alike in runs.items():
+        line, *shape = key
+        if line == "shrd":
+            dftl, unsorted = ("dftl", shape[0], None, None), ("shrd-unsorted", *shape)
+            texts = (cells.get(dftl), cells.get(unsorted), cells[key])
+            yield dict(zip((*SHAPE, *ORDERS), (*shape, *texts), strict=True)), alike
+
+
+def windows(points: Sequence[Point]) -> Numbers:
+    """Returns the ablation: the map pages that a window needs, with its order and without."""
+    rows: list[Row] = []
+    for row, alike in _by_order(points, "settled_loads", digits(4)):
+        pages, map_pages = values_of(alike, "window_pages"), alike[-1].map_pages
+        form = expected_loads(mean_row(pages)["value"], map_pages)
+        rows.append(row | {"pages": spread(pages, digits(0)), "map_pages": map_pages, "form": form})
+    return Numbers(
+        key="windows",
+        title="Map pages loaded per page written, by window and order",
+        caption=(
+            "Random writes, a cache of 128 KiB; per page that has left the log, with 95% "
+            "intervals. Closed form: L (1 - (1 - 1/L)^w) / w for a window of w pages over L map "
+            "pages, each needed once."
+        ),
+        rows=rows,
+        columns=(
+            *(Column(key.capitalize(), key) for key in SHAPE),
+            Column("Pages in it", "pages"),
+            Column("Map pages", "map_pages", digits(0)),
+            *(Column(title, key) for key, title in ORDERS.items()),
+            Column("Closed form", "form", digits(4)),
+        ),
+    )
+
+
+def order(points: Sequence[Point]) -> Numbers:
+    return Numbers(
+        key="order",
+        title="Requests a second, by the order of windows",
+        caption="Random writes, a cache of 128 KiB, the prototype's controller; 95% intervals.",
+        rows=[row for row, _ in _by_order(points, "iops", digits(0)) if row["unsorted"]],
+        columns=(
+            *(Column(key.capitalize(), key) for key in SHAPE),
+            *(Column(title, key) for key, title in ORDERS.items()),
+        ),
+    )
+
+
+def expected_loads(window: float, pages: float) -> float:
+    """Returns the map pages that a window of `window` pages needs out of `pages` map pages, per
+    page in the window, under uniform writes (algorithms, 9.9)."""
+    return pages * (1 - math.pow(1 - 1 / pages, window)) / window
+
+
+def commands(points: Sequence[Point]) -> Numbers:
+    families = {point.family for point in points} - {BURSTS}
+    numbers = {"commands": 3, "packed": 1, "loads": 4, "write_backs": 4, "copies": 3}
+    keys: dict[str, Key] = {"line": label, "write_bytes": attrgetter("write_bytes")}
+    return Numbers(
+        key="commands",
+        title="Commands and map traffic",
+        caption="Loads are of map pages of 32 KiB, per page of 4 KiB written. 95% intervals.",
+        rows=spread_rows(
+            chosen_of(points, PLAIN, [*families], "controller", "window"),
+            {name: digits(number) for name, number in numbers.items()},
+            *("trace", "controller"),
+            **keys,
+        ),
+        columns=(
+            *texts(trace="Workload", controller="Controller", line="Scheme"),
+            Column("Bytes per write", "write_bytes", size),
+            *texts(commands="Commands per request", packed="Requests per twrite"),
+            *texts(loads="Map loads per page", write_backs="Map write-backs per page"),
+            Column("Copies per page", "copies"),
+        ),
+    )
+
+
+def aged(points: Sequence[Point]) -> Numbers:
+    runs = chosen_of(points, ("dftl-counted", "shrd-counted"), (RANDOM,), "window", "spare")
+    return Numbers(
+        key="aged",
+        title="Cleaning on an aged drive",
+        caption="Pages of data programmed per page written at random, cleaning's included.",
+        rows=mean_rows(runs, lambda p: 1 + p.copies, "spare", line=label),
+        columns=(
+            *texts(spare="Spare", line="Scheme"),
+            *numbers(digits(3), value="Programs per write", half="±"),
+        ),
+    )
+
+
+COLUMNS = (
+    *texts(trace="Workload", line="Scheme", controller="Controller", log="Log", window="Window"),
+    Column("Map cache", "cache_bytes", size),
+    *texts(threshold="Threshold", spare="Spare", outstanding="Outstanding"),
+    Column("Seed", "seed", str),
+    *numbers(measured, iops="Requests/s", mean_read_us="Read, µs", mean_write_us="Write, µs"),
+    Column("Commands per request", "commands", digits(3)),
+    Column("Requests per twrite", "packed", digits(1)),
+    Column("Bytes per write", "write_bytes", size),
+    Column("Map loads per page", "loads", digits(4)),
+    Column("Copies per page", "copies", digits(3)),
+    Column("Pages per window", "window_pages", digits(0)),
+    *numbers(percent, read_share="Reads", utilization="Utilization"),
+)

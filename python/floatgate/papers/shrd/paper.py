@@ -15,10 +15,9 @@ from floatgate.papers.kit.verdict_tables import by_choice, map_of
 
 from . import crash, domain
 from .claims import CLAIMS, UNCHECKED
-from .figures import figures
+from .figures import COLUMNS, figures
 from .pattern import pattern, worked_example
 from .reduce import BACKLOG, Point, reduce
-from .tables import COLUMNS
 
 NOTES = """\
 The prototype is a modified SATA drive; its geometry and map pages are those of its authors' \
@@ -35,7 +34,6 @@ An order counts from half a per cent.
 Left out of all verdicts alike: points at which a drive serves less than 95% of the requests that \
 arrive. Maps show these points. No closed loop has arrivals to fall behind.
 """
-"""Limits and conditions, one a line."""
 
 
 def _experiment(lab: Lab) -> Experiment:
@@ -49,27 +47,12 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Yields DFTL and SHRD on every workload, the bound on random writes (in full on all), and SHRD
     over logs and thresholds."""
     windows = experiment.places(("controller", "window"), full)
-    for name in (
-        domain.RANDOM,
-        domain.READS,
-        domain.MIXED,
-        domain.SEQUENTIAL,
-        domain.STREAM,
-        *domain.CAPTURED,
-    ):
-        lines = (
-            domain.DFTL,
-            domain.SHRD,
-            *((domain.WHOLE,) if full or name == domain.RANDOM else ()),
-        )
-        yield from _runs(experiment, name, lines, windows, full)
-    swept = {
-        domain.RANDOM: "log",
-        **dict.fromkeys(domain.CAPTURED if full else (domain.POSTMARK,), "threshold"),
-    }
-    known = experiment.axis("window").side(full)
-    for name, axis in swept.items():
-        places = [p for p in experiment.places((axis, "window"), True) if p["window"] in known]
+    for name in domain.LOADS:
+        bound = (domain.WHOLE,) if full or name == domain.RANDOM else ()
+        yield from _runs(experiment, name, (domain.DFTL, domain.SHRD, *bound), windows, full)
+    captures = domain.CAPTURED if full else (domain.POSTMARK,)
+    for name, axis in {domain.RANDOM: "log", **dict.fromkeys(captures, "threshold")}.items():
+        places = experiment.places((axis, "window"), full=True)
         yield from _runs(experiment, name, (domain.SHRD,), places, full)
     yield from _narrow(experiment, full)
 
@@ -93,16 +76,16 @@ def _runs(
             yield experiment.run_of(place, name, line, seed)
 
 
-def _more(found: Findings[Point]) -> More:
-    bench, experiment = found.lab.bench, found.experiment
-    losses, recovery = crash.judged(found.lab.full, bench.progress, bench.kept)
+def _more(findings: Findings[Point]) -> More:
+    bench, experiment = findings.lab.bench, findings.experiment
+    losses, recovery = crash.judged(findings.lab.full, bench.progress, bench.kept)
     captures = [work for work in experiment.workloads if work.name == domain.POSTMARK]
     return More(
         judged=[recovery],
         exhibits=[
             worked_example(),
-            *figures(found.every),
-            *(by_choice(experiment, a, found.judged) for a in ("load", "controller", "window")),
+            *figures(findings.every),
+            *(by_choice(experiment, a, findings.judged) for a in ("load", "controller", "window")),
             *(one for w in captures for one in pattern(bench, w.name, w.played, domain.LIMIT)),
             losses,
             map_of(crash.EXPERIMENT, *recovery),

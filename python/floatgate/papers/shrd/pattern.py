@@ -1,18 +1,16 @@
-"""Order in which map entries change, with SHRD and without: the slides' postmark pictures.
-
-The engine's host layer gives the order. This module only thins it and adds labels.
-"""
+"""Order in which the engine's host layer changes map entries, with SHRD and without: the slides'
+postmark pictures."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 from floatgate import _core
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers
+from floatgate.papers.kit.columns import numbers
+from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers, Row
 from floatgate.papers.kit.recorded import Request, frame_of
 from floatgate.simulation import configs
 
@@ -30,14 +28,15 @@ DOTS = 2500
 
 def pattern(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit]:
     """Returns the picture of a trace, and its numbers."""
-    found = bench.access_pattern(played, limit)
-    rows: list[dict[str, Any]] = []
-    numbers: list[dict[str, Any]] = []
-    for line, label in ORDERS.items():
-        pages = found[line]
+    orders = bench.access_pattern(played, limit)
+    log = orders["user_pages"]
+    rows: list[Row] = []
+    numbers: list[Row] = []
+    for order, label in ORDERS.items():
+        pages = orders[order]
         step = max(1, len(pages) // DOTS)
         rows += [
-            {"trace": label, "line": _where(page, found), "at": at, "page": page}
+            {"trace": label, "line": "log" if page >= log else "user", "at": at, "page": page}
             for at, page in list(enumerate(pages))[::step]
         ]
         numbers.append({"order": label, "changes": len(pages), "map_pages": _changes(pages)})
@@ -61,15 +60,11 @@ def pattern(bench: Bench, name: str, played: Played, limit: int) -> list[Exhibit
             rows=numbers,
             columns=(
                 Column("Order", "order"),
-                Column("Entries changed", "changes", lambda value: f"{value:,}"),
-                Column("Changes of the map page", "map_pages", lambda value: f"{value:,}"),
+                Column("Entries changed", "changes", "{:,}".format),
+                Column("Changes of the map page", "map_pages", "{:,}".format),
             ),
         ),
     ]
-
-
-def _where(page: int, found: dict[str, Any]) -> str:
-    return "log" if page >= found["user_pages"] else "user"
 
 
 def _changes(pages: Sequence[int]) -> int:
@@ -79,8 +74,8 @@ def _changes(pages: Sequence[int]) -> int:
 
 
 SLIDES = ((32, 1024), (765, 1025), (128, 1026), (854, 1027))
-"""The slides' example: pages in the order of their writes, and their positions in the log. The user
-has 1,024 pages, and the log begins behind them."""
+"""The slides' example: pages in the order of their writes, and their positions in the log, which
+begins behind the user's 1,024 pages."""
 ALONE = {"host.log": "1MiB", "shrd.exclude_below": "0B", "shrd.remap_threshold": "0"}
 """Packs all small writes, and remaps the log before the next request."""
 
@@ -90,12 +85,12 @@ def worked_example() -> Numbers:
     pages = [page for page, _ in SLIDES]
     # The last request writes nothing. The remap runs before it.
     requests = [*(Request(page, write=True) for page in pages), Request(0)]
-    frame = frame_of(requests, PAGE)
-    workload = _core.Workload.recorded("the slides' example", frame, 1, 1.0)
-    config = configs.resolve(DEVICE, ALONE)
-    span = SLIDES[0][1] * PAGE
-    found = json.loads(_core.access_pattern(config, workload, span_bytes=span, limit=len(requests)))
-    logged, remapped = found["with"][: len(pages)], found["with"][len(pages) :]
+    workload = _core.Workload.recorded("the slides' example", frame_of(requests, PAGE), 1, 1.0)
+    config, log = configs.resolve(DEVICE, ALONE), SLIDES[0][1]
+    orders = json.loads(
+        _core.access_pattern(config, workload, span_bytes=log * PAGE, limit=len(requests))
+    )
+    logged, remapped = orders["with"][: len(pages)], orders["with"][len(pages) :]
     return Numbers(
         key="example",
         title="The slides' worked example",
@@ -107,17 +102,14 @@ def worked_example() -> Numbers:
             {
                 "page": page,
                 "slides": slot,
-                "ours": logged[at] - found["user_pages"] + SLIDES[0][1],
+                "ours": logged[at] - orders["user_pages"] + log,
                 "remapped": remapped.index(page) + 1,
                 "in_order": sorted(pages).index(page) + 1,
             }
             for at, (page, slot) in enumerate(SLIDES)
         ],
         columns=(
-            Column("oLPN", "page", str),
-            Column("tLPN, slides", "slides", str),
-            Column("tLPN, ours", "ours", str),
-            Column("Remapped as, slides", "in_order", str),
-            Column("Remapped as, ours", "remapped", str),
+            *numbers(str, page="oLPN", slides="tLPN, slides", ours="tLPN, ours"),
+            *numbers(str, in_order="Remapped as, slides", remapped="Remapped as, ours"),
         ),
     )

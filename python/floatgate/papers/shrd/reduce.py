@@ -1,5 +1,4 @@
-"""Runs of SHRD's experiment reduced to numbers, and the filter for runs that give no
-information."""
+"""SHRD's runs reduced to numbers, and the filter for runs that give no information."""
 
 from __future__ import annotations
 
@@ -83,13 +82,15 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     written, latency = max(work.write_pages, 1), result.latency
     loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
     map_programs = TOGETHER * (result.mapping.dirty_evictions or 0)
+    cache_bytes = _core.size_bytes(result.config["mapping"]["cache"])
+    assert cache_bytes is not None, "the engine writes sizes that it reads"
     kind, *of = run.workload.split(", ")
     return Point(
         **run.named("controller", "log", "window", "cache", "outstanding", "share", "threshold"),
         family=experiment.workload(run.workload).family,
         spare=run.at("room") or run.at("spare"),
         span=of[-1] if of else None,
-        cache_bytes=_bytes(result.config["mapping"]["cache"]),
+        cache_bytes=cache_bytes,
         iops=result.throughput.iops or 0.0,
         mean_us=latency.all.mean_us or 0.0,
         mean_read_us=latency.read.mean_us,
@@ -114,12 +115,6 @@ def _offered(kind: str, of: Sequence[str]) -> float | None:
     if kind == BURSTS:
         return BURST / PERIOD
     return float(RATES[of[0]]) if kind == OPEN else None
-
-
-def _bytes(size: str) -> int:
-    found = _core.size_bytes(size)
-    assert found is not None, f"the engine writes {size!r} as a size"
-    return found
 
 
 SERVED = 0.95

@@ -1,0 +1,56 @@
+"""Measures and regions that several papers share: one line's number against another line's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from .claims import At, Measure, Point, signed
+from .columns import Format
+from .verdicts import ABOVE, TOLERANCE, Region
+
+EFFECT = 0.005
+"""Half a per cent, or half a point. A smaller change is 0 in a paper that prints whole per
+cents."""
+MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
+NEAR_ONE = Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE)
+"""Multiples of a paper's numbers with which all of them are met."""
+
+Test = tuple[tuple[str, ...], tuple[str, ...], Measure[Point], Region, Format]
+"""The end of a claim: the workloads and lines that its measure needs, the measure, the region, and
+the format of a value."""
+Of = Callable[[At[Point], str], float]
+"""Measures a number of one workload at a point."""
+
+
+def ratio(number: str, line: str, base: str) -> Of[Point]:
+    """Returns the measure of a line's number as a multiple of the base line's. A number is a field
+    of a point, here and below."""
+    return lambda at, workload: (
+        getattr(at(workload, line), number) / getattr(at(workload, base), number)
+    )
+
+
+def relative(number: str, line: str, base: str) -> Of[Point]:
+    """Returns the measure of a line's relative change from the base line."""
+    of: Of[Point] = ratio(number, line, base)
+    return lambda at, workload: of(at, workload) - 1
+
+
+def difference(number: str, line: str, base: str) -> Of[Point]:
+    return lambda at, workload: (
+        getattr(at(workload, line), number) - getattr(at(workload, base), number)
+    )
+
+
+def on(workload: str, of: Of[Point]) -> Measure[Point]:
+    return lambda at: {"": of(at, workload)}
+
+
+def multiples(numbers: Mapping[str, tuple[float, Measure[Point]]]) -> Measure[Point]:
+    """Measures each of a paper's numbers as a multiple of it. `numbers` has the stated number and
+    the measure of ours."""
+    return lambda at: {key: ours(at)[""] / stated for key, (stated, ours) in numbers.items()}
+
+
+def times(ratio: float) -> str:
+    return signed(ratio, "{:.2f} times")

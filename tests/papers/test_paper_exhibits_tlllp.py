@@ -16,8 +16,7 @@ from floatgate.papers.kit.judging import runs_of
 from floatgate.papers.tlllp.claims import CLAIMS
 from floatgate.papers.tlllp.domain import FITTED
 from floatgate.papers.tlllp.examples import figure_1, table_1
-from floatgate.papers.tlllp.figures import figures
-from floatgate.papers.tlllp.tables import tables
+from floatgate.papers.tlllp.figures import figures, tables
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 

@@ -36,14 +36,14 @@ from floatgate.papers.tlllp.domain import (
     TLLLP,
     WEBSEARCH,
     WEBSEARCH_25K,
+    workload_of,
 )
-from floatgate.papers.tlllp.figures import COLUMNS
-from floatgate.papers.tlllp.paper import PAPER, experiment_of, saturated
+from floatgate.papers.tlllp.figures import COLUMNS, bursts, saturated
+from floatgate.papers.tlllp.paper import PAPER, experiment_of
 from floatgate.papers.tlllp.reduce import BACKLOG, backlogged, node_share, reduce
-from floatgate.papers.tlllp.tables import bursts
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
-NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
+NAMES = [source.spec for source in EXCERPTS]
 
 needs_traces = pytest.mark.skipif(
     not all((TRACES / name).is_file() for name in NAMES), reason="the paper's traces are not here"
@@ -263,9 +263,8 @@ def test_the_cache_is_a_share_of_the_map_of_the_pages_touched() -> None:
 
 
 def _with_traces() -> Experiment:
-    wanted = {excerpt.source: excerpt for excerpt in EXCERPTS}
-    found, _ = find_traces(list(wanted), TRACES)
-    return experiment_of([wanted[source].workload(file) for source, file in found])
+    found, _ = find_traces(EXCERPTS, TRACES)
+    return experiment_of([workload_of(source, file) for source, file in found])
 
 
 OFF = Line("off", "TLLLP, nothing ahead", {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "none"})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from evidence import Case, Evidence
-from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Experiment, Run, Workload
+from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.papers.tlllp.claims import CLAIMS
 from floatgate.papers.tlllp.domain import (
@@ -18,12 +18,13 @@ from floatgate.papers.tlllp.domain import (
     FITTED,
     MSR,
     WEBSEARCH,
+    workload_of,
 )
 from floatgate.papers.tlllp.paper import experiment_of
 from floatgate.papers.tlllp.reduce import BACKLOG, Point
 
 WORKLOADS = (
-    *(Workload(e.source.name, e.source.family, Played(e.source.spec), e.ignores) for e in EXCERPTS),
+    *(replace(workload_of(one, Path(one.spec)), slow=frozenset()) for one in EXCERPTS),
     FITTED,
 )
 WHOLE = experiment_of(WORKLOADS)

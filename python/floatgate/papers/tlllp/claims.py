@@ -6,14 +6,12 @@ is not among the traces, so claims are tested without it, and with its stand-in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean
 
 from floatgate.papers.kit.claims import (
     At,
     Claim,
     Measure,
-    Origin,
     Premise,
     Values,
     change,
@@ -23,7 +21,20 @@ from floatgate.papers.kit.claims import (
     signed,
     stated,
 )
-from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
+from floatgate.papers.kit.columns import Format
+from floatgate.papers.kit.measures import (
+    LESS,
+    MORE,
+    NEAR_ONE,
+    Of,
+    Test,
+    difference,
+    multiples,
+    on,
+    relative,
+    times,
+)
+from floatgate.papers.kit.verdicts import Region
 
 from .domain import DFTL, EMPTY, FINANCIAL1, FINANCIAL2, FREE, MSR, NO_CACHE, TLLLP, WEBSEARCH
 from .reduce import Point
@@ -31,18 +42,9 @@ from .reduce import Point
 ALL = (FINANCIAL1, FINANCIAL2, WEBSEARCH, MSR)
 BOTH = (DFTL, TLLLP)
 
-EFFECT = 0.005
-"""Half a per cent, or half a point. A smaller change is 0 in a paper that prints whole per
-cents."""
-MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
-
-HIGH = 0.7
-"""A hit ratio is very high from here on: more than three misses in ten look-ups are not few. The
-paper gives no number."""
-VERY_LOW = 0.3
-"""A hit ratio is very low up to here. The limit mirrors `HIGH`: three hits in ten, as there three
-misses in ten."""
-
+HIGH, VERY_LOW = 0.7, 0.3
+"""A hit ratio is very high from here on, and very low up to here: three misses in ten look-ups, or
+three hits. The paper gives no number."""
 LARGE = 1 / 3
 """A share of the response time is large from here on. It is an even share, because the response
 time has three components: data, map and cleaning. A reduction by this share is a great one. The
@@ -51,36 +53,45 @@ paper gives no number."""
 DRIVE = ("start", "spare", "cache")
 TIMED = (*DRIVE, "arrivals")
 TRACES = ("financial2", "financial1", "msr")
-
-Of = Callable[[At[Point], str], float]
-"""Measures a number of a workload at a point."""
+EACH = ("baseline", "fetch", *TRACES)
 
 
 def here(at: At[Point], *without: str) -> list[str]:
-    """Returns the paper's workloads that a place has, except `without`. A place may leave out
-    Financial2."""
+    """Returns the paper's workloads at a place, which may leave out Financial2."""
     left = without if at.place["financial2"] == "stand-in" else (*without, FINANCIAL2)
     return [name for name in ALL if name not in left]
 
 
-def _each(of: Of) -> Measure[Point]:
+def _each(of: Of[Point]) -> Measure[Point]:
     return lambda at: {name: of(at, name) for name in here(at)}
 
 
-def _mean(of: Of, *without: str) -> Measure[Point]:
+def _mean(of: Of[Point], *without: str) -> Measure[Point]:
     return lambda at: {"": fmean(of(at, name) for name in here(at, *without))}
 
 
-def hit_gain(at: At[Point], name: str) -> float:
-    return at(name, TLLLP).hit_ratio - at(name, DFTL).hit_ratio
+def _ahead(name: str, of: Of[Point]) -> Measure[Point]:
+    """Measures how far the number of a workload lies above those of the other workloads."""
+    return lambda at: {f"over {other}": of(at, name) - of(at, other) for other in here(at, name)}
 
 
-def mean_change(at: At[Point], name: str) -> float:
-    return at(name, TLLLP).mean_us / at(name, DFTL).mean_us - 1
+hit_gain: Of[Point] = difference("hit_ratio", TLLLP, DFTL)
+mean_change: Of[Point] = relative("mean_us", TLLLP, DFTL)
+deviation_change: Of[Point] = relative("stdev_us", TLLLP, DFTL)
+_cost_of_nodes: Of[Point] = difference("hit_ratio", FREE, TLLLP)
+"""The hit ratio lost to the room for nodes."""
 
 
-def deviation_change(at: At[Point], name: str) -> float:
-    return at(name, TLLLP).stdev_us / at(name, DFTL).stdev_us - 1
+def _dftl_hits(at: At[Point], name: str) -> float:
+    return at(name, DFTL).hit_ratio
+
+
+def _node_share(at: At[Point], name: str) -> float:
+    return at(name, EMPTY).node_share or 0.0
+
+
+def _cleaning(at: At[Point], name: str) -> float:
+    return at(name, TLLLP).cleaning_time
 
 
 def _hits_over_time(at: At[Point], name: str) -> float:
@@ -88,29 +99,14 @@ def _hits_over_time(at: At[Point], name: str) -> float:
     return hit_gain(at, name) + mean_change(at, name)
 
 
-def _of_financial1(of: Of) -> Measure[Point]:
-    return lambda at: {"": of(at, FINANCIAL1)}
-
-
-def _websearch_ahead(at: At[Point]) -> Values:
-    own = hit_gain(at, WEBSEARCH)
-    return {f"over {name}": own - hit_gain(at, name) for name in here(at, WEBSEARCH)}
-
-
 def _msr_high(at: At[Point]) -> Values:
-    """Returns how far the hit ratio lies above the limit for high, and above the other workloads'
-    ratios."""
-    own = at(MSR, DFTL).hit_ratio
-    above = {f"over {name}": own - at(name, DFTL).hit_ratio for name in here(at, MSR)}
-    return {f"over {HIGH:.0%}": own - HIGH, **above}
+    return {f"over {HIGH:.0%}": _dftl_hits(at, MSR) - HIGH, **_ahead(MSR, _dftl_hits)(at)}
 
 
 def _websearch_low(at: At[Point]) -> Values:
-    """Returns how far the hit ratio lies below the limit for low, and below the other workloads'
-    ratios."""
-    own = at(WEBSEARCH, DFTL).hit_ratio
-    below = {f"under {name}": at(name, DFTL).hit_ratio - own for name in here(at, WEBSEARCH)}
-    return {f"under {VERY_LOW:.0%}": VERY_LOW - own, **below}
+    hits = _dftl_hits(at, WEBSEARCH)
+    below = {f"under {name}": _dftl_hits(at, name) - hits for name in here(at, WEBSEARCH)}
+    return {f"under {VERY_LOW:.0%}": VERY_LOW - hits, **below}
 
 
 def _slower_without(at: At[Point]) -> Values:
@@ -139,35 +135,13 @@ def _map_change(at: At[Point]) -> Values:
     return {kind: after / before - 1 if before else 0.0 for kind, (after, before) in pairs.items()}
 
 
-def _cost_of_nodes(at: At[Point], name: str) -> float:
-    """Returns the hit ratio lost to the room for nodes."""
-    return at(name, FREE).hit_ratio - at(name, TLLLP).hit_ratio
-
-
-def _nodes_cost_more(at: At[Point]) -> Values:
-    own = _cost_of_nodes(at, WEBSEARCH)
-    return {f"over {name}": own - _cost_of_nodes(at, name) for name in here(at, WEBSEARCH)}
-
-
-def _nodes_take_more(at: At[Point]) -> Values:
-    """Returns how far the nodes' share of the cache lies above the share on the other workloads."""
-    taken = {name: at(name, EMPTY).node_share or 0.0 for name in here(at)}
-    own = taken.pop(WEBSEARCH)
-    return {f"over {name}": own - other for name, other in taken.items()}
-
-
 NUMBERS: dict[str, tuple[float, Measure[Point]]] = {
     "mean": (-0.12, _mean(mean_change)),
-    "mean-financial1": (-0.1664, _of_financial1(mean_change)),
+    "mean-financial1": (-0.1664, on(FINANCIAL1, mean_change)),
     "deviation": (-0.15, _mean(deviation_change, FINANCIAL1)),
-    "deviation-financial1": (0.10, _of_financial1(deviation_change)),
+    "deviation-financial1": (0.10, on(FINANCIAL1, deviation_change)),
 }
 """The paper's printed numbers by the key of the claim, and ours."""
-
-
-def _all_four(at: At[Point]) -> Values:
-    """Returns our value of each of the paper's numbers, as a multiple of it."""
-    return {key: measure(at)[""] / stated for key, (stated, measure) in NUMBERS.items()}
 
 
 def _can_have(name: str, hits: float) -> Premise[Point]:
@@ -180,29 +154,17 @@ def _can_have(name: str, hits: float) -> Premise[Point]:
     )
 
 
-def _times(ratio: float) -> str:
-    return signed(ratio, "{:.2f} times")
-
-
+LOWER = "it can be seen that the average response time of TLLLP is 12% lower than that of DFTL"
 SPACE = (
     "when the local load is not very good, the extra space overhead caused by the introduction of "
     "the cache map page will be relatively large"
 )
-EACH = ("baseline", "fetch", *TRACES)
 
 
-def _claim(
-    key: str,
-    text: str,
-    origin: Origin,
-    axes: tuple[str, ...],
-    lines: tuple[str, ...],
-    measure: Measure[Point],
-    region: Region,
-    said: Callable[[float], str],
-    premise: Premise[Point] | None = None,
-) -> Claim[Point]:
-    return Claim(key, text, origin, axes, ALL, lines, measure, region, said, premise=premise)
+def _on_all(
+    lines: tuple[str, ...], measure: Measure[Point], region: Region, form: Format
+) -> Test[Point]:
+    return ALL, lines, measure, region, form
 
 
 def _number(
@@ -224,7 +186,7 @@ def _number(
 
 
 CLAIMS = (
-    _claim(
+    Claim(
         "hit-ratio",
         "TLLLP's hit ratio is above DFTL's at every cache size in every trace",
         stated(
@@ -234,35 +196,26 @@ CLAIMS = (
             "the case of the size of the mapping table cache changing.",
         ),
         (*DRIVE, "fetch", *TRACES),
-        BOTH,
-        _each(hit_gain),
-        MORE,
-        in_points,
+        *_on_all(BOTH, _each(hit_gain), MORE, in_points),
     ),
-    _claim(
+    Claim(
         "websearch-gain",
         "WebSearch gains most in hit ratio",
         stated(
             "section 3.2.1", "most", "The Websearch has the most significant increase in hit rate."
         ),
         (*DRIVE, "fetch", *TRACES),
-        BOTH,
-        _websearch_ahead,
-        MORE,
-        in_points,
+        *_on_all(BOTH, _ahead(WEBSEARCH, hit_gain), MORE, in_points),
     ),
-    _claim(
+    Claim(
         "msr-dftl",
         "DFTL's hit ratio on MSR is already very high: the highest, and 70% or more",
         stated("section 3.2.1", "very high", "The hit rate of DFTL is very high when using MSR"),
         (*DRIVE, *TRACES),
-        (DFTL,),
-        _msr_high,
-        Region(low=0.0),
-        in_points,
-        _can_have(MSR, HIGH),
+        *_on_all((DFTL,), _msr_high, Region(low=0.0), in_points),
+        premise=_can_have(MSR, HIGH),
     ),
-    _claim(
+    Claim(
         "websearch-dftl",
         "DFTL's hit ratio on WebSearch is very low: the lowest, and 30% or less",
         stated(
@@ -272,31 +225,21 @@ CLAIMS = (
             "the hit rate is very low.",
         ),
         (*DRIVE, *TRACES),
-        (DFTL,),
-        _websearch_low,
-        Region(low=0.0),
-        in_points,
-        _can_have(WEBSEARCH, VERY_LOW),
+        *_on_all((DFTL,), _websearch_low, Region(low=0.0), in_points),
+        premise=_can_have(WEBSEARCH, VERY_LOW),
     ),
-    _claim(
+    Claim(
         "order",
         "TLLLP's mean response time is below DFTL's on every trace",
-        inferred(
-            "Figure 3, section 3.2.2",
-            "below",
-            "it can be seen that the average response time of TLLLP is 12% lower than that of DFTL",
-        ),
+        inferred("Figure 3, section 3.2.2", "below", LOWER),
         (*TIMED, *EACH),
-        BOTH,
-        _each(mean_change),
-        LESS,
-        change,
+        *_on_all(BOTH, _each(mean_change), LESS, change),
     ),
     _number(
         "mean",
         "It is 12% below DFTL's on average",
         "Figure 3, section 3.2.2",
-        "it can be seen that the average response time of TLLLP is 12% lower than that of DFTL",
+        LOWER,
         ALL,
         *TRACES,
     ),
@@ -327,15 +270,12 @@ CLAIMS = (
         (FINANCIAL1,),
         "financial1",
     ),
-    _claim(
+    Claim(
         "all-four",
         "All four numbers are those of one drive and one DFTL",
         inferred("Figures 3 and 4, section 3.2.2", "one experiment"),
         (*TIMED, *EACH),
-        BOTH,
-        _all_four,
-        Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE),
-        _times,
+        *_on_all(BOTH, multiples(NUMBERS), NEAR_ONE, times),
     ),
     Claim(
         "map-financial1",
@@ -348,23 +288,16 @@ CLAIMS = (
             "write workload, and TLLLP has greatly reduced the read and write mapping",
         ),
         (*DRIVE, "baseline", "fetch", "financial1"),
-        (FINANCIAL1,),
-        BOTH,
-        _map_change,
-        Region(high=-LARGE),
-        change,
+        *((FINANCIAL1,), BOTH, _map_change, Region(high=-LARGE), change),
     ),
-    _claim(
+    Claim(
         "no-cache",
         "Without a cache the mean response time is worst on every trace",
         own("Figure 3", "worst"),
         (*TIMED, *EACH),
-        (NO_CACHE, *BOTH),
-        _slower_without,
-        MORE,
-        change,
+        *_on_all((NO_CACHE, *BOTH), _slower_without, MORE, change),
     ),
-    _claim(
+    Claim(
         "gain-smaller",
         "The mean response time gains less, in per cent, than the hit ratio, in points",
         stated(
@@ -374,12 +307,9 @@ CLAIMS = (
             "improving hit rate.",
         ),
         (*TIMED, *EACH),
-        BOTH,
-        _mean(_hits_over_time),
-        MORE,
-        in_points,
+        *_on_all(BOTH, _mean(_hits_over_time), MORE, in_points),
     ),
-    _claim(
+    Claim(
         "cleaning",
         "Cleaning is a large share of the response time: a third or more, on average",
         stated(
@@ -388,12 +318,9 @@ CLAIMS = (
             "the time in garbage is a large proportion of the response time of the SSD",
         ),
         (*TIMED, "fetch", *TRACES),
-        (TLLLP,),
-        _mean(lambda at, name: at(name, TLLLP).cleaning_time),
-        Region(low=LARGE),
-        "{:.1%}".format,
+        *_on_all((TLLLP,), _mean(_cleaning), Region(low=LARGE), "{:.1%}".format),
     ),
-    _claim(
+    Claim(
         "financial1-longest",
         "Of the workloads, Financial1 has the longest mean response time with every scheme",
         inferred(
@@ -402,30 +329,21 @@ CLAIMS = (
             "In these four workloads, the average response time of the Financial 1 is the longest.",
         ),
         (*TIMED, *EACH),
-        (NO_CACHE, *BOTH),
-        _financial1_longest,
-        MORE,
-        change,
+        *_on_all((NO_CACHE, *BOTH), _financial1_longest, MORE, change),
     ),
-    _claim(
+    Claim(
         "nodes-space",
         "On WebSearch, where locality is poor, nodes of mapping pages take the largest share of "
         "the cache",
         inferred("section 5", "relatively large", SPACE),
         ("cache", *TRACES),
-        (EMPTY,),
-        _nodes_take_more,
-        MORE,
-        in_points,
+        *_on_all((EMPTY,), _ahead(WEBSEARCH, _node_share), MORE, in_points),
     ),
-    _claim(
+    Claim(
         "nodes",
         "There nodes cost more than elsewhere, in hits that their space would buy",
         own("section 5", "relatively large"),
         ("cache", *TRACES),
-        (TLLLP, FREE),
-        _nodes_cost_more,
-        MORE,
-        in_points,
+        *_on_all((TLLLP, FREE), _ahead(WEBSEARCH, _cost_of_nodes), MORE, in_points),
     ),
 )

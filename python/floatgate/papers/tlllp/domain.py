@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from floatgate.papers.kit.batch import Played
@@ -22,24 +21,7 @@ EMPTY = "TLLLP, cache empty at first"
 """Workloads and lines of the paper. The last two lines are ours, for the cost of nodes and for the
 room that they take."""
 
-CLEANED = frozenset({"start", "spare"})
 MAPPED = frozenset({"cache"})
-COUNTED = frozenset({"start", "spare", "arrivals"})
-"""Axes that have no effect on the entries in a cache that begins empty."""
-
-
-@dataclass(frozen=True)
-class Excerpt:
-    """A trace in the directory of traces."""
-
-    source: Source
-    ignores: frozenset[str] = frozenset()
-    slow: frozenset[str] = frozenset()
-
-    def workload(self, file: Path) -> Workload:
-        source = self.source
-        played = Played(str(file), source.limit)
-        return Workload(source.name, source.family, played, self.ignores, self.slow)
 
 
 FINANCIAL1_10K, FINANCIAL1_50K = "Financial1, 10k requests", "Financial1, 50k requests"
@@ -47,23 +29,33 @@ WEBSEARCH_25K = "WebSearch, 25k requests"
 MSR_READS, MSR_BUSY = "MSR, 20% reads, 10k requests", "MSR, most throughput, 10k requests"
 
 EXCERPTS = (
-    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, "umass-financial1-10k.ascii.zst")),
-    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, "umass-financial1-50k-pages.trace.zst")),
-    # It writes 16 pages of 186,600. There is nothing to clean, regardless of start and spare space.
-    Excerpt(Source(WEBSEARCH_25K, WEBSEARCH, "umass-websearch-25k.trace.zst"), CLEANED),
-    # Spans of 0.9 GiB, which take most of the time to fill.
-    Excerpt(Source(MSR_READS, MSR, "msr-sample-rw20-80-10k.trace.zst"), slow=frozenset({"aged"})),
-    Excerpt(Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"), slow=frozenset({"aged"})),
+    Source(FINANCIAL1_10K, FINANCIAL1, "umass-financial1-10k.ascii.zst"),
+    Source(FINANCIAL1_50K, FINANCIAL1, "umass-financial1-50k-pages.trace.zst"),
+    Source(WEBSEARCH_25K, WEBSEARCH, "umass-websearch-25k.trace.zst"),
+    Source(MSR_READS, MSR, "msr-sample-rw20-80-10k.trace.zst"),
+    Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"),
 )
-
 CAPTURES = tuple(
-    Excerpt(Source(f"{name}, {limit // 1000}k requests", CAPTURED, file, limit, quick=False))
+    Source(f"{name}, {limit // 1000}k requests", CAPTURED, file, limit, quick=False)
     for name, file, limit in (
         ("pgbench on ext4", "capture-pgbench-ext4-656k.csv.zst", 100_000),
         ("RocksDB on ext4", "capture-rocksdb-ext4-905k.csv.zst", 20_000),
         ("postmark on f2fs", "capture-postmark-f2fs-996k.csv.zst", 100_000),
     )
 )
+
+
+def workload_of(source: Source, file: Path) -> Workload:
+    # WebSearch writes 16 pages of 186,600. There is nothing to clean, regardless of start and spare
+    # space. MSR has spans of 0.9 GiB, which take most of the time to fill.
+    return Workload(
+        source.name,
+        source.family,
+        Played(str(file), source.limit),
+        ignores=frozenset({"start", "spare"} if source.family == WEBSEARCH else ()),
+        slow=frozenset({"aged"} if source.family == MSR else ()),
+    )
+
 
 FITTED = Workload(
     "stand-in for Financial2",
@@ -197,7 +189,7 @@ LINES = (
             "timing": "none",
             "queue.arrivals": "closed",
         },
-        COUNTED,
+        frozenset({"start", "spare", "arrivals"}),
     ),
     Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}),
     Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, MAPPED),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 
+from floatgate.papers.kit.columns import numbers, texts
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
 from floatgate.papers.kit.recorded import Request, play
 
@@ -34,8 +36,8 @@ def figure_1() -> Numbers:
     counted = play([*before, *ASKED], PAGE, DEVICE, UNTIMED | SEVEN)
     for tpn, entries in VISITS.items():
         again = [Request(tpn * ENTRIES + entry) for entry, _ in entries]
-        found = play([*before, *ASKED, *again], PAGE, DEVICE, UNTIMED | SEVEN).mapping
-        kept = (found.hits or 0) - (counted.mapping.hits or 0)
+        replayed = play([*before, *ASKED, *again], PAGE, DEVICE, UNTIMED | SEVEN)
+        kept = (replayed.mapping.hits or 0) - (counted.mapping.hits or 0)
         rows.append(
             {
                 "page": f"TP{tpn}",
@@ -54,11 +56,9 @@ def figure_1() -> Numbers:
         f"{counted.flash.programs.map}.",
         rows=rows,
         columns=[
-            Column("Node", "page"),
-            Column("Entries", "entries"),
+            *texts(page="Node", entries="Entries"),
             Column("Mean visits", "visits", "{:.1f}".format),
-            Column("The paper", "paper"),
-            Column("Ours", "ours"),
+            *texts(paper="The paper", ours="Ours"),
         ],
         brief=False,
     )
@@ -84,26 +84,21 @@ def table_1() -> Numbers:
     """Returns windows and prefetches by Equation 1, worked out by hand, next to the engine's
     counts."""
     rows: list[Row] = []
-    for name, requests in PLAYED.items():
-        played = [Request(first, pages) for first, pages in requests]
-        for mode in ("run", "prev"):
-            loads = by_hand(requests, mode)
-            settings = UNTIMED | {"mapping.cache": "64KiB", "tlllp.fetch_mode": mode}
-            found = play(played, PAGE, DEVICE, settings)
-            rows.append(
-                {
-                    "requests": name,
-                    "mode": mode,
-                    "loads": ", ".join(
-                        f"{page}: min({fetch} + 1, {window}) = {count}"
-                        for page, fetch, window, count in loads
-                    ),
-                    "misses": len(loads),
-                    "our_misses": found.mapping.misses,
-                    "ahead": sum(count - 1 for *_, count in loads),
-                    "our_ahead": found.mapping.prefetched,
-                }
-            )
+    for (name, requests), mode in product(PLAYED.items(), ("run", "prev")):
+        loads = by_hand(requests, mode)
+        settings = UNTIMED | {"mapping.cache": "64KiB", "tlllp.fetch_mode": mode}
+        ours = play([Request(*one) for one in requests], PAGE, DEVICE, settings).mapping
+        rows.append(
+            {
+                "requests": name,
+                "mode": mode,
+                "loads": ", ".join("{}: min({} + 1, {}) = {}".format(*load) for load in loads),
+                "misses": len(loads),
+                "our_misses": ours.misses,
+                "ahead": sum(count - 1 for *_, count in loads),
+                "our_ahead": ours.prefetched,
+            }
+        )
     return Numbers(
         key="example-table-1",
         title="Table 1 and Equation 1: what is prefetched",
@@ -112,13 +107,9 @@ def table_1() -> Numbers:
         "the engine.",
         rows=rows,
         columns=[
-            Column("Requests", "requests"),
-            Column("fetch_mode", "mode"),
-            Column("Page: prefetch_num, by hand", "loads"),
-            Column("Map reads, by hand", "misses", str),
-            Column("Ours", "our_misses", str),
-            Column("Loaded ahead, by hand", "ahead", str),
-            Column("Ours", "our_ahead", str),
+            *texts(requests="Requests", mode="fetch_mode", loads="Page: prefetch_num, by hand"),
+            *numbers(str, misses="Map reads, by hand", our_misses="Ours"),
+            *numbers(str, ahead="Loaded ahead, by hand", our_ahead="Ours"),
         ],
         brief=False,
     )
@@ -126,11 +117,7 @@ def table_1() -> Numbers:
 
 def by_hand(requests: Iterable[tuple[int, int]], mode: str) -> list[tuple[int, int, int, int]]:
     """Returns for each page that misses: the page, fetch_num, the window, and the number of loaded
-    entries.
-
-    `requests` are first pages and numbers of pages. The cache is empty at first, and has room for
-    all entries.
-    """
+    entries. The cache is empty at first, and has room for all entries."""
     loads: list[tuple[int, int, int, int]] = []
     cached: set[int] = set()
     last, run, prefetched = -2, 0, 0

@@ -15,10 +15,10 @@ from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from . import domain
 from .claims import CLAIMS
 from .examples import figure_1, table_1
-from .figures import BARS, COLUMNS, OTHERS, figures
-from .reduce import BACKLOG, Point, backlogged, reduce
-from .tables import bursts, tables
+from .figures import BARS, COLUMNS, OTHERS, bursts, figures, saturated, tables
+from .reduce import BACKLOG, Point, reduce
 
+SOURCES = (*domain.EXCERPTS, *domain.CAPTURES)
 STAND_INS = (
     Workload(
         "stand-in: zipf writes", domain.FINANCIAL1, Played("zipf:span=64MiB,theta=0.99,writes=20k")
@@ -56,7 +56,6 @@ hits of WebSearch and on the map of Financial1.
 Left out of all verdicts alike: points at which a drive has a backlog, used 95% of the time with \
 1% of the response spent waiting for the queue. Maps show these points.
 """
-"""Limits and conditions, one a line."""
 
 NO_TRACES = (
     "None of the paper's traces is here: the figures are of synthetic stand-ins, which say nothing "
@@ -69,8 +68,7 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 
 def _experiment(lab: Lab) -> Experiment:
-    excerpts = {excerpt.source: excerpt for excerpt in (*domain.EXCERPTS, *domain.CAPTURES)}
-    workloads = [excerpts[source].workload(file) for source, file in lab.wanted(excerpts)]
+    workloads = [domain.workload_of(source, file) for source, file in lab.wanted(SOURCES)]
     has_traces = any(work.family != domain.CAPTURED for work in workloads)
     return experiment_of([*workloads, *([domain.FITTED] if has_traces else STAND_INS)])
 
@@ -89,31 +87,18 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
             yield from runs_at(experiment, [work], shown, BARS, full)
 
 
-def _more(found: Findings[Point]) -> More:
-    points = found.every
-    stand_ins = [] if domain.FITTED in found.experiment.workloads else [NO_TRACES]
+def _more(findings: Findings[Point]) -> More:
+    points = findings.every
+    stand_ins = [] if domain.FITTED in findings.experiment.workloads else [NO_TRACES]
     return More(
-        exhibits=[*figures(points), *tables(found), figure_1(), table_1()],
+        exhibits=[*figures(points), *tables(findings), figure_1(), table_1()],
         warnings=[*stand_ins, *saturated(points), *bursts(points)],
     )
 
 
-def saturated(points: Sequence[Point]) -> list[str]:
-    """Names traces whose requests come faster than the device can serve them, with some scheme."""
-    worst: dict[str, Point] = {}
-    for point in filter(backlogged, points):
-        known = worst.setdefault(point.trace, point)
-        worst[point.trace] = max(known, point, key=lambda point: point.queue_share)
-    return [
-        f"{name} comes faster than the device serves it: up to {point.queue_share:.0%} of the mean "
-        "response time is waiting in a backlog, whose length grows with the trace."
-        for name, point in worst.items()
-    ]
-
-
 PAPER = Paper(
     device=domain.DEVICE,
-    sources=[excerpt.source for excerpt in (*domain.EXCERPTS, *domain.CAPTURES)],
+    sources=SOURCES,
     experiment=_experiment,
     claims=CLAIMS,
     reduce=reduce,

@@ -62,6 +62,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     work, mapping, latency = result.workload, result.mapping, result.latency
     accesses = max(work.read_pages + work.write_pages, 1)
     reads, programs = result.flash.reads, result.flash.programs
+    ahead, used = mapping.prefetched, mapping.prefetch_used
     mean = latency.all.mean_us or 0.0
     return Point(
         **run.named("start", "spare", "cache", "arrivals"),
@@ -79,13 +80,9 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
         map_programs=programs.map / accesses,
         data_copies=programs.gc / accesses,
         map_copies=programs.gc_map / accesses,
-        prefetch_used=_used(mapping.prefetched, mapping.prefetch_used),
+        prefetch_used=None if not ahead or used is None else used / ahead,
         node_share=node_share(result) if run.line == STANDS_FOR[EMPTY] else None,
     )
-
-
-def _used(prefetched: int | None, used: int | None) -> float | None:
-    return used / prefetched if prefetched and used is not None else None
 
 
 def node_share(result: Result) -> float:
@@ -93,12 +90,11 @@ def node_share(result: Result) -> float:
     prefetched ones, and evictions are counted, so the difference is the number of cached entries.
     The bytes of the cache include nodes and entries."""
     mapping = result.mapping
-    assert mapping.prefetched is not None, "the engine's own policies tell all that they count"
-    assert mapping.evictions is not None, "as above"
-    assert mapping.cache_bytes, "as above, and the last entry that is looked up stays"
-    entries = mapping.misses + mapping.prefetched - mapping.evictions
-    held: int = result.config["tlllp"]["bytes_per_entry"] * entries
-    return 1 - held / mapping.cache_bytes
+    ahead, evicted, cache_bytes = mapping.prefetched, mapping.evictions, mapping.cache_bytes
+    assert ahead is not None and evicted is not None, "policies of the engine count both"
+    assert cache_bytes, "the last entry that is looked up stays"
+    entry_bytes: int = result.config["tlllp"]["bytes_per_entry"]
+    return 1 - entry_bytes * (mapping.misses + ahead - evicted) / cache_bytes
 
 
 def backlogged(point: Point) -> bool:

@@ -20,7 +20,7 @@ from floatgate.papers.eti.hot import HOT_CLAIMS
 from floatgate.papers.kit.claims import BASES, OWN, STATED, Claim, Statement
 from floatgate.papers.kit.judging import LONGEST, places_of
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
-from floatgate.papers.ncq.edges import WORST_CLAIMS
+from floatgate.papers.ncq.claims import AS_LRU
 from floatgate.papers.shrd.crash import RECOVERY
 
 NAMES = [paper.name for paper in PAPERS]
@@ -32,7 +32,7 @@ STATEMENTS: list[tuple[str, Statement]] = [
     *CLAIMS,
     *((name, claim) for name in NAMES for claim, _ in EVIDENCE[name].unchecked),
     *(("eti", claim) for claim in HOT_CLAIMS),
-    *(("ncq", claim) for claim in WORST_CLAIMS),
+    ("ncq", AS_LRU),
     ("shrd", RECOVERY),
 ]
 ALL = {"larger-modest", "larger-modest-real"}

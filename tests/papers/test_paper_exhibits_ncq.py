@@ -14,19 +14,11 @@ from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
-from floatgate.papers.ncq.claims import ALL_SIX, CLAIMS, PAPER, STATED
-from floatgate.papers.ncq.domain import FIRST, SECOND, Size, experiment_of
-from floatgate.papers.ncq.edges import (
-    WORST_CLAIMS,
-    all_speeds,
-    by_construction,
-    finer,
-    worst,
-)
+from floatgate.papers.ncq.claims import ALL_SIX, AS_LRU, CLAIMS, PAPER, STATED, by_construction
+from floatgate.papers.ncq.domain import FIRST, SECOND, all_speeds, experiment_of, finer, worst
 from floatgate.papers.ncq.examples import figure_2, table_1
-from floatgate.papers.ncq.figures import figures, law
+from floatgate.papers.ncq.figures import figures, law, tables
 from floatgate.papers.ncq.reduce import IDLE, reduce
-from floatgate.papers.ncq.tables import tables
 
 UNCHECKED = "not checked, 1 left out"
 BY_KEY = {claim.key: claim for claim in CLAIMS}
@@ -112,7 +104,7 @@ def test_how_many_of_the_six_numbers_are_met_at_once() -> None:
 
 
 def test_finer_speeds_are_on_one_span_and_on_the_preset_apart() -> None:
-    between = finer(experiment_of(Size(400, 150)))
+    between = finer(experiment_of({FIRST: 400, SECOND: 150}))
     runs = runs_of(between, [*STATED, ALL_SIX], full=True)
     assert {(run.at("span"), run.at("speed")) for run in runs} == {
         *(("192 MiB", "21 ways"), ("192 MiB", "22 ways"))
@@ -142,7 +134,7 @@ def test_a_gain_that_is_too_small_to_fall_is_not_asked(key: str, least: float) -
         assert (found.why == said) == (verdict == UNCHECKED)
 
 
-WORST = worst(experiment_of(Size(1_000, 300)))
+WORST = worst(experiment_of({FIRST: 1_000, SECOND: 300}))
 
 
 @pytest.mark.parametrize(
@@ -155,12 +147,11 @@ WORST = worst(experiment_of(Size(1_000, 300)))
     ],
 )
 def test_as_good_as_lru_in_the_worst_case(hits: float, scatter: float, verdict: str) -> None:
-    [claim] = WORST_CLAIMS
     evidence = {}
-    for run in runs_of(WORST, [claim], full=False):
+    for run in runs_of(WORST, [AS_LRU], full=False):
         gain = hits + scatter * (run.seed - 2) if run.line.startswith("ncq") else 0.0
         evidence[run] = point(run, hit_ratio=0.5 + gain, write_mb_s=100.0)
-    found = judge(WORST, claim, evidence, False, IDLE)
+    found = judge(WORST, AS_LRU, evidence, False, IDLE)
     assert found.verdict == verdict
     told = by_construction(found)
     assert (told.verdict, told.rows, told.ours) == ("not checked", (), found.ours)
@@ -168,16 +159,14 @@ def test_as_good_as_lru_in_the_worst_case(hits: float, scatter: float, verdict: 
 
 
 def test_what_was_not_run_is_not_by_construction() -> None:
-    [claim] = WORST_CLAIMS
-    found = judge(WORST, claim, {}, False, IDLE)
+    found = judge(WORST, AS_LRU, {}, False, IDLE)
     assert by_construction(found) == found
 
 
 def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
     """With records the scheme equals LRU command by command, so no number can differ. With pages,
     the command in service has pins."""
-    [claim] = WORST_CLAIMS
-    claim = replace(claim, axes=("worst", "alignment"))
+    claim = replace(AS_LRU, axes=("worst", "alignment"))
     results = WORST.simulate(Bench("ncq13", None), runs_of(WORST, [claim], full=False))
     evidence = {run: reduce(WORST, run, result) for run, result in results.items()}
     rows = judge(WORST, claim, evidence, False, IDLE).rows
@@ -187,8 +176,7 @@ def test_with_records_the_worst_case_is_lru_command_by_command() -> None:
 
 def test_the_worst_case_on_the_engine() -> None:
     """The queue has one command, and the buffer holds everything."""
-    [claim] = WORST_CLAIMS
-    claim = replace(claim, axes=("worst",))
+    claim = replace(AS_LRU, axes=("worst",))
     runs = runs_of(WORST, [claim], full=False)
     results = WORST.simulate(Bench("ncq13", None), runs)
     evidence = {run: reduce(WORST, run, result) for run, result in results.items()}

@@ -34,13 +34,12 @@ from floatgate.papers.ncq.domain import (
     RECORDS,
     SECOND,
     SIZES,
-    Size,
     experiment_of,
     sized,
     ways,
 )
+from floatgate.papers.ncq.figures import COLUMNS, asked_with, offered
 from floatgate.papers.ncq.reduce import IDLE, keeps_up, reduce
-from floatgate.papers.ncq.tables import COLUMNS, asked_with, offered
 
 BY_KEY = {claim.key: claim for claim in CLAIMS}
 HERE = {axis.key: axis.default for axis in AXES}
@@ -139,7 +138,7 @@ def test_a_block_over_several_dies() -> None:
     }
 
 
-SHORT = experiment_of(Size(2_000, 1_000))
+SHORT = experiment_of({FIRST: 2_000, SECOND: 1_000})
 
 
 FULL_QUEUE = {"otherwise": "queue kept full"}
@@ -273,7 +272,9 @@ DRAWN = ("span", "speed", "alignment")
 def test_a_quick_reproduction_has_maps_and_runs() -> None:
     """With short runs, on one drive and span."""
     one = _with(
-        experiment_of(Size(400, 150)), span=AXES[0].choice("256 MiB"), speed=AXES[1].choices[0]
+        experiment_of({FIRST: 400, SECOND: 150}),
+        span=AXES[0].choice("256 MiB"),
+        speed=AXES[1].choices[0],
     )
     one = _with(one, alignment=one.axis("alignment").choices[0])
     some = replace(paper.PAPER, experiment=one, shown=lambda *_: ())

@@ -16,7 +16,7 @@ from floatgate.papers.asa.claims import READS
 from floatgate.papers.eti.claims import MEMORY
 from floatgate.papers.eti.hot import HOT_CLAIMS
 from floatgate.papers.kit.judging import LONGEST
-from floatgate.papers.ncq.edges import WORST_CLAIMS
+from floatgate.papers.ncq.claims import AS_LRU
 from floatgate.papers.shrd.crash import RECOVERY
 from floatgate.papers.together import drives
 from floatgate.papers.together.paper import SLOW
@@ -26,7 +26,7 @@ NAMES = [paper.name for paper in PAPERS]
 EVIDENCE = {name: import_module(f"evidence.{name}").EVIDENCE for name in NAMES}
 FURTHER = {
     "eti": [MEMORY, *HOT_CLAIMS],
-    "ncq": WORST_CLAIMS,
+    "ncq": [AS_LRU],
     "shrd": [RECOVERY],
     "together": [claim for claim, _ in drives.judged({}, None)],
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 import polars as pl
 
 from floatgate import _core
+from floatgate.papers.kit.columns import texts
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
-from floatgate.papers.kit.experiment import FULL_SEEDS, QUICK_SEEDS, Experiment
+from floatgate.papers.kit.experiment import Experiment, seeds_of
 from floatgate.papers.kit.numbers import spread
 from floatgate.papers.kit.recorded import Request, play
 from floatgate.results.values import percent
@@ -23,20 +26,19 @@ OTHERS = 110
 BEFORE = {0: 10, 1: 100, 2: 130, 3: 192, 4: 260}
 """A page of each block that may be buffered earlier. R writes the pages of blocks 1 to 3."""
 SECOND_NS = 1_000_000_000
+PLAYED = ("lru", "ncq-move", "ncq")
 
 
 def figure_2() -> Numbers:
     """Shows whether a buffered block is kept for R while an earlier command forces a block out."""
-    # As printed, max_bn is the first page's block and min_bn the last page's block.
-    ends = FIRST // BLOCK, (FIRST + PAGES - 1) // BLOCK
+    first, last = FIRST // BLOCK, (FIRST + PAGES - 1) // BLOCK
     rows: list[Row] = []
     for block, page in BEFORE.items():
-        printed = block >= ends[1] and block <= ends[0]
-        right = ends[0] <= block <= ends[1]
-        row: Row = {"block": block, "printed": _said(printed), "right": _said(right)}
-        for scheme in ("lru", "ncq-move", "ncq"):
-            row[scheme] = _said(_stays(page, scheme))
-        rows.append(row)
+        # As printed, max_bn is the first page's block and min_bn the last page's block.
+        moves = {"printed": last <= block <= first, "right": first <= block <= last}
+        stays = {scheme: _stays(page, scheme) for scheme in PLAYED}
+        answers = {key: "yes" if is_so else "no" for key, is_so in (moves | stays).items()}
+        rows.append({"block": block, **answers})
     return Numbers(
         key="example-figure-2",
         title="Figure 2: the blocks that a command moves",
@@ -47,19 +49,11 @@ def figure_2() -> Numbers:
         rows=rows,
         columns=[
             Column("Block", "block", str),
-            Column("Moved, as printed", "printed"),
-            Column("Moved, names set right", "right"),
-            *(
-                Column(f"Stays with {SCHEMES[scheme][0]}", scheme)
-                for scheme in ("lru", "ncq-move", "ncq")
-            ),
+            *texts(printed="Moved, as printed", right="Moved, names set right"),
+            *(Column(f"Stays with {SCHEMES[scheme][0]}", scheme) for scheme in PLAYED),
         ],
         brief=False,
     )
-
-
-def _said(is_so: bool) -> str:
-    return "yes" if is_so else "no"
 
 
 def _stays(page: int, scheme: str) -> bool:
@@ -85,27 +79,23 @@ def _stays(page: int, scheme: str) -> bool:
 
 def table_1(experiment: Experiment, full: bool) -> Numbers:
     """Returns the paper's numbers for its workloads next to the requests that are played."""
+    [place] = experiment.places((), full)
     rows: list[Row] = []
-    place = experiment.places((), full)[0]
     for name, record in RECORDS.items():
         spec = experiment.played(experiment.run_of(place, name, sized(LRU, SMALLEST), 1)).spec
-        seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-        played = [_requests(spec, seed) for seed in seeds]
-        sizes = [_mean(one["length"]) / 1024 for one in played]
-        gaps = [_mean(one["at_ns"].diff().drop_nulls()) / 1e6 for one in played]
-        ends = [(one["offset"] + one["length"]).shift(1) for one in played]
-        follow = [_mean(one["offset"] == end) for one, end in zip(played, ends, strict=True)]
-        rate = [1.024 * size / gap for size, gap in zip(sizes, gaps, strict=True)]
+        played = [_means(spec, seed) for seed in seeds_of(full)]
+        sizes, gaps, follow = zip(*played, strict=True)
+        rates = [1.024 * size / gap for size, gap, _ in played]
         rows.append(
             {
                 "trace": name,
                 "record": f"{record >> 10} KiB",
-                "our_record": f"{_mean(pl.Series(sizes)):.0f} KiB",
+                "our_record": f"{fmean(sizes):.0f} KiB",
                 "gap": GAPS[name].replace("ms", " ms"),
                 "our_gap": spread(gaps, "{:.3f} ms".format),
                 "pattern": "random",
                 "follow": spread(follow, percent),
-                "rate": spread(rate, "{:.0f} MB/s".format),
+                "rate": spread(rates, "{:.0f} MB/s".format),
             }
         )
     return Numbers(
@@ -115,24 +105,23 @@ def table_1(experiment: Experiment, full: bool) -> Numbers:
         "95% intervals. Exponential gaps, a span of 256 MiB.",
         rows=rows,
         columns=[
-            Column("Workload", "trace"),
-            Column("Record, paper", "record"),
-            Column("Record, ours", "our_record"),
-            Column("Mean gap, paper", "gap"),
-            Column("Mean gap, ours", "our_gap"),
-            Column("Access, paper", "pattern"),
-            Column("Begin where the one before ended, ours", "follow"),
-            Column("Asked for, ours", "rate"),
+            *texts(trace="Workload", record="Record, paper", our_record="Record, ours"),
+            *texts(gap="Mean gap, paper", our_gap="Mean gap, ours", pattern="Access, paper"),
+            *texts(follow="Begin where the one before ended, ours", rate="Asked for, ours"),
         ],
         brief=False,
     )
 
 
-def _requests(spec: str, seed: int) -> pl.DataFrame:
+def _means(spec: str, seed: int) -> tuple[float, float, float]:
+    """Returns the mean KiB of the requests, the mean ms between two, and the share that begin where
+    the one before ended."""
     batches = _core.Workload.generator(spec, seed).batches(1 << 14)
-    found = pl.concat(pl.DataFrame(batch) for batch in batches)
+    requests = pl.concat(pl.DataFrame(batch) for batch in batches)
     # Differences may be negative.
-    return found.select(pl.col("at_ns", "offset", "length").cast(pl.Int64))
+    at_ns, offset, length = (requests[key].cast(pl.Int64) for key in ("at_ns", "offset", "length"))
+    follows = offset == (offset + length).shift(1)
+    return _mean(length) / 1024, _mean(at_ns.diff().drop_nulls()) / 1e6, _mean(follows)
 
 
 def _mean(series: pl.Series) -> float:

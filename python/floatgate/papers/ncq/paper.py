@@ -7,24 +7,22 @@ docs/papers/ncq.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
-from floatgate.papers.kit.claims import Judged
-from floatgate.papers.kit.exhibits import Numbers, Row
+from floatgate.papers.kit.claims import Claim, Judged, Measured
+from floatgate.papers.kit.exhibits import Numbers
 from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, investigate, runs_at
 from floatgate.papers.kit.verdict_tables import axes_table, map_of
 
-from .claims import ALL_SIX, CLAIMS, STATED, UNCHECKED
-from .domain import CLAIMED, DEVICE, FULL, QUICK, SCHEMES, SIZES, experiment_of, sized
-from .edges import WORST_CLAIMS, all_speeds, by_construction, finer, worst
+from . import domain
+from .claims import ALL_SIX, AS_LRU, CLAIMS, STATED, UNCHECKED, by_construction
 from .examples import figure_2, table_1
-from .figures import LABELS, figures
+from .figures import COLUMNS, LABELS, asked_with, figures, tables
 from .reduce import IDLE, Point, reduce
-from .tables import COLUMNS, asked_with, tables
 
 NOTES = """\
 Iometer's records are made anew, at random places, all writes. The paper states neither span nor \
@@ -49,7 +47,6 @@ results were seen.
 With --full, the table of numbers that are met at once has two more speeds on one span, between \
 those that claims are asked with.
 """
-"""Limits and conditions, one a line."""
 
 BESIDE = {
     "claims-otherwise": ("The claims with one thing taken otherwise", ("otherwise",)),
@@ -59,36 +56,37 @@ BESIDE = {
 
 
 def _experiment(lab: Lab) -> Experiment:
-    return experiment_of(FULL if lab.full else QUICK)
+    return domain.experiment_of(domain.FULL if lab.full else domain.QUICK)
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Yields the runs of figures and of the tables next to the verdicts."""
-    lines = [sized(scheme, mib) for scheme, mib in product(SCHEMES, SIZES)]
-    pair = [sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), CLAIMED)]
-    asked = [(experiment.places((), full), lines)]
-    asked += [(experiment.places(axes, full), pair) for _, axes in BESIDE.values()]
-    for places, keys in asked:
+    lines = [domain.sized(scheme, mib) for scheme, mib in product(domain.SCHEMES, domain.SIZES)]
+    pair = [domain.sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), domain.CLAIMED)]
+    drawn = [(experiment.places((), full), lines)]
+    drawn += [(experiment.places(axes, full), pair) for _, axes in BESIDE.values()]
+    for places, keys in drawn:
         yield from runs_at(experiment, experiment.workloads, places, keys, full)
 
 
-def _more(found: Findings[Point]) -> More:
-    lab, experiment, points = found.lab, found.experiment, found.every
-    edge = investigate(PAPER, lab, worst(experiment), WORST_CLAIMS)
-    others = [edge]
-    if lab.full:
-        others.append(investigate(PAPER, lab, finer(experiment), [*STATED, ALL_SIX]))
+def _more(findings: Findings[Point]) -> More:
+    lab, experiment, points = findings.lab, findings.experiment, findings.every
+    edge = investigate(PAPER, lab, domain.worst(experiment), [AS_LRU])
+    finely = (
+        [investigate(PAPER, lab, domain.finer(experiment), [*STATED, ALL_SIX])] if lab.full else []
+    )
+    others = [edge, *finely]
     return More(
         judged=[(claim, by_construction(ours)) for claim, ours in edge.judged],
         points=[point for one in others for point in one.every],
         results=[result for one in others for result in one.results.values()],
         labels=LABELS,
         exhibits=[
-            axes_table(edge.experiment, [*CLAIMS, *WORST_CLAIMS]),
+            axes_table(edge.experiment, [*CLAIMS, AS_LRU]),
             *figures(points),
             *tables(points),
-            *_met(found, [pair for one in others[1:] for pair in one.judged]),
-            *(asked_with(found, key, title, *axes) for key, (title, axes) in BESIDE.items()),
+            *_met(findings, [pair for one in finely for pair in one.judged]),
+            *(asked_with(findings, key, title, *axes) for key, (title, axes) in BESIDE.items()),
             table_1(experiment, lab.full),
             figure_2(),
             *(map_of(edge.experiment, claim, ours) for claim, ours in edge.judged if ours.rows),
@@ -96,32 +94,24 @@ def _more(found: Findings[Point]) -> More:
     )
 
 
-def _met(found: Findings[Point], between: Sequence[Judged[Point]]) -> list[Numbers]:
+def _met(findings: Findings[Point], between: Sequence[Judged[Point]]) -> list[Numbers]:
     """Shows where the six numbers are met at once, and pairs of them with the speeds in between."""
-    rows: Mapping[str, Sequence[Row]] = {claim.key: ours.rows for claim, ours in between}
+    rows = {claim.key: ours.rows for claim, ours in between}
 
-    def with_finer(judged: Judged[Point]) -> Judged[Point]:
-        claim, ours = judged
+    def with_finer(claim: Claim[Point], ours: Measured) -> Judged[Point]:
         return claim, replace(ours, rows=[*ours.rows, *rows.get(claim.key, ())])
 
-    parts = found.of(*(claim.key for claim in STATED))
+    [whole], parts = findings.of(ALL_SIX.key), findings.of(*(claim.key for claim in STATED))
+    finely = [with_finer(*part) for part in parts]
+    speeds = domain.all_speeds(findings.experiment)
     return [
-        table
-        for whole in found.of(ALL_SIX.key)
-        for table in (
-            met_at_once(
-                found.experiment,
-                with_finer(whole),
-                [with_finer(part) for part in parts],
-                all_speeds(found.experiment),
-            ),
-            met_in_pairs(whole, parts),
-        )
+        met_at_once(findings.experiment, with_finer(*whole), finely, speeds),
+        met_in_pairs(whole, parts),
     ]
 
 
 PAPER = Paper(
-    device=DEVICE,
+    device=domain.DEVICE,
     experiment=_experiment,
     claims=CLAIMS,
     reduce=reduce,

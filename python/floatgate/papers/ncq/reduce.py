@@ -1,5 +1,4 @@
-"""Runs of the NCQ-aware buffer reduced to numbers, and the filter for runs that give no
-information."""
+"""The NCQ-aware buffer's runs reduced to numbers, and the filter for idle drives."""
 
 from __future__ import annotations
 
@@ -51,15 +50,15 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     depth = int(result.config["queue"]["depth"])
     scheme, _, size = run.line.partition(", ")
     commands = result.workload.requests
+    # A default that changes nothing is no choice of the run.
+    axes = ("span", "speed", "alignment", "arrivals", "otherwise")
+    place = {axis: run.at(axis) or experiment.axis(axis).default for axis in axes}
+    place["otherwise"] = run.at("worst") or place["otherwise"]
     return Point(
         trace=run.workload,
         line=scheme,
         buffer_mib=int(size.split()[0]),
-        span=_choice(experiment, run, "span"),
-        speed=_choice(experiment, run, "speed"),
-        alignment=_choice(experiment, run, "alignment"),
-        arrivals=_choice(experiment, run, "arrivals"),
-        otherwise=run.at("worst") or _choice(experiment, run, "otherwise"),
+        **place,
         seed=run.seed,
         hit_ratio=hits,
         write_mb_s=through.write_mb_s,
@@ -71,11 +70,6 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
         partial=result.merges.partial / commands,
         full=result.merges.full / commands,
     )
-
-
-def _choice(experiment: Experiment, run: Run, axis: str) -> str:
-    """Returns the choice on an axis whose default changes nothing."""
-    return run.at(axis) or experiment.axis(axis).default
 
 
 BUSY = 0.95

@@ -9,12 +9,6 @@ from typing import Any
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-CHROMIUM = shutil.which("chromium")
-if CHROMIUM is None:
-    pytest.skip("chromium is not installed: the page cannot be seen", allow_module_level=True)
-
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -28,8 +22,13 @@ QUIET = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    """Starts Chromium. Skips the tests of pages where it or Playwright is not installed."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed: the page cannot be seen")
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=QUIET)
         yield browser
         browser.close()
 
@@ -49,14 +48,14 @@ class Seen:
     def __init__(
         self,
         browser: Any,
-        path: Path,
+        at: Path | str,
         width: int = 1280,
         scheme: str = "light",
         until: str = "drawn",
         part: str = "",
     ) -> None:
-        """Opens the page at the anchor `part`. With `until="drawn"` it waits until all plots are
-        drawn, with `"ready"` until those in sight are."""
+        """Opens a file or a URL, at the anchor `part`. With `until="drawn"` it waits until all
+        plots are drawn, with `"ready"` until those in sight are."""
         self.page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -64,7 +63,7 @@ class Seen:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.add_init_script(DRAWN_WHEN_READY)
-        self.page.goto(path.as_uri() + part)
+        self.page.goto((at.as_uri() if isinstance(at, Path) else at) + part)
         self.page.wait_for_selector(f"html[data-{until}]", state="attached", timeout=30_000)
 
     def _hear(self, message: Any) -> None:

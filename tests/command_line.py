@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import logging
 import os
 import signal
@@ -30,7 +31,27 @@ HANGS_S = 900
 UNSHOWN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 """Warnings that Python hides by default."""
 
-Done = subprocess.CompletedProcess[str]
+
+class Done(subprocess.CompletedProcess[str]):
+    """A command that has ended, with what it has printed."""
+
+    def ok(self) -> Done:
+        """Checks that the command has succeeded."""
+        assert self.returncode == 0, self.stderr
+        return self
+
+    def document(self) -> Any:
+        """Returns the JSON that the command has printed, and checks that it has succeeded."""
+        return json.loads(self.ok().stdout)
+
+    def refused(self, words: str = "") -> str:
+        """Checks that the call was wrong: one line with `words`, which is returned, and status
+        2."""
+        assert (self.returncode, self.stdout, self.stderr.count("\n")) == (2, "", 1), self.stderr
+        assert self.stderr.startswith("floatgate: ") and words in self.stderr
+        return self.stderr
+
+
 DoneBytes = subprocess.CompletedProcess[bytes]
 
 
@@ -38,23 +59,22 @@ class Hung(BaseException):
     """A command took longer than `HANGS_S`. No `except Exception` of the command can catch this."""
 
 
-def as_process(
-    folder: Path, *arguments: object, environment: Mapping[str, str] | None = None
-) -> Done:
-    """Runs `python -m floatgate` in `folder`.
+def as_process(folder: Path, *arguments: object, **options: Any) -> Done:
+    """Runs `python -m floatgate` in `folder`. The options are those of `subprocess.run`."""
+    return python("-m", "floatgate", *arguments, cwd=folder, **options)
+
+
+def python(*arguments: object, **options: Any) -> Done:
+    """Runs this Python in a process of its own.
 
     It gets exactly the variables that Python knows. Readline, which pytest imports, sets `COLUMNS`
     for child processes behind Python's back.
     """
-    return subprocess.run(
-        [sys.executable, "-m", "floatgate", *map(str, arguments)],
-        cwd=folder,
-        env=dict(os.environ if environment is None else environment),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=HANGS_S,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": dict(os.environ)}
+    texts = {"text": True, "encoding": "utf-8", "timeout": HANGS_S}
+    words = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(words, **{**pipes, **texts, **options})
+    return Done(words, done.returncode, done.stdout, done.stderr)
 
 
 def in_process(

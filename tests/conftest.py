@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shlex
@@ -13,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import browser as browser
 from command_line import Done, as_process, in_process
 from hypothesis import HealthCheck, settings
+from live_fixtures import document as document
+from live_fixtures import drive as drive
+from live_fixtures import environment as environment
+from live_fixtures import page as page
+from live_fixtures import refused as refused
+from live_fixtures import serve as serve
+from live_fixtures import serving as serving
 
 Cli = Callable[..., Done]
 
@@ -64,30 +71,9 @@ def process(tmp_path: Path) -> Cli:
     return partial(as_process, tmp_path)
 
 
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Any]:
-    """Returns a function that makes a drive of `size` bytes in the test's directory and serves it,
-    for `tests/live`."""
-    from live_drive import LiveDrive
-
-    from floatgate.live import nbdkit
-
-    if not nbdkit.PLUGIN.is_file():
-        pytest.skip("the nbdkit plugin was not built (make build)")
-    with contextlib.ExitStack() as stack:
-
-        def start(size: int, **options: Any) -> LiveDrive:
-            drive = LiveDrive(tmp_path, size, **options)
-            stack.callback(drive.end)
-            return drive.start()
-
-        yield start
-
-
 def printed(cli: Cli, command: str) -> float:
     """Returns the write amplification that a `floatgate` command prints."""
-    done = cli(*shlex.split(command)[1:], "-q")
-    assert done.returncode == 0, done.stderr
+    done = cli(*shlex.split(command)[1:], "-q").ok()
     number = re.search(r"^write amplification +([\d.]+) ", done.stdout, re.MULTILINE)
     assert number, done.stdout
     return float(number[1])

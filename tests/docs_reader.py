@@ -12,14 +12,13 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pytest
 import zstandard
 from binary_traces import capture
 from command_line import in_process
-from paths import ROOT
+from paths import DATA, ROOT, shared
+from paths import SHARED as OUTSIDE
 
-SHARED = ROOT.parent / "shared" / "traces"
-DATA = ROOT / "tests" / "data" / "traces"
+SHARED = OUTSIDE / "traces"
 
 PLACEHOLDERS = {"SIZE": "64KiB", "DIR": str(SHARED)}
 """Words in capitals that stand for a reader's choice."""
@@ -109,9 +108,7 @@ def _own(name: str) -> Callable[[Path], None]:
 
 
 def _shared(path: Path) -> None:
-    if not (SHARED / path.name).exists():
-        pytest.skip(f"{path.name} is no part of the repository, and not in {SHARED}")
-    path.symlink_to(SHARED / path.name)
+    path.symlink_to(shared(f"traces/{path.name}"))
 
 
 def _recorded(path: Path) -> None:

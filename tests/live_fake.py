@@ -12,6 +12,9 @@ from typing import Any
 
 import floatgate as fg
 
+UNITS = 900
+"""Erase units of the drive."""
+
 SPREAD = {"count": 10, "mean": 12.5, "p50": 10.0, "p99": 40.0, "p999": 55.0, "max": 60.0}
 NONE = dict.fromkeys(SPREAD, None) | {"count": 0}
 DRIVE = {"start.fill": "none", "flash.channels": 2, "flash.dies": 2, "lanes.window": "5ms"}
@@ -111,7 +114,7 @@ def status_document() -> dict[str, Any]:
     }
 
 
-def blocks_document(units: int = 64, pages: int = 32) -> dict[str, Any]:
+def blocks_document(units: int = UNITS, pages: int = 32) -> dict[str, Any]:
     """Returns the state of erase units: every fourth is free, and one is open."""
     free = [number % 4 == 3 for number in range(units)]
     sealed = [not one and number > 0 for number, one in enumerate(free)]
@@ -130,7 +133,7 @@ def blocks_document(units: int = 64, pages: int = 32) -> dict[str, Any]:
 class FakeDrive:
     """Answers on a control socket, and records the requests."""
 
-    def __init__(self, path: Path, status: dict[str, Any], units: int = 64) -> None:
+    def __init__(self, path: Path, status: dict[str, Any], units: int = UNITS) -> None:
         self.path = path
         self.status = copy.deepcopy(status)
         self.asked: list[dict[str, Any]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pytest
+from paths import ROOT
+
+import floatgate as fg
 
 STARTS_S = 60
 """Seconds after which a starting server counts as hung."""
@@ -158,3 +164,14 @@ def ticks(seconds: float) -> Iterator[None]:
     while time.monotonic() < end:
         yield
         time.sleep(0.05)
+
+
+def replay_of_the_docs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Runs the recipe of docs/live.md and returns its variables. The recipe compares the counters
+    itself."""
+    text = (ROOT / "docs" / "live.md").read_text("utf-8")
+    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
+    monkeypatch.chdir(folder)
+    names: dict[str, Any] = {"fg": fg, "Path": Path}
+    exec(recipe, names)
+    return names

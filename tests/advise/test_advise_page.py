@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
-from pathlib import Path
 
-import docs_reader
 import pytest
 from conftest import Cli, printed
+from paths import ROOT, shared
 
 import floatgate as fg
 from floatgate.advising.advice import SPARES
@@ -17,8 +16,8 @@ from floatgate.advising.calls import Calls
 from floatgate.advising.sampled import requests_of, steady_states
 from floatgate.simulation.options import RunOptions
 
-BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "advise.py"))
-TEXT = (docs_reader.ROOT / "docs" / "advise.md").read_text("utf-8")
+BENCH = runpy.run_path(str(ROOT / "benches" / "advise.py"))
+TEXT = (ROOT / "docs" / "advise.md").read_text("utf-8")
 CAPTURES = ("capture-pgbench-ext4-656k", "capture-rocksdb-ext4-905k", "capture-postmark-f2fs-996k")
 
 
@@ -62,7 +61,7 @@ def test_what_the_page_and_the_answers_say_of_the_table() -> None:
 def test_what_the_page_says_of_a_capture(name: str) -> None:
     """Compares each row except the seconds. No set of samples is more than 5 % off."""
     rows = _table()
-    for held in BENCH["held"](fg.read_trace(_capture(name))):
+    for held in BENCH["held"](fg.read_trace(shared(f"traces/{name}.csv.zst"))):
         spare, *cells = held.cells()
         assert rows[name, spare][: len(cells)] == cells
         assert max(map(abs, held.errors)) < 0.05
@@ -70,19 +69,12 @@ def test_what_the_page_says_of_a_capture(name: str) -> None:
 
 @pytest.mark.long
 def test_what_the_page_says_that_the_commands_print(cli: Cli) -> None:
-    path = _capture(CAPTURES[0])
+    path = shared(f"traces/{CAPTURES[0]}.csv.zst")
     whole = requests_of(fg.read_trace(path))
     found = amplification(whole, steady_states(whole, SPARES), Calls.of(path, RunOptions()))
     first, before = (printed(cli, command) for command in found.commands)
     last = (5 * first - 2 * before) / 3
     assert f"(5 x {first:.3f} - 2 x {before:.3f}) / 3 = {last:.2f}" in TEXT
-
-
-def _capture(name: str) -> Path:
-    path = docs_reader.SHARED / f"{name}.csv.zst"
-    if not path.exists():
-        pytest.skip(f"{path.name} is no part of the repository, and not in {docs_reader.SHARED}")
-    return path
 
 
 def _listed(rows: list[list[str]], cell: int) -> str:

@@ -203,20 +203,6 @@ def test_a_class_that_is_wrong_is_named(tmp_path: Path, table: str, words: str) 
     assert words in str(error.value)
 
 
-def test_command_refuses_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "counts.toml").write_text('timing = "none"\n', "utf-8")
-    for arguments, words in (
-        (("counts.toml", "--measure"), "counts.toml: its time is not simulated"),
-        (("no-such", "--measure"), "unknown preset `no-such`"),
-        (("--measure",), "needs the name of a device"),
-        (("classic", "--quick"), "is for --measure"),
-    ):
-        done = cli("devices", *arguments)
-        assert done.returncode == 2, arguments
-        assert words in done.stderr
-        assert done.stdout == ""
-
-
 def test_memory_that_is_not_scaled_is_told() -> None:
     cached = {**ONE_DIE, "mapping": {"scheme": "dftl", "cache": "1KiB"}}
     assert fg.measure_device(cached, quick=True).notes[1].startswith("the map cache and")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calibrate_kit import write_table
 from paths import ROOT
 
 import floatgate as fg
@@ -18,19 +19,13 @@ from floatgate.calibrate.fit import rms
 from floatgate.calibrate.work import Start, Work
 from floatgate.simulation import configs
 
-
-def _table(path: Path, rows: list[str], header: str) -> Path:
-    path.write_text("\n".join([header, *rows]) + "\n")
-    return path
-
-
 LATENCY_HEADER = ",".join(loads.NEEDED)
 LATENCY_ROW = "h0,{group},30000,35000,5249,29758,104.6,66,397,10.4,10,13"
 
 
 def test_rates_are_read(tmp_path: Path) -> None:
     rows = [LATENCY_ROW.format(group=group) for group in ("latency", "load", "all")]
-    [load] = latency.read_loads(_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
+    [load] = latency.read_loads(write_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
     assert (load.name, load.offered, load.depth) == ("h0-30000", 35000, 448)
     assert load.is_served and load.measured["r_p99_us"] == 397
     assert load.read_share == pytest.approx(0.15, abs=0.001)
@@ -40,18 +35,18 @@ def test_rates_are_read(tmp_path: Path) -> None:
     assert requests.height / seconds == pytest.approx(35000, rel=0.02)
     assert (requests["op"] == 0).mean() == pytest.approx(0.15, abs=0.005)
     with pytest.raises(fg.ConfigError, match='no rows of the group "all"'):
-        latency.read_loads(_table(tmp_path / "l.csv", rows[:1], LATENCY_HEADER))
+        latency.read_loads(write_table(tmp_path / "l.csv", rows[:1], LATENCY_HEADER))
     with pytest.raises(fg.ConfigError, match="line 2: w_p99_us is 'inf'"):
         wrong = [rows[2].replace(",13", ",inf")]
-        latency.read_loads(_table(tmp_path / "l.csv", wrong, LATENCY_HEADER))
+        latency.read_loads(write_table(tmp_path / "l.csv", wrong, LATENCY_HEADER))
     for wrong, words in (
         (rows[2].replace(",66,", ",0,"), "line 2: r_p50_us is 0; expected more"),
         (rows[2].replace(",35000,", ",9000,"), "offered_iops is 9000; expected more than the 100"),
     ):
         with pytest.raises(fg.ConfigError, match=words):
-            latency.read_loads(_table(tmp_path / "l.csv", [wrong], LATENCY_HEADER))
+            latency.read_loads(write_table(tmp_path / "l.csv", [wrong], LATENCY_HEADER))
     with pytest.raises(fg.ConfigError, match="columns group, rate_iops"):
-        latency.read_loads(_table(tmp_path / "l.csv", rows, "drive,offered_iops"))
+        latency.read_loads(write_table(tmp_path / "l.csv", rows, "drive,offered_iops"))
 
 
 def _side(total: int, iops: float) -> dict[str, Any]:
@@ -64,13 +59,35 @@ def _side(total: int, iops: float) -> dict[str, Any]:
     }
 
 
+def _job(
+    name: str = "random-read", read: float = 7000.0, write: float = 0.0, **options: str
+) -> dict[str, Any]:
+    """Returns a job of fio that ran for a minute, with these reads and writes a second."""
+    given = {"bs": "4k", "iodepth": "1", "rw": "randread", **options}
+    sides = {"read": _side(int(60 * read), read), "write": _side(int(60 * write), write)}
+    return {"jobname": name, "job options": given, **sides}
+
+
+def _fio(path: Path, *jobs: dict[str, Any]) -> Path:
+    path.write_text(json.dumps({"jobs": jobs}))
+    return path
+
+
+def _simulated(file: Path, job: dict[str, Any], device: Any, scale: int) -> Path:
+    """Writes the job with the latencies of reads that the simulator measures on a device."""
+    config = configs.resolve(device, {}).table()
+    study = latency.LatencyStudy([_fio(file, job)], config)
+    told = study.tell(study.names[0], config, scale, 1).numbers
+    times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
+    times["99.000000"] = told["r_p99_us_simulated"] * 1e3
+    job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
+    return _fio(file, job)
+
+
 def test_fio_is_read(tmp_path: Path) -> None:
-    job = {
-        "jobname": "mixed",
-        "job options": {"rate_iops": "1000,3000", "iodepth": "16", "rate_process": "poisson"},
-        "read": _side(1000, 995.0),
-        "write": _side(3000, 2990.0),
-    }
+    how = {"rate_iops": "1000,3000", "iodepth": "16", "rate_process": "poisson"}
+    job = _job("mixed", 995.0, 2985.0, **how)
+    del job["job options"]["bs"]
     file = tmp_path / "fio.json"
     file.write_text(json.dumps({"global options": {"bs": "8k"}, "jobs": [job]}))
     [load] = latency.read_loads(file)
@@ -94,21 +111,8 @@ def test_latency_under_load_is_fitted(tmp_path: Path) -> None:
         "flash": {"blocks": 4096, "channels": 4, "dies": 2, "read": "60us", "bus": "1GB/s"},
         "capacity": {"spare_factor": 0.3},
     }
-    study_start = configs.resolve(device, {}).table()
-    job = {
-        "jobname": "reads",
-        "job options": {"rw": "randread", "rate_iops": "2000", "iodepth": "4"},
-        "read": _side(2000, 2000.0),
-        "write": _side(0, 0.0),
-    }
-    file = tmp_path / "fio.json"
-    file.write_text(json.dumps({"jobs": [job]}))
-    study = latency.LatencyStudy([file], study_start)
-    told = study.tell("fio-reads", study_start, 8, 1).numbers
-    times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
-    times["99.000000"] = told["r_p99_us_simulated"] * 1e3
-    job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
-    file.write_text(json.dumps({"jobs": [job]}))
+    job = _job("reads", 2000.0, rate_iops="2000", iodepth="4")
+    file = _simulated(tmp_path / "fio.json", job, device, 8)
     found = calibrate(
         [file], device=device, fit_keys=["flash.read=20us..150us"], scale=8, noise=0.02
     )
@@ -162,7 +166,7 @@ def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
     served = ["h0,all,30000,35000,5249,29758,104.6,66,397,10.4,10,13"]
     at_knee = ["h0,all,80000,85000,5753,79208,3413,3890,6032,3862,4387,6863"]
     beyond = ["h0,all,90000,95000,5754,79387,4588,4779,6066,5120,5215,6888"]
-    file = _table(tmp_path / "l.csv", served + at_knee + beyond, LATENCY_HEADER)
+    file = write_table(tmp_path / "l.csv", served + at_knee + beyond, LATENCY_HEADER)
     config = configs.resolve(PROGRAM_UNITS, {}).table()
     study = latency.LatencyStudy([file], config)
     assert study.knee == 5754 + 79387
@@ -178,23 +182,9 @@ def test_rates_are_served_up_to_the_knee(tmp_path: Path) -> None:
 
 
 def test_a_drive_that_programs_rows_is_fitted_to_latency(tmp_path: Path) -> None:
-    job = {
-        "jobname": "mixed",
-        "job options": {
-            **{"rw": "randrw", "rate_iops": "2000,8000", "iodepth": "64"},
-            "rate_process": "poisson",
-        },
-        "read": _side(2000, 2000.0),
-        "write": _side(8000, 8000.0),
-    }
-    file = tmp_path / "fio.json"
-    file.write_text(json.dumps({"jobs": [job]}))
-    study = latency.LatencyStudy([file], configs.resolve(PROGRAM_UNITS, {}).table())
-    told = study.tell("fio-mixed", configs.resolve(PROGRAM_UNITS, {}).table(), 16, 1).numbers
-    times = {"50.000000": told["r_p50_us_simulated"] * 1e3}
-    times["99.000000"] = told["r_p99_us_simulated"] * 1e3
-    job["read"]["clat_ns"] = {"mean": told["r_mean_us_simulated"] * 1e3, "percentile": times}
-    file.write_text(json.dumps({"jobs": [job]}))
+    how = {"rw": "randrw", "rate_iops": "2000,8000", "iodepth": "64", "rate_process": "poisson"}
+    job = _job("mixed", 2000.0, 8000.0, **how)
+    file = _simulated(tmp_path / "fio.json", job, PROGRAM_UNITS, 16)
     found = calibrate(
         [file],
         device=PROGRAM_UNITS,
@@ -204,17 +194,6 @@ def test_a_drive_that_programs_rows_is_fitted_to_latency(tmp_path: Path) -> None
     )
     [one] = found.fit.fitted
     assert one.value == pytest.approx(600_000, rel=0.05)
-
-
-def _job(name: str = "random-read", read: float = 7000.0, **options: str) -> dict[str, Any]:
-    given = {"bs": "4k", "iodepth": "1", "rw": "randread", **options}
-    sides = {"read": _side(int(60 * read), read), "write": _side(0, 0.0)}
-    return {"jobname": name, "job options": given, **sides}
-
-
-def _fio(path: Path, *jobs: dict[str, Any]) -> Path:
-    path.write_text(json.dumps({"jobs": jobs}))
-    return path
 
 
 def _study(*files: Path, **tables: Any) -> latency.LatencyStudy:
@@ -304,7 +283,7 @@ def test_the_same_job_at_several_depths() -> None:
 def test_what_of_the_device_is_not_used_is_listed(tmp_path: Path) -> None:
     fio = _fio(tmp_path / "f.json", _job())
     row = LATENCY_ROW.format(group="all")
-    table = _table(tmp_path / "l.csv", [row], LATENCY_HEADER)
+    table = write_table(tmp_path / "l.csv", [row], LATENCY_HEADER)
     queue = {"depth": 64, "arrivals": "closed"}
     notes = _study(table, queue=queue, start={"fill": "none"}, timing="none").notes
     assert notes[0].startswith('timing = "none" of the device is not used')
@@ -352,26 +331,14 @@ def test_the_start_of_the_device_is_kept_for_fio(tmp_path: Path) -> None:
 def test_a_list_of_times_becomes_one(tmp_path: Path) -> None:
     device = json.loads(json.dumps(PROGRAM_UNITS))
     device["flash"]["read"] = ["30us", "40us", "50us"]
-    found = calibrate(
-        [_fio(tmp_path / "f.json", _job())],
-        device=device,
-        fit_keys=["flash.read=20us..150us"],
-        scale=64,
-        noise=0.02,
-        intervals=False,
-    )
+    how: dict[str, Any] = {"fit_keys": ["flash.read=20us..150us"], "scale": 64, "noise": 0.02}
+    file = _fio(tmp_path / "f.json", _job())
+    found = calibrate([file], device=device, intervals=False, **how)
     assert any(note.startswith("flash.read of the device is a list") for note in found.notes)
     assert isinstance(found.config["flash"]["read"], str)
     # The fit runs with the clock, so the written drive has no `timing = "none"`.
     device["timing"] = "none"
-    again = calibrate(
-        [tmp_path / "f.json"],
-        device=device,
-        fit_keys=["flash.read=20us..150us"],
-        scale=64,
-        noise=0.02,
-        intervals=False,
-    )
+    again = calibrate([file], device=device, intervals=False, **how)
     assert again.fit.fitted[0].value == found.fit.fitted[0].value
     assert 'timing = "none"' not in drive_toml(again)
 
@@ -385,7 +352,7 @@ def test_the_knee_counts_as_much_as_a_rate(tmp_path: Path) -> None:
         "h0,all,80000,85000,5753,79208,3413,3890,6032,3862,4387,6863",
         "h0,all,90000,95000,5754,79387,4588,4779,6066,5120,5215,6888",
     ]
-    file = _table(tmp_path / "l.csv", rows, LATENCY_HEADER)
+    file = write_table(tmp_path / "l.csv", rows, LATENCY_HEADER)
     study = _study(file)
     assert study.extremes(study.names) == ["h0-20000", "h0-40000", "h0-90000"]
     runs = ["h0-30000", "h0-90000"]
@@ -410,7 +377,7 @@ def test_the_null_model_of_latency(tmp_path: Path) -> None:
         row.format(rate=rate, offered=rate + 5000, writes=rate, mean=mean)
         for rate, mean in ((20000, 100), (40000, 400))
     ]
-    study = _study(_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
+    study = _study(write_table(tmp_path / "l.csv", rows, LATENCY_HEADER))
     assert study.null(["h0-20000"]) is None
     # One of four numbers is off by a factor of two, above and below the mean.
     assert study.null(study.names) == pytest.approx((0.6931**2 / 4) ** 0.5, rel=0.001)

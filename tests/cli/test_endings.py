@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import python
+from conftest import Cli
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
@@ -164,13 +166,12 @@ def test_a_signal_that_is_dropped_at_the_very_end_comes_too_late() -> None:
         "atexit.register(lambda: [time.sleep(0.5), print('whole')])\n"
         "main.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = python("-c", code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "whole\n", "")
 
 
-def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
+def test_what_is_ignored_stays_ignored() -> None:
     """`nohup floatgate ...`: the process must survive the end of its terminal."""
-    (tmp_path / "site.sh").write_text("")
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
@@ -180,7 +181,7 @@ def test_what_is_ignored_stays_ignored(tmp_path: Path) -> None:
         "cli.main = lambda: os.kill(os.getpid(), signal.SIGHUP) or whole()\n"
         "main.main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = python("-c", code)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)
 
@@ -190,55 +191,45 @@ def _closed(*numbers: int) -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("call", [("run", SMALL), ("run", SMALL, "--json"), ("devices", "classic")])
-def test_a_result_without_a_standard_output_is_a_failure(tmp_path: Path, call) -> None:
-    done = subprocess.run(
-        [*FLOATGATE, *call],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-        preexec_fn=_closed(1),
-    )
+def test_a_result_without_a_standard_output_is_a_failure(process: Cli, call) -> None:
+    done = process(*call, stdout=None, preexec_fn=_closed(1))
     assert (done.returncode, done.stderr) == (1, "floatgate: standard output: closed\n")
 
 
-def test_what_prints_nothing_needs_no_standard_output(tmp_path: Path) -> None:
+def test_what_prints_nothing_needs_no_standard_output(
+    cli: Cli, process: Cli, tmp_path: Path
+) -> None:
     """The new file may get the free descriptor number of standard output. Nothing else may be
     written to it."""
-    call = [*FLOATGATE, "trace", "generate", SMALL, "-o"]
-    subprocess.run([*call, "open.csv"], cwd=tmp_path, check=True, timeout=60)
-    done = subprocess.run(
-        [*call, "closed.csv"], cwd=tmp_path, timeout=60, preexec_fn=_closed(0, 1, 2)
-    )
-    assert done.returncode == 0
+    call = ("trace", "generate", SMALL, "-o")
+    assert cli(*call, "open.csv").returncode == 0
+    closed = {"stdout": None, "stderr": None, "preexec_fn": _closed(0, 1, 2)}
+    assert process(*call, "closed.csv", **closed).returncode == 0
     assert (tmp_path / "closed.csv").read_bytes() == (tmp_path / "open.csv").read_bytes()
 
 
-def test_messages_never_go_to_standard_output(tmp_path: Path) -> None:
+def test_messages_never_go_to_standard_output(process: Cli) -> None:
     for call, status in ((("run", "absent.csv"), 2), (("run", SMALL, "--json", "--out", "d"), 0)):
-        done = subprocess.run(
-            [*FLOATGATE, *call],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            preexec_fn=_closed(2),
-        )
+        done = process(*call, stderr=None, preexec_fn=_closed(2))
         assert done.returncode == status
         assert not done.stdout or json.loads(done.stdout)
 
 
 @pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
-@pytest.mark.parametrize("call", [("run", SMALL, "--json"), ("devices",), ("--help",)])
-def test_a_full_disk_behind_standard_output_is_a_line(tmp_path: Path, call) -> None:
+@pytest.mark.parametrize(
+    ("call", "named"),
+    [
+        (("run", SMALL, "--json"), ""),
+        (("devices",), ""),
+        (("--help",), ""),
+        (("trace", "generate", SMALL, "-o", "-"), "-: "),
+    ],
+)
+def test_a_full_disk_behind_standard_output_is_a_line(process: Cli, call, named: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [*FLOATGATE, *call], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
-        )
+        done = process(*call, stdout=full)
     assert done.returncode == 1
-    assert done.stderr.startswith("floatgate: ")
-    assert done.stderr.endswith("No space left on device\n")
-    assert done.stderr.count("\n") == 1
+    assert done.stderr == f"floatgate: {named}No space left on device\n"
 
 
 def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
@@ -266,15 +257,12 @@ def test_an_interrupted_comparison_goes_on(tmp_path: Path, cli) -> None:
     for document in (before, *kept):
         del document["sha256"]
 
-    refused = cli("compare", SMALL, *vary, "--out", "floatgate-compare")
-    assert refused.returncode == 2
-    assert "is not empty" in refused.stderr
+    cli("compare", SMALL, *vary, "--out", "floatgate-compare").refused("is not empty")
     # Without --out another comparison gets a new directory, and --resume finds this one.
     assert cli("compare", SMALL, *vary, "-q").returncode == 0
     assert (tmp_path / "floatgate-compare-2" / "report.html").is_file()
 
-    done = cli("compare", SMALL, *vary[:1], "queue.depth=1,2,4", "--resume")
-    assert done.returncode == 0, done.stderr
+    cli("compare", SMALL, *vary[:1], "queue.depth=1,2,4", "--resume").ok()
     results = json.loads((runs.parent / "results.json").read_text("utf-8"))["results"]
     assert [result["config"]["queue"]["depth"] for result in results] == [1, 2, 4]
     # Wall-clock times distinguish a reused run from a repeated one.

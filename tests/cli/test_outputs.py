@@ -1,4 +1,5 @@
-"""Outputs: existing files are safe, an input is never overwritten, devices stay devices."""
+"""Outputs: existing files are safe, an input is never overwritten, devices stay devices. A sweep
+removes the unfinished files of killed processes, and no others."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
 import pytest
+from command_line import in_process_bytes
 
+from floatgate.files import parts
 from floatgate.files.writing import write_whole
 from floatgate.traces import read_trace
 
@@ -37,33 +41,26 @@ def _names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def _refused(done: subprocess.CompletedProcess[str], expected: str) -> None:
-    assert (done.returncode, done.stdout) == (2, "")
-    assert expected in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @posix
-@pytest.mark.parametrize("name", ["x.csv", "hard.csv", "dir/../x.csv"])
-def test_an_input_is_never_the_output(cli, tmp_path: Path, csv: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("x.csv", name) for name in ("x.csv", "hard.csv", "soft.csv", "dir/../x.csv")]
+    + [("soft.csv", "x.csv")],
+)
+def test_an_input_is_never_the_output(
+    cli, tmp_path: Path, csv: Path, source: str, target: str
+) -> None:
     (tmp_path / "hard.csv").hardlink_to(csv)
-    (tmp_path / "dir").mkdir()
-    _refused(cli("trace", "import", "x.csv", "-o", name, "--force"), "is the input")
-    assert csv.read_text() == LINES
-
-
-@posix
-def test_a_link_to_the_input_is_the_input_too(cli, tmp_path: Path, csv: Path) -> None:
     (tmp_path / "soft.csv").symlink_to("x.csv")
-    _refused(cli("trace", "import", "soft.csv", "-o", "x.csv", "--force"), "is the input")
-    _refused(cli("trace", "import", "x.csv", "-o", "soft.csv", "--force"), "is the input")
+    (tmp_path / "dir").mkdir()
+    cli("trace", "import", source, "-o", target, "--force").refused("is the input")
     assert csv.read_text() == LINES
 
 
 def test_nothing_is_written_into_a_directory_of_inputs(cli, tmp_path: Path, csv: Path) -> None:
     (tmp_path / "parts").mkdir()
     assert cli("trace", "import", "x.csv", "-o", "parts/1.parquet").returncode == 0
-    _refused(cli("trace", "import", "parts", "-o", "parts/2.parquet"), "lies in it")
+    cli("trace", "import", "parts", "-o", "parts/2.parquet").refused("lies in it")
     assert _names(tmp_path / "parts") == ["1.parquet"]
 
 
@@ -73,7 +70,7 @@ def test_a_report_does_not_replace_its_input(cli, tmp_path: Path, csv: Path) -> 
     assert cli("trace", "import", "x.csv", "-o", mine).returncode == 0
     before = mine.read_bytes()
     done = cli("run", mine, "--out", "out", "--force")
-    _refused(done, "is the input")
+    done.refused("is the input")
     assert mine.read_bytes() == before
     assert _names(tmp_path / "out") == ["timeline.parquet"]
 
@@ -83,7 +80,7 @@ def test_a_drive_and_a_study_are_inputs_too(cli, tmp_path: Path, csv: Path) -> N
     drive = tmp_path / "out" / "report.html"
     drive.write_text("[flash]\npages_per_block = 32\n")
     (tmp_path / "out" / "table.csv").hardlink_to(drive)
-    _refused(cli("run", csv, "--device", drive, "--out", "out", "--force"), "is the input")
+    cli("run", csv, "--device", drive, "--out", "out", "--force").refused("is the input")
     vary = ("--vary", f"device={drive},classic")
     done = cli("compare", csv, *vary, "--out", "out", "--force")
     assert (done.returncode, "is the input" in done.stderr) == (2, True), done.stderr
@@ -93,7 +90,7 @@ def test_a_drive_and_a_study_are_inputs_too(cli, tmp_path: Path, csv: Path) -> N
     assert cli("study", study, "--out", "rows", "-q").returncode == 0
     head = (tmp_path / "rows" / "study.json").read_bytes()
     done = cli("study", "report", "rows", "--out", "rows/study.json", "--force")
-    _refused(done, "is the input, or lies in it")
+    done.refused("is the input, or lies in it")
     assert (tmp_path / "rows" / "study.json").read_bytes() == head
 
 
@@ -103,15 +100,15 @@ def test_a_socket_is_no_output(cli, tmp_path: Path, csv: Path) -> None:
 
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(tmp_path / "s.csv"))
-    _refused(cli("trace", "import", csv, "-o", "s.csv", "--force"), "is a socket")
+    cli("trace", "import", csv, "-o", "s.csv", "--force").refused("is a socket")
     assert (tmp_path / "s.csv").is_socket()
 
 
 def test_what_exists_is_replaced_by_force_alone(cli, tmp_path: Path, csv: Path) -> None:
     target = tmp_path / "made.parquet"
     target.write_text("mine")
-    _refused(cli("trace", "import", csv, "-o", target), "made.parquet: exists; --force")
-    _refused(cli("trace", "generate", SMALL, "-o", target), "made.parquet: exists; --force")
+    cli("trace", "import", csv, "-o", target).refused("made.parquet: exists; --force")
+    cli("trace", "generate", SMALL, "-o", target).refused("made.parquet: exists; --force")
     assert target.read_text() == "mine"
     assert cli("trace", "import", csv, "-o", target, "--force").returncode == 0
     assert pl.read_parquet(target).height == 4
@@ -125,7 +122,7 @@ def test_a_directory_in_use_needs_force(cli, tmp_path: Path, csv: Path, command)
     (tmp_path / "out").mkdir()
     other = tmp_path / "out" / "thesis.txt"
     other.write_text("mine")
-    _refused(cli(*command, "x.csv", "--out", "out"), "out: is not empty; --force")
+    cli(*command, "x.csv", "--out", "out").refused("out: is not empty; --force")
     assert _names(tmp_path / "out") == ["thesis.txt"]
     assert cli(*command, "x.csv", "--out", "out", "--force").returncode == 0
     assert other.read_text() == "mine"
@@ -146,7 +143,7 @@ def test_a_symbolic_link_keeps_pointing(cli, tmp_path: Path, csv: Path) -> None:
     assert cli("trace", "import", csv, "-o", link).returncode == 0
     assert link.is_symlink()
     assert pl.read_parquet(tmp_path / "there" / "data.parquet").height == 4
-    _refused(cli("trace", "import", csv, "-o", link), "exists")
+    cli("trace", "import", csv, "-o", link).refused("exists")
 
 
 @posix
@@ -173,28 +170,18 @@ def test_a_device_is_written_to_and_stays(process, csv: Path) -> None:
     reader, device = pty.openpty()
     tty.setraw(device)
     name = os.ttyname(device)
-    done = process("trace", "import", csv, "-o", name)
-    assert done.returncode == 0, done.stderr
+    process("trace", "import", csv, "-o", name).ok()
     assert os.read(reader, 4) == b"PAR1"
     assert stat.S_ISCHR(Path(name).stat().st_mode)
     os.close(device)
     os.close(reader)
 
 
-@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="no /dev/full")
-def test_a_full_device_is_a_line(tmp_path: Path) -> None:
-    call = [sys.executable, "-m", "floatgate", "trace", "generate", SMALL, "-o", "-"]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-    assert done.returncode == 1
-    assert done.stderr == "floatgate: -: No space left on device\n"
-
-
 def test_a_dash_is_standard_output(tmp_path: Path, csv: Path) -> None:
-    call = [sys.executable, "-m", "floatgate", "trace", "import", "x.csv", "-o"]
-    piped = subprocess.run([*call, "-"], cwd=tmp_path, capture_output=True, timeout=60)
+    call = ("trace", "import", "x.csv", "-o")
+    piped = in_process_bytes(tmp_path, *call, "-")
     assert piped.returncode == 0
-    subprocess.run([*call, "file.parquet", "-q"], cwd=tmp_path, check=True, timeout=60)
+    assert in_process_bytes(tmp_path, *call, "file.parquet", "-q").returncode == 0
     assert piped.stdout == (tmp_path / "file.parquet").read_bytes()
     assert b"wrote" in piped.stderr
     assert _names(tmp_path) == ["file.parquet", "x.csv"]
@@ -224,22 +211,22 @@ def test_equal_requests_are_equal_files(cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x", "x.csv.lz4", "x.parquet.gz"])
 def test_an_unknown_suffix_is_refused_with_the_known(cli, tmp_path: Path, name: str) -> None:
-    _refused(cli("trace", "generate", SMALL, "-o", name), ".parquet, .csv, .csv.gz, .csv.zst")
+    cli("trace", "generate", SMALL, "-o", name).refused(".parquet, .csv, .csv.gz, .csv.zst")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_csv_has_no_column_for_devices(cli, tmp_path: Path) -> None:
     (tmp_path / "two.disksim").write_text("0.5 0 8 8 0\n1.5 1 16 8 1\n")
-    _refused(cli("trace", "import", "two.disksim", "-o", "two.csv"), "2 devices")
+    cli("trace", "import", "two.disksim", "-o", "two.csv").refused("2 devices")
     assert _names(tmp_path) == ["two.disksim"]
 
 
 def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
     (tmp_path / "d.parquet").mkdir()
-    _refused(cli("trace", "import", csv, "-o", "d.parquet", "--force"), "is a directory")
-    _refused(cli("run", csv, "--out", "x.csv"), "is the input")
+    cli("trace", "import", csv, "-o", "d.parquet", "--force").refused("is a directory")
+    cli("run", csv, "--out", "x.csv").refused("is the input")
     (tmp_path / "notes.txt").write_text("mine")
-    _refused(cli("run", csv, "--out", "notes.txt"), "cannot be written")
+    cli("run", csv, "--out", "notes.txt").refused("cannot be written")
 
 
 @posix
@@ -253,16 +240,12 @@ def test_a_directory_is_no_file(cli, tmp_path: Path, csv: Path) -> None:
         ("compare", "x.csv", "--vary", "queue.depth=1,2", "--out", "made"),
     ],
 )
-def test_a_full_disk_is_a_line_and_leaves_nothing(tmp_path: Path, csv: Path, call) -> None:
+def test_a_full_disk_is_a_line_and_leaves_nothing(process, tmp_path: Path, csv: Path, call) -> None:
     """A limit on file size stands for the full disk: both fail in the middle of a write."""
     import resource
 
-    done = subprocess.run(
-        [sys.executable, "-m", "floatgate", *call],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
+    done = process(
+        *call,
         # The limit also applies to .pyc files: half a .pyc would break the next import.
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)),
@@ -291,3 +274,132 @@ def test_threads_that_write_at_once_leave_the_mode_of_new_files(
         list(pool.map(lambda at: write_whole(tmp_path / str(at), b"x"), range(40)))
     (tmp_path / "after").touch()
     assert len({path.stat().st_mode for path in tmp_path.iterdir()}) == 1
+
+
+LONG = "uniform:span=64MiB,writes=200M"
+SHORT = "uniform:span=16MiB,writes=2k"
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from floatgate.files import parts
+made = [parts.file(Path(".")), parts.folder(Path("."))]
+(made[1].path / "result.json").touch()
+print(flush=True)
+time.sleep(600)
+"""
+
+
+def _parts(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.name.endswith(parts.SUFFIX)}
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """Starts a process that makes an unfinished file and folder in the test's directory."""
+    command = [sys.executable, "-c", HOLD]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        yield process
+        process.kill()
+
+
+@posix
+def test_parts_of_a_process_that_runs_stay_and_of_one_that_is_gone_go(
+    tmp_path: Path, other: subprocess.Popen[str]
+) -> None:
+    made = _parts(tmp_path)
+    assert len(made) == 2
+    parts.sweep(tmp_path)
+    assert _parts(tmp_path) == made
+    mine = parts.file(tmp_path)
+    other.kill()
+    other.wait()
+    parts.sweep(tmp_path)
+    assert _parts(tmp_path) == {mine.path}, "not even its owner removes a part that is in use"
+    mine.end()
+    assert _parts(tmp_path) == set()
+
+
+@posix
+def test_nothing_else_is_swept(tmp_path: Path) -> None:
+    """The name alone does not mark a file as unfinished output: users may choose such names."""
+    for name in ("x.part", ".x.part", ".floatgate-x", "floatgate-x.part"):
+        (tmp_path / name).write_text("mine")
+    os.mkfifo(tmp_path / ".floatgate-fifo.part")
+    (tmp_path / ".floatgate-link.part").symlink_to(tmp_path / "x.part")
+    before = sorted(tmp_path.iterdir())
+    parts.sweep(tmp_path)
+    parts.sweep(tmp_path / "no such folder")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@posix
+def test_a_part_that_is_taken_for_a_left_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between creating and locking the file, another process may sweep it away."""
+    made: list[Path] = []
+
+    def swept(path: Path) -> None:
+        path.touch()
+        made.append(path)
+        if len(made) == 1:
+            parts.sweep(tmp_path)
+
+    part = parts.Part(tmp_path, swept)
+    assert (len(made), part.path.exists()) == (2, True)
+    part.end()
+
+
+@posix
+def test_a_long_name_has_room_for_its_part(tmp_path: Path) -> None:
+    write_whole(tmp_path / ("x" * 255), b"content")
+    assert [path.name for path in tmp_path.iterdir()] == ["x" * 255]
+
+
+@posix
+def test_an_error_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as error:
+        write_whole(tmp_path / "no" / "x", b"")
+    assert error.value.filename == str(tmp_path / "no" / "x")
+
+
+def _killed(folder: Path, *words: str) -> None:
+    """Runs a command until it has begun to write, and kills it."""
+    command = [sys.executable, "-m", "floatgate", *words]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 60
+        while not _parts(folder) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        process.kill()
+    assert _parts(folder)
+
+
+@posix
+@pytest.mark.parametrize(
+    "words",
+    [("trace", "generate", "-o", "x.parquet"), ("run", "--out", "new/x")],
+    ids=["a file", "a folder"],
+)
+def test_a_later_run_takes_away_what_a_killed_one_left(
+    cli, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    *command, option, out = words
+    _killed(tmp_path, *command, LONG, option, out)
+    cli(*command, SHORT, option, out).ok()
+    assert _parts(tmp_path) == set()
+    assert (tmp_path / out).exists()
+
+
+@posix
+def test_a_comparison_takes_away_parts_of_its_runs(cli, tmp_path: Path) -> None:
+    runs = tmp_path / "out" / "runs"
+    runs.mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "out", runs):
+        (folder / f"{parts.PREFIX}dead{parts.SUFFIX}").mkdir()
+        (folder / f"{parts.PREFIX}gone{parts.SUFFIX}").touch()
+    words = (SHORT, "--vary", "queue.depth=1,2", "--out", "out", "--resume")
+    cli("compare", *words).ok()
+    assert _parts(tmp_path) == set()

@@ -21,7 +21,7 @@ import typer
 from conftest import Cli
 from docs_commands import PAGES, Command, commands
 from live_process import Serve
-from paths import ROOT
+from paths import ROOT, shared
 
 from floatgate.cli import app, study
 from floatgate.live import nbdkit
@@ -273,9 +273,7 @@ def test_the_long_commands_of_a_page_run_too(page: str, reader: Reader) -> None:
 )
 def test_what_batches_of_evictions_do_to_real_traces(name: str, title: str, reader: Reader) -> None:
     """Runs the commands of docs/decisions.md with the traces of its table."""
-    if not (docs_reader.SHARED / name).exists():
-        pytest.skip(f"{name} is no part of the repository, and not in {docs_reader.SHARED}")
-    (reader.folder / "TRACE").symlink_to(docs_reader.SHARED / name)
+    (reader.folder / "TRACE").symlink_to(shared(f"traces/{name}"))
     for command in WHOLE:
         if command.page == "docs/decisions.md":
             reader.does(command)

@@ -1,20 +1,20 @@
-"""Published policies in Python, 2R and MiDAS: their gains, and the model that MiDAS uses."""
+"""Published policies in Python, 2R and MiDAS: their gains, and the model that MiDAS uses. Policies
+of installed packages: found by entry point, listed, and selected in a config."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from paths import ROOT
+from command_line import in_process
+from conftest import Cli
+from paths import ROOT, SHARED
 
 import floatgate as fg
 from floatgate.guests import midas_model
@@ -176,39 +176,26 @@ def test_groups_become_one_where_more_is_valid_than_was_predicted(valid: int, gr
     assert mine.stream_of(5) == midas_model.GROUPS - 1 - len(mine.plan.sizes)
 
 
-def test_midas_is_placement_and_victim_by_one_name(tmp_path: Path) -> None:
-    about = tmp_path / "guests-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: guests\nVersion: 1.0\n")
+def test_midas_is_placement_and_victim_by_one_name(cli: Cli, tmp_path: Path) -> None:
     text = (ROOT / "pyproject.toml").read_text("utf-8")
     points = text.partition('[project.entry-points."floatgate.policies"]\n')[2].partition("\n\n")
     lines = points[0].replace('"', "")
-    (about / "entry_points.txt").write_text(f"[floatgate.policies]\n{lines}\n")
-    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-
-    def floatgate(*arguments: str) -> subprocess.CompletedProcess[str]:
-        # A process, because Python reads `PYTHONPATH` when it starts.
-        command = [sys.executable, "-m", "floatgate", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-
-    axes = json.loads(floatgate("policies", "--json").stdout)
+    _install(tmp_path, "guests", f"[floatgate.policies]\n{lines}\n")
+    axes = json.loads(cli("policies", "--json").stdout)
     for axis in ("placement", "victim"):
         assert "python:midas" in [row["name"] for row in axes[axis]]
     run = ("run", "uniform:span=4MiB,writes=2k", "--json", "-q")
     scheme, victim = "placement.scheme=python:midas", "cleaning.victim=python:midas"
-    done = floatgate(*run, "--set", scheme, "--set", victim)
+    done = cli(*run, "--set", scheme, "--set", victim)
     assert json.loads(done.stdout)["config"]["cleaning"]["victim"] == "python:midas", done.stderr
-    alone = floatgate(*run, "--set", scheme)
+    alone = cli(*run, "--set", scheme)
     assert json.loads(alone.stdout)["config"] == json.loads(done.stdout)["config"], alone.stderr
-    greedy = floatgate(*run, "--set", scheme, "--set", "cleaning.victim=greedy")
+    greedy = cli(*run, "--set", scheme, "--set", "cleaning.victim=greedy")
     assert (greedy.returncode, greedy.stdout) == (2, "")
     assert 'expected cleaning.victim = "python:midas", or none given' in greedy.stderr
-    assert (
-        'where placement.scheme is "python:midas", too' in floatgate(*run, "--set", victim).stderr
-    )
+    assert 'where placement.scheme is "python:midas", too' in cli(*run, "--set", victim).stderr
     varied = ("compare", run[1], "--vary", "placement.scheme=single,python:midas", "--json", "-q")
-    rows = json.loads(floatgate(*varied).stdout)["results"]
+    rows = json.loads(cli(*varied).stdout)["results"]
     assert [row["config"]["cleaning"]["victim"] for row in rows] == ["greedy", "python:midas"]
 
 
@@ -229,7 +216,7 @@ def test_the_page_has_all_rows() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "spare"), TABLE)
 def test_the_page_has_what_is_measured(name: str, spare: str) -> None:
-    captures = ROOT.parent / "shared" / "traces"
+    captures = SHARED / "traces"
     if name in BENCH["CAPTURES"] and not captures.is_dir():
         pytest.skip("the captures are not here")
     assert BENCH["row"](name, spare, captures) in PAGE.splitlines()
@@ -238,3 +225,139 @@ def test_the_page_has_what_is_measured(name: str, spare: str) -> None:
 def test_a_placement_without_a_victim_policy_lends_its_name_to_none() -> None:
     with pytest.raises(fg.ConfigError, match=r"python:2r.: it is a policy for placement\.scheme"):
         fg.run(UNIFORM, set={"placement.scheme": TwoRegions(), "cleaning.victim": "python:2r"})
+
+
+CODE = '''
+import floatgate as fg
+
+class Short(fg.Placement):
+    """Short writes are hot.
+
+    More of it.
+    """
+
+    source = "a test"
+    streams = 2
+
+    def stream(self, write):
+        return int(write.request_pages <= 4)
+
+class Mute(Short):
+    streams = 3
+
+class Needy(fg.Victim):
+    def __init__(self, what):
+        pass
+
+    def pick(self, candidates):
+        return 0
+'''
+
+POINTS = """[floatgate.policies]
+short = small_policies:Short
+needy = small_policies:Needy
+mute = small_policies:Mute
+gone = small_policies:Gone
+number = small_policies:__name__
+"""
+
+OTHER_POINTS = """[floatgate.policies]
+short = small_policies:Mute
+2r = small_policies:Short
+needy = small_policies:Needy
+"""
+
+TRACE = "uniform:span=2MiB,writes=2k,seed=1"
+
+
+@pytest.fixture
+def installed(tmp_path: Path, cli: Cli) -> Cli:
+    """Returns a function that calls `floatgate` in a folder with a package, laid out as by
+    `pip install --target`."""
+    (tmp_path / "small_policies.py").write_text(CODE)
+    _install(tmp_path, "small-policies", POINTS)
+    return cli
+
+
+@pytest.fixture
+def both(installed: Cli, tmp_path: Path) -> Cli:
+    """Adds a second package that declares some of the same names."""
+    _install(tmp_path, "other-policies", OTHER_POINTS)
+    return installed
+
+
+def _install(target: Path, name: str, points: str) -> None:
+    about = target / f"{name.replace('-', '_')}-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text(points)
+
+
+def test_policies_of_packages_are_listed(installed: Cli, tmp_path: Path) -> None:
+    found = json.loads(installed("policies", "--json").stdout)
+    rows = {row["name"]: row for rows in found.values() for row in rows}
+    assert rows["python:short"] in found["placement"]
+    assert rows["python:short"]["doc"] == "Short writes are hot."
+    assert rows["python:short"]["source"] == "a test"
+    assert rows["python:mute"]["doc"] == "", "what a class says of itself is not of those below it"
+    assert "cannot be loaded: AttributeError" in rows["python:gone"]["doc"]
+    assert "expected a subclass of floatgate.Placement" in rows["python:number"]["doc"]
+    assert "Short writes are hot." in installed("policies", "python:short").stdout
+    assert "python:short" not in in_process(tmp_path.parent, "policies").stdout
+
+
+def test_a_config_names_them(installed: Cli, tmp_path: Path) -> None:
+    drive = tmp_path / "drive.toml"
+    drive.write_text('preset = "classic"\n[placement]\nscheme = "python:short"\n')
+    run = ("run", TRACE, "--json", "-q", "--set", "start.fill=random")
+    by_file = installed(*run, "--device", str(drive))
+    by_key = installed(*run, "--set", "placement.scheme=python:short")
+    built_in = installed(*run, "--set", "placement.scheme=length")
+    documents = [json.loads(done.stdout) for done in (by_file, by_key, built_in)]
+    assert documents[0]["flash"] == documents[1]["flash"] == documents[2]["flash"]
+    assert documents[0]["config"]["placement"]["streams"] == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("absent", "no installed package has this policy"),
+        ("needy", "is a policy for cleaning.victim|cannot be made"),
+        ("gone", "cannot be loaded"),
+    ],
+)
+def test_a_policy_that_cannot_be_had_is_an_error(installed: Cli, name: str, said: str) -> None:
+    error = installed("run", TRACE, "--set", f"placement.scheme=python:{name}").refused()
+    assert any(part in error for part in said.split("|")), error
+
+
+def test_policies_of_one_name_are_all_listed_with_their_packages(both: Cli) -> None:
+    found = json.loads(both("policies", "--json").stdout)["placement"]
+    rows = {
+        name: {(row["doc"], row["source"]) for row in found if row["name"] == f"python:{name}"}
+        for name in ("short", "2r")
+    }
+    assert rows["short"] == {
+        ("Short writes are hot.", "a test; of small-policies, one of 2 of this name"),
+        ("", "a test; of other-policies, one of 2 of this name"),
+    }
+    assert {source.partition("; of ")[2] for _, source in rows["2r"]} == {
+        "floatgate, one of 2 of this name",
+        "other-policies, one of 2 of this name",
+    }
+    said = both("policies", "python:short").stdout
+    assert "of small-policies" in said and "of other-policies" in said
+
+
+def test_a_name_that_several_packages_have_is_refused(both: Cli) -> None:
+    error = both("run", TRACE, "--set", "placement.scheme=python:short").refused()
+    for part in (
+        "python:short: ",
+        "small-policies (small_policies:Short)",
+        " and ",
+        "other-policies (small_policies:Mute)",
+        "expected one of them",
+    ):
+        assert part in error
+    # The same class under the same name is one policy, even if two packages declare it.
+    both("run", TRACE, "--set", "cleaning.victim=python:needy").refused("cannot be made")

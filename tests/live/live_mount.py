@@ -7,16 +7,7 @@ import subprocess
 import time
 
 from live_drive import LiveDrive
-from live_needs import program
-
-HANGS_S = 120
-
-
-def _run(*command: object, may_fail: bool = False) -> str:
-    words = [program(str(command[0])) or str(command[0]), *map(str, command[1:])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=HANGS_S)
-    assert may_fail or done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
-    return done.stdout.strip()
+from live_needs import HANGS_S, run
 
 
 class Mounted:
@@ -32,12 +23,12 @@ class Mounted:
         try:
             self._device = self._attach()
             if make:
-                _run("mke2fs", "-q", "-F", "-t", "ext4", self._device)
+                run("mke2fs", "-q", "-F", "-t", "ext4", self._device)
             # The kernel replays the journal. After that, nothing is left to repair.
-            _run("mount", self._device, self.path)
-            _run("umount", self.path)
-            _run("e2fsck", "-fn", self._device)
-            _run("mount", self._device, self.path)
+            run("mount", self._device, self.path)
+            run("umount", self.path)
+            run("e2fsck", "-fn", self._device)
+            run("mount", self._device, self.path)
         except BaseException:
             self.end()
             raise
@@ -49,7 +40,7 @@ class Mounted:
             assert time.monotonic() < end
             time.sleep(0.02)
         self._device = ""
-        return _run("losetup", "-f", "--show", self._fuse / "nbd")
+        return run("losetup", "-f", "--show", self._fuse / "nbd").strip()
 
     def freeze(self) -> None:
         """Blocks all later requests of this machine to the drive."""
@@ -57,9 +48,9 @@ class Mounted:
 
     def unmount(self) -> None:
         """Unmounts the file system in order."""
-        _run("umount", self.path)
-        _run("losetup", "-d", self._device)
-        _run("umount", self._fuse)
+        run("umount", self.path)
+        run("losetup", "-d", self._device)
+        run("umount", self._fuse)
         assert self._nbdfuse.wait(HANGS_S) == 0
 
     def cut(self) -> None:
@@ -71,7 +62,7 @@ class Mounted:
         """Unmounts the file system even if some of its layers are gone. No process may be using
         it."""
         self.cut()
-        _run("umount", self.path, may_fail=True)
+        run("umount", self.path, may_fail=True)
         if self._device:
-            _run("losetup", "-d", self._device, may_fail=True)
-        _run("umount", "-l", self._fuse, may_fail=True)
+            run("losetup", "-d", self._device, may_fail=True)
+        run("umount", "-l", self._fuse, may_fail=True)

@@ -12,6 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from floatgate.live import nbdkit
+
+HANGS_S = 300
+"""Seconds after which a program counts as hung."""
+
 PACKAGES = {
     "nbdkit": "nbdkit",
     "fio": "fio",
@@ -50,6 +55,11 @@ def needs(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(missing), reason=reason)
 
 
+needs_plugin = pytest.mark.skipif(
+    not nbdkit.PLUGIN.is_file(), reason="the nbdkit plugin was not built (make build)"
+)
+
+
 @cache
 def why_no_loop_mounts() -> str | None:
     """Returns why this process cannot mount a file system through FUSE and a loop device, or None
@@ -81,3 +91,13 @@ def needs_loop_mounts() -> None:
     why = why_no_loop_mounts()
     if why is not None:
         pytest.skip(why)
+
+
+def run(*command: object, may_fail: bool = False) -> str:
+    """Runs a program of the system, which has to succeed, and returns its output."""
+    words = [program(str(command[0])) or str(command[0]), *map(str, command[1:])]
+    done = subprocess.run(
+        words, capture_output=True, text=True, timeout=HANGS_S, env={"PATH": SYSTEM_PATH}
+    )
+    assert may_fail or done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr}"
+    return done.stdout

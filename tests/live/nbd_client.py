@@ -30,14 +30,18 @@ ERRORS |= {75: errno.EOVERFLOW, 95: errno.ENOTSUP, 108: errno.ESHUTDOWN}
 ANSWERS_S = 60
 
 
-class Disconnected(Exception):
+class Disconnected(ConnectionError):
     """The server has closed the connection."""
+
+
+class Refused(OSError):
+    """An error reply of the server, with its error number."""
 
 
 class NbdClient:
     """A connection to the export without a name. `bytes` is the size of the export."""
 
-    def __init__(self, path: Path, *, negotiate: bool = True) -> None:
+    def __init__(self, path: str | Path, *, negotiate: bool = True) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(ANSWERS_S)
         self.socket.connect(str(path))
@@ -130,12 +134,26 @@ class NbdClient:
         return self.answer(length if kind == READ else 0)[1]
 
     def read(self, offset: int, length: int) -> bytes:
-        """Reads. Fails on any error."""
+        """Reads. Raises Refused for an error."""
         self.ask(READ, offset, length)
         cookie, error, data = self.answer(length)
-        assert (cookie, error) == (1, 0)
+        assert cookie == 1
+        _raise(error)
         return data
 
-    def write(self, offset: int, data: bytes, *, flags: int = 0) -> None:
-        """Writes. Fails on any error."""
-        assert self.call(WRITE, offset, len(data), data, flags=flags) == 0
+    def write(self, offset: int, data: bytes) -> None:
+        """Writes. Raises Refused for an error, as `trim` and `flush` do."""
+        _raise(self.call(WRITE, offset, len(data), data))
+
+    def trim(self, offset: int, length: int) -> None:
+        """Trims."""
+        _raise(self.call(TRIM, offset, length))
+
+    def flush(self) -> None:
+        """Flushes."""
+        _raise(self.call(FLUSH))
+
+
+def _raise(error: int) -> None:
+    if error:
+        raise Refused(error, "refused by the server")

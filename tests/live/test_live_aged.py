@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,18 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_nbd import Nbd, Refused
-from live_process import STARTS_S, Serve, until
-from paths import ROOT
+from live_needs import needs, needs_plugin
+from live_process import STARTS_S, Serve, replay_of_the_docs, until
+from nbd_client import NbdClient, Refused
 
-import floatgate as fg
 from floatgate._core import Cancelled, ConfigError
-from floatgate.live import Live, images, nbdkit
+from floatgate.live import Live, images
 
-if shutil.which("nbdkit") is None:
-    pytest.skip("nbdkit is not installed: nothing is served", allow_module_level=True)
-if not nbdkit.PLUGIN.is_file():
-    pytest.skip("the nbdkit plugin was not built (make build)", allow_module_level=True)
+pytestmark = [needs("nbdkit"), needs_plugin]
 
 PAGE = 4096
 MIB = 1 << 20
@@ -34,7 +28,7 @@ SMALL = ("--size", "8MiB", "--set", "flash.pages_per_block=32")
 
 def _work(path: str, seed: int, count: int = 600) -> None:
     rng = random.Random(seed)
-    with Nbd(path) as client:
+    with NbdClient(path) as client:
         for _ in range(count):
             client.write(rng.randrange(8 * MIB // PAGE) * PAGE, rng.randbytes(PAGE))
         client.flush()
@@ -46,7 +40,7 @@ def test_a_recording_of_an_aged_drive_comes_to_the_same_counts(
 ) -> None:
     words = (*SMALL, *image, "--aged", "--seed", "7", "--record", "X.parquet", "--out", "kept")
     with Serve(tmp_path, *words, "--set", "mapping.scheme=dftl", "--also", "classic") as server:
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             assert client.read(0, 8 * MIB) == bytes(8 * MIB), "aged pages are zeros"
         with Live(server.ready["control"]) as live:
             before = live.status()
@@ -55,19 +49,14 @@ def test_a_recording_of_an_aged_drive_comes_to_the_same_counts(
         assert before.smart.erases_mean > 1
         _work(server.ready["socket"], 1)
         assert server.stop() == 0
-    text = (ROOT / "docs" / "live.md").read_text("utf-8")
-    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"fg": fg, "Path": Path}
-    exec(recipe, names)
-    assert names["live"].flash.erases.gc > 0, "it has to clean from the first page on"
+    live = replay_of_the_docs(tmp_path, monkeypatch)["live"]
+    assert live.flash.erases.gc > 0, "it has to clean from the first page on"
 
 
 def test_an_aged_image_says_that_it_is(tmp_path: Path, cli: Any) -> None:
     image = tmp_path / "flash.img"
     how = ("--set", "start.fill=random", "--set", "start.overwrites=1", *SMALL)
-    made = cli("image", "create", image, "--aged", *how)
-    assert made.returncode == 0, made.stderr
+    cli("image", "create", image, "--aged", *how).ok()
     about = images.info(image)
     assert about["aged"] and about["config"]["start"]["overwrites"] == 1
     assert about["pages"]["mapped"] >= 8 * MIB // PAGE
@@ -124,7 +113,7 @@ def test_host_bytes_are_those_of_the_commands(tmp_path: Path) -> None:
     words = ("--device", "qlc-capacity", "--size", "64MiB", "--web")
     small = ("--set", "flash.pages_per_block=4", "--set", "flash.superblock=4")
     with Serve(tmp_path, *words, *small) as server:
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             for page in range(100):
                 client.write(page * 65536, b"\x33" * PAGE)
                 client.read(page * 65536, PAGE)
@@ -171,6 +160,6 @@ def test_a_drive_whose_file_has_failed_says_so_everywhere(tmp_path: Path, cli: A
         assert "the image has failed: " in " ".join(status.stdout.split())
         check = cli(*control, "check")
         assert check.returncode == 1 and "the image has failed: " in check.stderr
-        with Nbd(server.ready["socket"]) as client, pytest.raises(Refused):
+        with NbdClient(server.ready["socket"]) as client, pytest.raises(Refused):
             client.read(0, PAGE)
         assert server.stop() == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import os
@@ -23,26 +24,20 @@ from typing import Any
 
 import polars as pl
 import pytest
-from live_nbd import Nbd, Refused
-from live_process import Serve, is_alive, until
+from live_needs import needs, needs_plugin
+from live_process import Serve, is_alive, replay_of_the_docs, until
+from nbd_client import NbdClient, Refused
 from paths import ROOT
 from prometheus_client.parser import text_string_to_metric_families
 
 import floatgate as fg
-from floatgate.live import Live, images, nbdkit
+from floatgate.live import Live, images
 
-if shutil.which("nbdkit") is None:
-    pytest.skip("nbdkit is not installed: nothing is served", allow_module_level=True)
-if not nbdkit.PLUGIN.is_file():
-    pytest.skip("the nbdkit plugin was not built (make build)", allow_module_level=True)
+pytestmark = [needs("nbdkit"), needs_plugin]
 
 PAGE = 4096
 MIB = 1 << 20
 SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=32")
-
-
-ESHUTDOWN = 108
-"""The protocol's error number."""
 
 
 def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[int, bytes]]:
@@ -52,7 +47,7 @@ def _pages(seed: int, count: int, span: int = 16 * MIB // PAGE) -> list[tuple[in
 
 def _write_on(path: str, seconds: float = 3.0) -> None:
     """Writes for `seconds`."""
-    with Nbd(path) as client:
+    with NbdClient(path) as client:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             client.write(0, bytes(PAGE))
@@ -60,7 +55,7 @@ def _write_on(path: str, seconds: float = 3.0) -> None:
 
 def _write_to_the_end(path: str) -> None:
     """Writes until the drive refuses a write or is gone."""
-    with contextlib.suppress(OSError), Nbd(path) as client:
+    with contextlib.suppress(OSError), NbdClient(path) as client:
         for offset, data in itertools.cycle(_pages(8, 1000)):
             client.write(offset, data)
 
@@ -70,8 +65,8 @@ def test_clients_read_what_they_wrote_and_it_is_counted(tmp_path: Path) -> None:
         assert stat.S_IMODE(Path(server.ready["socket"]).stat().st_mode) == 0o600
         assert stat.S_IMODE(Path(server.ready["control"]).stat().st_mode) == 0o600
         written = dict(_pages(1, 300))
-        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
-            assert client.size == 16 * MIB
+        with NbdClient(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+            assert client.bytes == 16 * MIB
             for offset, data in written.items():
                 client.write(offset, data)
             client.flush()
@@ -96,7 +91,7 @@ def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
     with (
         Serve(tmp_path, *SMALL) as server,
         Live(server.ready["control"]) as live,
-        Nbd(server.ready["socket"]) as client,
+        NbdClient(server.ready["socket"]) as client,
     ):
         durable, lost = _pages(2, 50), _pages(3, 50)
         for offset, data in durable:
@@ -110,8 +105,8 @@ def test_faults_and_the_plug_do_what_they_say(tmp_path: Path) -> None:
         for refused in (client.flush, lambda: client.read(0, PAGE)):
             with pytest.raises(Refused) as told:
                 refused()
-            assert told.value.errno == ESHUTDOWN
-        with Nbd(server.ready["socket"]) as again:
+            assert told.value.errno == errno.ESHUTDOWN
+        with NbdClient(server.ready["socket"]) as again:
             known = dict(durable)
             for offset, data in known.items():
                 assert again.read(offset, PAGE) in (
@@ -139,7 +134,7 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
         with Serve(tmp_path, "--image", "a.img", "--socket", "other.sock") as second:
             assert (second.ready, second.status) == ({}, 1)
             assert "a.img" in second.said and "use" in second.said
-        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+        with NbdClient(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
             for offset, page in data.items():
                 client.write(offset, page)
             client.flush()
@@ -151,7 +146,10 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
             until(lambda: not is_alive(server.ready["nbdkit_pid"]), 30)
     for name in ("a.img", "copy.img"):
         assert images.check(tmp_path / name)["problem_count"] == 0
-        with Serve(tmp_path, "--image", name) as server, Nbd(server.ready["socket"]) as client:
+        with (
+            Serve(tmp_path, "--image", name) as server,
+            NbdClient(server.ready["socket"]) as client,
+        ):
             assert all(client.read(offset, PAGE) == page for offset, page in data.items())
             begin = time.monotonic()
             assert server.stop(signal.SIGINT) == 0, "nor does it now"
@@ -165,10 +163,9 @@ def test_an_image_keeps_what_was_flushed_through_any_end(tmp_path: Path) -> None
 def test_what_a_server_writes_is_its_owners_alone(tmp_path: Path, cli: Any, umask: int) -> None:
     words = ("--image", "a.img", "--record", "x.parquet", "--ready-file", "ready")
     with Serve(tmp_path, *words, *SMALL, umask=umask) as server:
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             client.write(0, bytes(PAGE))
-        done = cli("ctl", "--control", server.ready["control"], "snapshot", "copy.img")
-        assert done.returncode == 0, done.stderr
+        cli("ctl", "--control", server.ready["control"], "snapshot", "copy.img").ok()
         made = ["a.img", "copy.img", "x.parquet.part", "ready"]
         made += [server.ready["socket"], server.ready["control"]]
         modes = {name: f"{stat.S_IMODE((tmp_path / name).stat().st_mode):o}" for name in made}
@@ -180,7 +177,7 @@ def test_the_log_of_a_life_outlives_a_killed_nbdkit(tmp_path: Path) -> None:
     for killed in range(1, 3):
         with Serve(tmp_path, "--image", "a.img", *SMALL) as server:
             assert stat.S_IMODE((tmp_path / "a.img").stat().st_mode) == 0o600
-            with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+            with NbdClient(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
                 assert live.smart().unsafe_shutdowns == killed - 1
                 for page in range(100):
                     client.write(page * PAGE, bytes([7]) * PAGE)
@@ -209,17 +206,6 @@ def test_keys_that_clients_need_are_in_the_uri(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
-def _replay_of_the_docs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Runs the recipe of docs/live.md and returns its variables. The recipe compares the counters
-    itself."""
-    text = (ROOT / "docs" / "live.md").read_text("utf-8")
-    [recipe] = re.findall(r"```python\n(live = .*?)```", text, re.DOTALL)
-    monkeypatch.chdir(folder)
-    names: dict[str, Any] = {"fg": fg, "Path": Path}
-    exec(recipe, names)
-    return names
-
-
 def test_a_replay_on_a_drive_with_more_spare_than_its_config_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,11 +213,11 @@ def test_a_replay_on_a_drive_with_more_spare_than_its_config_says(
     drive = (word for one in (*sets, "slc.dynamic=4MiB") for word in ("--set", one))
     words = ("--device", "tlc-client", "--size", "24MiB", *drive)
     with Serve(tmp_path, *words, "--record", "X.parquet", "--out", "kept") as server:
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             for offset, data in _pages(9, 1500):
                 client.write(offset, data)
         assert server.stop() == 0
-    live = _replay_of_the_docs(tmp_path, monkeypatch)["live"]
+    live = replay_of_the_docs(tmp_path, monkeypatch)["live"]
     assert live.drive.spare_factor > live.config["capacity"]["spare_factor"] + 0.01
 
 
@@ -245,7 +231,7 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
     words = (*SMALL, *drive, "--record", "X.parquet", "--out", "kept")
     with Serve(tmp_path, *words) as server:
         rng = random.Random(5)
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             for number, (offset, data) in enumerate(_pages(5, 6000)):
                 client.write(offset, data)
                 if number % 7 == 0:
@@ -264,7 +250,7 @@ def test_a_replay_of_a_record_counts_what_the_drive_counted(
         assert server.stop() == 0
         for other in others:
             other.join()
-    names = _replay_of_the_docs(tmp_path, monkeypatch)
+    names = replay_of_the_docs(tmp_path, monkeypatch)
     live = names["live"]
     assert live.config["flash"]["superblock"] == 2
     assert pl.read_parquet("X.parquet").height == live.workload.requests
@@ -280,7 +266,7 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
     (tmp_path / "roomy.toml").write_text("[capacity]\nspare_factor = 0.3\n")
     words = (*SMALL, "--also", "roomy.toml", "--web", "--timing", "simulated")
     with Serve(tmp_path, *words) as server:
-        with Nbd(server.ready["socket"]) as client:
+        with NbdClient(server.ready["socket"]) as client:
             for offset, data in _pages(6, 200):
                 client.write(offset, data)
             client.read(0, PAGE)
@@ -344,12 +330,10 @@ def test_tcp_is_on_loopback(tmp_path: Path) -> None:
 
 def test_ctl_and_the_drive_agree(tmp_path: Path, cli: Any) -> None:
     with Serve(tmp_path, *SMALL) as server:
-        done = cli("ctl", "--control", server.ready["control"], "status", "--json")
-        assert done.returncode == 0, done.stderr
+        done = cli("ctl", "--control", server.ready["control"], "status", "--json").ok()
         assert json.loads(done.stdout)["bytes"] == 16 * MIB
         for words in (["status"], ["blocks"], ["smart"], ["check"], ["plug"]):
-            done = cli("ctl", "--control", server.ready["control"], *words)
-            assert done.returncode == 0, done.stderr
+            cli("ctl", "--control", server.ready["control"], *words).ok()
         done = cli("ctl", "--control", server.ready["control"], "lanes")
         assert done.returncode == 1 and "timing" in done.stderr
 
@@ -358,7 +342,7 @@ def test_strangers_that_keep_connections_open_leave_the_drive_its_files(tmp_path
     with Serve(tmp_path, *SMALL) as server, contextlib.ExitStack() as stack:
         pid = server.ready["nbdkit_pid"]
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (256, 256))
-        first = stack.enter_context(Nbd(server.ready["socket"]))
+        first = stack.enter_context(NbdClient(server.ready["socket"]))
         for path in (server.ready["socket"], server.ready["control"]):
             for _ in range(200):
                 idle = stack.enter_context(socket.socket(socket.AF_UNIX))
@@ -376,7 +360,7 @@ def test_strangers_that_keep_connections_open_leave_the_drive_its_files(tmp_path
 
 
 def test_requests_that_are_refused_fill_no_log(tmp_path: Path) -> None:
-    with Serve(tmp_path, *SMALL) as server, Nbd(server.ready["socket"]) as client:
+    with Serve(tmp_path, *SMALL) as server, NbdClient(server.ready["socket"]) as client:
         for number in range(300):
             with pytest.raises(Refused):
                 client.read(16 * MIB + number * PAGE, PAGE)

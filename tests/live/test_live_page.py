@@ -3,61 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import browser
-from live_fake import FakeDrive, status_document
+from browser import Seen
+from live_fake import UNITS, FakeDrive
 
 from floatgate.live.web import Page
 
-__all__ = ["browser"]
 
-UNITS = 900
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return status_document()
-
-
-@pytest.fixture
-def drive(tmp_path: Path, document: dict[str, Any]) -> Iterator[FakeDrive]:
-    with FakeDrive(tmp_path / "drive.control", document, UNITS) as fake:
-        yield fake
-
-
-@pytest.fixture
-def page(drive: FakeDrive) -> Iterator[Page]:
-    with Page(drive.path, 0) as page:
-        yield page
-
-
-class Live:
-    """The page in a browser tab of its own, with its errors and warnings."""
+class Live(Seen):
+    """The live page. Its dialogs are accepted, or dismissed without `answer`."""
 
     def __init__(
         self, browser: Any, url: str, width: int = 1280, scheme: str = "light", answer: bool = True
     ) -> None:
-        self._context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme
-        )
-        self.tab = self._context.new_page()
-        self.complaints: list[str] = []
-        self.urls: list[str] = []
-        self.tab.on("console", self._hear)
-        self.tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.tab.on("request", lambda request: self.urls.append(request.url))
+        super().__init__(browser, url, width, scheme, until="shown")
+        self.tab = self.page
         self.tab.on("dialog", lambda dialog: dialog.accept() if answer else dialog.dismiss())
-        self.tab.goto(url)
-        self.turn()
 
     def _hear(self, message: Any) -> None:
         # The test itself reads the canvas back, which causes this warning.
-        if message.type in ("error", "warning") and "getImageData" not in message.text:
-            self.complaints.append(message.text)
+        if "getImageData" not in message.text:
+            super()._hear(message)
 
     def turn(self) -> None:
         """Waits until the page has polled the drive once more."""
@@ -87,12 +56,6 @@ class Live:
         }"""
         found: list[int] = self.tab.evaluate(code, [x, y])
         return found
-
-    def __enter__(self) -> Live:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._context.close()
 
 
 @pytest.mark.parametrize(
@@ -147,7 +110,7 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert "4,321" in live.tab.locator("#tiles").inner_text()
         assert live.complaints == []
         root = page.url.partition("#")[0]
-        assert all(url.startswith(root) or url.startswith("data:,") for url in live.urls)
+        assert all(url.startswith(root) or url.startswith("data:,") for url in live.requests)
         assert live.tab.url == root, "the token does not stay in the address"
 
 

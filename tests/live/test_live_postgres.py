@@ -14,12 +14,11 @@ import live_postgres
 import pytest
 from live_drive import MIB, LiveDrive
 from live_mount import Mounted
-from live_needs import needs, needs_loop_mounts
+from live_needs import HANGS_S, needs, needs_loop_mounts
 from live_postgres import Postgres
 
 pytestmark = needs("nbdkit", "nbdfuse", "losetup", "mke2fs", "e2fsck")
 
-HANGS_S = 120
 SIZE = 256 * MIB
 CLIENTS = 3
 TRANSACTIONS = 20_000

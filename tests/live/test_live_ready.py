@@ -6,17 +6,13 @@ import json
 import os
 import socket
 import stat
-import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from live_fake import status_document
-from live_process import Serve, stand_in, until
+from live_fixtures import Refused, Serving
+from live_process import until
 
-from floatgate.cli import main
 from floatgate.live import images
 
 if os.name == "nt":
@@ -26,45 +22,12 @@ EARLIER = '{"ready": true, "stale": 1}\n'
 SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=32")
 
 
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return status_document()
-
-
-@pytest.fixture
-def environment(tmp_path: Path, document: dict[str, Any]) -> dict[str, str]:
-    return stand_in(tmp_path, document)
-
-
-Refused = Callable[..., str]
-
-
-@pytest.fixture
-def refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Refused:
-    """Returns a function that gives the error of a wrong `serve` call. It runs in this process,
-    because there are many calls."""
-
-    def call(*words: str) -> str:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-        monkeypatch.setattr(sys, "argv", ["floatgate", "serve", *words])
-        capsys.readouterr()
-        assert main() == 2
-        out, said = capsys.readouterr()
-        assert (out, said.count("\n")) == ("", 1)
-        return said
-
-    return call
-
-
 def test_a_ready_file_is_there_as_long_as_the_server(
-    tmp_path: Path, environment: dict[str, str], refused: Refused
+    tmp_path: Path, serving: Serving, refused: Refused
 ) -> None:
     ready = tmp_path / "ready"
     ready.write_text(EARLIER)
-    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
+    with serving("--ready-file", "ready") as server:
         assert json.loads(ready.read_text()) == server.ready
         assert stat.S_IMODE(ready.stat().st_mode) == 0o600
         said = refused("--ready-file", "ready", "--socket", "other.sock")
@@ -73,16 +36,13 @@ def test_a_ready_file_is_there_as_long_as_the_server(
         assert server.stop() == 0
     assert not ready.exists()
     ready.write_text(EARLIER)
-    failing = environment | {"NBDKIT_FAILS": "1"}
-    with Serve(tmp_path, "--ready-file", "ready", environment=failing) as server:
+    with serving("--ready-file", "ready", NBDKIT_FAILS="1") as server:
         assert server.status == 1
     assert not ready.exists()
 
 
-def test_a_ready_file_that_somebody_replaced_stays(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
+def test_a_ready_file_that_somebody_replaced_stays(tmp_path: Path, serving: Serving) -> None:
+    with serving("--ready-file", "ready") as server:
         (tmp_path / "ready").write_text("mine")
         assert server.stop() == 0
     assert (tmp_path / "ready").read_text() == "mine"
@@ -122,27 +82,27 @@ def test_links_folders_and_sockets_are_no_ready_files(tmp_path: Path, refused: R
     assert (tmp_path / "left").is_socket() and (tmp_path / "link").read_text() == "mine"
 
 
-def test_a_fifo_gets_the_document_and_stays(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_a_fifo_gets_the_document_and_stays(tmp_path: Path, serving: Serving) -> None:
     fifo = tmp_path / "pipe"
     os.mkfifo(fifo)
     heard: list[str] = []
-    with Serve(tmp_path, "--ready-file", "pipe", environment=environment) as server:
+    with serving("--ready-file", "pipe") as server:
         reader = threading.Thread(target=lambda: heard.append(fifo.read_text()), daemon=True)
         reader.start()
         reader.join(30)
         assert json.loads(heard[0]) == server.ready
         assert server.stop() == 0
-    with Serve(tmp_path, "--ready-file", "pipe", environment=environment) as server:
+    with serving("--ready-file", "pipe") as server:
         assert server.stop() == 0, "the drive does not wait for a reader that never comes"
     assert fifo.is_fifo()
 
 
-def test_a_device_gets_the_document_and_stays(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_a_device_gets_the_document_and_stays(serving: Serving) -> None:
     import pty
 
     reader, device = pty.openpty()
     name = os.ttyname(device)
-    with Serve(tmp_path, "--ready-file", name, environment=environment) as server:
+    with serving("--ready-file", name) as server:
         assert json.loads(os.read(reader, 1 << 16).partition(b"\r")[0]) == server.ready
         assert server.stop() == 0
     assert Path(name).is_char_device()
@@ -150,19 +110,17 @@ def test_a_device_gets_the_document_and_stays(tmp_path: Path, environment: dict[
     os.close(reader)
 
 
-def test_a_device_that_takes_nothing_is_a_warning(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_a_device_that_takes_nothing_is_a_warning(serving: Serving) -> None:
     if not Path("/dev/full").is_char_device():
         pytest.skip("no /dev/full")
-    with Serve(tmp_path, "--ready-file", "/dev/full", environment=environment) as server:
+    with serving("--ready-file", "/dev/full") as server:
         until(lambda: "/dev/full: No space left on device" in server.said)
         assert server.stop() == 0
     assert Path("/dev/full").is_char_device()
 
 
-def test_a_dash_is_standard_output(tmp_path: Path, environment: dict[str, str]) -> None:
-    with Serve(tmp_path, "--ready-file", "-", environment=environment) as server:
+def test_a_dash_is_standard_output(tmp_path: Path, serving: Serving) -> None:
+    with serving("--ready-file", "-") as server:
         assert server.ready["ready"] is True
         assert server.stop() == 0
         assert server.process.stdout is not None and server.process.stdout.read() == ""

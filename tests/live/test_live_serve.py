@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 import pytest
 from binary_traces import capture
-from live_fake import status_document
-from live_process import STAND_IN_CALL, Serve, is_alive, stand_in, until
+from live_fixtures import Refused, Serving
+from live_process import STAND_IN_CALL, is_alive, until
 
 import floatgate as fg
 from floatgate.live import images
@@ -24,29 +24,9 @@ if os.name == "nt":
     pytest.skip("no Unix sockets", allow_module_level=True)
 
 
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return status_document()
-
-
-@pytest.fixture
-def environment(tmp_path: Path, document: dict[str, Any]) -> dict[str, str]:
-    return stand_in(tmp_path, document)
-
-
-def _refused(folder: Path, environment: dict[str, str], *words: object) -> tuple[int | None, str]:
-    """Returns exit status and error of a server that does not start."""
-    with Serve(folder, *words, environment=environment) as server:
-        assert server.ready == {}
-        assert "Traceback" not in server.said and server.said.count("floatgate: ") == 1
-        return server.status, server.said
-
-
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_in_order(
-    tmp_path: Path, environment: dict[str, str], number: int
-) -> None:
-    with Serve(tmp_path, environment=environment) as server:
+def test_a_signal_ends_it_in_order(tmp_path: Path, serving: Serving, number: int) -> None:
+    with serving() as server:
         ready = server.ready
         assert ready["uri"] == f"nbd+unix:///?socket={tmp_path}/floatgate/drive.sock"
         assert (ready["bytes"], ready["device"], ready["page"]) == (1 << 30, "classic", None)
@@ -59,9 +39,9 @@ def test_a_signal_ends_it_in_order(
 
 
 def test_what_the_server_did_is_a_result_with_a_report(
-    tmp_path: Path, environment: dict[str, str], document: dict[str, Any]
+    tmp_path: Path, serving: Serving, document: dict[str, Any]
 ) -> None:
-    with Serve(tmp_path, "--out", "kept", environment=environment) as server:
+    with serving("--out", "kept") as server:
         assert server.stop() == 0
     kept = tmp_path / "kept"
     assert json.loads((kept / "result.json").read_text()) == document["result"]
@@ -73,9 +53,6 @@ def test_what_the_server_did_is_a_result_with_a_report(
 def test_people_are_told_how_to_attach_it_and_what_it_did(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    with Serve(tmp_path, "--ready-file", "ready", environment=environment) as server:
-        assert json.loads((tmp_path / "ready").read_text()) == server.ready
-        assert (tmp_path / "ready").stat().st_mode & 0o777 == 0o600
     command = [sys.executable, "-c", STAND_IN_CALL, str(tmp_path / "plugin.so"), "serve"]
     words = ["--socket", "nbd.sock", "--device", "small-nvme", "--size", "64MiB"]
     with subprocess.Popen(
@@ -100,11 +77,9 @@ def test_people_are_told_how_to_attach_it_and_what_it_did(
         assert words in summary
 
 
-def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_a_crash_of_nbdkit_is_reported_with_what_it_said(tmp_path: Path, serving: Serving) -> None:
     crash = tmp_path / "crash"
-    with Serve(tmp_path, environment=environment | {"NBDKIT_CRASHES": str(crash)}) as server:
+    with serving(NBDKIT_CRASHES=str(crash)) as server:
         crash.touch()
         assert server.status == 1
         assert "nbdkit ended with SIGABRT: something broke" in server.said
@@ -112,43 +87,40 @@ def test_a_crash_of_nbdkit_is_reported_with_what_it_said(
         assert "the drive was in memory, and is gone" in server.said
     crash.unlink()
     words = ("--image", "a.img", "--size", "16MiB", "--set", "flash.pages_per_block=32")
-    crashing = environment | {"NBDKIT_CRASHES": str(crash)}
-    with Serve(tmp_path, *words, environment=crashing) as server:
+    with serving(*words, NBDKIT_CRASHES=str(crash)) as server:
         crash.touch()
         assert server.status == 1
         assert "as after a loss of power: all that was flushed is in a.img" in server.said
-    status, said = _refused(tmp_path, environment | {"NBDKIT_FAILS": "1"})
-    assert status == 1
-    assert said == "floatgate: nbdkit ended with status 1: error: the image is in use\n"
+    with serving(NBDKIT_FAILS="1") as server:
+        assert (server.ready, server.status) == ({}, 1)
+        assert server.said == "floatgate: nbdkit ended with status 1: error: the image is in use\n"
 
 
-def test_nbdkit_or_the_plugin_is_missing(tmp_path: Path, environment: dict[str, str]) -> None:
-    status, said = _refused(tmp_path, environment | {"PATH": str(tmp_path / "empty")})
-    assert status == 1 and "apt install nbdkit" in said and "dnf install nbdkit" in said
+def test_nbdkit_or_the_plugin_is_missing(tmp_path: Path, serving: Serving) -> None:
+    with serving(PATH=str(tmp_path / "empty")) as server:
+        assert server.status == 1
+        assert "apt install nbdkit" in server.said and "dnf install nbdkit" in server.said
     (tmp_path / "plugin.so").unlink()
-    status, said = _refused(tmp_path, environment)
-    assert status == 1 and "make build" in said
+    with serving() as server:
+        assert server.status == 1 and "make build" in server.said
 
 
-def test_the_folder_of_a_killed_server_goes_with_the_next(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_the_folder_of_a_killed_server_goes_with_the_next(tmp_path: Path, serving: Serving) -> None:
     (tmp_path / "tmp").mkdir()
-    environment |= {"TMPDIR": str(tmp_path / "tmp")}
+    words, temporary = ("--out", "kept"), {"TMPDIR": str(tmp_path / "tmp")}
 
     def folders() -> set[Path]:
         return set((tmp_path / "tmp").glob("floatgate-serve-*"))
 
-    words = ("--out", "kept")
-    with Serve(tmp_path, *words, environment=environment) as server:
+    with serving(*words, **temporary) as server:
         server.process.kill()
         server.process.wait()
         until(lambda: not is_alive(server.ready["nbdkit_pid"]))
     left = folders()
     assert len(left) == 1 and len([*tmp_path.glob(".floatgate-*.part")]) == 1
     with (
-        Serve(tmp_path, *words, environment=environment) as server,
-        Serve(tmp_path, "--socket", "other.sock", environment=environment) as other,
+        serving(*words, **temporary) as server,
+        serving("--socket", "other.sock", **temporary) as other,
     ):
         assert len(folders()) == 2 and not left & folders(), "that of a server that runs stays"
         assert (server.stop(), other.stop()) == (0, 0)
@@ -156,21 +128,18 @@ def test_the_folder_of_a_killed_server_goes_with_the_next(
 
 
 def test_a_socket_that_somebody_serves_is_left_alone(
-    tmp_path: Path, environment: dict[str, str]
+    tmp_path: Path, serving: Serving, refused: Refused
 ) -> None:
-    with Serve(tmp_path, environment=environment):
-        status, said = _refused(tmp_path, environment)
-        assert status == 2 and "is in use" in said
+    with serving():
+        assert "is in use" in refused()
     (tmp_path / "file").write_text("mine")
-    status, said = _refused(tmp_path, environment, "--socket", "file")
-    assert (status, (tmp_path / "file").read_text()) == (2, "mine")
-    status, said = _refused(tmp_path, environment, "--socket", "no/such/folder")
-    assert status == 2 and "is no directory" in said
-    status, said = _refused(tmp_path, environment, "--socket", "x" * 120)
-    assert status == 2 and "at most 107" in said
+    refused("--socket", "file")
+    assert (tmp_path / "file").read_text() == "mine"
+    assert "is no directory" in refused("--socket", "no/such/folder")
+    assert "at most 107" in refused("--socket", "x" * 120)
     with socket.socket(socket.AF_UNIX) as left:
         left.bind(str(tmp_path / "left.sock"))
-    with Serve(tmp_path, "--socket", "left.sock", environment=environment) as server:
+    with serving("--socket", "left.sock") as server:
         assert server.ready["control"] == str(tmp_path / "left.control")
         assert server.stop() == 0, "what a killed server has left is taken"
 
@@ -200,37 +169,33 @@ def test_a_socket_that_somebody_serves_is_left_alone(
     ],
 )
 def test_a_wrong_call_is_a_line_and_leaves_nothing(
-    tmp_path: Path, environment: dict[str, str], words: list[str], expected: str
+    tmp_path: Path, refused: Refused, words: list[str], expected: str
 ) -> None:
-    before = {path.name for path in tmp_path.iterdir()} | {"stderr", "floatgate"}
-    status, said = _refused(tmp_path, environment, *words)
-    assert status == 2 and expected in said, said
+    before = {path.name for path in tmp_path.iterdir()} | {"floatgate"}
+    assert expected in refused(*words)
     assert {path.name for path in tmp_path.iterdir()} <= before
 
 
-def test_a_device_of_which_units_go_bad_is_refused(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_a_device_of_which_units_go_bad_is_refused(tmp_path: Path, refused: Refused) -> None:
     (tmp_path / "worn.toml").write_text("[faults]\nprogram = 1e-5\n")
     for words in (["--device", "worn.toml"], ["--set", "faults.factory_bad=0.01"]):
         for image in ([], ["--image", "a.img"]):
-            status, said = _refused(tmp_path, environment, *words, *image)
-            assert status == 2
+            said = refused(*words, *image)
             assert said.startswith("floatgate: [faults]: expected none, as recovery has no table")
             assert not (tmp_path / "a.img").exists()
 
 
 def test_an_image_is_made_once_and_stays_what_it_is(
-    tmp_path: Path, environment: dict[str, str]
+    tmp_path: Path, serving: Serving, refused: Refused
 ) -> None:
     first = ("--image", "a.img", "--size", "32MiB", "--set", "mapping.scheme=dftl")
-    with Serve(tmp_path, *first, environment=environment) as server:
+    with serving(*first) as server:
         assert "made a.img" in server.said
         assert server.stop() == 0
     about = images.info(tmp_path / "a.img")
     assert (about["bytes"], about["config"]["mapping"]["scheme"]) == (32 << 20, "dftl")
     for words in (first, ("--image", "a.img"), (*first, "--device", "classic")):
-        with Serve(tmp_path, *words, environment=environment) as server:
+        with serving(*words) as server:
             assert server.ready["bytes"] == 32 << 20
             assert server.stop() == 0
     for words, expected in (
@@ -240,15 +205,13 @@ def test_an_image_is_made_once_and_stays_what_it_is(
         (("--device", "classic"), "--device: a.img exists and has mapping.scheme = dftl"),
         (("--seed", "9"), "--seed: a.img exists and has the seed 1"),
     ):
-        status, said = _refused(tmp_path, environment, "--image", "a.img", *words)
-        assert status == 2 and expected in said, said
+        assert expected in refused("--image", "a.img", *words)
 
 
-def test_an_image_is_a_regular_file(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_an_image_is_a_regular_file(tmp_path: Path, refused: Refused) -> None:
     os.mkfifo(tmp_path / "fifo")
     for image in ("fifo", "/dev/null", tmp_path):
-        status, text = _refused(tmp_path, environment, "--image", image)
-        assert status == 2 and f"{image} is no regular file; expected an image" in text, text
+        assert f"{image} is no regular file; expected an image" in refused("--image", image)
 
 
 SETS = {
@@ -260,26 +223,25 @@ SETS = {
 
 @pytest.mark.parametrize("device", SETS)
 def test_the_call_that_made_an_image_opens_it_again(
-    tmp_path: Path, environment: dict[str, str], device: str
+    serving: Serving, refused: Refused, device: str
 ) -> None:
     sets = [word for one in SETS[device] for word in ("--set", one)]
     words = ("--image", "a.img", "--device", device, "--size", "24MiB", *sets)
     for _ in range(2):
-        with Serve(tmp_path, *words, environment=environment) as server:
+        with serving(*words) as server:
             assert server.ready.get("bytes") == 24 << 20, server.said
             assert server.stop() == 0
     # Without --device, settings apply to the drive of the image.
-    with Serve(tmp_path, "--image", "a.img", *sets[:4], environment=environment) as server:
+    with serving("--image", "a.img", *sets[:4]) as server:
         assert server.stop() == 0
-    words = ("--image", "a.img", "--set", "flash.channels=16")
-    status, said = _refused(tmp_path, environment, *words)
-    assert status == 2, said
+    refused("--image", "a.img", "--set", "flash.channels=16")
 
 
-def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_what_was_recorded_becomes_a_trace(
+    tmp_path: Path, serving: Serving, refused: Refused
+) -> None:
     (tmp_path / "capture").write_bytes(capture() + b"cut short")
-    recording = environment | {"NBDKIT_CAPTURE": str(tmp_path / "capture")}
-    with Serve(tmp_path, "--record", "x.parquet", environment=recording) as server:
+    with serving("--record", "x.parquet", NBDKIT_CAPTURE=str(tmp_path / "capture")) as server:
         until(lambda: (tmp_path / "x.parquet.part").exists())
         assert server.stop() == 0
         assert "recorded 4 requests in x.parquet" in server.said
@@ -292,23 +254,21 @@ def test_what_was_recorded_becomes_a_trace(tmp_path: Path, environment: dict[str
         (450, 3, 0, 0),
     ]
     assert fg.run(tmp_path / "x.parquet").workload.trims == 1
-    status, said = _refused(tmp_path, recording, "--record", "x.parquet")
-    assert status == 2 and "x.parquet: exists; --force" in said
+    assert "x.parquet: exists; --force" in refused("--record", "x.parquet")
 
 
 def test_what_a_killed_server_recorded_is_not_lost(
-    tmp_path: Path, environment: dict[str, str], cli: Any
+    tmp_path: Path, serving: Serving, refused: Refused, cli: Any
 ) -> None:
     (tmp_path / "x.parquet.part").write_bytes(capture())
-    status, said = _refused(tmp_path, environment, "--record", "x.parquet")
-    assert status == 2 and "floatgate trace import x.parquet.part -o x.parquet" in said
-    done = cli("trace", "import", "x.parquet.part", "-o", "x.parquet")
-    assert done.returncode == 0, done.stderr
+    said = refused("--record", "x.parquet")
+    assert "floatgate trace import x.parquet.part -o x.parquet" in said
+    cli("trace", "import", "x.parquet.part", "-o", "x.parquet").ok()
     (tmp_path / "capture").write_bytes(capture())
     crash = tmp_path / "crash"
     crashing = {"NBDKIT_CAPTURE": str(tmp_path / "capture"), "NBDKIT_CRASHES": str(crash)}
     words = ("--record", "y.parquet")
-    with Serve(tmp_path, *words, environment=environment | crashing) as server:
+    with serving(*words, **crashing) as server:
         crash.touch()
         assert server.status == 1
     assert (
@@ -317,12 +277,10 @@ def test_what_a_killed_server_recorded_is_not_lost(
     )
 
 
-def test_a_drive_of_few_free_units_has_one_more(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
+def test_a_drive_of_few_free_units_has_one_more(tmp_path: Path, serving: Serving) -> None:
     words = ("--device", "dftl09", "--image", "a.img", "--size", "32MiB")
     for is_new in (True, False):
-        with Serve(tmp_path, *words, environment=environment) as server:
+        with serving(*words) as server:
             assert server.stop() == 0
             note = "note: cleaning.low_water is 4 in the place of 3"
             assert (note in server.said) is is_new

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live_nbd import Nbd
-from live_needs import needs, needs_loop_mounts, program
+from live_needs import needs, needs_loop_mounts, run
 from live_process import Serve
+from nbd_client import NbdClient
 
 from floatgate.live import Live, images
 
@@ -26,13 +25,6 @@ PAGES = 1024
 SIZE = ("--size", "8MiB", "--set", "flash.pages_per_block=32")
 
 
-def _run(*words: object) -> str:
-    command = [program(str(words[0])) or str(words[0]), *map(str, words[1:])]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(
     params=[pytest.param(kind, marks=needs(maker[0])) for kind, (maker, _) in MAKERS.items()]
 )
@@ -46,17 +38,17 @@ def sharing(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     mounted.mkdir()
     with image.open("wb") as file:
         file.truncate(size)
-    _run(*make, image)
-    _run("mount", "-o", "loop", image, mounted)
+    run(*make, image)
+    run("mount", "-o", "loop", image, mounted)
     try:
         yield mounted
     finally:
-        _run("umount", mounted)
+        run("umount", mounted)
 
 
 def _shared_bytes(path: Path) -> int:
     """Returns how many bytes of a file are shared with another file."""
-    lines = _run("filefrag", "-s", "-v", "-b1", path).splitlines()
+    lines = run("filefrag", "-s", "-v", "-b1", path).splitlines()
     extents = [line.split(":") for line in lines if "shared" in line.rpartition(":")[2]]
     return sum(int(extent[3]) for extent in extents)
 
@@ -66,7 +58,7 @@ def test_a_snapshot_shares_data_and_keeps_what_was_there(sharing: Path) -> None:
     chosen = random.Random(1)
     before, after = (chosen.randbytes(PAGES * PAGE) for _ in range(2))
     with Serve(sharing, "--image", "a.img", *SIZE) as server:
-        with Nbd(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
+        with NbdClient(server.ready["socket"]) as client, Live(server.ready["control"]) as live:
             client.write(0, before)
             client.flush()
             made = live.snapshot(sharing / "copy.img").bytes
@@ -78,6 +70,6 @@ def test_a_snapshot_shares_data_and_keeps_what_was_there(sharing: Path) -> None:
         assert server.stop() == 0, server.said
     for name, data in {"copy.img": before, "a.img": after}.items():
         assert images.check(sharing / name)["problem_count"] == 0
-        with Serve(sharing, "--image", name) as server, Nbd(server.ready["socket"]) as client:
+        with Serve(sharing, "--image", name) as server, NbdClient(server.ready["socket"]) as client:
             assert client.read(0, PAGES * PAGE) == data, name
             assert server.stop() == 0, server.said

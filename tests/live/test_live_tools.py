@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from live_drive import MIB, Drives
-from live_needs import SYSTEM_PATH, needs
+from live_needs import HANGS_S, needs, run
 from paths import ROOT
 
 from floatgate.live import Live
@@ -18,20 +18,9 @@ from floatgate.live import Live
 SIZE = 32 * MIB
 PAGE = 4096
 DEVICE: dict[str, Any] = {"device": "small-nvme", "set": {"flash.pages_per_block": 32}}
-HANGS_S = 300
 
 libnbd = needs("nbdkit", "nbdcopy", "nbdinfo", "mke2fs")
 qemu = needs("nbdkit", "qemu-img")
-
-
-def run(*command: object) -> str:
-    """Runs a command, which has to succeed, and returns its output."""
-    words = [str(word) for word in command]
-    done = subprocess.run(
-        words, capture_output=True, text=True, timeout=HANGS_S, env={"PATH": SYSTEM_PATH}
-    )
-    assert done.returncode == 0, f"{words}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    return done.stdout
 
 
 def extents(uri: str) -> list[tuple[int, int, bool]]:

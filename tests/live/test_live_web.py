@@ -7,12 +7,11 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from live_fake import FakeDrive, blocks_document, status_document
+from live_fake import FakeDrive, blocks_document
 from live_process import until
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -21,23 +20,6 @@ from floatgate.live import Status
 from floatgate.live.metrics import exposition
 from floatgate.live.web import BODY_MAX, CONNECTIONS, FILES, Page
 from floatgate.results.typed import build
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    return status_document()
-
-
-@pytest.fixture
-def drive(tmp_path: Path, document: dict[str, Any]) -> Iterator[FakeDrive]:
-    with FakeDrive(tmp_path / "drive.control", document) as fake:
-        yield fake
-
-
-@pytest.fixture
-def page(drive: FakeDrive) -> Iterator[Page]:
-    with Page(drive.path, 0) as page:
-        yield page
 
 
 class Answer:

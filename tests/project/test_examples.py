@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
+from command_line import python
 from conftest import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,12 +44,7 @@ def test_a_failure_prints_the_example_to_add(chosen: str, where: str) -> None:
         "test()\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT / "tests",
-        env=environment | {EXAMPLES: chosen} | ({"CI": "true"} if where == "CI" else {}),
-        capture_output=True,
-        text=True,
-    )
+    environment |= {EXAMPLES: chosen} | ({"CI": "true"} if where == "CI" else {})
+    done = python("-c", code, cwd=ROOT / "tests", env=environment)
     assert "number=900" in done.stderr
     assert "@reproduce_failure" in done.stderr

@@ -11,6 +11,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from conftest import Cli
 from paths import ROOT
 
 import floatgate
@@ -68,7 +69,7 @@ def _pins(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def test_the_readme_names_the_extras_and_the_command_that_needs_one() -> None:
+def test_the_readme_names_the_extras_and_the_command_that_needs_one(cli: Cli) -> None:
     manifest = (ROOT / "pyproject.toml").read_text("utf-8")
     table = manifest.partition("[project.optional-dependencies]\n")[2].partition("\n\n")[0]
     extras = re.findall(r"^(\w+) = ", table, re.MULTILINE)
@@ -76,7 +77,7 @@ def test_the_readme_names_the_extras_and_the_command_that_needs_one() -> None:
     [named] = re.findall(r"^\*\*Extras\*\*.*?^`make`", readme, re.MULTILINE | re.DOTALL)
     assert {*extras} == set(re.findall(r"`(\w+)`", named)) - {"tune", "make"}
     [row] = re.findall(r"^\| `tune` \|.*$", readme, re.MULTILINE)
-    helped = run(sys.executable, "-m", "floatgate", "tune", "--help")
+    helped = cli("tune", "--help").stdout
     assert "floatgate[search]" in row and "floatgate[search]" in helped
 
 

@@ -1,6 +1,10 @@
-"""Formats numbers as a reader expects them, in the plainest code. Tests compare reports with it."""
+"""Numbers as a reader expects them, contrasts, and cells. Tests compare reports with them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from floatgate.report.tables import Table
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 
@@ -47,3 +51,20 @@ def size(value: float) -> str:
     while value >= 1024 and power < 4:
         value, power = value / 1024, power + 1
     return f"{value:.4g}{THIN}{['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}"
+
+
+def contrast(one: Sequence[int], other: Sequence[int]) -> float:
+    """Returns the contrast (WCAG 2.2) of two colours: red, green and blue from 0 to 255."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Sequence[int]) -> float:
+    parts = [part / 255 for part in colour]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def texts(table: Table) -> list[list[str]]:
+    """Returns the cells of a table as printed."""
+    return [[cell.text for cell in row] for row in table.rows]

@@ -272,6 +272,31 @@ def study() -> list[dict[str, Any]]:
     return results
 
 
+CAUSES = {
+    "host": "host requests",
+    "gc": "cleaning",
+    "map": "map",
+    "gc_map": "map, for cleaning",
+    "merge": "merges",
+    "wear": "wear levelling",
+    "remap": "remapping",
+    "journal": "journal",
+    "retire": "broken units",
+    "pad": "padding",
+    "fold": "folding",
+    "parity": "parity",
+}
+"""Names of the causes of flash operations, as tables print them."""
+
+
+def pair() -> list[dict[str, Any]]:
+    """Returns two runs without a number in common."""
+    found = [distinct(first=1009), distinct(first=1019)]
+    found[1]["seed"] = found[0]["seed"]
+    found[1]["config"]["mapping"]["scheme"] = "tpftl"
+    return found
+
+
 def bare() -> dict[str, Any]:
     """Returns a run in which every nullable field is null: it only read, without timing or a
     cache."""

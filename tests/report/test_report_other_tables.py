@@ -6,17 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from plainly import THIN, decimals, share, size, three, whole
+from plainly import THIN, decimals, share, size, texts, three, whole
 
 from floatgate.analysis import curve_tables, hot_tables, hotness
 from floatgate.analysis.hotness import Hotness, MergedExtents, OneSequence, Runs, TopShare
 from floatgate.cli.hot_summary import print_hotness
 from floatgate.cli.summary import print_map_curve, print_trace
-from floatgate.results.tables import Table
-
-
-def texts(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in table.rows]
 
 
 def _runs(n: int) -> Runs:

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from browser import Seen, browser
+from browser import Seen
+from plainly import contrast
 
 import floatgate
 from floatgate.report import summary_rows, write_report
 from floatgate.results.values import ratio
-
-__all__ = ["browser"]
 
 
 def _kept(scheme: str) -> dict[str, Any]:
@@ -87,16 +86,10 @@ def test_plots_follow_the_width_of_the_window(browser: Any, reports: dict[str, P
         seen.page.wait_for_function(f"{width} > 300 && {width} <= 370")
 
 
-def _luminance(colour: str) -> float:
-    """Returns the relative luminance (WCAG 2.2) of `rgb(r, g, b)`."""
-    channels = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _contrast(a: str, b: str) -> float:
-    low, high = sorted((_luminance(a), _luminance(b)))
-    return (high + 0.05) / (low + 0.05)
+def _contrast(one: str, other: str) -> float:
+    """Returns the contrast of two colours in the form `rgb(r, g, b)`."""
+    parts = ([int(part) for part in re.findall(r"\d+", colour)[:3]] for colour in (one, other))
+    return contrast(*parts)
 
 
 COLOURS = """() => {

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import report_samples as samples
+from plainly import contrast
 
+import floatgate as fg
 from floatgate import _core
-from floatgate.report import frames, page, summary_rows, theme, write_pictures, write_report
+from floatgate.report import page, summary_rows, theme, write_pictures, write_report
 from floatgate.report.runs import panels
-from floatgate.results import values
-from floatgate.results.messages import merged
 
 
 def labels(results: list[dict[str, Any]]) -> list[str]:
@@ -98,28 +98,6 @@ def test_lines_of_a_panel_can_be_told_apart(results: list[dict[str, Any]]) -> No
         assert len({run.dash for run in group}) <= len(theme.DASHES)
 
 
-def test_the_parts_of_a_bar_sum_to_the_write_amplification() -> None:
-    result = samples.sample()
-    result["amplification"]["journal"] = 0.5
-    result["write_amplification"] += 0.5
-    parts = frames.amplification(samples.runs([result]))
-    assert parts["value"].sum() == pytest.approx(result["write_amplification"])
-    assert "other" in set(parts["part"])
-    blame = frames.blame(samples.runs([result]))
-    assert blame["value"].sum() == pytest.approx(result["latency"]["all"]["mean_us"])
-
-
-@pytest.mark.parametrize(
-    "histogram", [[[3, 10]], [[0, 5], [1, 2]], [[i, i + 1] for i in range(999)]]
-)
-def test_wear_bins_hold_every_unit(histogram: list[list[int]]) -> None:
-    result = samples.sample()
-    result["wear"]["histogram"] = histogram
-    bins = frames.wear_histogram(samples.runs([result])[0])
-    assert bins["units"].sum() == sum(units for _, units in histogram)
-    assert bins.height <= frames.HISTOGRAM_BARS
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [("64KiB", 65536), ("1MiB", 2**20), ("25us", 25e-6), ("0.07", 0.07), ("40MB/s", 4e7)]
@@ -129,40 +107,21 @@ def test_quantities(text: str, value: float | None) -> None:
     assert _core.number(text) == (None if value is None else pytest.approx(value))
 
 
-def test_numbers_are_written_for_people() -> None:
-    thin = values.NARROW_SPACE
-    assert values.ratio(1.8345) == "1.835" or values.ratio(1.8345) == "1.834"
-    assert values.count(1234567) == f"1{thin}234{thin}567"
-    assert values.percent(0.8812) == "88.12%"
-    assert [values.measured(x) for x in (0, 0.1234, 25.31, 1234.5)] == [
-        "0",
-        "0.123",
-        "25.3",
-        f"1{thin}234",
-    ]
-    assert values.size(65536) == f"64{thin}KiB"
-    assert values.ratio(None) == values.count(None) == values.ABSENT
-
-
 def test_a_report_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = write_report(
-        samples.typed([samples.sample()]), tmp_path / "report.html", title="A <title>"
-    )
+    results = samples.typed([samples.sample()])
+    path = write_report(results, tmp_path / "report.html", title="A <title>")
     text = path.read_text("utf-8")
     assert "<title>A &lt;title&gt; – Floatgate</title>" in text
-    assert (
-        write_report(samples.typed([samples.sample()]), path, title="A <title>").read_text("utf-8")
-        == text
-    )
+    assert write_report(results, path, title="A <title>").read_text("utf-8") == text
 
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(OSError, match="no space left"):
-        write_report(samples.typed([samples.sample()]), path, title="another")
+        write_report(results, path, title="another")
     assert path.read_text("utf-8") == text
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
 
@@ -211,24 +170,36 @@ def test_pictures_leave_out_what_cannot_be_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("colours", [theme.LIGHT, theme.DARK])
 def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, str]) -> None:
-    def linear(name: str) -> list[float]:
-        parts = [int(colours[name][i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-
-    def luminance(name: str) -> float:
-        return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear(name), strict=True))
-
-    def contrast(name: str) -> float:
-        low, high = sorted((luminance(name), luminance("paper")))
-        return (high + 0.05) / (low + 0.05)
+    def parts(name: str) -> list[int]:
+        return [int(colours[name][i : i + 2], 16) for i in (1, 3, 5)]
 
     series = [f"series-{i}" for i in range(theme.PARTS)]
-    assert min(map(contrast, series)) >= 3
-    assert contrast("ink") >= 7 and contrast("muted") >= 4.5 and contrast("link") >= 4.5
+    for name, least in {**dict.fromkeys(series, 3), "ink": 7, "muted": 4.5, "link": 4.5}.items():
+        assert contrast(parts(name), parts("paper")) >= least, name
     assert all(colours[a] != colours[b] for a, b in itertools.combinations(series, 2))
 
 
-def test_numbers_with_commas_are_one_number() -> None:
-    """A range of two texts compares whole numbers: 98,304 and 589,824, not 98 and 824."""
-    assert merged(["has 98,304 pages", "has 589,824 pages"]) == "has 98,304 to 589,824 pages"
-    assert merged(["1, 2 and 3,000", "1, 4 and 3,000"]) == "1, 2 to 4 and 3,000"
+RUNS: dict[str, dict[str, Any]] = {
+    "ideal": {"start.fill": "random"},
+    "dftl": {"mapping.scheme": "dftl", "mapping.cache": "16KiB", "start.fill": "steady"},
+    "eti": {"placement.scheme": "eti", "buffer.scheme": "lru", "buffer.capacity": "256KiB"},
+    "bast": {"ftl.scheme": "bast"},
+    "shrd": {"host.scheme": "shrd", "host.log": "1MiB", "shrd.contiguous": 8},
+}
+
+
+@pytest.fixture(scope="module")
+def results() -> list[fg.Result]:
+    workload = "hotcold:span=16MiB,writes=6k,reads=0.3,trim=0.02"
+    return [fg.run(workload, set=settings) for settings in RUNS.values()]
+
+
+def test_the_report_of_every_kind_of_drive(results: list[fg.Result], tmp_path: Path) -> None:
+    page = write_report(results, tmp_path / "report.html").read_text()
+    assert "</html>" in page and len(page) > 100_000
+    for result in results:
+        write_report([result], tmp_path / "single.html")
+
+
+def test_the_summary_of_every_kind_of_drive(results: list[fg.Result]) -> None:
+    assert len(summary_rows(results)) == len(results)

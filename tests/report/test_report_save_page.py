@@ -11,12 +11,10 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from browser import Seen, browser
+from browser import Seen
 from plainly import three
 
 from floatgate.report import write_report
-
-__all__ = ["browser"]
 
 
 def _many() -> list[dict[str, Any]]:

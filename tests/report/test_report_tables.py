@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 import report_samples as samples
-from plainly import THIN, decimals, factor, share, size, three, whole
+from plainly import THIN, decimals, factor, share, size, texts, three, whole
 
 from floatgate.report import frames, overview, summary_rows, tables
 from floatgate.report.runs import varying
@@ -20,15 +20,7 @@ NB = "\N{NO-BREAK SPACE}"
 
 @pytest.fixture
 def documents() -> list[dict[str, Any]]:
-    """Returns two runs without a number in common."""
-    found = [samples.distinct(first=1009), samples.distinct(first=1019)]
-    found[1]["seed"] = found[0]["seed"]
-    found[1]["config"]["mapping"]["scheme"] = "tpftl"
-    return found
-
-
-def texts(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row] for row in table.rows]
+    return samples.pair()
 
 
 def orders(table: Table) -> list[list[Any]]:
@@ -79,20 +71,7 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
         f"Lifetime,{NB}B",
         "Warnings",
     ]
-    written = [
-        factor,
-        factor,
-        factor,
-        share,
-        three,
-        three,
-        three,
-        whole,
-        whole,
-        three,
-        three,
-        whole,
-    ]
+    written = [*[factor] * 3, share, *[three] * 3, whole, whole, three, three, whole]
     for row, document in zip(table.rows, documents, strict=True):
         known = _main(document)
         assert [cell.metric for cell in row[1:]] == list(known)
@@ -168,22 +147,6 @@ def test_the_axis_of_bars_ends_behind_the_longest_of_all_panels() -> None:
     assert tables.series_limit({}) > 0
 
 
-CAUSES = {
-    "host": "host requests",
-    "gc": "cleaning",
-    "map": "map",
-    "gc_map": "map, for cleaning",
-    "merge": "merges",
-    "wear": "wear levelling",
-    "remap": "remapping",
-    "journal": "journal",
-    "retire": "broken units",
-    "pad": "padding",
-    "fold": "folding",
-    "parity": "parity",
-}
-
-
 def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
     flash = documents[0]["flash"]
     for kind in ("reads", "programs", "erases"):
@@ -195,7 +158,7 @@ def test_flash_operations_by_cause(documents: list[dict[str, Any]]) -> None:
     kinds = ("reads", "programs", "erases")
     expected = {
         name: [whole(flash[kind][key]) for kind in kinds]
-        for key, name in CAUSES.items()
+        for key, name in samples.CAUSES.items()
         if key != "remap"
     }
     expected["all"] = [whole(sum(flash[kind].values())) for kind in kinds]
@@ -233,9 +196,9 @@ def test_what_the_flash_is_used_for(documents: list[dict[str, Any]]) -> None:
         if key != "slc"
     ]
     expected.append(["all", size(raw), f"{raw / 10**9:.1f}".replace(",", ""), share(1.0)])
-    assert [
-        [cell.text.replace("\N{NARROW NO-BREAK SPACE}", "") for cell in row] for row in table.rows
-    ] == [[text.replace("\N{NARROW NO-BREAK SPACE}", "") for text in row] for row in expected]
+    assert [[text.replace(THIN, "") for text in row] for row in texts(table)] == [
+        [text.replace(THIN, "") for text in row] for row in expected
+    ]
     assert space_table(samples.typed([{}])[0].space) is None
 
 

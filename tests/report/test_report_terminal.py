@@ -28,21 +28,7 @@ BLAMED = {
     "controller": "controller",
     "link": "host link",
 }
-CAUSES = {
-    "host": "host writes",
-    "map": "map",
-    "gc": "cleaning",
-    "gc_map": "map, for cleaning",
-    "merge": "merges",
-    "wear": "wear levelling",
-    "remap": "remapping",
-    "journal": "journal",
-    "retire": "broken units",
-    "pad": "padding",
-    "fold": "folding",
-    "parity": "parity",
-}
-AMPLIFIED = CAUSES | {"partial": "partial pages"}
+AMPLIFIED = samples.CAUSES | {"host": "host writes", "partial": "partial pages"}
 
 
 @pytest.fixture
@@ -372,14 +358,6 @@ def comparison(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     return printed
 
 
-def _pair() -> list[dict[str, Any]]:
-    """Returns two runs without a number in common."""
-    found = [samples.distinct(first=1009), samples.distinct(first=1019)]
-    found[1]["seed"] = found[0]["seed"]
-    found[1]["config"]["mapping"]["scheme"] = "tpftl"
-    return found
-
-
 def _row(document: dict[str, Any]) -> list[str]:
     """Returns the metrics of a comparison. Times are in microseconds, as all are below 1 ms."""
     times = document["latency"]["all"]
@@ -394,7 +372,7 @@ def _row(document: dict[str, Any]) -> list[str]:
 
 
 def test_a_comparison_has_a_row_per_run(comparison: Any) -> None:
-    documents = _pair()
+    documents = samples.pair()
     for document in documents:
         document["write_amplification_last_quarter"] = document["write_amplification"]
     first, second, *rows = comparison(documents, ["mapping.scheme"])
@@ -407,7 +385,7 @@ def test_a_comparison_has_a_row_per_run(comparison: Any) -> None:
 
 
 def test_a_comparison_names_the_trace_where_it_differs(comparison: Any) -> None:
-    documents = _pair()
+    documents = samples.pair()
     documents[1]["workload"]["name"] = "fin2"
     lines = comparison(documents, [])
     assert [line.split()[0] for line in lines[1:4]] == ["trace", "fin1", "fin2"]
@@ -416,7 +394,7 @@ def test_a_comparison_names_the_trace_where_it_differs(comparison: Any) -> None:
 def test_messages_that_differ_in_numbers_are_one_line(comparison: Any) -> None:
     documents = []
     for i in range(5):
-        document = copy.deepcopy(_pair()[0])
+        document = copy.deepcopy(samples.pair()[0])
         document["config"]["queue"]["depth"] = i + 1
         document["warnings"] = [f"only {12 * (i + 1)} erase units: too few"]
         document["notes"] = ["the same for p99 of 4KiB"] * (i < 2)

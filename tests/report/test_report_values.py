@@ -10,6 +10,7 @@ from plainly import THIN
 from floatgate.report.overview import lifetimes
 from floatgate.report.told import Told, messages
 from floatgate.results import values
+from floatgate.results.messages import merged
 from floatgate.results.values import SIZES, TIMES
 
 
@@ -154,6 +155,8 @@ def test_digits_in_a_word_are_no_number(one: str, other: str) -> None:
 def test_numbers_with_thousands_apart_are_one_number() -> None:
     (told,) = _told([f"after 1{THIN}200 pages, 5%"], ["after 900 pages, 50%"])
     assert told.text == f"after 900 to 1{THIN}200 pages, 5 to 50%"
+    assert merged(["has 98,304 pages", "has 589,824 pages"]) == "has 98,304 to 589,824 pages"
+    assert merged(["1, 2 and 3,000", "1, 4 and 3,000"]) == "1, 2 to 4 and 3,000"
 
 
 @pytest.mark.parametrize(

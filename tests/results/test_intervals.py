@@ -78,9 +78,13 @@ def test_the_order_is_traces_values_seeds(results: fg.Comparison) -> None:
         assert alone.latency == result.latency
 
 
-def _row(table: pl.DataFrame, trace: str, scheme: str, victim: str) -> dict[str, Any]:
-    chosen = (pl.col("trace") == trace) & (pl.col("mapping.scheme") == scheme)
-    found = table.filter(chosen & (pl.col("cleaning.victim") == victim))
+def _rows(table: pl.DataFrame, trace: str, scheme: str, victim: str) -> pl.DataFrame:
+    labels = {"trace": trace, "mapping.scheme": scheme, "cleaning.victim": victim}
+    return table.filter(**labels)
+
+
+def _row(table: pl.DataFrame, *labels: str) -> dict[str, Any]:
+    found = _rows(table, *labels)
     assert found.height == 1
     return found.row(0, named=True)
 
@@ -102,10 +106,9 @@ def test_differences_are_paired_by_trace_and_seed(results, metric, baseline, bas
     assert summary.height == 8
     assert set(summary["seeds"]) == {3}
 
-    def values(trace: str, scheme: str, victim: str) -> list[float]:
-        chosen = (pl.col("trace") == trace) & (pl.col("mapping.scheme") == scheme)
-        rows = table.filter(chosen & (pl.col("cleaning.victim") == victim))
-        return [rows.filter(pl.col("seed") == seed)[metric].item() for seed in SEEDS]
+    def values(*labels: str) -> list[float]:
+        rows = _rows(table, *labels)
+        return [rows.filter(seed=seed)[metric].item() for seed in SEEDS]
 
     for trace, scheme, victim in itertools.product([SMALL, OTHER], *VARY.values()):
         own, base = values(trace, scheme, victim), values(trace, *base_of(scheme, victim))
@@ -156,8 +159,7 @@ def test_files_of_one_name_are_apart(cli, tmp_path) -> None:
         path.parent.mkdir()
         path.write_text("".join(f"{at},h,0,Write,{4096 * at},4096,0\n" for at in range(requests)))
     asked = ["compare", *paths, "--format", "msr", "--set", "timing=none", "--seeds", 2]
-    done = cli(*asked, "--vary", "mapping.scheme=ideal,dftl", "--out", "out")
-    assert done.returncode == 0, done.stderr
+    done = cli(*asked, "--vary", "mapping.scheme=ideal,dftl", "--out", "out").ok()
     document = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     workloads = [one["workload"] for one in document["results"]]
     hashes = {workload["requests"]: workload["hash"] for workload in workloads}
@@ -187,9 +189,9 @@ def test_wrong_seeds_are_named(seeds) -> None:
 def test_the_command_has_the_same_numbers(cli, tmp_path) -> None:
     call = ("compare", SMALL, "--vary", "mapping.scheme=ideal,dftl", "--seeds", "3,1,8")
     options = [word for key, value in SET.items() for word in ("--set", f"{key}={value}")]
-    done = cli(*call, *options, "--json", "--out", "out", "--baseline", "mapping.scheme=dftl")
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    document = cli(
+        *call, *options, "--json", "--out", "out", "--baseline", "mapping.scheme=dftl"
+    ).document()
     vary = {"mapping.scheme": ["ideal", "dftl"]}
     expected = fg.compare_results(SMALL, vary=vary, set=SET, seeds=SEEDS)
     summary = expected.summary({"mapping.scheme": "dftl"})
@@ -256,11 +258,7 @@ def test_the_terminal_shows_means_and_differences_in_per_cent(results, capsys, m
 def test_differences_in_per_cent_are_of_each_run_of_the_baseline(results, metric: str) -> None:
     table, summary = results.table(), results.summary()
     for trace in (SMALL, OTHER):
-        runs = table.filter(pl.col("trace") == trace)
-        rows = runs.filter(pl.col("mapping.scheme") == "dftl", pl.col("cleaning.victim") == "fifo")
-        base = runs.filter(
-            pl.col("mapping.scheme") == "ideal", pl.col("cleaning.victim") == "greedy"
-        )
+        rows, base = _rows(table, trace, "dftl", "fifo"), _rows(table, trace, "ideal", "greedy")
         shares = [100 * (a / b - 1) for a, b in zip(rows[metric], base[metric], strict=True)]
         row = _row(summary, trace, "dftl", "fifo")
         half = stats.t.ppf(0.975, 2) * statistics.stdev(shares) / math.sqrt(3)

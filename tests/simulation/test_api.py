@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from paths import ROOT
+from paths import DATA
 
 import floatgate as fg
 from floatgate import models
@@ -20,7 +20,6 @@ from floatgate.results.table import idle_keys
 from floatgate.simulation import configs, pool
 from floatgate.simulation.options import RunOptions
 
-DATA = ROOT / "tests" / "data" / "traces"
 SMALL = "uniform:span=16MiB,writes=5k"
 CLOSED = {"queue.arrivals": "closed"}
 
@@ -53,25 +52,6 @@ def test_a_result_is_fixed_and_comes_back_from_its_document(result: fg.Result) -
     assert result.to_dict()["config"]
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.seed = 2  # type: ignore[misc]
-
-
-def test_every_number_of_the_document_has_a_field(result: fg.Result) -> None:
-    def missing(document: dict[str, Any], typed: Any, path: str) -> list[str]:
-        found = []
-        for key, value in document.items():
-            if not hasattr(typed, key):
-                found.append(f"{path}{key}")
-            elif dataclasses.is_dataclass(getattr(typed, key)):
-                found += missing(value, getattr(typed, key), f"{path}{key}.")
-        return found
-
-    assert missing(result.to_dict(), result, "") == []
-
-
-def test_a_run_repeats_and_follows_its_seed() -> None:
-    first, second, third = (fg.run(SMALL, set=CLOSED, seed=seed) for seed in (5, 5, 6))
-    assert _comparable(first) == _comparable(second)
-    assert first.workload.hash != third.workload.hash
 
 
 def test_frames_and_files_are_traces(tmp_path: Path) -> None:
@@ -168,16 +148,8 @@ def test_every_column_is_the_number_of_its_path() -> None:
     vary = {"mapping.scheme": ["ideal", "dftl"]}
     found = fg.compare_results([SMALL, DATA / "three.disksim"], vary=vary)
     table = found.table()
-    sections = (
-        "amplification",
-        "latency",
-        "throughput",
-        "mapping",
-        "buffer",
-        "flash",
-        "wear",
-        "host",
-    )
+    sections = ("amplification", "latency", "throughput", "mapping", "buffer", "flash", "wear")
+    sections += ("host",)
     for row, run in zip(table.rows(named=True), found, strict=True):
         document = run.to_dict()
         numbers: dict[str, Any] = {}

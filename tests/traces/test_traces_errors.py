@@ -19,27 +19,11 @@ import zstandard
 from binary_traces import ISSUE, WRITES, blk
 from conftest import Cli
 from fsspec.registry import _registry  # type: ignore[import-untyped]
-from paths import ROOT
+from paths import DATA, ROOT
+from trace_rows import FLUSH, READ, TRIM, WRITE, failure, write
 
-from floatgate.traces import TraceError, read_trace
+from floatgate.traces import read_trace
 from floatgate.traces.source import EXTRAS
-
-READ, WRITE, TRIM, FLUSH = range(4)
-SAMPLES = ROOT / "tests" / "data" / "traces"
-
-
-def write(folder: Path, content: str | bytes, name: str = "file") -> Path:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def failure(source: object, **options: object) -> str:
-    with pytest.raises(TraceError) as caught:
-        read_trace(source, **options)  # type: ignore[arg-type]
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
 
 # Formats with letters or words for operations: a line with {} in place of the operation.
 LINES = {
@@ -208,7 +192,7 @@ ARCHIVES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_an_archive_is_told_from_a_trace(name: str, form: str | None, tmp_path: Path) -> None:
     kind, make = ARCHIVES[name]
-    path = write(tmp_path, make((SAMPLES / "financial.spc").read_bytes()), name)
+    path = write(tmp_path, make((DATA / "financial.spc").read_bytes()), name)
     assert failure(path, format=form) == (
         f"{path}: a {kind} archive; expected a trace: unpack it and give one of its files"
     )
@@ -257,8 +241,7 @@ def test_a_fio_log_of_two_jobs_names_the_cause(cli: Cli, tmp_path: Path) -> None
     assert "several fio jobs wrote this log at once" in message
     assert "give each job a write_iolog of its own" in message
     assert "lines cannot be read, the first is line " in message
-    done = cli("run", "file")
-    assert done.returncode == 2 and "give each job a write_iolog of its own" in done.stderr
+    cli("run", "file").refused("give each job a write_iolog of its own")
     # One log after the other is not a mixture.
     trace = read_trace(write(tmp_path, "".join(jobs)))
     assert (trace.frame.height, trace.devices) == (5000, ["data", "wal"])
@@ -320,52 +303,6 @@ def test_what_a_storage_raises_is_no_bug_of_ours(monkeypatch: pytest.MonkeyPatch
     assert failure("s3://b/k") == "s3://b/k: cannot be read: no credentials"
 
 
-def _zip(folder: Path) -> None:
-    write(folder, zipped(b"0,8,512,r,0.5\n"), "trace")
-
-
-def _tar_gz(folder: Path) -> None:
-    write(folder, gzip.compress(tarred(b"0,8,512,r,0.5\n")), "trace")
-
-
-def _header(folder: Path) -> None:
-    write(folder, HEADERS["msr"] + "\n", "trace")
-
-
-def _negative(folder: Path) -> None:
-    write(folder, "0,W,-4096,512\n", "trace")
-
-
-def _old_blktrace(folder: Path) -> None:
-    write(folder, blk(0, 8, 512, ISSUE, WRITES, magic=0x65617406), "trace")
-
-
-def _nothing(folder: Path) -> None:
-    write(folder, b"\0\1\2\3\xff" * 31, "trace")
-
-
-PROCESSES: dict[str, tuple[Callable[[Path], None], str]] = {
-    "zip": (_zip, "trace: a zip archive; expected a trace: unpack it and give one of its files"),
-    "tar.gz": (_tar_gz, "trace: a tar archive; expected a trace"),
-    "a header alone": (_header, "trace: the trace has no requests (msr)"),
-    "a negative offset": (_negative, "(offset '-4096'; expected 0 to 2^50 - 1)"),
-    "blktrace, version 6": (_old_blktrace, "expected 0x65617407, which is blktrace's version 7"),
-    "unknown binary data": (_nothing, "trace: no known trace format (binary data)"),
-}
-
-
-@pytest.mark.parametrize("name", PROCESSES)
-def test_a_command_says_it_in_one_line(cli: Cli, tmp_path: Path, name: str) -> None:
-    make, expected = PROCESSES[name]
-    make(tmp_path)
-    command = ("trace", "import", "trace", "-o", "out.parquet")
-    for call in (command, ("run", "trace", "--out", "out")):
-        done = cli(*call)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert done.stderr.startswith("floatgate: ") and expected in done.stderr
-        assert [path.name for path in tmp_path.iterdir()] == ["trace"]
-
-
 def test_a_command_reads_lower_case_and_binary_blktrace(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path, "timestamp_us,op,offset_bytes,size_bytes\n0,w,0,512\n5,read,0,512\n", "small")
     write(tmp_path, blk(0, 8, 512, ISSUE, WRITES) * 3, "sda.blktrace.0")
@@ -383,3 +320,10 @@ def test_lines_that_an_import_left_out_are_told_to_the_quiet_too(cli: Cli, tmp_p
     assert (done.returncode, done.stdout, done.stderr) == (0, "", told)
     loud = cli("trace", "import", "trace", "-o", "out.parquet", "--force")
     assert told in loud.stderr and "wrote 200 requests" in loud.stderr
+
+
+def test_a_command_says_it_in_one_line(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path, zipped(b"0,8,512,r,0.5\n"), "trace")
+    command = ("trace", "import", "trace", "-o", "out.parquet")
+    for call in (command, ("run", "trace", "--out", "out")):
+        cli(*call).refused("floatgate: trace: a zip archive; expected a trace: unpack it")

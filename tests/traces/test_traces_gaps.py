@@ -232,20 +232,3 @@ def test_the_commands_say_and_close_gaps(cli: Cli, jumped: Path) -> None:
     assert made.returncode == 0 and "1 gap between requests shortened to 1 h" in made.stderr
     imported = trace_info(read_trace(jumped / "jump.parquet"))
     assert imported["duration_s"] == (H + 10_000) / S
-
-
-@pytest.mark.parametrize("command", ["run", "compare", "info", "import"])
-def test_a_wrong_duration_is_an_error_of_the_call(cli: Cli, jumped: Path, command: str) -> None:
-    call = {
-        "run": ("run", "jump.csv"),
-        "compare": ("compare", "jump.csv", "--vary", "queue.depth=1,2", "--json"),
-        "info": ("trace", "info", "jump.csv"),
-        "import": ("trace", "import", "jump.csv", "-o", "out.parquet"),
-    }[command]
-    done = cli(*call, "--close-gaps", "1 year")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "floatgate: close_gaps: '1 year' given; expected a duration above 0, a number and one of "
-        "ns, us, ms, s, min, h, d\n"
-    )
-    assert [path.name for path in jumped.iterdir()] == ["jump.csv"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Cli
-from trace_rows import FLUSH, READ, SECTOR, TRIM, US, WRITE, S, read_bytes
+from trace_rows import FLUSH, READ, SECTOR, TRIM, US, WRITE, S, failure, read_bytes, write
 
-from floatgate.traces import Trace, TraceError, read_trace
+from floatgate.traces import Trace
 
 ISSUED = "259,0 WS 4096 () 2048 + 8 [app]"
 DONE = "259,0 WS () 2048 + 8 [0]"
@@ -19,12 +19,6 @@ WRITTEN = [WRITE, 0, 2048 * SECTOR, 8 * SECTOR]
 
 def read(text: str, folder: Path) -> Trace:
     return read_bytes(text.encode(), folder)
-
-
-def failure(text: str, folder: Path) -> str:
-    with pytest.raises(TraceError) as caught:
-        read(text, folder)
-    return str(caught.value)
 
 
 # Text in front of an event, with the time as {}.
@@ -122,7 +116,7 @@ UNREADABLE = {
 def test_a_form_that_is_not_read_is_answered_with_the_one_that_is(
     name: str, tmp_path: Path
 ) -> None:
-    message = failure(f"{UNREADABLE[name]}\n" * 3, tmp_path)
+    message = failure(write(tmp_path, f"{UNREADABLE[name]}\n" * 3))
     assert "3 of 3 lines (100 %) cannot be read as block-events" in message
     assert "(expected 'SECONDS: EVENT: DEVICE RWBS ... SECTOR + COUNT')" in message
 
@@ -130,11 +124,9 @@ def test_a_form_that_is_not_read_is_answered_with_the_one_that_is(
 def test_events_of_no_request_are_named(tmp_path: Path) -> None:
     remap = line("block_bio_remap", "259,0 WS 2048 + 8 <- (259,1) 0")
     done = line("block_rq_requeue", DONE)
-    message = failure(remap + done + "block_rq_issue: was not recorded\n", tmp_path)
-    assert "cannot be read as block-events" in message
-    with pytest.raises(TraceError) as caught:
-        read_trace(tmp_path / "sample", format="block-events")
-    assert "block_rq_issue" in str(caught.value)
+    path = write(tmp_path, remap + done + "block_rq_issue: was not recorded\n")
+    assert "cannot be read as block-events" in failure(path)
+    assert "block_rq_issue" in failure(path, format="block-events")
 
 
 BIOSNOOP = {

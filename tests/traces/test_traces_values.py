@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from paths import ROOT
+from paths import DATA
 from trace_rows import (
     FLUSH,
     ISSUED,
@@ -28,11 +28,10 @@ from trace_rows import (
 
 from floatgate.traces import read_trace, write_parquet
 
-SAMPLES = ROOT / "tests" / "data" / "traces"
-
-# Sample: time, address and length unit; names of the devices; rows in order of time.
-EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
+# Sample: format; time, address and length unit; names of the devices; rows in order of time.
+EXPECTED: dict[str, tuple[str, str, list[str], list[Row]]] = {
     "financial.spc": (
+        "spc",
         "s sectors bytes",
         ["0", "1", "2"],
         [
@@ -43,6 +42,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "usr.msr.csv": (
+        "msr",
         "100ns bytes bytes",
         ["usr_0", "usr_1", "web_2", "web_10"],
         [
@@ -54,6 +54,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "window.heimdall": (
+        "heimdall",
         "ms bytes bytes",
         ["0"],
         [
@@ -63,6 +64,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "three.disksim": (
+        "disksim",
         "ns sectors sectors",
         ["0", "1"],
         [
@@ -72,6 +74,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "tabs.disksim-pages": (
+        "disksim-pages",
         "ms sectors pages",
         ["0"],
         [
@@ -79,13 +82,15 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
             (78_643_000 - 26_214_000, READ, 0, 240840 * SECTOR, 2 * PAGE),
         ],
     ),
-    "queue.blkparse": ("s sectors sectors", ["8,0", "8,16"], ISSUED),
+    "queue.blkparse": ("blkparse", "s sectors sectors", ["8,0", "8,16"], ISSUED),
     "queued-only.blkparse": (
+        "blkparse",
         "s sectors sectors",
         ["8,0"],
         [(0, WRITE, 0, 223490 * SECTOR, 8 * SECTOR)],
     ),
     "completed.blkparse": (
+        "blkparse",
         "s sectors sectors",
         ["8,0"],
         [
@@ -94,6 +99,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "events.ftrace.txt": (
+        "block-events",
         "s sectors sectors",
         ["8,0", "8,16"],
         [
@@ -105,6 +111,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "perf.script.txt": (
+        "block-events",
         "s sectors sectors",
         ["259,0", "259,1"],
         [
@@ -114,6 +121,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "disk.biosnoop.txt": (
+        "biosnoop",
         "s sectors bytes",
         ["nvme0n1", "nvme1n1"],
         [
@@ -123,6 +131,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "disk.iosnoop.txt": (
+        "iosnoop",
         "s sectors bytes",
         ["253,1", "253,16"],
         [
@@ -133,6 +142,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "server.etw.csv": (
+        "etw",
         "us bytes bytes",
         ["0", "5"],
         [
@@ -142,6 +152,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "job.fio2": (
+        "fio",
         "ms bytes bytes",
         ["/dev/sda", "/dev/sdb"],
         [
@@ -152,6 +163,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "job.fio3": (
+        "fio",
         "us bytes bytes",
         ["/dev/nvme0n1"],
         [
@@ -162,6 +174,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "homes.fiu": (
+        "fiu",
         "ns sectors sectors",
         ["6,0", "8,17"],
         [
@@ -171,6 +184,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "app.biotracer.txt": (
+        "biotracer",
         "s sectors bytes",
         ["0"],
         [
@@ -180,6 +194,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "pc.diskmon.txt": (
+        "diskmon",
         "s sectors sectors",
         ["0", "1"],
         [
@@ -189,6 +204,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "io_traces.alibaba.csv": (
+        "alibaba",
         "us bytes bytes",
         ["12", "419", "725"],
         [
@@ -198,6 +214,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "cbs.tencent.csv": (
+        "tencent",
         "s sectors sectors",
         ["1063", "1360", "1627"],
         [
@@ -207,6 +224,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "vdi.systor.csv": (
+        "systor17",
         "s bytes bytes",
         ["0", "1", "4"],
         [
@@ -216,6 +234,7 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
         ],
     ),
     "capture.floatgate.csv": (
+        "floatgate-csv",
         "us bytes bytes",
         ["0"],
         [
@@ -229,13 +248,13 @@ EXPECTED: dict[str, tuple[str, list[str], list[Row]]] = {
 
 
 def test_every_text_sample_is_held_by_value() -> None:
-    assert {path.name for path in SAMPLES.iterdir()} == {*EXPECTED}
+    assert {path.name for path in DATA.iterdir()} == {*EXPECTED}
 
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_text_sample_has_these_rows(name: str) -> None:
-    trace = read_trace(SAMPLES / name)
-    units, devices, rows = EXPECTED[name]
+    trace = read_trace(DATA / name)
+    _, units, devices, rows = EXPECTED[name]
     assert trace.frame.rows() == rows
     assert (units_of(trace), trace.devices) == (units, devices)
     assert (trace.name, trace.unparsed_lines, trace.first_unparsed) == (name, 0, None)
@@ -279,7 +298,7 @@ NOTES = {
 @pytest.mark.parametrize("name", EXPECTED)
 def test_what_a_sample_leaves_out_is_said_and_nothing_else(name: str) -> None:
     idle = "an empty line or a comment"
-    notes = [note for note in read_trace(SAMPLES / name).notes if idle not in note]
+    notes = [note for note in read_trace(DATA / name).notes if idle not in note]
     assert notes == NOTES.get(name, [])
 
 
@@ -295,7 +314,7 @@ GUESSES = {
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_unit_is_called_a_guess_where_the_format_leaves_it_open(name: str) -> None:
-    guessed = read_trace(SAMPLES / name).units.guessed
+    guessed = read_trace(DATA / name).units.guessed
     expected = GUESSES.get(name, [])
     assert len(guessed) == len(expected)
     assert all(text.startswith(start) for text, start in zip(guessed, expected, strict=True))
@@ -306,19 +325,19 @@ TICKS = {"ns": 1, "100ns": 100, "us": 10**3, "ms": 10**6, "s": 10**9}
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_each_unit_of_each_format_can_be_overridden(name: str) -> None:
-    units, devices, rows = EXPECTED[name]
+    _, units, devices, rows = EXPECTED[name]
     time, address, length = units.split()
     for told in TICKS:
         at = [row[0] * TICKS[told] // TICKS[time] for row in rows]
-        trace = read_trace(SAMPLES / name, units={"time": told})
+        trace = read_trace(DATA / name, units={"time": told})
         assert trace.frame["at_ns"].to_list() == at
         assert units_of(trace) == f"{told} {address} {length}"
         assert not any(text.startswith(("time", "waits")) for text in trace.units.guessed)
     for told in SCALES:
         offsets = [row[3] * SCALES[told] // SCALES[address] for row in rows]
         lengths = [row[4] * SCALES[told] // SCALES[length] for row in rows]
-        moved = read_trace(SAMPLES / name, units={"address": told})
-        longer = read_trace(SAMPLES / name, units={"length": told})
+        moved = read_trace(DATA / name, units={"address": told})
+        longer = read_trace(DATA / name, units={"length": told})
         assert moved.frame["offset"].to_list() == offsets
         assert longer.frame["length"].to_list() == lengths
         assert moved.frame["length"].to_list() == [row[4] for row in rows]
@@ -330,14 +349,14 @@ def test_each_unit_of_each_format_can_be_overridden(name: str) -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_parquet_gives_every_sample_back(name: str, tmp_path: Path) -> None:
-    trace = read_trace(SAMPLES / name)
+    trace = read_trace(DATA / name)
     write_parquet(trace, tmp_path / "copy.parquet")
     back = read_trace(tmp_path / "copy.parquet")
-    assert back.frame.rows() == EXPECTED[name][2]
-    assert back.devices == EXPECTED[name][1]
-    units = ", ".join(EXPECTED[name][0].split())
-    told = [f"imported from {trace.format} ({units})", *trace.notes, *trace.units.guessed]
-    assert back.notes == told
+    form, units, devices, rows = EXPECTED[name]
+    assert (back.format, back.devices, back.frame.rows()) == ("parquet", devices, rows)
+    told = [f"imported from {form} ({', '.join(units.split())})", *trace.notes]
+    assert back.notes == [*told, *trace.units.guessed]
+    assert [path.name for path in tmp_path.iterdir()] == ["copy.parquet"]
 
 
 def test_fio_waits_count_from_the_start_of_the_job(tmp_path: Path) -> None:

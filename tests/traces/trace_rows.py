@@ -1,10 +1,12 @@
-"""Names for the columns of trace rows, and rows that two samples share."""
+"""Names for the columns of trace rows, traces in files, and rows that two samples share."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from floatgate.traces import Trace, read_trace
+import pytest
+
+from floatgate.traces import Trace, TraceError, read_trace
 
 READ, WRITE, TRIM, FLUSH = range(4)
 SECTOR, PAGE = 512, 4096
@@ -25,10 +27,24 @@ ISSUED: list[Row] = [
 SCALES = {"bytes": 1, "sectors": 512, "pages": 4096}
 
 
+def write(folder: Path, content: str | bytes | list[str], name: str = "file") -> Path:
+    """Writes a trace: bytes, a text, or lines."""
+    path = folder / name
+    text = "\n".join(content) + "\n" if isinstance(content, list) else content
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
 def read_bytes(data: bytes, folder: Path, **options: object) -> Trace:
-    path = folder / "sample"
-    path.write_bytes(data)
-    return read_trace(path, **options)  # type: ignore[arg-type]
+    return read_trace(write(folder, data, "sample"), **options)  # type: ignore[arg-type]
+
+
+def failure(source: object, **options: object) -> str:
+    """Returns the error of reading a trace, which is one line."""
+    with pytest.raises(TraceError) as caught:
+        read_trace(source, **options)  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def units_of(trace: Trace) -> str:

@@ -1,7 +1,6 @@
-"""Defects found in other SSD simulators. Each test fails if Floatgate has the defect, too.
-
-docs/trust.md lists them.
-"""
+"""Defects found in other SSD simulators: each test fails if Floatgate has the defect, too.
+docs/trust.md lists them. And the comparison with MQSim in docs/time.md, on the trace that MQSim
+ships."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from paths import ROOT
+from paths import ROOT, shared
 
 import floatgate as fg
 
@@ -92,3 +91,27 @@ def test_iops_are_those_served() -> None:
     assert found.throughput.iops < 5001
     served = found.workload.requests / found.throughput.device_seconds
     assert found.throughput.iops == pytest.approx(served)
+
+
+MQSIM = {
+    **{"flash.channels": 8, "flash.dies": 8, "flash.planes": 2, "flash.superblock": 128},
+    **{"flash.page": "8KiB", "flash.pages_per_block": 256, "flash.bus": "333MB/s"},
+    **{"flash.read": "75us", "flash.program": "750us", "start.fill": "sequential"},
+}
+"""The drive of MQSim's paper: 8 channels x 4 chips x 2 dies x 2 planes."""
+
+
+@pytest.mark.parametrize(
+    "stripe", [None, "plane_channel_die", "channel_die_plane", "plane_die_channel"]
+)
+def test_reads_of_mqsims_trace_take_what_is_said(stripe: str | None) -> None:
+    sets = MQSIM if stripe is None else MQSIM | {"flash.stripe": stripe}
+    trace = shared("traces/umass-websearch-25k.trace.zst")
+    mean = fg.run(trace, device="classic", set=sets, repeat=30).latency.read.mean_us
+    assert mean is not None
+    text = (ROOT / "docs" / "time.md").read_text()
+    row = stripe or r"plane_channel_die \(default\)"
+    said = re.search(rf"{row}[^|]*\| ([0-9.]+) \|", text)
+    assert said is not None and abs(mean - float(said[1])) < 0.1, mean
+    if stripe is None:
+        assert 100 <= mean <= 114, "MQSim has 107"

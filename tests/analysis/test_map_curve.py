@@ -1,5 +1,4 @@
-"""The curve of the mapping cache: compared with runs, with its own samples, and as a user calls
-it."""
+"""The curve of the mapping cache, compared with runs and its own samples, and bounds of caches."""
 
 from __future__ import annotations
 
@@ -11,24 +10,19 @@ from typing import Any
 
 import polars as pl
 import pytest
-from paths import ROOT
+from browser import Seen
+from paths import SHARED, shared
 
 import floatgate as fg
 from floatgate import _core
 from floatgate.analysis import curve_tables, map_curve
 from floatgate.report import write_map_curve
-from floatgate.traces import TraceError
+from floatgate.simulation import sources
+from floatgate.simulation.options import RunOptions
+from floatgate.traces import TraceError, lay_out, read_trace, trace_info
 
-SHARED = ROOT.parent / "shared" / "traces"
 REAL = ["umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst"]
 MIXED = "zipf:span=16MiB,requests=20k,size=6KiB,aligned=false,reads=0.5"
-
-
-def _shared(name: str) -> str:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"{name} is not here: the shared traces are no part of the repository")
-    return str(path)
 
 
 def _hit_ratio(document: dict[str, Any], entries: int) -> float:
@@ -61,7 +55,7 @@ def _assert_equals_runs(trace: str) -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_curve_equals_runs_on_real_traces(name: str) -> None:
-    _assert_equals_runs(_shared(name))
+    _assert_equals_runs(str(shared(f"traces/{name}")))
 
 
 def test_curve_equals_runs_on_a_generator() -> None:
@@ -96,7 +90,7 @@ def test_trims_are_left_out_and_said(tmp_path: Path) -> None:
     ],
 )
 def test_sample_is_within_its_stated_error(trace: str, rate: float) -> None:
-    source = _shared(trace) if trace.endswith(".zst") else trace
+    source = str(shared(f"traces/{trace}")) if trace.endswith(".zst") else trace
     sampled = map_curve.map_curve(source, sample=rate)
     exact = map_curve.map_curve(source, sample="exact")
     sizes = [point["entries"] for point in exact["points"]]
@@ -114,17 +108,20 @@ def test_sample_is_within_its_stated_error(trace: str, rate: float) -> None:
     assert exact["expected_error"] == 0 and exact["sample"] is None
 
 
-def test_sample_is_chosen_by_size(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sample_is_chosen_by_size() -> None:
+    def curve(trace: Any) -> dict[str, Any]:
+        source = sources.open_source(trace, RunOptions())
+        return map_curve.curve_of(source, 4096, None, None, exact=100_000)
+
     assert map_curve.map_curve("uniform:span=1GiB,requests=300k")["sample"] is None
-    monkeypatch.setattr(map_curve, "ACCESSES_EXACT", 100_000)
-    document = map_curve.map_curve("uniform:span=1GiB,requests=300k")
+    document = curve("uniform:span=1GiB,requests=300k")
     assert document["sample"]["rate"] == pytest.approx(16_384 / 262_144)
     assert any(note.startswith("sampled") for note in document["notes"])
-    assert map_curve.map_curve("uniform:span=64MiB,requests=300k")["sample"] is None, "few pages"
+    assert curve("uniform:span=64MiB,requests=300k")["sample"] is None, "few pages"
     table = pl.DataFrame(
         _core.Workload.generator("uniform:span=1GiB,requests=200k", 1).batches(1 << 20).__next__()
     )
-    assert map_curve.map_curve(table)["sample"] is not None
+    assert curve(table)["sample"] is not None
 
 
 def test_points_and_needs_have_their_shape() -> None:
@@ -213,12 +210,10 @@ def test_page_without_accesses_says_so(tmp_path: Path) -> None:
 
 
 def test_command_prints_and_writes_the_curve(cli, tmp_path: Path) -> None:
-    done = cli("trace", "info", MIXED, "--map-curve")
-    assert done.returncode == 0, done.stderr
+    done = cli("trace", "info", MIXED, "--map-curve").ok()
     for text in ("map curve", "exact", "Hit ratio", "99 %", "generator"):
         assert text in done.stdout
-    done = cli("trace", "info", MIXED, "--map-curve", "--page", "2KiB", "--json", "--out", "o")
-    assert done.returncode == 0, done.stderr
+    done = cli("trace", "info", MIXED, "--map-curve", "--page", "2KiB", "--json", "--out", "o").ok()
     curve = json.loads(done.stdout)["map_curve"]
     assert curve == map_curve.map_curve(MIXED, page=2048)
     assert sorted(file.name for file in (tmp_path / "o").iterdir()) == [
@@ -227,18 +222,73 @@ def test_command_prints_and_writes_the_curve(cli, tmp_path: Path) -> None:
     ]
 
 
+TRACES = sorted(SHARED.glob("traces/*.zst"))
+REQUESTS = 20_000
+DEMAND_ONLY = {
+    "dftl, slru": {"mapping.scheme": "dftl", "dftl.replacement": "slru"},
+    "dftl, lru": {"mapping.scheme": "dftl", "dftl.replacement": "lru"},
+    "dftl, flashsim": {"mapping.scheme": "dftl", "dftl.replacement": "flashsim"},
+    "none": {"mapping.scheme": "none"},
+}
+
+
+def hit_ratio(
+    trace: Path, options: dict[str, str], cache: int, limit: int | None = REQUESTS
+) -> float:
+    options = {**options, "mapping.cache": f"{cache}B"}
+    ratio = fg.run(trace, device="classic", set=options, limit=limit).mapping.hit_ratio
+    assert ratio is not None
+    return ratio
+
+
+def check_bound(trace: Path, limit: int | None) -> None:
+    layout = lay_out(read_trace(trace, limit=limit))
+    whole = 8 * (layout.span_bytes // 4096 + 1)
+    for cache in (max(whole // 256, 64), max(whole // 16, 64)):
+        bound = hit_ratio(trace, {"mapping.scheme": "belady"}, cache, limit)
+        for name, options in DEMAND_ONLY.items():
+            assert hit_ratio(trace, options, cache, limit) <= bound, f"{name}, {cache} bytes"
+
+
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_no_demand_cache_beats_the_bound(trace: Path) -> None:
+    check_bound(trace, REQUESTS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name)
+def test_no_demand_cache_beats_the_bound_on_a_whole_trace(trace: Path) -> None:
+    """Plays every request of every trace: at most a million, in under two minutes for the
+    slowest."""
+    check_bound(trace, None)
+
+
+def test_the_bound_with_room_for_everything_is_ideal() -> None:
+    trace = shared("traces/umass-financial1-10k.ascii.zst")
+    assert trace_info(read_trace(trace))["trims"] == 0
+    assert hit_ratio(trace, {"mapping.scheme": "belady"}, 64 << 20) == 1.0
+    assert hit_ratio(trace, {"mapping.scheme": "ideal"}, 64 << 20) == 1.0
+
+
 @pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (("--sample", "0.01"), "is for --map-curve"),
-        (("--out", "o"), "is for --map-curve"),
-        (("--map-curve", "--page", "5"), "page: '5' given"),
-        (("--map-curve", "--sample", "7"), "sample: '7' given"),
-        (("--time-unit", "s"), "is a generator"),
-    ],
+    "scheme", ["dftl", "tlllp", "tpftl", "sftl", "cdftl", "page_cache", "belady"]
 )
-def test_wrong_calls_end_with_one_line(cli, arguments: tuple[str, ...], expected: str) -> None:
-    done = cli("trace", "info", MIXED, *arguments)
-    assert done.returncode == 2
-    assert expected in " ".join(done.stderr.replace("│", " ").split())
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("cache", ["8KiB", "32KiB"])
+def test_every_scheme_is_verified_within_its_budget(scheme: str, cache: str) -> None:
+    trace = shared("traces/umass-financial1-10k.ascii.zst")
+    options = {"mapping.scheme": scheme, "mapping.cache": cache}
+    result = fg.run(trace, device="classic", set=options, repeat=3, verify=True)
+    assert result.flash.erases.gc > 0
+    assert result.mapping.cache_bytes is not None
+    assert 0 < result.mapping.cache_bytes <= int(cache.removesuffix("KiB")) * 1024
+
+
+def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
+    document = map_curve.map_curve("zipf:span=1GiB,requests=500k", sample=0.05)
+    page, _ = write_map_curve(document, tmp_path)
+    with Seen(browser, page) as seen:
+        assert seen.complaints == []
+        assert seen.requests == [page.as_uri()]
+        assert seen.page.locator("#map-curve-0 svg path").count() > 4
+        seen.page.locator("#map-curve-0 svg").hover()
+        assert "Hit ratio" in seen.page.locator("#tip").inner_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -15,13 +16,26 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import floatgate as fg
+from floatgate import _core
 from floatgate.simulation import configs, pool, sources
 from floatgate.simulation.identity import Job
 from floatgate.simulation.options import RunOptions
-from floatgate.traces import Stream, Trace, TraceError, lay_out, open_trace, read_trace, stream
+from floatgate.traces import (
+    Room,
+    Stream,
+    Trace,
+    TraceError,
+    lay_out,
+    open_trace,
+    read_trace,
+    stream,
+    trace_of,
+)
 from floatgate.traces.formats import parquet
 
 MIB = 1 << 20
+SHORT = Room(requests=1, batch=7)
+"""Batches are short, and every trace of more than one request is a stream."""
 DRIVE = {"flash.blocks": 2048, "timing": "none"}
 
 rows = st.lists(
@@ -35,13 +49,6 @@ rows = st.lists(
     min_size=1,
     max_size=40,
 )
-
-
-@pytest.fixture(autouse=True)
-def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes batches short, and every trace of more than one request a stream."""
-    monkeypatch.setattr(stream, "HELD", 1)
-    monkeypatch.setattr(parquet, "_BATCH", 7)
 
 
 def trace(
@@ -59,12 +66,6 @@ def trace(
             "length": [4096 * draw.randint(1, 4) for _ in range(count)],
         }
     )
-
-
-def opened(path: Path, **options: Any) -> Stream:
-    found = open_trace(path, **options)
-    assert isinstance(found, Stream)
-    return found
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -86,10 +87,10 @@ def test_a_stream_is_the_trace(
         whole = read_trace(path, limit=limit, close_gaps=gap)
     except TraceError as error:
         with pytest.raises(TraceError, match="no requests"):
-            open_trace(path, limit=limit, close_gaps=gap)
+            open_trace(path, limit=limit, close_gaps=gap, room=SHORT)
         assert "no requests" in str(error)
         return
-    some = open_trace(path, limit=limit, close_gaps=gap)
+    some = open_trace(path, limit=limit, close_gaps=gap, room=SHORT)
     if isinstance(some, Trace):  # of one row
         assert_frame_equal(some.frame, whole.frame)
         return
@@ -106,14 +107,22 @@ def test_a_stream_is_the_trace(
     assert layout.requests == expected.frame.height
 
 
-OPTIONS = [
-    {},
-    {"repeat": 3, "time_scale": 0.7},
-    {"limit": 500},
-    {"addresses": "span", "close_gaps": "1ms"},
-    {"addresses": "modulo"},
-    {"set": {"mapping.scheme": "belady", "mapping.cache": "64KiB", "placement.scheme": "oracle"}},
+OPTIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({}, {"repeat": 3, "time_scale": 0.7}),
+    ({"limit": 500}, {}),
+    ({"close_gaps": "1ms"}, {"addresses": "span"}),
+    ({}, {"addresses": "modulo"}),
+    ({}, {"set": {"mapping.scheme": "belady", "mapping.cache": "64KiB"}}),
+    ({}, {"set": {"placement.scheme": "oracle"}}),
 ]
+"""Options of reading, and of running."""
+
+
+def opened(path: Path, **options: Any) -> Stream:
+    found = open_trace(path, room=SHORT, **options)
+    assert isinstance(found, Stream)
+    return found
 
 
 def same(one: fg.Result, other: fg.Result) -> bool:
@@ -123,31 +132,32 @@ def same(one: fg.Result, other: fg.Result) -> bool:
     return documents[0] == documents[1]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize(("reading", "options"), OPTIONS, ids=str)
 @pytest.mark.parametrize("devices", [1, 3])
 def test_results_are_those_of_a_trace_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], devices: int
+    tmp_path: Path, reading: dict[str, Any], options: dict[str, Any], devices: int
 ) -> None:
     path = tmp_path / "some.parquet"
     trace(3000, devices=devices).write_parquet(path, row_group_size=100)
     options = {**options, "set": DRIVE | options.get("set", {})}
-    streamed = fg.run(path, **options)
-    monkeypatch.setattr(stream, "HELD", 1 << 20)
-    assert same(streamed, fg.run(path, **options))
+    streamed = fg.run(opened(path, **reading), **options)
+    assert same(streamed, fg.run(path, **reading, **options))
+    with pytest.raises(fg.ConfigError, match="limit: 5 given, but the trace is open already"):
+        fg.run(opened(path), limit=5)
 
 
-def test_a_part_of_a_generator_is_a_stream_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    options: dict[str, Any] = {"limit": 70_000, "repeat": 2, "set": {"timing": "none"}}
-    spec = "uniform:span=16MiB,writes=100k"
-    streamed = fg.run(spec, **options)
-    assert isinstance(sources.open_source(spec, RunOptions(limit=70_000)).trace, Stream)
-    monkeypatch.setattr(stream, "HELD", 1 << 20)
-    assert same(streamed, fg.run(spec, **options))
+def test_a_part_of_a_generator_is_a_stream_too() -> None:
+    def frames() -> Iterator[pl.DataFrame]:
+        batches = _core.Workload.generator("uniform:span=16MiB,writes=70k", 1).batches(1 << 16)
+        return map(pl.DataFrame, batches)
+
+    streamed, held = trace_of(frames, 70_000, SHORT), trace_of(frames, 70_000)
+    assert isinstance(streamed, Stream) and isinstance(held, Trace)
+    options: dict[str, Any] = {"repeat": 2, "set": {"timing": "none"}}
+    assert same(fg.run(streamed, **options), fg.run(held, **options))
 
 
-def test_a_directory_of_files_with_names_is_a_stream(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_directory_of_files_with_names_is_a_stream(tmp_path: Path) -> None:
     frame = trace(2000, devices=3)
     for number, part in enumerate((frame.head(700), frame.slice(700))):
         read = read_trace(part)
@@ -158,13 +168,13 @@ def test_a_directory_of_files_with_names_is_a_stream(
     assert some.about.devices == whole.devices == ["sda", "sdb", "sdc"]
     assert_frame_equal(some.hold().frame, whole.frame)
     assert some.about.notes == whole.notes
-    assert fg.run(tmp_path, set=DRIVE).workload.requests == 2000
+    assert fg.run(some, set=DRIVE).workload.requests == 2000
 
 
 def test_a_trace_out_of_order_is_held_and_that_is_said(tmp_path: Path) -> None:
     path = tmp_path / "some.parquet"
     trace(300)[::-1].write_parquet(path)
-    found = open_trace(path)
+    found = open_trace(path, room=SHORT)
     assert isinstance(found, Trace)
     assert_frame_equal(found.frame, read_trace(path).frame)
     assert found.notes[-1].startswith("300 requests were held in memory to sort them")
@@ -177,10 +187,9 @@ def test_what_is_wrong_far_down_is_found(tmp_path: Path) -> None:
         op=pl.when(pl.col("at_ns") == frame["at_ns"][250]).then(9).otherwise("op")
     )
     bad.write_parquet(path)
-    with pytest.raises(
-        TraceError, match=r"some\.parquet: column op: expected integers from 0 to 3"
-    ):
-        open_trace(path)
+    words = r"some\.parquet: column op: expected integers from 0 to 3"
+    with pytest.raises(TraceError, match=words):
+        open_trace(path, room=SHORT)
 
 
 @pytest.fixture
@@ -212,7 +221,7 @@ def test_a_limit_reads_little(tmp_path: Path, decoded: list[int]) -> None:
     frame = frame.with_columns(at_ns=pl.int_range(frame.height, dtype=pl.UInt64))
     frame.write_parquet(path, row_group_size=10_000, compression="uncompressed")
     before = bytes_read()
-    found = read_trace(path, limit=100)
+    found = read_trace(path, limit=100, room=SHORT)
     assert bytes_read() - before < path.stat().st_size / 5
     assert sum(decoded) == found.frame.height == 100
     assert found.notes == ["only the first 100 of 2,000,000 requests"]
@@ -227,7 +236,7 @@ def test_a_limit_finds_early_requests_behind_later_ones(tmp_path: Path, decoded:
     frame.write_parquet(path, row_group_size=100)
     for limit in (300, 450):
         del decoded[:]
-        found = read_trace(path, limit=limit)
+        found = read_trace(path, limit=limit, room=SHORT)
         assert_frame_equal(found.frame, read_trace(frame, limit=limit).frame)
         assert sum(decoded) < 1500
 
@@ -237,10 +246,10 @@ def test_a_limit_finds_early_requests_behind_later_ones(tmp_path: Path, decoded:
 def test_many_drives_share_a_reading(
     tmp_path: Path, kind: str, workers: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path: Any = tmp_path / "some.parquet"
+    path = tmp_path / "some.parquet"
     trace(20_000, trims=False).write_parquet(path)
-    if kind == "generator":
-        path = "hotcold:span=16MiB,r=0.9,f=0.1,writes=20k"
+    spec = "hotcold:span=16MiB,r=0.9,f=0.1,writes=20k"
+    shared_by, own = (spec, spec) if kind == "generator" else (opened(path), path)
     vary = {"capacity.spare_factor": [0.1, 0.2, 0.3], "mapping.scheme": ["ideal", "dftl", "belady"]}
     options: dict[str, Any] = {"vary": vary, "set": {"timing": "none", "mapping.cache": "64KiB"}}
     passes: list[int] = []
@@ -251,25 +260,24 @@ def test_many_drives_share_a_reading(
         return batches(self)
 
     monkeypatch.setattr(stream.StreamLayout, "batches", counted)
-    shared = fg.compare_results(path, workers=workers, **options)
+    shared = fg.compare_results(shared_by, workers=workers, **options)
     # One pass serves all runs. Each run of a scheme that knows the future reads ahead in another
     # pass.
     assert len(passes) == (0 if kind == "generator" else 1 + 3)
-    monkeypatch.setattr(pool, "SHARED_PAGES", 1)
-    monkeypatch.setattr(stream, "HELD", 1 << 20)
-    alone = fg.compare_results(path, workers=1, **options)
     assert len(shared) == 9
-    assert all(same(one, other) for one, other in zip(shared, alone, strict=True))
+    for one, values in zip(shared, itertools.product(*vary.values()), strict=True):
+        keys = dict(zip(vary, values, strict=True))
+        assert same(one, fg.run(own, set={**options["set"], **keys}))
 
 
-def test_large_drives_share_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_drives_share_in_groups() -> None:
     load = sources.open_source("uniform:span=4MiB,writes=1k", RunOptions()).load(None)
     drive = configs.resolve_all(None, DRIVE, {})[0]
     made = [Job(str(number), drive, load, RunOptions()) for number in range(5)]
     pages = made[0].pages()
     for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
-        monkeypatch.setattr(pool, "SHARED_PAGES", room * pages)
-        assert [len(group.jobs) for group in pool._groups(made, range(5), workers)] == sizes
+        groups = pool._groups(made, range(5), workers, room * pages)
+        assert [len(group.jobs) for group in groups] == sizes
 
 
 def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() -> None:
@@ -312,19 +320,20 @@ def test_a_run_that_fails_does_not_lose_the_others(
     vary = {"capacity.spare_factor": [0.1, 0.2, 0.3]}
     keep = tmp_path / "kept"
     with pytest.raises(fg.RunError, match=r"spare_factor=0\.2: the power went") as raised:
-        fg.compare_results(path, vary=vary, set={"timing": "none"}, keep=keep, workers=2)
+        fg.compare_results(opened(path), vary=vary, set={"timing": "none"}, keep=keep, workers=2)
     results = raised.value.results  # type: ignore[attr-defined]
     assert [result is None for result in results] == [False, True, False]
     assert len([*keep.iterdir()]) == 2
     monkeypatch.setattr(pool._core, "simulate", simulate)
-    again = fg.compare_results(path, vary=vary, set={"timing": "none"}, keep=keep, resume=True)
+    how: dict[str, Any] = {"keep": keep, "resume": True}
+    again = fg.compare_results(opened(path), vary=vary, set={"timing": "none"}, **how)
     assert again[0] == results[0] and again[2] == results[2]
 
 
 def test_a_file_that_changes_while_it_is_played_ends_the_runs(tmp_path: Path) -> None:
     path = tmp_path / "some.parquet"
     trace(2000, trims=False).write_parquet(path)
-    source = sources.open_source(path, RunOptions())
+    source = sources.open_source(opened(path), RunOptions())
     drive = configs.resolve_all(None, DRIVE, {})[0]
     job = Job("", drive, source.load(None), RunOptions())
     trace(1999, trims=False).write_parquet(path)

@@ -7,7 +7,6 @@ tolerances cover rounding, plus a little more for the last bit of floating-point
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import re
 from collections.abc import Sequence

@@ -67,13 +67,18 @@ def crash(
     load = source.load(None)
     pages = max(1, config.logical_bytes(load.span) // config.page_bytes)
     memory.check(pages, memory.CUT)
-    most = max(POINTS_MIN, min(POINTS, PAGES // pages))
+    most = points_most(pages)
     asked = {"every": every, "point": point, "second": second, "most": most, "seed": how.seed}
     engine = partial(_core.crash, config, span_bytes=load.span_bytes)
     found = measure(engine, load.workload, progress, **asked)
     left_out = found["moments"] + found["recovery_moments"] - found["points"]
     notes = [*load.notes, *_left_out(found)] if point is None else load.notes
     return {"name": source.name, **found, "left_out": left_out, "notes": notes}
+
+
+def points_most(pages: int) -> int:
+    """Returns the most moments that are explored by default on a drive of this many pages."""
+    return max(POINTS_MIN, min(POINTS, PAGES // pages))
 
 
 def _check(every: int | None, point: int | None, second: int | None) -> None:

@@ -81,16 +81,20 @@ def curve_of(
     page_bytes: int,
     sample: float | str | None,
     progress: Progress | None,
+    exact: int = ACCESSES_EXACT,
 ) -> dict[str, Any]:
-    """Returns the document of `map_curve` for a source that is already open."""
+    """Returns the document of `map_curve` for a source that is already open.
+
+    Without a `sample`, up to `exact` page accesses are all looked at.
+    """
     load = source.load(None)
     notes = list(load.notes)
     rate = None if sample == EXACT else sample
     if sample is None:
-        rate = _automatic(source, load.workload, page_bytes)
+        rate = _automatic(source, load.workload, page_bytes, exact)
         if rate is not None:
             notes.append(
-                f"sampled, as there are more than {ACCESSES_EXACT:,} page accesses; "
+                f"sampled, as there are more than {exact:,} page accesses; "
                 "--sample exact looks at all of them"
             )
     assert not isinstance(rate, str)
@@ -154,10 +158,12 @@ def _rate(sample: float | str | None) -> float | str | None:
     return rate
 
 
-def _automatic(source: sources.Source, workload: _core.Workload, page_bytes: int) -> float | None:
+def _automatic(
+    source: sources.Source, workload: _core.Workload, page_bytes: int, exact: int
+) -> float | None:
     """Returns the default rate for a workload; None for all pages."""
     accesses, pages = _size(source.held, workload, page_bytes)
-    if accesses <= ACCESSES_EXACT:
+    if accesses <= exact:
         return None
     rate = max(RATE, PAGES_SAMPLED / max(pages, 1))
     return rate if rate < RATE_EXACT else None

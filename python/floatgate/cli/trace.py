@@ -50,16 +50,12 @@ def import_(
 ) -> None:
     """Convert a trace to Parquet, which is fast to read and records its units, or to CSV."""
     with _staged(out, force, [file]) as (part, suffix):
-        from floatgate.traces import Stream, open_trace, write_trace
+        from floatgate.traces import Stream, open_trace, write_opened
 
         units = options.units(time_unit, address_unit, length_unit)
         read = open_trace(file, format=format, units=units, close_gaps=close_gaps, columns=columns)
-        if isinstance(read, Stream):
-            trace, requests = read.about, read.requests
-            write_trace(read.unread(), part, suffix, read.batches())
-        else:
-            trace, requests = read, read.frame.height
-            write_trace(read, part, suffix)
+        requests = write_opened(read, part, suffix)
+        trace = read.about if isinstance(read, Stream) else read
     for note in (*trace.units.guessed, *trace.notes):
         output.say(f"note: {note}", quiet)
     if trace.unparsed_lines:

@@ -51,8 +51,8 @@ def blocks(file: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def read_text(path: Path) -> str:
-    """Returns the text of a file or a pipe.
+def read_text(path: Path, most: int = TEXT_MOST) -> str:
+    """Returns the text of a file or a pipe, of at most `most` bytes.
 
     Raises OSError, or UnicodeDecodeError if it is not UTF-8.
     """
@@ -61,9 +61,9 @@ def read_text(path: Path) -> str:
     with path.open("rb") as file:
         for block in blocks(file):
             data += block
-            if len(data) > TEXT_MOST:
-                most = f"more than {TEXT_MOST >> 20} MiB; expected a text"
-                raise OSError(errno.EFBIG, most, str(path))
+            if len(data) > most:
+                long = f"more than {most >> 20} MiB; expected a text"
+                raise OSError(errno.EFBIG, long, str(path))
     return data.decode("utf-8")
 
 

@@ -36,7 +36,7 @@ def keep(trace: Path) -> int:
     Raises TraceError if the file is not a capture, and OSError if writing fails; then the capture
     is kept.
     """
-    from floatgate.traces import Stream, open_trace, write_trace
+    from floatgate.traces import open_trace, write_opened
     from floatgate.traces.formats import capture
 
     part = capture_of(trace)
@@ -45,11 +45,6 @@ def keep(trace: Path) -> int:
         return 0
     read = open_trace(part)
     with parts.writing(trace) as new:
-        if isinstance(read, Stream):
-            requests = read.requests
-            write_trace(read.unread(), new, ".parquet", read.batches())
-        else:
-            requests = read.frame.height
-            write_trace(read, new, ".parquet")
+        requests = write_opened(read, new)
     part.unlink()
     return requests

@@ -140,8 +140,10 @@ class Underway:
     """Runs that have not ended."""
 
 
-def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[Group]:
-    """Splits the jobs into groups. A group of large drives has at most `workers` jobs."""
+def _groups(
+    jobs: Sequence[Job], missing: Sequence[int], workers: int, most: int = SHARED_PAGES
+) -> deque[Group]:
+    """Splits the jobs into groups. A group of more than `most` pages has at most `workers` jobs."""
     by_reading: dict[Hashable, list[Group]] = {}
     for at in missing:
         job = jobs[at]
@@ -149,7 +151,7 @@ def _groups(jobs: Sequence[Job], missing: Sequence[int], workers: int) -> deque[
         key: Hashable = at if job.load.workload.is_held else id(job.load)
         groups = by_reading.setdefault(key, [Group([], 0)])
         last = groups.pop()
-        if last.pages + pages > SHARED_PAGES and len(last.jobs) >= workers:
+        if last.pages + pages > most and len(last.jobs) >= workers:
             groups.append(last)
             last = Group([], 0)
         groups.append(Group([*last.jobs, at], last.pages + pages))

@@ -133,6 +133,9 @@ def open_source(trace: Any, how: RunOptions) -> Source:
     if isinstance(trace, Trace):
         how.refuse(READING, "the trace is read already")
         return Source(trace.name, how, None, first_requests(trace, how.limit))
+    if isinstance(trace, Stream):
+        how.refuse((*READING, "limit"), "the trace is open already")
+        return Source(trace.about.name, how, None, trace)
     read = open_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
     return Source(_about(read).name, how, None, read)
 

@@ -7,13 +7,14 @@ from .info import trace_info
 from .layout import Layout, lay_out
 from .model import Trace, TraceError, Units
 from .read import open_trace, read_trace, trace_of, write_parquet
-from .stream import Stream, StreamLayout
-from .write import suffix_of, write_trace
+from .stream import Room, Stream, StreamLayout
+from .write import suffix_of, write_opened, write_trace
 
 __all__ = [
     "FORMATS",
     "Format",
     "Layout",
+    "Room",
     "Stream",
     "StreamLayout",
     "Trace",
@@ -25,6 +26,7 @@ __all__ = [
     "suffix_of",
     "trace_info",
     "trace_of",
+    "write_opened",
     "write_parquet",
     "write_trace",
 ]

@@ -22,11 +22,8 @@ from .gaps import parse_duration
 from .model import Parsed, Trace, TraceError, shorten
 from .offers import fio_log, offer
 from .spool import Spool
-from .stream import Stream
+from .stream import ROOM, Room, Stream
 from .text import Head
-
-#: Bytes of a file that are read at a time; text needs some ten times as much memory meanwhile.
-PIECE = 1 << 24
 
 #: Bytes at the start of a file by which its format is recognised.
 _LOOKED_AT = 1 << 20
@@ -40,6 +37,7 @@ def read_trace(
     limit: int | None = None,
     close_gaps: str | None = None,
     columns: str | Mapping[str, str | int] | None = None,
+    room: Room = ROOM,
 ) -> Trace:
     """Reads a trace; recognises its format and its compression by content.
 
@@ -51,12 +49,12 @@ def read_trace(
     times of a Parquet file are in order, later requests are not read. `close_gaps`, such as "1h",
     shortens every longer gap between two requests to that duration. `columns`, such as
     "time=3,op=5,offset=2,length=4", reads delimited text of any other form (docs/traces.md).
-    Raises `TraceError`.
+    `room` sets how much of a file is read and decoded at a time. Raises `TraceError`.
     """
     gap = _check(format, units, limit, close_gaps, columns)
     if isinstance(source, (str, Path)):
         name = shown(Path(source).name or str(source))
-        form, parsed = _parse(str(source), _chosen(format, columns), limit)
+        form, parsed = _parse(str(source), _chosen(format, columns), limit, room)
         return build(parsed, name, form, units, limit, gap)
     if columns is not None:
         raise TraceError("columns: expected delimited text in a file, not a frame")
@@ -76,8 +74,9 @@ def open_trace(
     limit: int | None = None,
     close_gaps: str | None = None,
     columns: str | Mapping[str, str | int] | None = None,
+    room: Room = ROOM,
 ) -> Trace | Stream:
-    """Opens a trace as `read_trace` does, but returns a long trace as a `Stream`.
+    """Opens a trace as `read_trace` does, but returns one that exceeds `room` as a `Stream`.
 
     A `Stream` does not hold its requests in memory: Parquet is read again for each replay, and the
     requests of other formats are kept in a temporary folder. A long trace with times out of order
@@ -87,15 +86,14 @@ def open_trace(
     chosen = _chosen(format, columns)
     if isinstance(source, (str, Path)):
         name = shown(Path(source).name or str(source))
-        if parts := _parquet_files(str(source), chosen):
-            found = _open_parquet(parts, name, units, limit, gap)
+        if parts := _parquet_files(str(source), chosen, room.batch):
+            found = _open_parquet(parts, name, units, limit, gap, room)
             if found is not None:
                 return found
         elif len(contents := files.contents(str(source))) == 1:
-            return _open_other(contents[0], chosen, name, units, limit, gap)
-    return read_trace(
-        source, format=format, units=units, limit=limit, close_gaps=close_gaps, columns=columns
-    )
+            return _open_other(contents[0], chosen, name, units, limit, gap, room)
+    how: dict[str, Any] = {"format": format, "units": units, "limit": limit, "columns": columns}
+    return read_trace(source, **how, close_gaps=close_gaps, room=room)
 
 
 def _open_parquet(
@@ -104,12 +102,13 @@ def _open_parquet(
     units: Mapping[str, str] | None,
     limit: int | None,
     gap: int | None,
+    room: Room,
 ) -> Trace | Stream | None:
     """Opens a long trace; returns None for a trace that fits in memory."""
     rows = sum(part.rows() for part in parts)
     wanted = rows if limit is None else min(rows, limit)
     # A limit that spans several files is rare, so that case stays in memory.
-    if wanted <= stream.HELD or (limit is not None and len(parts) > 1):
+    if wanted <= room.requests or (limit is not None and len(parts) > 1):
         return None
     abouts = [part.about() for part in parts]
     about = abouts[0] if len(parts) == 1 else _joined(abouts)
@@ -135,10 +134,11 @@ def _open_other(
     units: Mapping[str, str] | None,
     limit: int | None,
     gap: int | None,
+    room: Room,
 ) -> Trace | Stream:
     """Opens a trace in any format except Parquet; a short trace stays in memory."""
-    kept = Spool(stream.HELD)
-    form, parsed = _taken(content, chosen, kept)
+    kept = Spool(room.requests)
+    form, parsed = _taken(content, chosen, kept, room.piece)
     if not kept.is_held and kept.is_sorted:
         parsed.rows = kept.requests
         return stream.survey(parsed, lambda: kept.frames(limit), name, form, gap, limit, units)
@@ -161,14 +161,14 @@ def check_head(contents: Sequence[files.Content], *, format: str | None = None) 
     """
     chosen = _chosen(format, None)
     for content in contents:
-        if parts := _parquet_files(content.name, chosen):
+        if parts := _parquet_files(content.name, chosen, ROOM.batch):
             parts[0].about()
             continue
         with content.opened() as plain:
             head = plain.peek(_LOOKED_AT)
         form = chosen or recognise(head, content.name)
         if len(head) < _LOOKED_AT:
-            _open_other(content, form, Path(content.name).name, None, None, None)
+            _open_other(content, form, Path(content.name).name, None, None, None, ROOM)
         elif not isinstance(reader := form.reader(), Whole):
             with suppress(Again):
                 frame, _ = reader.take(head, False)
@@ -177,12 +177,14 @@ def check_head(contents: Sequence[files.Content], *, format: str | None = None) 
                     refuse_garbage(reader.told(), content.name, form.name)
 
 
-def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Trace | Stream:
+def trace_of(
+    frames: Callable[[], Iterator[pl.DataFrame]], requests: int, room: Room = ROOM
+) -> Trace | Stream:
     """Returns a trace of `requests` requests from frames that `read_trace` accepts.
 
     The frames are in the order of their times.
     """
-    if requests <= stream.HELD:
+    if requests <= room.requests:
         return read_trace(pl.concat(frames()))
 
     def rows() -> Iterator[pl.DataFrame]:
@@ -191,7 +193,7 @@ def trace_of(frames: Callable[[], Iterator[pl.DataFrame]], requests: int) -> Tra
     return stream.survey(Parsed(next(rows()), parquet.UNITS), rows, "frame", "frame", None)
 
 
-def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
+def _parquet_files(source: str, chosen: Format | None, batch: int) -> list[parquet.File]:
     """Returns the Parquet files of a path: of a file, or of a directory. Otherwise none.
 
     Raises `TraceError` if the path, or a directory in it, cannot be listed.
@@ -206,7 +208,7 @@ def _parquet_files(source: str, chosen: Format | None) -> list[parquet.File]:
         whole = all(part.is_file() and _has_magic(part) for part in parts)
     except OSError:
         return []
-    return [parquet.File(str(part), part) for part in parts] if whole else []
+    return [parquet.File(str(part), part, batch) for part in parts] if whole else []
 
 
 def _has_magic(path: Path) -> bool:
@@ -282,21 +284,23 @@ def recognise(data: bytes, name: str) -> Format:
     )
 
 
-def _parse(source: str, chosen: Format | None, limit: int | None) -> tuple[str, Parsed]:
+def _parse(source: str, chosen: Format | None, limit: int | None, room: Room) -> tuple[str, Parsed]:
     """Returns the format and the requests of a source, all in memory."""
-    if parts := _parquet_files(source, chosen):
+    if parts := _parquet_files(source, chosen, room.batch):
         found = [part.read(limit) for part in parts]
         return "parquet", found[0] if len(found) == 1 else _joined(found)
     results = []
     for content in files.contents(source):
         kept = Spool()
-        form, parsed = _taken(content, chosen, kept)
+        form, parsed = _taken(content, chosen, kept, room.piece)
         parsed.frame = kept.whole()
         results.append(parsed)
     return form, results[0] if len(results) == 1 else _joined(results)
 
 
-def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[str, Parsed]:
+def _taken(
+    content: files.Content, chosen: Format | None, kept: Spool, piece: int
+) -> tuple[str, Parsed]:
     """Reads a file; returns its format and everything except its requests, which go to `kept`."""
     row, reader = chosen, None
     while True:
@@ -305,7 +309,7 @@ def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[
                 row = recognise(plain.peek(_LOOKED_AT), content.name)
             reader = reader or row.reader()
             try:
-                _take(plain, reader, kept, content.name)
+                _take(plain, reader, kept, content.name, piece)
             except Again as again:
                 reader = again.reader
                 kept.clear()
@@ -315,12 +319,12 @@ def _taken(content: files.Content, chosen: Format | None, kept: Spool) -> tuple[
         return row.name, parsed
 
 
-def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str) -> None:
-    """Reads the rest of a file, piece by piece."""
+def _take(plain: files.Plain, reader: Reader, kept: Spool, name: str, least: int) -> None:
+    """Reads the rest of a file, in pieces of at least `least` bytes."""
     rest, last = b"", False
     while not last:
         # The size doubles while the reader uses nothing: the cost of copying stays linear.
-        size = max(PIECE, len(rest))
+        size = max(least, len(rest))
         piece = plain.read(size)
         last = len(piece) < size
         data = rest + piece

@@ -27,8 +27,21 @@ from .build import (
 from .layout import Footprint, Placing, told
 from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
-HELD = 1 << 23
-"""Maximum number of requests of a trace in memory: some 300 MB."""
+
+@dataclass(frozen=True)
+class Room:
+    """How much of a trace is in memory at a time."""
+
+    requests: int = 1 << 23
+    """Maximum number of requests of a trace in memory: some 300 MB."""
+    piece: int = 1 << 24
+    """Bytes of a file that are read at a time; text needs some ten times as much meanwhile."""
+    batch: int = 1 << 18
+    """Rows of a Parquet file that are decoded at a time."""
+
+
+ROOM = Room()
+"""The default."""
 
 
 class UnsortedError(Exception):

@@ -23,6 +23,7 @@ from floatgate.files.digests import Digest
 
 from .formats import floatgate_csv, parquet
 from .model import SCHEMA, STREAM, Trace, TraceError
+from .stream import Stream
 
 PARQUET = ".parquet"
 
@@ -63,6 +64,15 @@ def write_trace(
             _write_parquet(frames, trace, file)
         else:
             _write_csv(frames, trace, file, suffix)
+
+
+def write_opened(opened: Trace | Stream, path: Path, suffix: str = PARQUET) -> int:
+    """Writes an opened trace as `write_trace` does, and returns the number of its requests."""
+    if isinstance(opened, Stream):
+        write_trace(opened.unread(), path, suffix, opened.batches())
+        return opened.requests
+    write_trace(opened, path, suffix)
+    return opened.frame.height
 
 
 def parquet_bytes(trace: Trace) -> bytes:

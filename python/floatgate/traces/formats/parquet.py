@@ -49,9 +49,6 @@ _DAMAGED = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 UNITS = ("ns", "bytes", "bytes")
 _NEEDED = [name for name in SCHEMA if name != "device"]
 
-#: Rows decoded at a time.
-_BATCH = 1 << 18
-
 
 def _claims(head: Head) -> bool:
     return head.data.startswith(MAGIC)
@@ -84,6 +81,8 @@ class File:
     name: str
     """Name of the file in errors."""
     source: Path | bytes
+    batch: int = 1 << 18
+    """Rows that are decoded at a time."""
 
     def rows(self) -> int:
         """Returns the number of rows, from the metadata of the file."""
@@ -95,7 +94,7 @@ class File:
         with self._said():
             schema = self._scan().collect_schema()
             if not all(schema.get(name, pl.Null()).is_integer() for name in _NEEDED):
-                from_frame(self._scan().head(_BATCH).collect())
+                from_frame(self._scan().head(self.batch).collect())
             result = Parsed(NO_REQUESTS, UNITS, checked=self._digest is not None)
             if self._metadata is not None:
                 about = build(_About, self._document, f"metadata {_KEY}")
@@ -169,7 +168,7 @@ class File:
     def _frames(self, rows: pl.LazyFrame, digest: Digest | None = None) -> Iterator[pl.DataFrame]:
         with self._said():
             # One thread decodes while others work; at most two batches are in memory.
-            for frame in rows.collect_batches(chunk_size=_BATCH, lazy=True, engine="streaming"):
+            for frame in rows.collect_batches(chunk_size=self.batch, lazy=True, engine="streaming"):
                 if digest is not None:
                     digest.add(frame)
                 yield from_frame(frame).frame

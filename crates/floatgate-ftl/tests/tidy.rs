@@ -265,17 +265,21 @@ fn lines_fit_and_files_are_short() {
     report(&violations);
 }
 
+fn first_word(text: &str) -> &str {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default()
+}
+
 /// Returns the modules that a line names by `crate::`. Macros belong to `parameters`, except
 /// `state`.
 fn imports(line: &str) -> Vec<String> {
     let named = line.split("crate::").skip(1);
-    let word = |text: &str| {
-        let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
-        let is_macro = text[end..].starts_with('!');
-        let of_macro = if &text[..end] == "state" { SAVED } else { "parameters" };
-        if is_macro { of_macro.to_string() } else { text[..end].to_string() }
+    let module = |text: &str| {
+        let word = first_word(text);
+        let is_macro = text[word.len()..].starts_with('!');
+        let of_macro = if word == "state" { SAVED } else { "parameters" };
+        if is_macro { of_macro.to_string() } else { word.to_string() }
     };
-    named.map(word).filter(|name| name.chars().all(|c| !c.is_uppercase())).collect()
+    named.map(module).filter(|name| name.chars().all(|c| !c.is_uppercase())).collect()
 }
 
 /// A table of layers.
@@ -314,14 +318,35 @@ fn modules_import_lower_layers() {
 #[test]
 fn layers_have_no_circles() {
     for layers in [LAYERS, LAB_LAYERS] {
-        // Removes the layers that import none of the remaining layers, until no layer remains.
-        let mut left: Vec<_> = layers.iter().filter(|(layer, _)| !layer.contains('/')).collect();
-        while !left.is_empty() {
-            let names: Vec<&str> = left.iter().map(|(layer, _)| *layer).collect();
-            let before = left.len();
-            left.retain(|(_, allowed)| allowed.iter().any(|import| names.contains(import)));
-            assert!(left.len() < before, "a circle among {names:?}");
-        }
+        let layers = layers.iter().filter(|(layer, _)| !layer.contains('/'));
+        assert_no_circles(layers.map(|(layer, allowed)| (*layer, allowed.to_vec())).collect());
+    }
+}
+
+/// The parts of the server depend on each other in one direction.
+#[test]
+fn modules_of_the_server_have_no_circles() {
+    let sources = sources_of("floatgate-lab");
+    let parts = sources.iter().filter_map(|(module, file)| {
+        let siblings = file.code().flat_map(|(_, line)| line.split("super::").skip(1));
+        Some((module.strip_prefix("serve/")?, siblings.map(first_word).collect::<Vec<_>>()))
+    });
+    let parts: Vec<_> = parts.collect();
+    for import in parts.iter().flat_map(|(_, imports)| imports) {
+        // An import through the module above would hide a circle.
+        assert!(parts.iter().any(|(part, _)| part == import), "super::{import} is no part");
+    }
+    assert_no_circles(parts);
+}
+
+/// Removes the modules that import none of the remaining modules, until no module remains.
+fn assert_no_circles(mut left: Vec<(&str, Vec<&str>)>) {
+    assert!(!left.is_empty(), "no module was found");
+    while !left.is_empty() {
+        let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+        let before = left.len();
+        left.retain(|(_, imports)| imports.iter().any(|import| names.contains(import)));
+        assert!(left.len() < before, "a circle among {names:?}");
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::lock;
+use super::panics::lock;
 
 /// Most connections that are open at a time.
 pub(super) const CONNECTIONS_MAX: usize = 64;

@@ -16,9 +16,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::backend::ServeError;
 use super::connections::{Connection, Connections};
-use super::document::power;
-use super::{Served, document, words};
+use super::document;
+use super::panics::words;
+use super::served::Served;
 
 /// Names of the requests, and the keys that each accepts.
 const REQUESTS: [(&str, &[&str]); 10] = [
@@ -147,12 +149,12 @@ fn asked(served: &Served, line: &[u8]) -> Result<Value, String> {
 }
 
 fn answer(served: &Served, request: &Value) -> Result<Value, String> {
-    let text = |error: super::ServeError| error.to_string();
+    let text = |error: ServeError| error.to_string();
     match name(request)? {
         "status" => served.status().map_err(text),
         "smart" => served.smart().map_err(text),
         "blocks" => served.blocks().map_err(text),
-        "plug" => served.pull_plug().map(|found| power(&found)),
+        "plug" => served.pull_plug().map(|found| document::power(&found)).map_err(text),
         "faults" => set_faults(served, request),
         "snapshot" => snapshot(served, request),
         "lanes" => lanes(served, request),

@@ -1,18 +1,18 @@
 //! Status document of a served drive.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use floatgate_ftl::addr::Unit;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
-use super::gauges::{Asked, HoldingSummary, Measured};
-use super::health::failure;
+use super::backend::ServeError;
+use super::gauges::{Asked, Gauges, HoldingSummary, Measured};
 use super::recorder::Recorder;
-use super::shadow::{Seen, Shadow};
+use super::shadow::Seen;
 use super::state::{Faults, Power, State};
-use super::{ServeError, Served};
 use crate::drive::live::Opened;
 use crate::metrics::ratio;
 use crate::result::{Facts, RunResult, Subject};
@@ -25,207 +25,172 @@ const SPARE_THRESHOLD: f64 = 10.0;
 /// drive's, that cause no warning.
 const OFF_MAX: f64 = 0.1;
 
-impl Served {
-    /// Returns the full status of the drive, except the contents of its units.
-    pub(super) fn status(&self) -> Result<Value, ServeError> {
-        let mut state = self.locked();
-        self.look_at_image(&mut state);
-        let (document, shadows) = (self.status_of(&state)?, state.seen());
-        drop(state);
-        Ok(with_shadows(document, &shadows))
-    }
-
-    /// Shuts the drive down, as [`Served::shut_down`] does. Returns the status between the last
-    /// request and the shutdown, so the status includes exactly the requests served until then.
-    pub(super) fn stop(&self) -> Result<Value, ServeError> {
-        let mut state = self.paused();
-        self.look_at_image(&mut state);
-        let (document, shadows) = (self.status_of(&state)?, state.seen());
-        self.switch_off(state)?;
-        Ok(with_shadows(document, &shadows))
-    }
-
-    fn status_of(&self, state: &State) -> Result<Value, ServeError> {
-        let result = state.result(self.started.elapsed().as_secs_f64())?;
-        let smart = self.smart_of(state)?;
-        let Opened { drive, description, .. } = state.opened()?;
-        let room = drive.device().room_until_cleaning();
-        let warnings = self.warnings(state, &smart);
-        let record = state.recorder.as_ref().map(recording);
-        Ok(json!({
-            "floatgate": env!("CARGO_PKG_VERSION"),
-            "pid": std::process::id(),
-            "image": self.image,
-            "image_gone": self.image_gone(state),
-            "failure": failure(drive.as_ref()),
-            "aged": description.aged,
-            "bytes": self.bytes,
-            "page_bytes": self.page_bytes,
-            "device": state.name,
-            "timing": if state.has_clock() { "simulated" } else { "none" },
-            "transport_us": state.transport.as_nanos() as f64 / 1e3,
-            "uptime_s": self.started.elapsed().as_secs_f64(),
-            "history": state.history.samples(),
-            "power": power(&state.power),
-            "faults": faults(&state.faults),
-            "free_units": drive.device().free_units(),
-            "cleaning_begins_after_bytes": room.map(|pages| pages * u64::from(self.page_bytes)),
-            "record": record,
-            "smart": smart,
-            "warnings": warnings,
-            "server": self.server(state.has_clock()),
-            "result": result,
-        }))
-    }
-
-    fn server(&self, has_clock: bool) -> Value {
-        let gauges = &self.gauges;
-        let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
-        let holding = has_clock.then(|| holding.summary());
-        json!({
-            "connections": gauges.connections.load(Ordering::Relaxed),
-            "in_flight": gauges.in_flight.load(Ordering::Relaxed),
-            "requests": {
-                "read": gauges.asked(Asked::Read),
-                "write": gauges.asked(Asked::Write),
-                "trim": gauges.asked(Asked::Trim),
-                "zero": gauges.asked(Asked::Zero),
-                "flush": gauges.asked(Asked::Flush),
-            },
-            "errors": gauges.errors.load(Ordering::Relaxed),
-            "latency_us": {"read": read.distributed(), "write": write.distributed()},
-            "lock_wait_us": lock_wait.distributed(),
-            "lock_held_us": lock_held.distributed(),
-            "parallel_reads": gauges.fetching_most.load(Ordering::Relaxed),
-            "holding": holding,
-        })
-    }
-
-    /// Returns the health report of the drive.
-    pub(super) fn smart(&self) -> Result<Value, ServeError> {
-        let mut state = self.locked();
-        self.look_at_image(&mut state);
-        self.smart_of(&state)
-    }
-
-    fn smart_of(&self, state: &State) -> Result<Value, ServeError> {
-        let Opened { drive, description, .. } = state.opened()?;
-        let (device, life) = (drive.device(), drive.life());
-        let page = u64::from(self.page_bytes);
-        let erases = lifetime_erases(device);
-        let mean = erases.iter().map(|&erases| f64::from(erases)).sum::<f64>()
-            / erases.len().max(1) as f64;
-        let endurance = description.config.flash.endurance;
-        let used = mean / f64::from(endurance) * 100.0;
-        // Live drives have no faults and keep no spare units to replace failed ones, so none are
-        // used up.
-        let spare = 100.0;
-        let mut critical: Vec<_> = failure(drive.as_ref()).into_iter().collect();
-        if used >= 100.0 {
-            critical.push(format!(
-                "the flash is worn: its units were erased {mean:.0} times, of {endurance}"
-            ));
-        }
-        if state.faults.read_only {
-            critical.push("the drive is read-only".to_owned());
-        }
-        if life.damaged_reads > 0 {
-            let reads = life.damaged_reads;
-            critical.push(format!("{reads} reads of pages that are damaged"));
-        }
-        Ok(json!({
-            "host_bytes_written": life.written_bytes,
-            "host_bytes_read": life.read_bytes,
-            "media_bytes_written": life.programs * page,
-            "write_amplification": ratio(life.programs * page, life.written_bytes),
-            "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
-            "unsafe_shutdowns": life.unsafe_shutdowns,
-            "media_errors": life.damaged_reads + life.failed_reads,
-            "available_spare_percent": spare,
-            "available_spare_threshold_percent": SPARE_THRESHOLD,
-            "percentage_used": used,
-            "endurance_erases": endurance,
-            "erases_mean": mean,
-            "erases_max": erases.iter().max(),
-            "erases_min": erases.iter().min(),
-            "critical_warnings": critical,
-        }))
-    }
-
-    /// Reasons for a user to doubt the numbers.
-    fn warnings(&self, state: &State, smart: &Value) -> Vec<String> {
-        let mut warnings = vec![];
-        for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
-            warnings.extend(critical.as_str().map(ToOwned::to_owned));
-        }
-        warnings.extend(self.image_gone(state));
-        if state.has_clock() {
-            warnings.extend(keeping_up(&self.gauges.total().holding.summary()));
-        }
-        if state.faults.read_error_share > 0.0 {
-            let share = state.faults.read_error_share * 100.0;
-            warnings.push(format!("{share} % of the pages that are read are made to fail"));
-        }
-        let failure = state.recorder.as_ref().and_then(|recorder| recorder.failure.as_ref());
-        if let Some(failure) = failure {
-            warnings.push(format!("the recording has ended: {failure}"));
-        }
-        warnings
-    }
-
-    /// Returns the erase units, as columns.
-    pub(super) fn blocks(&self) -> Result<Value, ServeError> {
-        let state = self.locked();
-        let opened = state.opened()?;
-        let units = opened.drive.device().units();
-        let all = || (0..opened.plan.geometry.units()).map(Unit);
-        let written: Vec<_> = all().map(|unit| units.written(unit)).collect();
-        let stream = |unit| match units.written(unit) {
-            0 => -1,
-            _ => i16::from(units.stream(unit)),
-        };
-        let streams: Vec<_> = all().map(stream).collect();
-        Ok(json!({
-            "units": opened.plan.geometry.units(),
-            "pages_per_unit": units.pages_per_unit(),
-            "valid": all().map(|unit| units.valid(unit)).collect::<Vec<_>>(),
-            "written": written,
-            "erases": lifetime_erases(opened.drive.device()),
-            "streams": streams.iter().max().map_or(0, |&most| most + 1),
-            "stream": streams,
-            "sealed": all().map(|unit| units.is_sealed(unit)).collect::<Vec<_>>(),
-        }))
-    }
+/// Returns the full status of a drive, except the contents of its units and the shadow drives.
+pub(super) fn status(
+    state: &State,
+    gauges: &Gauges,
+    uptime: Duration,
+) -> Result<Value, ServeError> {
+    let uptime_s = uptime.as_secs_f64();
+    let Opened { drive, description, plan } = state.opened()?;
+    let (smart, has_clock) = (smart(state)?, state.clock.is_simulated());
+    let page_bytes = plan.geometry.shape().page_bytes;
+    let room = drive.device().room_until_cleaning();
+    let warnings = server_warnings(state, gauges, &smart);
+    Ok(json!({
+        "floatgate": env!("CARGO_PKG_VERSION"),
+        "pid": std::process::id(),
+        "image": state.image,
+        "image_gone": state.image_gone(),
+        "failure": state.failure(),
+        "aged": description.aged,
+        "bytes": drive.bytes(),
+        "page_bytes": page_bytes,
+        "device": state.name,
+        "timing": if has_clock { "simulated" } else { "none" },
+        "transport_us": state.clock.transport.as_nanos() as f64 / 1e3,
+        "uptime_s": uptime_s,
+        "history": state.history.samples(),
+        "power": power(&state.power),
+        "faults": faults(&state.faults),
+        "free_units": drive.device().free_units(),
+        "cleaning_begins_after_bytes": room.map(|pages| pages * u64::from(page_bytes)),
+        "record": state.recorder.as_ref().map(recording),
+        "smart": smart,
+        "warnings": warnings,
+        "server": server(gauges, has_clock),
+        "result": result(state, uptime_s)?,
+    }))
 }
 
-impl State {
-    /// Returns views of the shadow drives, to be read after the lock is released.
-    fn seen(&self) -> Vec<Seen> {
-        self.shadows.iter().map(Shadow::seen).collect()
-    }
-
-    /// Returns the result of the requests since the counters were reset.
-    fn result(&self, wall_seconds: f64) -> Result<RunResult, ServeError> {
-        let Opened { drive, description, plan } = self.opened()?;
-        let facts =
-            Facts { device: self.name.clone(), name: "live".to_owned(), ..Facts::default() };
-        let subject = Subject {
-            config: &description.config,
-            plan,
-            device: drive.device(),
-            facts,
-            start: self.start,
-        };
-        let metrics = self.metrics.so_far(drive.counters());
-        let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
-        let (programs, pages) = (drive.medium().programs_ever(), plan.user_pages());
-        let of = DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) };
-        result.warnings = warnings(&result, of);
-        result.notes.extend(notes(&result, of));
-        Ok(result)
-    }
+fn server(gauges: &Gauges, has_clock: bool) -> Value {
+    let Measured { read, write, lock_wait, lock_held, holding, .. } = gauges.total();
+    let holding = has_clock.then(|| holding.summary());
+    json!({
+        "connections": gauges.connections.load(Ordering::Relaxed),
+        "in_flight": gauges.in_flight.load(Ordering::Relaxed),
+        "requests": {
+            "read": gauges.asked(Asked::Read),
+            "write": gauges.asked(Asked::Write),
+            "trim": gauges.asked(Asked::Trim),
+            "zero": gauges.asked(Asked::Zero),
+            "flush": gauges.asked(Asked::Flush),
+        },
+        "errors": gauges.errors.load(Ordering::Relaxed),
+        "latency_us": {"read": read.distributed(), "write": write.distributed()},
+        "lock_wait_us": lock_wait.distributed(),
+        "lock_held_us": lock_held.distributed(),
+        "parallel_reads": gauges.fetching_most.load(Ordering::Relaxed),
+        "holding": holding,
+    })
 }
 
+/// Returns the health report of a drive.
+pub(super) fn smart(state: &State) -> Result<Value, ServeError> {
+    let Opened { drive, description, plan } = state.opened()?;
+    let (device, life) = (drive.device(), drive.life());
+    let page = u64::from(plan.geometry.shape().page_bytes);
+    let erases = lifetime_erases(device);
+    let mean =
+        erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len().max(1) as f64;
+    let endurance = description.config.flash.endurance;
+    let used = mean / f64::from(endurance) * 100.0;
+    // Live drives have no faults and keep no spare units to replace failed ones, so none are
+    // used up.
+    let spare = 100.0;
+    let mut critical: Vec<_> = state.failure().into_iter().collect();
+    if used >= 100.0 {
+        critical.push(format!(
+            "the flash is worn: its units were erased {mean:.0} times, of {endurance}"
+        ));
+    }
+    if state.faults.read_only {
+        critical.push("the drive is read-only".to_owned());
+    }
+    if life.damaged_reads > 0 {
+        let reads = life.damaged_reads;
+        critical.push(format!("{reads} reads of pages that are damaged"));
+    }
+    Ok(json!({
+        "host_bytes_written": life.written_bytes,
+        "host_bytes_read": life.read_bytes,
+        "media_bytes_written": life.programs * page,
+        "write_amplification": ratio(life.programs * page, life.written_bytes),
+        "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
+        "unsafe_shutdowns": life.unsafe_shutdowns,
+        "media_errors": life.damaged_reads + life.failed_reads,
+        "available_spare_percent": spare,
+        "available_spare_threshold_percent": SPARE_THRESHOLD,
+        "percentage_used": used,
+        "endurance_erases": endurance,
+        "erases_mean": mean,
+        "erases_max": erases.iter().max(),
+        "erases_min": erases.iter().min(),
+        "critical_warnings": critical,
+    }))
+}
+
+/// Reasons for a user to doubt the numbers.
+fn server_warnings(state: &State, gauges: &Gauges, smart: &Value) -> Vec<String> {
+    let mut warnings = vec![];
+    for critical in smart["critical_warnings"].as_array().into_iter().flatten() {
+        warnings.extend(critical.as_str().map(ToOwned::to_owned));
+    }
+    warnings.extend(state.image_gone());
+    if state.clock.is_simulated() {
+        warnings.extend(keeping_up(&gauges.total().holding.summary()));
+    }
+    if state.faults.read_error_share > 0.0 {
+        let share = state.faults.read_error_share * 100.0;
+        warnings.push(format!("{share} % of the pages that are read are made to fail"));
+    }
+    let failure = state.recorder.as_ref().and_then(|recorder| recorder.failure.as_ref());
+    if let Some(failure) = failure {
+        warnings.push(format!("the recording has ended: {failure}"));
+    }
+    warnings
+}
+
+/// Returns the erase units, as columns.
+pub(super) fn blocks(opened: &Opened) -> Value {
+    let units = opened.drive.device().units();
+    let all = || (0..opened.plan.geometry.units()).map(Unit);
+    let written: Vec<_> = all().map(|unit| units.written(unit)).collect();
+    let stream = |unit| match units.written(unit) {
+        0 => -1,
+        _ => i16::from(units.stream(unit)),
+    };
+    let streams: Vec<_> = all().map(stream).collect();
+    json!({
+        "units": opened.plan.geometry.units(),
+        "pages_per_unit": units.pages_per_unit(),
+        "valid": all().map(|unit| units.valid(unit)).collect::<Vec<_>>(),
+        "written": written,
+        "erases": lifetime_erases(opened.drive.device()),
+        "streams": streams.iter().max().map_or(0, |&most| most + 1),
+        "stream": streams,
+        "sealed": all().map(|unit| units.is_sealed(unit)).collect::<Vec<_>>(),
+    })
+}
+/// Returns the result of the requests since the counters were reset.
+fn result(state: &State, wall_seconds: f64) -> Result<RunResult, ServeError> {
+    let Opened { drive, description, plan } = state.opened()?;
+    let facts = Facts { device: state.name.clone(), name: "live".to_owned(), ..Facts::default() };
+    let subject = Subject {
+        config: &description.config,
+        plan,
+        device: drive.device(),
+        facts,
+        start: state.start,
+    };
+    let metrics = state.metrics.so_far(drive.counters());
+    let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
+    let (programs, pages) = (drive.medium().programs_ever(), plan.user_pages());
+    let of = DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) };
+    result.warnings = warnings(&result, of);
+    result.notes.extend(notes(&result, of));
+    Ok(result)
+}
 /// Returns a warning if clients see a slower drive than the simulated one: many replies are late,
 /// or a few are so late that the mean is off.
 fn keeping_up(held: &HoldingSummary) -> Option<String> {
@@ -273,7 +238,8 @@ fn recording(recorder: &Recorder) -> Value {
     json!({"path": path, "requests": requests, "failure": failure})
 }
 
-fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
+/// Adds the states of the shadow drives to a status.
+pub(super) fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
     status["also"] = shadows.iter().map(shadow_status).collect();
     status
 }
@@ -286,8 +252,6 @@ fn shadow_status(shadow: &Seen) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::serve::gauges::Holding;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::lock;
+use super::panics::lock;
 use crate::metrics::ratio;
 
 /// Summary of a distribution of times, in microseconds; none if nothing was measured.
@@ -65,11 +65,6 @@ impl Times {
             p999: at(0.999),
             max: Some(times.max() as f64 / 1e3),
         }
-    }
-
-    /// The time in microseconds that this share of all times does not exceed.
-    pub fn quantile_us(&self, quantile: f64) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.value_at_quantile(quantile) as f64 / 1e3)
     }
 
     pub fn clear(&mut self) {
@@ -260,7 +255,6 @@ mod tests {
         let none = times([]);
         let Distributed { count, mean, p50, p99, p999, max } = none.distributed();
         assert_eq!((count, mean, p50, p99, p999, max), (0, None, None, None, None, None));
-        assert_eq!(none.quantile_us(0.5), None);
     }
 
     #[test]
@@ -273,9 +267,8 @@ mod tests {
         about(p99, 9900.0);
         about(p999, 9990.0);
         about(max, 10_000.0);
-        about(all.quantile_us(0.25), 2500.0);
         all.clear();
-        assert_eq!(all.quantile_us(0.25), None);
+        assert_eq!(all.distributed().max, None);
         // A time of more than an hour counts as an hour.
         about(times([u64::MAX / 10_000]).distributed().max, 3.6e9);
     }
@@ -344,10 +337,10 @@ mod tests {
         }
         let taken = gauges.take_lately();
         assert_eq!(taken.distributed().count, 3);
-        about(taken.quantile_us(1.0), 400.0);
+        about(taken.distributed().max, 400.0);
         assert_eq!(gauges.take_lately().distributed().count, 0, "it was taken");
         lock(&gauges.measured[3]).lately.record(us(7));
-        about(gauges.take_lately().quantile_us(1.0), 7.0);
+        about(gauges.take_lately().distributed().max, 7.0);
     }
 
     #[test]

@@ -1,14 +1,9 @@
 //! Recent history of the drive: at first one sample a second, and samples of longer intervals the
 //! longer it runs.
 
-use std::sync::{Arc, Weak};
-use std::thread;
-use std::time::Duration;
-
 use floatgate_ftl::device::Counters;
 use serde::Serialize;
 
-use super::{Served, lock};
 use crate::metrics::{programs, ratio};
 
 /// Most samples to keep. When this number is reached, each two neighbours are merged.
@@ -179,19 +174,6 @@ impl History {
             self.interval *= 2;
         }
     }
-}
-
-/// Samples a drive every second until the server is gone.
-pub(super) fn watch(served: &Arc<Served>) {
-    let served: Weak<Served> = Arc::downgrade(served);
-    thread::spawn(move || {
-        loop {
-            thread::sleep(Duration::from_secs(1));
-            let Some(served) = served.upgrade() else { break };
-            let p99_us = || served.gauges.take_lately().quantile_us(0.99);
-            lock(&served.state).sample(p99_us, served.page_bytes);
-        }
-    });
 }
 
 #[cfg(test)]

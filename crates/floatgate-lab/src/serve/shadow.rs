@@ -16,7 +16,7 @@ use std::thread;
 use floatgate_ftl::device::Device;
 use floatgate_ftl::request::Request;
 
-use super::{lock, words};
+use super::panics::{lock, words};
 use crate::config::Config;
 use crate::drive::{Plan, build};
 use crate::result::{Facts, RunResult, StartResult, Subject};
@@ -206,27 +206,18 @@ fn play(messages: &Receiver<Message>, seen: &Seen) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use floatgate_ftl::request::Op;
     use serde_json::{Value, json};
 
     use super::*;
     use crate::drive::live::Timekeeping;
-    use crate::serve::{Backend, ImageLocation, Served, Setup};
-
-    const BYTES: u64 = 8 << 20;
-    const PAGE: usize = 4096;
+    use crate::serve::backend::Backend;
+    use crate::serve::served::Served;
+    use crate::serve::test_drive::{BYTES, PAGE, served_with};
 
     /// Builds a drive in memory with a shadow of the same config.
     fn served() -> Arc<Served> {
-        let sets = [("flash.pages_per_block", "16"), ("start.fill", "none"), ("timing", "none")];
-        let sets = sets.map(|(key, value)| (key.to_owned(), value.to_owned()));
-        let config = Config::load(None, None, &sets).unwrap();
-        let also = vec![("slow".to_owned(), config.clone())];
-        let location = ImageLocation::Memory { config: Box::new(config), bytes: BYTES, seed: 3 };
-        let (name, time, transport) = ("live".into(), Timekeeping::None, Duration::ZERO);
-        Served::new(Setup { location, name, time, transport, record: None, also }).unwrap()
+        served_with(&[("start.fill", "none")], Timekeeping::None, &["slow"])
     }
 
     fn read(served: &Arc<Served>, requests: usize) {
@@ -237,7 +228,7 @@ mod tests {
 
     /// Makes the shadow appear to be behind by this many more requests.
     fn fall_behind(served: &Served, requests: u64) {
-        let state = served.locked();
+        let state = served.leader.locked();
         state.shadows[0].seen.behind.fetch_add(requests, Ordering::Relaxed);
     }
 
@@ -274,9 +265,9 @@ mod tests {
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)));
 
         // If the shadow took requests again, its counters would include only some of them.
-        served.locked().shadows[0].seen.behind.store(0, Ordering::Relaxed);
+        served.leader.locked().shadows[0].seen.behind.store(0, Ordering::Relaxed);
         read(&served, 2);
-        served.locked().reset();
+        served.leader.locked().reset();
         let (warnings, requests) = report(&served, 0);
         assert_eq!((warnings.contains(&stop), requests), (true, json!(4)), "it has caught up");
     }
@@ -288,7 +279,7 @@ mod tests {
         let served = served();
         read(&served, 2);
         let beyond = Request { at_ns: 0, op: Op::Read, offset: BYTES, length: 1 << 20, stream: 0 };
-        served.locked().shadows[0].ask(&beyond);
+        served.leader.locked().shadows[0].ask(&beyond);
         let failed = loop {
             let failed = served.status().unwrap()["also"][0].clone();
             if !failed["failure"].is_null() {
@@ -299,7 +290,7 @@ mod tests {
         assert_eq!((&failed["name"], &failed["result"]), (&json!("slow"), &Value::Null));
         assert!(failed["failure"].as_str().unwrap().len() > 10, "{failed}");
         read(&served, 2);
-        served.locked().reset();
+        served.leader.locked().reset();
         let status = served.status().unwrap();
         assert_eq!(status["also"][0]["failure"], failed["failure"], "for good");
         assert_eq!(status["result"]["workload"]["requests"], 0);

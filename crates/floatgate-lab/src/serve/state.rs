@@ -1,21 +1,24 @@
-//! State under the lock: the drive, its measurements, and the requests in progress.
+//! State under the lock: the drive with its clock, the requests in progress, and the measurements.
 
-use std::collections::BTreeMap;
+use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 
-use super::ServeError;
+use super::backend::{ServeError, Stream};
+use super::clock::Clock;
+use super::delivery::{Delivery, Entered, Waiter};
 use super::history::History;
 use super::recorder::Recorder;
 use super::shadow::Shadow;
-use super::waiting::{Entered, Waiter, Write};
-use crate::drive::live::{Live, Opened, Outcome, Timekeeping};
+use crate::drive::live::{self, Live, LiveError, Opened, Outcome};
 use crate::metrics::Metrics;
 use crate::result::StartResult;
 use crate::run::metrics;
+use crate::stored::Plug;
 
 /// Requests in an interval of the timeline.
 const WINDOW: u64 = 1 << 16;
@@ -35,36 +38,28 @@ pub(super) struct Faults {
     pub read_only: bool,
 }
 
-/// A request that the simulated drive has not answered yet.
+/// A write with its bytes, and the thread that waits for it.
 #[derive(Debug)]
-struct Running {
-    request: Request,
-    waiter: Arc<Waiter>,
+pub(super) struct Write {
+    pub offset: u64,
+    pub bytes: Vec<u8>,
+    pub stream: Stream,
+    pub waiter: Arc<Waiter>,
 }
 
 /// State under the lock.
 pub(super) struct State {
-    /// None if there is no power, or after a shutdown.
-    pub opened: Option<Opened>,
-    /// Reason why the drive could not be recovered, if it could not.
-    pub lost: Option<String>,
+    /// The drive while it serves; otherwise [`ServeError::PowerOff`] if it is off, recovers or was
+    /// shut down, and [`ServeError::Lost`] if it could not be recovered.
+    opened: Result<Opened, ServeError>,
+    /// The image; none for a drive in memory.
+    pub image: Option<PathBuf>,
     pub name: String,
     /// How the drive reached its start state.
     pub start: StartResult,
-    pub time: Timekeeping,
-    /// How much earlier than the simulated drive answers the server sends the reply.
-    pub transport: Duration,
+    pub clock: Clock,
+    pub delivery: Delivery,
     pub metrics: Metrics,
-    running: BTreeMap<u64, Running>,
-    /// Real time at which the simulated time was zero.
-    epoch: Instant,
-    /// Arrival of the last request, on the drive's clock.
-    last_ns: u64,
-    /// Whether a thread leads, and below the time of the event that it waits for.
-    pub leads: bool,
-    pub until_ns: u64,
-    /// Whether no request may begin for now.
-    pub is_paused: bool,
     recorded: u64,
     pub recorder: Option<Recorder>,
     pub shadows: Vec<Shadow>,
@@ -73,43 +68,22 @@ pub(super) struct State {
     pub faults: Faults,
 }
 
-fn off(lost: &Option<String>) -> ServeError {
-    lost.clone().map_or(ServeError::PowerOff, ServeError::Lost)
-}
-
 impl State {
-    /// Adds a sample to the history if one is due.
-    pub fn sample(&mut self, p99_us: impl FnOnce() -> Option<f64>, page_bytes: u32) {
-        if let Some(recorder) = &mut self.recorder {
-            recorder.flush();
-        }
-        if let Some(opened) = self.opened.as_ref().filter(|_| self.history.tick()) {
-            let (now, free) = (opened.drive.counters(), opened.drive.device().free_units());
-            self.history.add(now, free, p99_us(), page_bytes);
-        }
-    }
-
     pub fn new(
-        opened: Opened,
+        (opened, image): (Opened, Option<PathBuf>),
         (name, start): (String, StartResult),
-        (time, transport): (Timekeeping, Duration),
+        clock: Clock,
     ) -> Self {
         let metrics = metrics(&opened.description.config, &opened.plan);
         let power = Power { mount: opened.drive.mount(), ..Power::default() };
         let mut state = Self {
-            opened: Some(opened),
-            lost: None,
+            opened: Ok(opened),
+            image,
             name,
             start,
-            time,
-            transport,
+            clock,
+            delivery: Delivery::default(),
             metrics,
-            running: BTreeMap::new(),
-            epoch: Instant::now(),
-            last_ns: 0,
-            leads: false,
-            until_ns: u64::MAX,
-            is_paused: false,
             recorded: 0,
             recorder: None,
             shadows: vec![],
@@ -121,19 +95,51 @@ impl State {
         state
     }
 
-    pub fn drive(&mut self) -> Result<&mut Box<dyn Live>, ServeError> {
-        let lost = &self.lost;
-        self.opened.as_mut().map(|opened| &mut opened.drive).ok_or_else(|| off(lost))
-    }
-
     /// The drive, its description and its plan.
+    ///
+    /// # Errors
+    /// The reason why the drive does not serve; also of the two functions below.
     pub fn opened(&self) -> Result<&Opened, ServeError> {
-        self.opened.as_ref().ok_or_else(|| self.why_off())
+        self.opened.as_ref().map_err(ServeError::clone)
     }
 
-    /// Returns the reason why there is no drive.
-    pub fn why_off(&self) -> ServeError {
-        off(&self.lost)
+    pub fn drive(&mut self) -> Result<&mut Box<dyn Live>, ServeError> {
+        self.opened.as_mut().map(|opened| &mut opened.drive).map_err(|off| off.clone())
+    }
+
+    /// Takes the drive away: it is off.
+    pub fn take(&mut self) -> Result<Opened, ServeError> {
+        self.opened()?;
+        mem::replace(&mut self.opened, Err(ServeError::PowerOff))
+    }
+
+    /// Recovers the drive after its plug was pulled, and returns the new plug. Requests in progress
+    /// fail.
+    ///
+    /// # Errors
+    /// A drive that had no power, or that cannot be recovered.
+    pub fn recover(&mut self) -> Result<Plug, ServeError> {
+        self.delivery.give_up();
+        let Opened { drive, .. } = self.take()?;
+        let begin = Instant::now();
+        let found = live::reopen(drive, self.image.as_deref(), self.clock.time);
+        self.opened = found.map_err(|error| ServeError::Lost(error.to_string()));
+        let Opened { drive, .. } = self.opened()?;
+        let (cuts, seconds) = (self.power.cuts + 1, begin.elapsed().as_secs_f64());
+        let plug = drive.plug();
+        self.power = Power { cuts, mount: drive.mount(), seconds };
+        self.reset();
+        self.set_faults(self.faults);
+        Ok(plug)
+    }
+
+    /// Sets the faults of the drive from now on.
+    pub fn set_faults(&mut self, faults: Faults) {
+        self.faults = faults;
+        let cuts = self.power.cuts;
+        if let Ok(drive) = self.drive() {
+            drive.medium_mut().fail_reads(faults.read_error_share, cuts);
+        }
     }
 
     /// Checks that the power was on since a request arrived, or since its client connected.
@@ -144,50 +150,19 @@ impl State {
         if entered.cuts == self.power.cuts { Ok(()) } else { Err(ServeError::PowerOff) }
     }
 
-    pub fn has_clock(&self) -> bool {
-        self.time == Timekeeping::Simulated
-    }
-
-    /// Returns the number of requests that can begin before another one must complete.
-    pub fn room(&self) -> usize {
-        let Some(Opened { description, .. }) = &self.opened else {
-            // The request itself then reports that there is no drive.
-            return usize::MAX;
-        };
-        let queue = &description.config.queue;
-        match (self.is_paused, self.has_clock()) {
-            (true, _) => 0,
-            (false, false) => usize::MAX,
-            _ => (queue.depth as usize * queue.queues as usize).saturating_sub(self.running.len()),
-        }
-    }
-
-    pub fn is_idle(&self) -> bool {
-        self.running.is_empty()
-    }
-
-    /// Time up to which to simulate the drive. It is ahead of real time by the transport time, so
-    /// that replies reach their clients in time.
-    fn now_ns(&self) -> u64 {
-        (self.epoch.elapsed() + self.transport).as_nanos() as u64
-    }
-
     /// Time on the drive's clock. The drive's own clock stops while it has nothing to do; real time
     /// counts then.
     pub fn time_ns(&self) -> u64 {
-        self.played_ns().max(self.now_ns())
+        self.played_ns().max(self.clock.now_ns())
     }
 
     fn played_ns(&self) -> u64 {
         self.opened.as_ref().map_or(0, |opened| opened.drive.device().time().0)
     }
 
-    /// Returns the arrival time of a request on the drive's clock: later than the arrivals before
-    /// it, and later than everything that the drive has already simulated.
-    pub fn stamp(&mut self, entered: Instant) -> u64 {
-        let at = entered.saturating_duration_since(self.epoch).as_nanos() as u64;
-        self.last_ns = self.last_ns.max(self.played_ns()).max(at.saturating_sub(1)) + 1;
-        self.last_ns
+    /// Returns the arrival time of a request on the drive's clock.
+    pub fn stamp(&mut self, arrived: Instant) -> u64 {
+        self.clock.stamp(arrived, self.played_ns())
     }
 
     /// Begins a request. Its effects are complete when this returns; its completion may come later.
@@ -198,16 +173,15 @@ impl State {
         Ok(begun)
     }
 
-    /// Begins writes that arrived together.
-    pub fn begin_writes(&mut self, at_ns: u64, writes: Vec<Write>) -> Result<Outcome, ServeError> {
-        let mut noted = Vec::with_capacity(writes.len());
-        let mut asked = Vec::with_capacity(writes.len());
-        for Write { offset, bytes, stream, waiter } in writes {
+    /// Begins writes together, as if they had arrived at `at`.
+    pub fn begin_writes(&mut self, at: Instant, writes: Vec<Write>) -> Result<Outcome, ServeError> {
+        let at_ns = self.stamp(at);
+        let asked = writes.into_iter().map(|Write { offset, bytes, stream, waiter }| {
             let length = bytes.len() as u64;
             let request = Request { at_ns, op: Op::Write, offset, length, stream };
-            asked.push((self.as_the_drive_sees(request), bytes));
-            noted.push((request, waiter));
-        }
+            ((self.as_the_drive_sees(request), bytes), (request, waiter))
+        });
+        let (asked, noted): (Vec<_>, Vec<_>) = asked.unzip();
         let begun = self.drive()?.begin_writes(asked)?;
         self.note(&noted, &begun);
         Ok(begun)
@@ -215,7 +189,7 @@ impl State {
 
     /// Without a clock no time passes between requests.
     fn as_the_drive_sees(&self, request: Request) -> Request {
-        if self.has_clock() { request } else { Request { at_ns: 0, ..request } }
+        if self.clock.is_simulated() { request } else { Request { at_ns: 0, ..request } }
     }
 
     fn note(&mut self, requests: &[(Request, Arc<Waiter>)], begun: &Outcome) {
@@ -229,10 +203,7 @@ impl State {
                     self.count(request, completion);
                     waiter.complete(completion.done_ns);
                 }
-                None => {
-                    let running = Running { request: *request, waiter: Arc::clone(waiter) };
-                    self.running.insert(begun.first + at as u64, running);
-                }
+                None => self.delivery.hold(begun.first + at as u64, *request, waiter),
             }
         }
     }
@@ -241,7 +212,7 @@ impl State {
         self.metrics.record(request, completion);
         self.recorded += 1;
         if self.recorded.is_multiple_of(WINDOW)
-            && let Some(opened) = &self.opened
+            && let Ok(opened) = &self.opened
         {
             self.metrics.end_interval_at(self.recorded, opened.drive.counters());
         }
@@ -249,15 +220,16 @@ impl State {
 
     /// Simulates the drive up to now, and returns whether a request has completed.
     pub fn pass_time(&mut self) -> bool {
-        let now = self.now_ns();
+        let now = self.clock.now_ns();
         let mut ended = Vec::new();
-        if let Some(opened) = self.opened.as_mut().filter(|_| !self.running.is_empty()) {
+        if let Some(opened) = self.opened.as_mut().ok().filter(|_| self.delivery.in_progress() > 0)
+        {
             opened.drive.device_mut().pass_time(now, &mut ended);
         }
         for (number, completion) in &ended {
-            let Some(Running { request, waiter }) = self.running.remove(number) else { continue };
-            self.count(&request, completion);
-            waiter.complete(completion.done_ns);
+            if let Some(request) = self.delivery.complete(*number, completion.done_ns) {
+                self.count(&request, completion);
+            }
         }
         !ended.is_empty()
     }
@@ -265,40 +237,67 @@ impl State {
     /// Returns how long nothing will happen as far as the drive knows, and the time of the next
     /// event on the drive's clock.
     pub fn quiet_for(&self) -> (Duration, u64) {
-        let next = self.opened.as_ref().and_then(|opened| opened.drive.device().time().1);
+        let next = self.opened.as_ref().ok().and_then(|opened| opened.drive.device().time().1);
         let next = next.unwrap_or(u64::MAX);
-        (Duration::from_nanos(next.saturating_sub(self.now_ns())), next)
+        (Duration::from_nanos(next.saturating_sub(self.clock.now_ns())), next)
     }
 
-    /// Returns by how much that time on the drive's clock has passed.
-    pub fn late_by(&self, at_ns: u64) -> Duration {
-        Duration::from_nanos(self.now_ns().saturating_sub(at_ns))
-    }
-
-    /// Returns the waiter of a request in progress.
-    pub fn someone(&self) -> Option<&Arc<Waiter>> {
-        self.running.values().next().map(|running| &running.waiter)
-    }
-
-    /// Fails all requests in progress.
-    pub fn give_up(&mut self) {
-        while let Some((_, Running { waiter, .. })) = self.running.pop_first() {
-            waiter.fail(ServeError::PowerOff);
+    /// Adds a sample to the history if one is due.
+    pub fn sample(&mut self, p99_us: impl FnOnce() -> Option<f64>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.flush();
+        }
+        if let Some(Opened { drive, plan, .. }) =
+            self.opened.as_ref().ok().filter(|_| self.history.tick())
+        {
+            let (now, free) = (drive.counters(), drive.device().free_units());
+            self.history.add(now, free, p99_us(), plan.geometry.shape().page_bytes);
         }
     }
 
     /// Resets counters and clocks to zero; no request may be in progress.
     pub fn reset(&mut self) {
-        assert!(self.running.is_empty(), "counters are reset between requests");
-        if let Some(Opened { drive, description, plan }) = &mut self.opened {
+        assert_eq!(self.delivery.in_progress(), 0, "counters are reset between requests");
+        if let Ok(Opened { drive, description, plan }) = &mut self.opened {
             drive.reset_counters();
             self.metrics = metrics(&description.config, plan);
         }
-        (self.recorded, self.last_ns, self.epoch) = (0, 0, Instant::now());
+        self.recorded = 0;
+        self.clock.reset();
         self.history = History::default();
         self.shadows.iter_mut().for_each(Shadow::reset);
         if let Some(recorder) = &mut self.recorder {
             recorder.continue_after_reset();
         }
+    }
+
+    /// Marks the drive as failed if its file was truncated.
+    pub fn look_at_image(&mut self) {
+        if self.image.is_some()
+            && let Ok(drive) = self.drive()
+        {
+            drive.medium_mut().look_at_length();
+        }
+    }
+
+    /// Returns the reason if the drive reads and writes nothing any more.
+    pub fn failure(&self) -> Option<String> {
+        let drive = &self.opened.as_ref().ok()?.drive;
+        let stopped = LiveError::if_stopped(drive.medium().fault()).err()?;
+        Some(format!("{stopped}; nothing is read or written any more"))
+    }
+
+    /// Returns a warning if the image's path no longer leads to the open file: somebody removed or
+    /// replaced the file, and another server may use the new one.
+    pub fn image_gone(&self) -> Option<String> {
+        let (path, opened) = (self.image.as_ref()?, self.opened.as_ref().ok()?);
+        (!opened.drive.medium().is_at(path)).then(|| {
+            format!(
+                "{} is not the file that was served any more: it was removed, moved or replaced; \
+                 unless `floatgate ctl snapshot FILE` copies the drive, what clients write is lost \
+                 when the server ends",
+                path.display()
+            )
+        })
     }
 }

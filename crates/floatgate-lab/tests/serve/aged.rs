@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::{Description, Timekeeping};
 use floatgate_lab::image;
-use floatgate_lab::run::{Control, New, create_aged};
+use floatgate_lab::run::{AgedError, Control, New, create_aged};
 use floatgate_lab::serve::{Backend, ImageLocation, SetupError};
 use serde_json::{Value, json};
 
@@ -164,7 +164,7 @@ fn a_start_that_writes_nothing_ages_nothing() {
         also: vec![],
     };
     let Err(error) = floatgate_lab::serve::Served::new(setup) else { panic!("it is served") };
-    assert!(matches!(&error, SetupError::Start(_)), "{error}");
+    assert!(matches!(&error, SetupError::Drive(AgedError::Run(_))), "{error}");
     assert!(error.to_string().contains("expected \"random\" or \"steady\""), "{error}");
 }
 

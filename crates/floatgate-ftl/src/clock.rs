@@ -229,7 +229,7 @@ pub struct Ended {
     pub blame: Blame,
 }
 
-/// Plays chains in the order of time.
+/// Plays chains in the order of time. By default, all work is complete as soon as it begins.
 pub trait Clock {
     /// Whether operations take time on this clock. If not, each operation is complete as soon as it
     /// begins.
@@ -251,23 +251,35 @@ pub trait Clock {
     fn now(&self) -> u64;
 
     /// Returns whether the node that the chain ends with is not complete yet.
-    fn is_live(&self, chain: Chain) -> bool;
+    #[inline(always)]
+    fn is_live(&self, _: Chain) -> bool {
+        false
+    }
 
     /// Joins two chains, neither of which has ended.
-    fn join(&mut self, first: Chain, second: Chain) -> Chain;
+    #[inline(always)]
+    fn join(&mut self, first: Chain, _second: Chain) -> Chain {
+        first
+    }
 
     /// Joins `more` to a chain that ends with a node of [`Clock::join`].
-    fn join_more(&mut self, joined: Chain, more: Chain) -> Chain;
+    #[inline(always)]
+    fn join_more(&mut self, joined: Chain, _more: Chain) -> Chain {
+        joined
+    }
 
-    /// Makes `chain` wait until `work` has ended, too. The wait counts as component `component`.
-    fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component);
+    /// Makes a chain wait until `work` has ended, too. The wait counts as a component.
+    #[inline(always)]
+    fn wait(&mut self, _: &mut Chain, _work: Chain, _: Component) {}
 
-    /// Extends the chain by a delay of `ns`, which counts as component `component`.
-    fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component);
+    /// Extends the chain by a delay of `ns`, which counts as a component.
+    #[inline(always)]
+    fn delay(&mut self, _: &mut Chain, _ns: u64, _: Component) {}
 
     /// Makes a server serve the chain: the chain continues after `pass_ns`, and the server takes
     /// the next chain after `hold_ns`.
-    fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64);
+    #[inline(always)]
+    fn serve(&mut self, _: &mut Chain, _: Server, _pass_ns: u64, _hold_ns: u64) {}
 
     /// Begins a task of the controller. Returns whether the chain now holds a core until
     /// [`Clock::end_task`]. Some tasks hold a core if the controller's cores wait for the flash.
@@ -308,7 +320,8 @@ pub trait Clock {
     fn play(&mut self, until: u64) -> bool;
 
     /// Plays until the chain has ended, watched or not, or until `until`, whichever is first.
-    fn play_chain(&mut self, chain: Chain, until: u64);
+    #[inline(always)]
+    fn play_chain(&mut self, _: Chain, _until: u64) {}
 
     /// Returns the time of the next event if no work begins before; `None` if there is no event.
     fn next(&self) -> Option<u64> {
@@ -371,30 +384,6 @@ impl Clock for NoClock {
     }
 
     #[inline(always)]
-    fn is_live(&self, _: Chain) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn join(&mut self, first: Chain, _: Chain) -> Chain {
-        first
-    }
-
-    #[inline(always)]
-    fn join_more(&mut self, joined: Chain, _: Chain) -> Chain {
-        joined
-    }
-
-    #[inline(always)]
-    fn wait(&mut self, _: &mut Chain, _: Chain, _: Component) {}
-
-    #[inline(always)]
-    fn delay(&mut self, _: &mut Chain, _: u64, _: Component) {}
-
-    #[inline(always)]
-    fn serve(&mut self, _: &mut Chain, _: Server, _: u64, _: u64) {}
-
-    #[inline(always)]
     fn watch(&mut self, _: Chain, ticket: u64) {
         let (at_ns, blame) = (self.now, Blame::default());
         self.ended.push_back(Ended { ticket, at_ns, blame });
@@ -410,9 +399,6 @@ impl Clock for NoClock {
         }
         false
     }
-
-    #[inline(always)]
-    fn play_chain(&mut self, _: Chain, _: u64) {}
 
     #[inline(always)]
     fn ended(&mut self) -> Option<Ended> {

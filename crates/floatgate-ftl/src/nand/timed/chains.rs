@@ -4,29 +4,70 @@ use alloc::boxed::Box;
 use core::ops::Range;
 
 use super::events::NEVER;
-use super::node::{Edge, Work};
+use super::graph::{Edge, Work};
 use super::recorder::Recorder;
-use super::schedule::Controller;
-use super::scheduler::{Scheduler, ServiceTimes, Stop, UNTIL_RETURNED};
+use super::scheduler::Scheduler;
+use super::services::{UNTIL_RETURNED, WriteMemory};
 use crate::clock::{
     Chain, Clock, Component, Ended, NO_CORE, Recorded, Recording, Served, Server, Share, Task,
 };
 
 impl Scheduler {
-    /// Extends a chain by a node.
-    fn extend(&mut self, chain: &mut Chain, work: Work, component: Component) -> u32 {
-        let at = self.state.graph.add(work, component, *chain, self.state.now);
-        *chain = self.state.graph.chain(at, *chain);
-        at
+    /// Extends a chain by a node, and releases the node if it waits for nothing.
+    fn extend(&mut self, chain: &mut Chain, work: Work, component: Component) {
+        let at = self.graph.nodes_mut().extend(chain, work, component, self.now);
+        self.begin_if_ready(at);
     }
 
     /// Gives back the core of a chain that is about to wait for other chains, because these may
     /// need the core: with program units, another chain that fills the unit may still have to
     /// translate.
     pub(super) fn give_back_early(&mut self, chain: Chain) {
-        if chain.core != NO_CORE && self.state.has_program_units() {
-            let at = self.extend(&mut chain.work(), Work::Release, Component::Controller);
-            self.begin_if_ready(at);
+        if chain.core != NO_CORE && self.dies.has_program_units() {
+            self.extend(&mut chain.work(), Work::Release, Component::Controller);
+        }
+    }
+
+    /// Closes an open program: it waits for no further chains.
+    pub(super) fn close(&mut self, data: u32) {
+        self.graph.nodes_mut().followed(data);
+        self.release_ready();
+    }
+
+    /// Cancels an open program. It must be the last change of its unit on its die.
+    pub(super) fn cancel(&mut self, data: u32, end: Chain) {
+        self.graph.cancel(data, end, self.now);
+        self.release_ready();
+    }
+
+    /// Adds a page to a read that has not begun. The chain continues when the read is complete.
+    pub(super) fn join_read(&mut self, read: Chain, chain: &mut Chain) {
+        self.graph.add_page(read);
+        if self.saved_ns > 0 {
+            self.graph.nodes_mut().shorten(read.node, self.saved_ns);
+        }
+        let read = Chain { node: read.node, serial: read.serial, ..*chain };
+        *chain = match self.is_live(*chain) && chain.node != read.node {
+            true => self.join(read, *chain),
+            false => read,
+        };
+    }
+
+    /// Notes a program: when it is complete, `pages` more host pages are on flash. A FLUSH waits
+    /// for it.
+    #[inline(always)]
+    pub(super) fn frees(&mut self, program: Chain, pages: u32) {
+        if let Some(memory) = self.services.memory() {
+            memory.frees(program, pages);
+        }
+    }
+
+    /// Makes a chain wait until the memory has room for `pages` pages.
+    fn wait_for_memory(&mut self, chain: &mut Chain, pages: u64) {
+        while let Some(memory) = self.services.memory()
+            && let Some(program) = memory.store(pages, self.graph.nodes())
+        {
+            self.wait(chain, program, Component::Buffer);
         }
     }
 }
@@ -38,7 +79,7 @@ impl Clock for Scheduler {
     }
 
     fn freeze(&mut self) {
-        assert_eq!(self.state.graph.outstanding(), 0, "nothing is under way");
+        assert_eq!(self.graph.nodes().outstanding(), 0, "nothing is under way");
         self.is_frozen = true;
     }
 
@@ -48,70 +89,65 @@ impl Clock for Scheduler {
 
     #[inline(always)]
     fn now(&self) -> u64 {
-        self.state.now
+        self.now
     }
 
     fn next(&self) -> Option<u64> {
-        let next = if self.is_dirty() { self.state.now } else { self.state.events.first() };
+        let next = if self.is_dirty() { self.now } else { self.events.first() };
         (next != NEVER).then_some(next)
     }
 
     #[inline(always)]
     fn is_live(&self, chain: Chain) -> bool {
-        self.state.graph.is_live(chain)
+        self.graph.nodes().is_live(chain)
     }
 
     #[inline(always)]
     fn join(&mut self, first: Chain, second: Chain) -> Chain {
-        let join = Work::Join { ended: self.state.now, last: 0 };
-        let at = self.state.graph.add(join, Component::Queue, first, self.state.now);
-        self.state.graph.follow(at, second, Edge::Chain);
-        self.state.graph.chain(at, first)
+        let (join, nodes) = (Work::join(self.now), self.graph.nodes_mut());
+        let mut joined = first;
+        let at = nodes.extend(&mut joined, join, Component::Queue, self.now);
+        nodes.follow(at, second, Edge::Chain);
+        joined
     }
 
     #[inline(always)]
     fn join_more(&mut self, joined: Chain, more: Chain) -> Chain {
-        self.state.graph.follow(joined.node, more, Edge::Chain);
+        self.graph.nodes_mut().follow(joined.node, more, Edge::Chain);
         joined
     }
 
     fn wait(&mut self, chain: &mut Chain, work: Chain, component: Component) {
-        let is_other = (work.node, work.serial) != (chain.node, chain.serial);
-        if is_other && self.state.graph.is_live(work) {
+        if !work.is_at(chain) && self.is_live(work) {
             self.give_back_early(*chain);
-            let at = self.extend(chain, Work::Join { ended: self.state.now, last: 0 }, component);
-            self.state.graph.follow(at, work, Edge::Work);
+            let nodes = self.graph.nodes_mut();
+            let at = nodes.extend(chain, Work::join(self.now), component, self.now);
+            nodes.follow(at, work, Edge::Work);
         }
     }
 
     fn delay(&mut self, chain: &mut Chain, ns: u64, component: Component) {
         if ns > 0 && self.takes_time() {
-            let at = self.extend(chain, Work::Delay { ns }, component);
-            self.begin_if_ready(at);
+            self.extend(chain, Work::Delay { ns }, component);
         }
     }
 
     fn serve(&mut self, chain: &mut Chain, server: Server, pass_ns: u64, hold_ns: u64) {
-        if self.is_frozen {
-            return;
+        if self.takes_time() {
+            let (work, component) = self.services.work(server, pass_ns, hold_ns);
+            self.extend(chain, work, component);
         }
-        let component = self.services[server as usize].component;
-        let times = self.service_times.put(|| ServiceTimes { pass_ns, hold_ns });
-        let at = self.extend(chain, Work::Serve { server, times }, component);
-        self.begin_if_ready(at);
     }
 
     fn begin_task(&mut self, chain: &mut Chain, task: Task) -> bool {
         if self.is_frozen {
             return false;
         }
-        let Controller { task_ns, blocking, .. } = self.state.schedule.controller;
-        let ns = task_ns[task as usize];
+        let ns = self.services.controller().task_ns[task as usize];
         if chain.core != NO_CORE {
             self.delay(chain, ns, Component::Controller);
-        } else if blocking && matches!(task, Task::Translate | Task::RemapEntry) {
-            self.cores_asked = self.cores_asked.wrapping_add(1).max(1);
-            chain.core = self.cores_asked;
+        } else if let Some(core) = self.services.ask_core(task) {
+            chain.core = core;
             self.serve(chain, Server::Cores, ns, UNTIL_RETURNED);
             return true;
         } else if ns > 0 {
@@ -122,45 +158,50 @@ impl Clock for Scheduler {
 
     fn end_task(&mut self, chain: &mut Chain, holds: bool) {
         if holds {
-            let at = self.extend(chain, Work::Release, Component::Controller);
+            self.extend(chain, Work::Release, Component::Controller);
             chain.core = NO_CORE;
-            self.begin_if_ready(at);
         }
     }
 
     #[inline(always)]
     fn take_memory(&mut self, chain: &mut Chain, pages: u64) -> bool {
-        self.memory.is_some() && self.takes_time() && self.take_write_memory(chain, pages)
+        let takes = self.services.memory().is_some() && self.takes_time();
+        if takes {
+            self.wait_for_memory(chain, pages);
+        }
+        takes
     }
 
     fn wait_for_programs(&mut self, chain: &mut Chain) {
-        if !self.state.schedule.controller.power_protected {
-            self.wait_for_all_programs(chain);
+        while !self.services.controller().power_protected
+            && let Some(program) = self.services.memory().and_then(WriteMemory::pop)
+        {
+            self.wait(chain, program, Component::Buffer);
         }
     }
 
     #[inline(always)]
     fn read_share(&mut self, share: Option<Share>) {
-        self.share = share;
+        self.saved_ns = share.map_or(0, |share| self.dies.saved_ns(share));
     }
 
     fn watch(&mut self, chain: Chain, ticket: u64) {
         self.begin_requests(0..0);
-        if self.state.graph.is_live(chain) {
-            self.state.graph.watch(chain.node, ticket);
+        if self.is_live(chain) {
+            self.graph.nodes_mut().watch(chain.node, ticket);
         } else {
-            let (at_ns, blame) = (self.state.now, Default::default());
+            let (at_ns, blame) = (self.now, Default::default());
             self.ended.push_back(Ended { ticket, at_ns, blame });
         }
     }
 
     fn play(&mut self, until: u64) -> bool {
-        self.play_until(until, Stop::Ended);
+        self.play_until(until, None);
         !self.ended.is_empty()
     }
 
     fn play_chain(&mut self, chain: Chain, until: u64) {
-        self.play_until(until, Stop::Complete(chain));
+        self.play_until(until, Some(chain));
     }
 
     fn ended(&mut self) -> Option<Ended> {
@@ -168,8 +209,7 @@ impl Clock for Scheduler {
     }
 
     fn record(&mut self, recording: Recording) {
-        let lanes = self.dies.len() + self.channels.len();
-        self.recorder = Some(Box::new(Recorder::new(recording, lanes)));
+        self.recorder = Some(Box::new(Recorder::new(recording, self.dies.lanes())));
     }
 
     #[inline(always)]
@@ -185,6 +225,6 @@ impl Clock for Scheduler {
     }
 
     fn recorded(&self) -> Option<Recorded> {
-        self.recorder.as_ref()?.recorded(&self.dies, self.state.now)
+        self.recorder.as_ref()?.recorded(self.dies.spans(self.now), self.now)
     }
 }

@@ -6,14 +6,14 @@ use core::cmp::Reverse;
 use super::schedule::PAGE_TYPES;
 
 /// Time of an event that never happens.
-pub(super) const NEVER: u64 = u64::MAX;
+pub const NEVER: u64 = u64::MAX;
 
 /// Event of a die, a channel, a node or a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Event {
+pub enum Event {
     /// The cells of this die are done, unless they were interrupted.
     Cells(u32),
-    /// A page has gone over this channel.
+    /// A page of this die has gone over its channel.
     Transfer(u32),
     /// A delay or a service of this node ends.
     Complete(u32),
@@ -27,7 +27,7 @@ pub(super) enum Event {
 
 /// Class of events with a fixed delay: they end in the order in which they begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct FixedDelay(u8);
+pub struct FixedDelay(u8);
 
 /// Index of the events that have no fixed delay.
 const OTHERS: usize = 0;
@@ -45,23 +45,23 @@ const DELAYS_OF_ONE_TYPE: usize = OF_TYPES + 2;
 
 impl FixedDelay {
     /// Page type of pages in SLC mode.
-    pub(super) const SLC: u32 = PAGE_TYPES as u32;
+    pub const SLC: u32 = PAGE_TYPES as u32;
 
-    pub(super) const TRANSFER: Self = Self(1);
-    pub(super) const COMMAND: Self = Self(2);
-    pub(super) const ERASE: Self = Self(3);
+    pub const TRANSFER: Self = Self(1);
+    pub const COMMAND: Self = Self(2);
+    pub const ERASE: Self = Self(3);
     /// Transfer of one piece of a program unit.
-    pub(super) const FLASH_PAGE: Self = Self(4);
+    pub const FLASH_PAGE: Self = Self(4);
 
     /// Returns the delay of reads of a page type.
     #[inline(always)]
-    pub(super) fn read(page_type: u32) -> Self {
+    pub fn read(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 2 * page_type as u8)
     }
 
     /// Returns the delay of programs of a page type.
     #[inline(always)]
-    pub(super) fn program(page_type: u32) -> Self {
+    pub fn program(page_type: u32) -> Self {
         Self(OF_TYPES as u8 + 1 + 2 * page_type as u8)
     }
 }
@@ -69,7 +69,7 @@ impl FixedDelay {
 /// Queue of future events. Almost all events have a fixed delay, so the next event is the head of
 /// one of a few queues. All other events are in a heap.
 #[derive(Clone, Debug)]
-pub(super) struct Events {
+pub struct Events {
     /// The smallest of `heads`, and the delay that it belongs to.
     first: u64,
     at: usize,
@@ -84,7 +84,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Creates an empty queue for a drive with `page_types` page types.
-    pub(super) fn new(page_types: u32) -> Self {
+    pub fn new(page_types: u32) -> Self {
         Self {
             first: NEVER,
             at: OTHERS,
@@ -97,13 +97,13 @@ impl Events {
 
     /// Returns the time of the next event.
     #[inline(always)]
-    pub(super) fn first(&self) -> u64 {
+    pub fn first(&self) -> u64 {
         self.first
     }
 
     /// Adds an event with a fixed delay: it begins now and ends at `time`.
     #[inline(always)]
-    pub(super) fn push_fixed(&mut self, FixedDelay(at): FixedDelay, time: u64, event: Event) {
+    pub fn push_fixed(&mut self, FixedDelay(at): FixedDelay, time: u64, event: Event) {
         let at = usize::from(at);
         let queue = &mut self.fixed[at];
         debug_assert!(
@@ -117,13 +117,13 @@ impl Events {
     }
 
     /// Adds any other event.
-    pub(super) fn push(&mut self, time: u64, event: Event) {
+    pub fn push(&mut self, time: u64, event: Event) {
         let (kind, number) = match event {
             Event::Cells(die) => (0, die),
             Event::Complete(node) => (1, node),
             Event::Wake(die) => (2, die),
             Event::Free(server) => (3, server),
-            Event::Transfer(channel) => (4, channel),
+            Event::Transfer(die) => (4, die),
             Event::Commanded(_) => unreachable!("commands have a fixed delay"),
         };
         self.others.push(Reverse(u128::from(time) << 64 | kind << 32 | u128::from(number)));
@@ -143,7 +143,7 @@ impl Events {
 
     /// Removes and returns the next event, if it is due.
     #[inline(always)]
-    pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
+    pub fn pop_due(&mut self, now: u64) -> Option<Event> {
         if self.first > now {
             return None;
         }

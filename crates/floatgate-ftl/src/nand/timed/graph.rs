@@ -1,365 +1,242 @@
-//! The graph of outstanding work: nodes, and which node waits for which.
+//! The graph of outstanding work: what an operation waits for in addition to its chain.
 //!
-//! Its memory is proportional to the outstanding work, because slots of nodes and edges are reused.
+//! A page is read after it was programmed. A unit is erased after all reads of it that were issued
+//! before. Programs and erases of a unit enter the queue of a die in the order in which they were
+//! issued.
+
+mod account;
+mod node;
+mod nodes;
 
 use alloc::vec::Vec;
 
-use super::account::Account;
-use super::node::{
-    Edge, HAS_CORE, HAS_ENTERED, IS_ATTRIBUTED, IS_BLOCKED, IS_READ, Kind, Node, Operation, Work,
-};
-use super::pool::Pool;
-use crate::clock::{Blame, Chain, Component, Ended, NO_CORE, NONE};
+pub use node::{Edge, HAS_ENTERED, IS_ATTRIBUTED, IS_READ, Kind, Operation, Work, is_slc, slc_row};
+pub use nodes::Nodes;
 
+use super::pool::Pool;
+use crate::addr::Unit;
+use crate::clock::{Chain, Component, Ended, NONE};
+use crate::geometry::{Geometry, Shape};
+
+/// Outstanding reads of a unit, and the node that lets its erases wait for them.
 #[derive(Clone, Copy, Debug)]
-struct Link {
-    to: u32,
-    next: u32,
-    edge: Edge,
+struct Readers {
+    unit: Unit,
+    count: u32,
+    erase: u32,
 }
 
-/// Nodes and edges, with the accounts and the tickets of nodes.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Graph {
-    nodes: Pool<Node>,
-    edges: Pool<Link>,
-    accounts: Pool<Account>,
-    tickets: Pool<u64>,
-    /// By node: the core that the node's chain holds, for nodes with the flag [`HAS_CORE`].
-    cores: Vec<u32>,
-    serial: u64,
+/// Nodes, and the operations whose hazards new operations have to find.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    nodes: Nodes,
+    /// By unit and die: the last program or erase that is not complete.
+    changes: Vec<u32>,
+    /// By unit: an entry of `readers`.
+    unit_readers: Vec<u32>,
+    readers: Pool<Readers>,
+    /// Whether pages that are not programmed yet are read from the controller's memory.
+    has_program_units: bool,
 }
 
 impl Graph {
-    /// Adds a node that follows a chain.
+    /// Creates an empty graph.
+    pub fn new(geometry: &Geometry) -> Self {
+        let units = geometry.units() as usize;
+        Self {
+            nodes: Nodes::default(),
+            changes: alloc::vec![NONE; units * dies_of_unit(geometry.shape()) as usize],
+            unit_readers: alloc::vec![NONE; units],
+            readers: Pool::default(),
+            has_program_units: geometry.has_program_units(),
+        }
+    }
+
     #[inline(always)]
-    pub(super) fn add(&mut self, work: Work, component: Component, chain: Chain, now: u64) -> u32 {
-        self.serial += 1;
-        let is_live = self.is_live(chain);
-        let mut flags = if chain.is_read { IS_READ } else { 0 };
-        let mut account = NONE;
-        if chain.is_attributed {
-            flags |= IS_ATTRIBUTED;
-            if !is_live {
-                account = self.accounts.put(|| Account::new(now, component));
+    pub fn nodes(&self) -> &Nodes {
+        &self.nodes
+    }
+
+    #[inline(always)]
+    pub fn nodes_mut(&mut self) -> &mut Nodes {
+        &mut self.nodes
+    }
+
+    /// Adds an operation on a unit to a chain, and returns its node.
+    #[inline(always)]
+    pub fn issue(
+        &mut self,
+        mut operation: Operation,
+        unit: Unit,
+        component: Component,
+        chain: &mut Chain,
+        now: u64,
+    ) -> u32 {
+        operation.before = match operation.kind {
+            Kind::Read => self.reads(unit),
+            Kind::Program | Kind::Erase => self.changes[operation.slot as usize],
+        };
+        let at = self.nodes.extend(chain, Work::Flash(operation), component, now);
+        match operation.kind {
+            Kind::Read if self.has_program_units => {}
+            Kind::Read => self.read_after_program(at, operation),
+            Kind::Program => self.keep_order(at, operation),
+            Kind::Erase => {
+                self.keep_order(at, operation);
+                self.erase_after_reads(at, unit, now);
             }
-        }
-        if chain.core != NO_CORE {
-            flags |= HAS_CORE;
-        }
-        let serial = self.serial;
-        let at = self.nodes.put(|| Node {
-            serial,
-            waited: 0,
-            work,
-            account,
-            watched: NONE,
-            follows: u32::from(is_live),
-            first: NONE,
-            edges: NONE,
-            first_edge: Edge::Chain,
-            hazards: 0,
-            component,
-            flags,
-        });
-        if chain.core != NO_CORE {
-            self.cores.resize(self.cores.len().max(at as usize + 1), NO_CORE);
-            self.cores[at as usize] = chain.core;
-        }
-        if is_live {
-            self.put_edge(chain.node, at, Edge::Chain);
         }
         at
     }
 
-    /// Makes `node` wait for a chain.
-    #[inline(always)]
-    pub(super) fn follow(&mut self, node: u32, chain: Chain, edge: Edge) {
-        if self.is_live(chain) {
-            self.link(chain.node, node, edge);
-        }
+    /// Gives a program its place in the order of its die while its data is still to come. Returns
+    /// the node where the data comes together, and the chain that ends with the program.
+    pub fn issue_open(
+        &mut self,
+        program: Operation,
+        component: Component,
+        now: u64,
+    ) -> (u32, Chain) {
+        let before = self.changes[program.slot as usize];
+        let program = Operation { before, ..program };
+        let data = self.nodes.add_held(component, now);
+        let mut end = self.nodes.chain(data, Chain::START.work());
+        let at = self.nodes.extend(&mut end, Work::Flash(program), component, now);
+        self.keep_order(at, program);
+        (data, end)
     }
 
-    /// Makes `node` wait for `first`, which is not complete.
-    #[inline(always)]
-    pub(super) fn link(&mut self, first: u32, node: u32, edge: Edge) {
-        let waiting = &mut self.nodes[node];
-        match edge {
-            Edge::Hazard => waiting.hazards += 1,
-            Edge::Chain | Edge::Work => waiting.follows += 1,
-        }
-        self.put_edge(first, node, edge);
-    }
-
-    /// Adds `node` to the nodes that wait for `first`.
-    #[inline(always)]
-    fn put_edge(&mut self, first: u32, node: u32, edge: Edge) {
-        let awaited = &mut self.nodes[first];
-        if awaited.first == NONE {
-            (awaited.first, awaited.first_edge) = (node, edge);
-        } else {
-            let next = awaited.edges;
-            awaited.edges = self.edges.put(|| Link { to: node, next, edge });
-        }
-    }
-
-    /// Returns whether the node that a chain ends with is not complete.
-    #[inline(always)]
-    pub(super) fn is_live(&self, chain: Chain) -> bool {
-        chain.node != NONE && self.nodes[chain.node].serial == chain.serial
-    }
-
-    /// Returns the chain that ends with a node.
-    #[inline(always)]
-    pub(super) fn chain(&self, node: u32, before: Chain) -> Chain {
-        Chain { node, serial: self.nodes[node].serial, ..before }
-    }
-
-    /// Prefetches a node that is needed soon.
-    #[inline(always)]
-    pub(super) fn prefetch(&self, at: u32) {
-        self.nodes.prefetch(at);
-    }
-
-    #[inline(always)]
-    pub(super) fn node(&self, at: u32) -> &Node {
-        &self.nodes[at]
-    }
-
-    #[inline(always)]
-    pub(super) fn node_mut(&mut self, at: u32) -> &mut Node {
-        &mut self.nodes[at]
-    }
-
-    /// Returns the operation of a node that is a flash operation.
-    #[inline(always)]
-    pub(super) fn operation(&self, at: u32) -> &Operation {
-        self.nodes[at].operation()
-    }
-
-    #[inline(always)]
-    pub(super) fn operation_mut(&mut self, at: u32) -> &mut Operation {
-        match &mut self.nodes[at].work {
-            Work::Flash(operation) => operation,
-            other => unreachable!("{other:?} is no operation of the flash"),
-        }
-    }
-
-    /// Returns the core that the chain of a node holds, or [`NO_CORE`].
-    #[inline(always)]
-    pub(super) fn core(&self, at: u32) -> u32 {
-        if self.nodes[at].flags & HAS_CORE == 0 { NO_CORE } else { self.cores[at as usize] }
-    }
-
-    /// Watches a node: its end will be reported with the ticket.
-    pub(super) fn watch(&mut self, at: u32, ticket: u64) {
-        assert_eq!(self.nodes[at].watched, NONE, "a chain is watched once");
-        self.nodes[at].watched = self.tickets.put(|| ticket);
-    }
-
-    /// Returns the account of a node, if its chain is reported and has come to the node.
-    #[inline(always)]
-    pub(super) fn account(&mut self, at: u32) -> Option<&mut Account> {
-        let Node { account, .. } = self.nodes[at];
-        if account == NONE { None } else { Some(&mut self.accounts[account]) }
-    }
-
-    /// Begins a node's wait for a die or a channel, whose account is `of`.
-    #[inline(always)]
-    pub(super) fn begin_wait(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
-        } else {
-            self.accounts[node.account].begin_wait(now, of);
-        }
-        node
-    }
-
-    /// Ends a node's wait for a die or a channel, whose account is `of`.
-    #[inline(always)]
-    pub(super) fn end_wait(&mut self, at: u32, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
-        } else {
-            self.accounts[node.account].blame.add_all(of);
-        }
-        node
-    }
-
-    /// Begins an operation, whose command takes `command_ns`. Its wait for the die ends.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, at: u32, command_ns: u64, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        if node.account == NONE {
-            node.waited = node.waited.wrapping_add(of.0[Component::Die as usize]);
-        } else {
-            let blame = &mut self.accounts[node.account].blame;
-            blame.add_all(of);
-            blame.add(Component::Bus, command_ns);
-        }
-        node
-    }
-
-    /// Enters a node into the queue of its die, whose account is `of`.
-    #[inline(always)]
-    pub(super) fn enter(&mut self, at: u32, now: u64, of: &Blame) -> &Node {
-        let node = &mut self.nodes[at];
-        node.flags |= HAS_ENTERED;
-        let is_blocked = node.flags & IS_BLOCKED != 0;
-        if node.account != NONE {
-            let account = &mut self.accounts[node.account];
-            match is_blocked {
-                true => account.was_blocked(now, of),
-                false => account.begin_wait(now, of),
-            }
-        } else if !is_blocked {
-            node.waited = node.waited.wrapping_sub(of.0[Component::Die as usize]);
-        }
-        node
-    }
-
-    /// Completes a node at `now`: frees its slot, and adds the nodes that wait for no chain any
-    /// more to `ready`. Returns the report of a watched node.
-    #[inline(always)]
-    pub(super) fn complete(&mut self, at: u32, now: u64, ready: &mut Vec<u32>) -> Option<Ended> {
-        let node = &mut self.nodes[at];
-        let &mut Node { serial, first, first_edge, mut edges, watched, .. } = node;
-        let (account, waited, last_blocker) = (node.account, node.waited, node.component);
-        let is_join = matches!(node.work, Work::Join { .. });
-        node.serial = 0;
-        let mut end = End { now, serial, account, is_taken: false, waited, last_blocker };
-        let mut ended = None;
-        if account != NONE {
-            self.close(&mut end, is_join);
-        }
-        if watched != NONE {
-            ended = Some(self.report(watched, &end));
-        }
-        if first != NONE {
-            self.pass_on(&mut end, first, first_edge, ready);
-        }
-        while edges != NONE {
-            let Link { to, next, edge } = self.edges[edges];
-            self.edges.give_back(edges);
-            edges = next;
-            self.pass_on(&mut end, to, edge, ready);
-        }
-        if account != NONE && !end.is_taken {
-            self.accounts.give_back(account);
-        }
-        self.nodes.give_back(at);
-        ended
-    }
-
-    /// Prepares the account of a complete node for the chains that continue.
-    #[inline(always)]
-    fn close(&mut self, end: &mut End, is_join: bool) {
-        let account = &mut self.accounts[end.account];
-        let component = end.last_blocker;
-        (end.waited, end.last_blocker) = (0, account.last_blocker);
-        account.time = end.now;
-        if !is_join {
-            account.last_blocker = component;
-        }
-    }
-
-    /// Creates the report of a complete node.
-    fn report(&mut self, watched: u32, end: &End) -> Ended {
-        self.tickets.give_back(watched);
-        let is_attributed = end.account != NONE;
-        let blame = if is_attributed { self.accounts[end.account].blame } else { Blame::default() };
-        Ended { ticket: self.tickets[watched], at_ns: end.now, blame }
-    }
-
-    /// Ends the wait of the node `to` for a complete node.
-    #[inline(always)]
-    fn pass_on(&mut self, end: &mut End, to: u32, edge: Edge, ready: &mut Vec<u32>) {
-        match edge {
-            Edge::Chain => self.continue_chain(end, to),
-            Edge::Work => {
-                let component = self.nodes[to].component;
-                if let Some(account) = self.account(to) {
-                    account.waited_for_work(end.now, component, end.waited);
-                }
-            }
-            Edge::Hazard => return self.release_blocked(to, end.last_blocker, ready),
-        }
-        let node = &mut self.nodes[to];
-        node.follows -= 1;
-        if node.follows == 0 {
-            ready.push(to);
-        }
-    }
-
-    /// Continues a chain with a node. Of chains that are joined, the one that ends last counts; of
-    /// chains that end at the same time, the youngest.
-    #[inline(always)]
-    fn continue_chain(&mut self, end: &mut End, to: u32) {
-        let node = &mut self.nodes[to];
-        if let Work::Join { ended, last } = &mut node.work {
-            if end.now <= *ended && end.serial <= *last {
-                return;
-            }
-            (*ended, *last) = (end.now, end.serial);
-        }
-        if node.flags & IS_ATTRIBUTED == 0 {
-            node.waited = end.waited;
-            return;
-        }
-        debug_assert!(end.account != NONE, "an attributed chain follows an attributed chain");
-        let before = node.account;
-        node.account = if end.is_taken {
-            let account = self.accounts[end.account];
-            self.accounts.put(|| account)
-        } else {
-            end.is_taken = true;
-            end.account
-        };
+    /// Cancels an open program. It must be the last change of its unit on its die.
+    pub fn cancel(&mut self, data: u32, end: Chain, now: u64) {
+        let &Operation { slot, before, .. } = self.nodes.operation(end.node);
+        self.changes[slot as usize] = before;
         if before != NONE {
-            self.accounts.give_back(before);
+            self.nodes.operation_mut(before).after = NONE;
+        }
+        self.nodes.node_mut(end.node).work = Work::join(now);
+        self.nodes.followed(data);
+    }
+
+    /// Returns the last change on the die and the unit of an operation that meets a condition, and
+    /// is not complete; or [`NONE`].
+    #[inline(always)]
+    fn last_change(&self, slot: u32, meets: impl Fn(&Operation) -> bool) -> u32 {
+        let mut change = self.changes[slot as usize];
+        while change != NONE {
+            let before = self.nodes.operation(change);
+            if meets(before) {
+                break;
+            }
+            change = before.before;
+        }
+        change
+    }
+
+    /// Returns whether the page of a read belongs to a program that is not complete.
+    pub fn is_programming(&self, read: &Operation, levels: u32) -> bool {
+        let is_of_page = |change: &Operation| {
+            change.kind == Kind::Program && change.row / levels == read.row / levels
+        };
+        self.last_change(read.slot, is_of_page) != NONE
+    }
+
+    /// Adds a page to a read that has not begun.
+    pub fn add_page(&mut self, read: Chain) {
+        assert!(self.nodes.is_live(read), "nothing begins amid a command");
+        self.nodes.operation_mut(read.node).add_page();
+    }
+
+    /// Counts another read of a unit, and returns the entry of the unit's readers.
+    #[inline(always)]
+    fn reads(&mut self, unit: Unit) -> u32 {
+        let readers = &mut self.unit_readers[unit.index()];
+        if *readers == NONE {
+            *readers = self.readers.put(|| Readers { unit, count: 0, erase: NONE });
+        }
+        self.readers[*readers].count += 1;
+        *readers
+    }
+
+    #[inline(always)]
+    fn read_after_program(&mut self, at: u32, read: Operation) {
+        let change = self.last_change(read.slot, |change| {
+            let is_page = (change.row, change.plane()) == (read.row, read.plane());
+            change.kind == Kind::Program && is_page
+        });
+        if change != NONE {
+            self.nodes.link(change, at, Edge::Hazard);
         }
     }
 
-    /// Returns the component that a node waited for last before it was ready. The waits of
-    /// operations that the node blocked count as this component.
     #[inline(always)]
-    pub(super) fn last_blocker(&mut self, at: u32) -> Component {
-        let component = self.nodes[at].component;
-        self.account(at).map_or(component, |account| account.last_blocker)
-    }
-
-    /// Removes one hazard of an operation. The operation's wait counts as `component`. An erase can
-    /// have several hazards: its wait counts as [`Component::Die`].
-    #[inline(always)]
-    pub(super) fn release_blocked(&mut self, at: u32, component: Component, ready: &mut Vec<u32>) {
-        let node = &mut self.nodes[at];
-        node.hazards -= 1;
-        // An operation whose chain has not ended is not blocked yet: it will find no hazard then.
-        if node.hazards > 0 || node.flags & IS_BLOCKED == 0 {
+    fn keep_order(&mut self, at: u32, operation: Operation) {
+        self.changes[operation.slot as usize] = at;
+        let last = operation.before;
+        if last == NONE {
             return;
         }
-        ready.push(at);
-        let is_erase = matches!(node.work, Work::Flash(Operation { kind: Kind::Erase, .. }));
-        if let Some(account) = self.account(at) {
-            account.blocked_by = if is_erase { Component::Die } else { component };
+        self.nodes.operation_mut(last).after = at;
+        if !self.nodes.node(last).has(HAS_ENTERED) {
+            self.nodes.node_mut(at).hazards += 1;
         }
     }
 
-    /// Returns the number of nodes that are not complete.
-    pub(super) fn outstanding(&self) -> usize {
-        self.nodes.len()
+    /// Makes an erase wait for all reads of its unit. The erases of the unit share a node that
+    /// waits for the reads.
+    fn erase_after_reads(&mut self, at: u32, unit: Unit, now: u64) {
+        let readers = self.unit_readers[unit.index()];
+        if readers == NONE {
+            return;
+        }
+        let gate = &mut self.readers[readers].erase;
+        if *gate == NONE {
+            *gate = self.nodes.add_held(Component::Die, now);
+        }
+        self.nodes.link(*gate, at, Edge::Hazard);
+    }
+
+    /// Closes the set of reads that the erase of a unit waits for: later reads belong to a new set.
+    pub fn end_reading(&mut self, unit: Unit) {
+        self.unit_readers[unit.index()] = NONE;
+    }
+
+    /// Completes an operation now, as [`Nodes::complete`].
+    #[inline(always)]
+    pub fn complete_operation(&mut self, at: u32, now: u64) -> Option<Ended> {
+        let &Operation { kind, slot, before, after, .. } = self.nodes.operation(at);
+        if kind == Kind::Read {
+            self.end_read(before);
+        } else if after != NONE {
+            self.nodes.operation_mut(after).before = NONE;
+        } else {
+            self.changes[slot as usize] = NONE;
+        }
+        self.nodes.complete(at, now)
+    }
+
+    #[inline(always)]
+    fn end_read(&mut self, readers: u32) {
+        let entry = &mut self.readers[readers];
+        entry.count -= 1;
+        if entry.count > 0 {
+            return;
+        }
+        let &mut Readers { unit, erase: gate, .. } = entry;
+        self.readers.give_back(readers);
+        if self.unit_readers[unit.index()] == readers {
+            self.unit_readers[unit.index()] = NONE;
+        }
+        if gate != NONE {
+            self.nodes.followed(gate);
+        }
     }
 }
 
-/// Data that a complete node passes to the nodes that wait for it.
-struct End {
-    now: u64,
-    serial: u64,
-    account: u32,
-    /// Whether a chain has taken over the account: further chains get copies.
-    is_taken: bool,
-    waited: u64,
-    last_blocker: Component,
+/// Returns the largest number of dies that a unit lies on. A unit need not begin at the first plane
+/// of a die.
+pub fn dies_of_unit(shape: &Shape) -> u32 {
+    let die = |plane| plane / shape.planes;
+    let firsts = (0..shape.channels * shape.dies * shape.planes).step_by(shape.superblock as usize);
+    let dies = firsts.map(|first| die(first + shape.superblock - 1) - die(first) + 1);
+    dies.max().unwrap_or(1)
 }

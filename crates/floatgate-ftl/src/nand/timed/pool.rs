@@ -10,7 +10,7 @@ const AHEAD: usize = 3;
 
 /// Memory for the largest number of items that existed at one time.
 #[derive(Clone, Debug)]
-pub(super) struct Pool<T> {
+pub struct Pool<T> {
     places: Vec<T>,
     free: Vec<u32>,
 }
@@ -24,7 +24,7 @@ impl<T> Default for Pool<T> {
 impl<T> Pool<T> {
     /// Stores an item, which is made in place, and returns its slot.
     #[inline(always)]
-    pub(super) fn put(&mut self, make: impl Fn() -> T) -> u32 {
+    pub fn put(&mut self, make: impl Fn() -> T) -> u32 {
         match self.free.pop() {
             Some(at) => {
                 if let Some(&later) = self.free.iter().nth_back(AHEAD) {
@@ -45,18 +45,18 @@ impl<T> Pool<T> {
 
     /// Frees a slot. Its content stays until the slot is reused.
     #[inline(always)]
-    pub(super) fn give_back(&mut self, at: u32) {
+    pub fn give_back(&mut self, at: u32) {
         self.free.push(at);
     }
 
     /// Asks the processor to prefetch an item.
     #[inline(always)]
-    pub(super) fn prefetch(&self, at: u32) {
+    pub fn prefetch(&self, at: u32) {
         prefetch(&self.places, at as usize);
     }
 
     /// Returns the number of items.
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 }

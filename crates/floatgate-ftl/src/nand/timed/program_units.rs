@@ -5,16 +5,20 @@
 //! begins when all pages of the unit have come. A page that is not programmed yet is read from the
 //! controller's memory.
 
-use super::node::{Kind, Operation, slc_row};
-use super::{Plane, Scheduler, Timed};
+use alloc::vec::Vec;
+
+use super::graph::{Edge, Kind, Operation};
+use super::issuer::Issuer;
+use super::scheduler::Scheduler;
 use crate::addr::{Ppn, Unit};
 use crate::clock::Chain;
-use crate::geometry::{Geometry, Mode};
+use crate::counters::FlashCounts;
+use crate::geometry::Geometry;
 use crate::nand::{Cause, Move, ReadSource};
 
 /// A program that waits for data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OpenProgram {
+struct OpenProgram {
     /// First page of the data.
     first: Ppn,
     /// The node where the data comes together, and the chain that ends with the program.
@@ -26,7 +30,7 @@ pub(super) struct OpenProgram {
 
 /// A program unit that is being filled.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct OpenUnit {
+struct OpenUnit {
     program: OpenProgram,
     /// Pages of the host in it.
     host_pages: u32,
@@ -36,95 +40,109 @@ pub(super) struct OpenUnit {
 }
 
 impl OpenProgram {
+    fn new(issuer: &mut Issuer, first: Ppn, operation: Operation, cause: Cause) -> Self {
+        let Scheduler { graph, now, .. } = &mut issuer.scheduler;
+        let (data, end) = graph.issue_open(operation, cause.component(), *now);
+        Self { first, data, end, last: Chain::START }
+    }
+
     /// Makes the program wait for a chain that brings data.
     #[inline(always)]
     fn feed(&mut self, chain: Chain, scheduler: &mut Scheduler) {
         if !self.last.is_at(&chain) {
-            scheduler.feed(self.data, chain);
+            scheduler.graph.nodes_mut().follow(self.data, chain, Edge::Chain);
             self.last = chain;
         }
     }
 }
 
-impl<N> Timed<N> {
-    /// Returns the operation on the program unit of a page.
-    fn unit_operation(&self, kind: Kind, ppn: Ppn) -> Operation {
-        let unit = self.geometry.unit(ppn);
-        self.operation_at(kind, unit, self.modes.geometry_of(unit).plane_and_row(ppn))
-    }
+/// Program units and parity that wait for data, and the reads that further pages can join.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramUnits {
+    /// Program units that are being filled: at most one for each stream.
+    units: Vec<OpenUnit>,
+    /// Open parity of stripes that are being filled: at most one for each stream.
+    stripes: Vec<OpenProgram>,
+    /// By cause: the read that the next page can join if it is in the same flash page.
+    reads: [Option<Chain>; Cause::ALL.len()],
+    /// By cause: reads whose page was in the controller's memory, because its program was under
+    /// way; and the number of flash pages that were therefore not read.
+    memory_reads: [u64; Cause::ALL.len()],
+    senses_saved: u64,
+}
 
-    /// Returns the operation on the program unit at a plane and a row of an erase unit.
-    fn operation_at(&self, kind: Kind, unit: Unit, (plane, row): (u32, u32)) -> Operation {
-        let row = match self.modes.mode(unit) {
-            Mode::Native => row,
-            Mode::Slc => slc_row(row * self.geometry.levels()),
-        };
-        let Plane { die, die_of_unit, .. } = self.planes[plane as usize];
-        Operation::new(kind, die, 1, self.slot(unit, die_of_unit), row)
-    }
-
+impl ProgramUnits {
     /// Adds `pages` pages, from `to` on, to their program unit: one page of data, or padding to the
     /// end of the unit.
-    pub(super) fn fill(&mut self, to: Ppn, pages: u32, cause: Cause, chain: &mut Chain) {
-        if self.free[cause as usize] {
+    pub fn fill(
+        &mut self,
+        issuer: &mut Issuer,
+        to: Ppn,
+        pages: u32,
+        cause: Cause,
+        chain: &mut Chain,
+    ) {
+        if issuer.is_free(cause) {
             return;
         }
-        let in_mode = *self.modes.geometry_of(self.geometry.unit(to));
-        self.fill_stripe(to, pages, &in_mode, *chain);
+        let in_mode = *issuer.modes.geometry_of(issuer.geometry.unit(to));
+        self.fill_stripe(issuer, to, pages, &in_mode, *chain);
         let first = Ppn::new(in_mode.program_unit_of(to) * in_mode.program_unit());
-        let at = self.open_units.iter().position(|open| open.program.first == first);
-        let at = at.unwrap_or_else(|| self.open_unit(first, cause));
-        let open = &mut self.open_units[at];
-        open.program.feed(*chain, &mut self.scheduler);
+        let at = self.units.iter().position(|open| open.program.first == first);
+        let at = at.unwrap_or_else(|| self.open_unit(issuer, first, cause));
+        let open = &mut self.units[at];
+        open.program.feed(*chain, &mut issuer.scheduler);
         open.host_pages += u32::from(cause == Cause::Host);
         open.is_flushed |=
             matches!(cause, Cause::Host | Cause::Journal | Cause::Pad | Cause::Retire);
         if in_mode.left_in_program_unit(to) > pages {
             return;
         }
-        let OpenUnit { program, host_pages, is_flushed } = self.open_units.swap_remove(at);
-        self.scheduler.close(program.data);
+        let OpenUnit { program, host_pages, is_flushed } = self.units.swap_remove(at);
+        issuer.scheduler.close(program.data);
         if is_flushed {
-            self.scheduler.frees(program.end, host_pages);
+            issuer.scheduler.frees(program.end, host_pages);
         }
         if !chain.is_attributed {
-            self.scheduler.give_back_early(*chain);
+            issuer.scheduler.give_back_early(*chain);
             *chain = Chain { node: program.end.node, serial: program.end.serial, ..*chain };
         }
     }
 
     /// Opens the program unit that begins with page `first`. Its program gets its place in the
     /// order of the die.
-    fn open_unit(&mut self, first: Ppn, cause: Cause) -> usize {
-        let operation = self.unit_operation(Kind::Program, first);
-        let program = self.open_program(first, operation, cause);
-        self.open_units.push(OpenUnit { program, host_pages: 0, is_flushed: false });
-        self.open_units.len() - 1
-    }
-
-    fn open_program(&mut self, first: Ppn, operation: Operation, cause: Cause) -> OpenProgram {
-        let (data, end) = self.scheduler.issue_open(operation, cause.component());
-        OpenProgram { first, data, end, last: Chain::START }
+    fn open_unit(&mut self, issuer: &mut Issuer, first: Ppn, cause: Cause) -> usize {
+        let operation = issuer.unit_operation(Kind::Program, first);
+        let program = OpenProgram::new(issuer, first, operation, cause);
+        self.units.push(OpenUnit { program, host_pages: 0, is_flushed: false });
+        self.units.len() - 1
     }
 
     /// Adds pages to their parity stripe, whose parity is programmed when all pages have come.
-    fn fill_stripe(&mut self, to: Ppn, pages: u32, in_mode: &Geometry, chain: Chain) {
+    fn fill_stripe(
+        &mut self,
+        issuer: &mut Issuer,
+        to: Ppn,
+        pages: u32,
+        in_mode: &Geometry,
+        chain: Chain,
+    ) {
         let Some((first, left)) = in_mode.stripe_of(to) else { return };
-        if self.free[Cause::Parity as usize] {
+        if issuer.is_free(Cause::Parity) {
             return;
         }
-        let at = self.open_stripes.iter().position(|open| open.first == first);
-        let at = at.unwrap_or_else(|| self.open_stripe(first, in_mode));
-        self.open_stripes[at].feed(chain, &mut self.scheduler);
+        let at = self.stripes.iter().position(|open| open.first == first);
+        let at = at.unwrap_or_else(|| self.open_stripe(issuer, first, in_mode));
+        self.stripes[at].feed(chain, &mut issuer.scheduler);
         if left == pages {
-            self.close_parity(at);
+            self.close_parity(issuer, at);
         }
     }
 
     /// Drops the open program units of a unit that is erased. Their pages in memory are of no use
     /// any more, like the end of a journal that a checkpoint follows.
-    pub(super) fn drop_open(&mut self, unit: Unit) {
-        let (geometry, scheduler) = (&self.geometry, &mut self.scheduler);
+    pub fn drop_open(&mut self, issuer: &mut Issuer, unit: Unit) {
+        let Issuer { geometry, scheduler, .. } = issuer;
         let mut is_kept = |open: &OpenProgram| {
             let is_kept = geometry.unit(open.first) != unit;
             if !is_kept {
@@ -132,85 +150,83 @@ impl<N> Timed<N> {
             }
             is_kept
         };
-        self.open_units.retain(|open| is_kept(&open.program));
-        self.open_stripes.retain(is_kept);
+        self.units.retain(|open| is_kept(&open.program));
+        self.stripes.retain(is_kept);
     }
 
-    fn close_parity(&mut self, at: usize) {
-        let parity = self.open_stripes.swap_remove(at);
-        self.scheduler.close(parity.data);
+    fn close_parity(&mut self, issuer: &mut Issuer, at: usize) {
+        let parity = self.stripes.swap_remove(at);
+        issuer.scheduler.close(parity.data);
     }
 
     /// Programs the parity of a page's stripe, which gets no more pages.
-    pub(super) fn program_parity_early(&mut self, last: Ppn) {
-        let stripe = self.modes.geometry_of(self.geometry.unit(last)).stripe_of(last);
+    pub fn program_parity_early(&mut self, issuer: &mut Issuer, last: Ppn) {
+        let stripe = issuer.modes.geometry_of(issuer.geometry.unit(last)).stripe_of(last);
         let is_it = |open: &OpenProgram| stripe.is_some_and(|(first, _)| open.first == first);
-        if let Some(at) = self.open_stripes.iter().position(is_it) {
-            self.close_parity(at);
+        if let Some(at) = self.stripes.iter().position(is_it) {
+            self.close_parity(issuer, at);
         }
     }
 
-    fn open_stripe(&mut self, first: Ppn, in_mode: &Geometry) -> usize {
+    fn open_stripe(&mut self, issuer: &mut Issuer, first: Ppn, in_mode: &Geometry) -> usize {
         let place = in_mode.parity_plane_and_row(first).expect("the stripe has parity");
-        let operation = self.operation_at(Kind::Program, self.geometry.unit(first), place);
-        let parity = self.open_program(first, operation, Cause::Parity);
-        self.open_stripes.push(parity);
-        self.open_stripes.len() - 1
+        let operation = issuer.operation_at(Kind::Program, issuer.geometry.unit(first), place);
+        self.stripes.push(OpenProgram::new(issuer, first, operation, Cause::Parity));
+        self.stripes.len() - 1
     }
 
     /// Reads a page from its source.
-    pub(super) fn read_from(
+    pub fn read(
         &mut self,
+        issuer: &mut Issuer,
         from: Ppn,
         source: ReadSource,
         cause: Cause,
         chain: &mut Chain,
     ) {
-        if source == ReadSource::Memory || self.free[cause as usize] {
+        if source == ReadSource::Memory || issuer.is_free(cause) {
             return;
         }
-        let operation = self.unit_operation(Kind::Read, from);
-        if self.is_programming(&operation, source, cause) {
+        let operation = issuer.unit_operation(Kind::Read, from);
+        let open = &mut self.reads[cause as usize];
+        if issuer.scheduler.graph.is_programming(&operation, issuer.geometry.levels()) {
+            // The controller's memory still has the page, so the flash is not read.
+            self.memory_reads[cause as usize] += 1;
+            self.senses_saved += u64::from(source == ReadSource::Cells);
+            *open = None;
             return;
         }
-        match self.open_reads[cause as usize] {
-            Some(read) if source == ReadSource::Register => self.scheduler.join_read(read, chain),
+        match *open {
+            Some(read) if source == ReadSource::Register => issuer.scheduler.join_read(read, chain),
             _ => {
-                let unit = self.geometry.unit(from);
-                self.scheduler.issue(operation, unit, cause.component(), chain);
-                self.open_reads[cause as usize] = Some(*chain);
+                let unit = issuer.geometry.unit(from);
+                issuer.scheduler.issue(operation, unit, cause.component(), chain);
+                *open = Some(*chain);
             }
         }
     }
 
-    /// Returns whether the page of a read is being programmed, or will be. The controller's memory
-    /// still has the page then, so the flash is not read.
-    pub(super) fn is_programming(
-        &mut self,
-        read: &Operation,
-        source: ReadSource,
-        cause: Cause,
-    ) -> bool {
-        let is_programming = self.scheduler.is_programming(read, self.geometry.levels());
-        if is_programming {
-            self.memory_reads[cause as usize] += 1;
-            self.senses_saved += u64::from(source == ReadSource::Cells);
-            self.open_reads[cause as usize] = None;
-        }
-        is_programming
-    }
-
     /// Moves pages: reads each flash page once, and adds the pages to program units when all have
     /// been read.
-    pub(super) fn copy_in_units(&mut self, moves: &[Move], cause: Cause, chain: &mut Chain) {
-        self.issue_all(moves.chunk_by(|_, next| next.joins_read), chain, |timed, group, branch| {
+    pub fn copy(&mut self, issuer: &mut Issuer, moves: &[Move], cause: Cause, chain: &mut Chain) {
+        let groups = moves.chunk_by(|_, next| next.joins_read);
+        issuer.issue_all(groups, chain, |issuer, group, branch| {
             group.iter().enumerate().for_each(|(at, step)| {
                 let source = if at == 0 { ReadSource::Cells } else { ReadSource::Register };
-                timed.read_from(step.from, source, cause, branch);
+                self.read(issuer, step.from, source, cause, branch);
             });
         });
-        self.issue_all(moves.iter(), chain, |timed, step, branch| {
-            timed.fill(step.to, 1, cause, branch);
+        issuer.issue_all(moves.iter(), chain, |issuer, step, branch| {
+            self.fill(issuer, step.to, 1, cause, branch);
         });
+    }
+
+    /// Moves the reads from the controller's memory to a counter of their own.
+    pub fn report(&self, flash: &mut FlashCounts) {
+        for (cause, pages) in self.memory_reads.into_iter().enumerate() {
+            flash.reads[cause] -= pages;
+            flash.memory_reads[cause] += pages;
+        }
+        flash.senses -= self.senses_saved;
     }
 }

@@ -12,9 +12,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::lanes::Die;
-use super::scheduler::Scheduler;
-use crate::clock::{Around, Chain, Recorded, Recording, Served, Span, Use};
+use crate::clock::{Around, Recorded, Recording, Served, Span};
 
 /// Interval of time to record.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +88,7 @@ impl Recorder {
     }
 
     /// Notes the die of an operation of a request.
-    fn issue(&mut self, die: u32) {
+    pub(super) fn issue(&mut self, die: u32) {
         for number in self.beginning.clone() {
             let dies = self.dies.entry(number).or_default();
             if let Err(at) = dies.binary_search(&die) {
@@ -122,8 +120,12 @@ impl Recorder {
         true
     }
 
-    /// Adds a span, or extends the lane's last span if that continues.
-    fn add(&mut self, span: Span) {
+    /// Adds a span, or extends the lane's last span if that continues. A finished recording gets no
+    /// more spans.
+    pub(super) fn add(&mut self, span: Span) {
+        if self.open.is_none() && self.asked.around != Around::Worst {
+            return;
+        }
         let last = &mut self.last[span.lane as usize];
         match last {
             Some(before) if before.continues(&span) => before.to_ns = span.to_ns,
@@ -160,26 +162,25 @@ impl Recorder {
         self.spans.len() >= most && self.behind > window.behind(most)
     }
 
-    /// Saves the window if it has ended or is full.
-    fn close_if_due(&mut self, dies: &[Die], now: u64) {
+    /// Saves the window if it has ended or is full. `running` has the spans that have not ended.
+    pub(super) fn close_if_due(&mut self, running: impl Iterator<Item = Span>, now: u64) {
         if let Some(window) = self.open
             && (now >= window.to_ns || self.is_full(&window))
         {
-            self.kept = Some((window, self.cut(&window, dies, now)));
+            self.kept = Some((window, self.cut(&window, running, now)));
             self.open = None;
         }
     }
 
-    /// Returns whether the recording is finished.
-    fn is_done(&self) -> bool {
-        self.open.is_none() && self.asked.around != Around::Worst
-    }
-
     /// Returns the spans in a window until now.
-    fn cut(&self, window: &RecordingWindow, dies: &[Die], now: u64) -> Recorded {
+    fn cut(
+        &self,
+        window: &RecordingWindow,
+        running: impl Iterator<Item = Span>,
+        now: u64,
+    ) -> Recorded {
         let to_ns = window.to_ns.min(now);
         let from_ns = window.from_ns.max(self.missing_until).min(to_ns);
-        let running = dies.iter().zip(0..).filter_map(|(die, lane)| doing(die, lane, now));
         let done = self.spans.iter().chain(self.last.iter().flatten()).copied();
         let all = done.chain(running);
         let mut spans: Vec<_> = all.filter_map(|span| span.within(from_ns, to_ns)).collect();
@@ -195,73 +196,18 @@ impl Recorder {
     }
 
     /// Returns the recording, if the window has begun.
-    pub(super) fn recorded(&self, dies: &[Die], now: u64) -> Option<Recorded> {
+    pub(super) fn recorded(
+        &self,
+        running: impl Iterator<Item = Span>,
+        now: u64,
+    ) -> Option<Recorded> {
         let (window, cut) = match self.open {
-            Some(window) => (window, self.cut(&window, dies, now)),
+            Some(window) => (window, self.cut(&window, running, now)),
             None => self.kept.clone()?,
         };
         let all = window.to_ns.min(now).saturating_sub(window.from_ns);
         let left_out_ns = all - (cut.to_ns - cut.from_ns);
         let (served, dies) = (self.served, self.served_by.clone());
         (all > 0).then_some(Recorded { left_out_ns, served, dies, ..cut })
-    }
-}
-
-/// Returns the span of a die since its account was last brought up to date.
-fn doing(die: &Die, lane: u32, now: u64) -> Option<Span> {
-    let (doing, component) = die.doing()?;
-    let span = Span { lane, doing, component, from_ns: die.since, to_ns: now };
-    (die.since < now).then_some(span)
-}
-
-/// Hooks for the recorder. Without a recorder each hook costs one check.
-impl Scheduler {
-    /// Records a die before it changes.
-    #[inline(always)]
-    pub(super) fn record_die(&mut self, die: usize) {
-        if self.recorder.is_some() {
-            self.record_span(die);
-        }
-    }
-
-    /// Records the die's time until now, and brings its account up to date, so that no time is
-    /// recorded twice.
-    #[cold]
-    fn record_span(&mut self, die: usize) {
-        let Some(recorder) = &mut self.recorder else { return };
-        recorder.close_if_due(&self.dies, self.state.now);
-        if !recorder.is_done()
-            && let Some(span) = doing(&self.dies[die], die as u32, self.state.now)
-        {
-            recorder.add(span);
-        }
-        let die = &mut self.dies[die];
-        die.account_for(self.state.now, &mut self.channels[die.channel]);
-    }
-
-    /// Records a transfer that a channel has begun.
-    #[inline(always)]
-    pub(super) fn record_transfer(&mut self, channel: usize) {
-        if let Some(recorder) = &mut self.recorder
-            && !recorder.is_done()
-        {
-            recorder.add(Span {
-                lane: (self.dies.len() + channel) as u32,
-                doing: Use::Transfer,
-                component: self.channels[channel].component,
-                from_ns: self.state.now,
-                to_ns: self.state.now + self.channels[channel].transfer_ns,
-            });
-        }
-    }
-
-    /// Records the die of an operation that joins the graph.
-    #[inline(always)]
-    pub(super) fn record_issue(&mut self, die: u16, chain: Chain) {
-        if let Some(recorder) = &mut self.recorder
-            && chain.is_attributed
-        {
-            recorder.issue(die.into());
-        }
     }
 }

@@ -1,4 +1,19 @@
-//! How dies choose the next operation, and which operations can overlap.
+//! Durations, how dies choose the next operation, and which operations can overlap.
+
+/// Durations in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Time from the cells to the register.
+    pub read_ns: u64,
+    /// Time from the register to the cells.
+    pub program_ns: u64,
+    /// Erase of a block, or of one block in every plane of a die.
+    pub erase_ns: u64,
+    /// Transfer of one page over the channel.
+    pub transfer_ns: u64,
+    /// Command cycles of one operation.
+    pub command_ns: u64,
+}
 
 /// Order in which a die takes the operations that wait for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +37,7 @@ pub enum Order {
 impl Order {
     /// Returns whether a read goes before programs, erases and other reads.
     #[inline(always)]
-    pub(super) fn is_urgent(self, is_of_host_read: bool) -> bool {
+    pub fn is_urgent(self, is_of_host_read: bool) -> bool {
         match self {
             Self::Fifo => false,
             Self::ReadFirst { .. } => is_of_host_read,
@@ -33,7 +48,7 @@ impl Order {
     /// Returns the wait after which an operation goes before younger reads; `None` if no read goes
     /// first.
     #[inline(always)]
-    pub(super) fn starve_ns(self) -> Option<u64> {
+    pub fn starve_ns(self) -> Option<u64> {
         match self {
             Self::Fifo => None,
             Self::ReadFirst { starve_ns } | Self::AllReadsFirst { starve_ns } => Some(starve_ns),
@@ -182,7 +197,7 @@ impl Schedule {
 
     /// Returns whether a die can begin something while it does something else.
     #[inline(always)]
-    pub(super) fn overlaps(&self) -> bool {
+    pub fn overlaps(&self) -> bool {
         self.cache_register || self.suspend.is_some()
     }
 }

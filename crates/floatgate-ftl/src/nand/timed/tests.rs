@@ -8,7 +8,8 @@ use std::vec::Vec;
 
 use super::*;
 use crate::addr::Lpn;
-use crate::nand::{Blame, Clock, Component, Counted, Ended, Move, Nand, Task};
+use crate::geometry::Shape;
+use crate::nand::{Blame, Clock, Component, Counted, Ended, Fork, Move, Nand, Task};
 
 const ME: Owner = Owner::Data(Lpn::new(0));
 const SERIAL: Shape = Shape {

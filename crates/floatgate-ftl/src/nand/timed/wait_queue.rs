@@ -5,38 +5,38 @@ use alloc::collections::VecDeque;
 
 /// A waiting node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Waiting {
+pub struct Waiting {
     /// Time of arrival.
-    pub(super) since: u64,
-    pub(super) serial: u64,
-    pub(super) entry: u32,
+    pub since: u64,
+    pub serial: u64,
+    pub entry: u32,
 }
 
 /// Queue of nodes. Most queues are short, so the first node is stored separately.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WaitQueue {
+pub struct WaitQueue {
     first: Option<Waiting>,
     rest: VecDeque<Waiting>,
 }
 
 impl WaitQueue {
     #[inline(always)]
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.first.is_none()
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }
 
     #[inline(always)]
-    pub(super) fn first(&self) -> Option<&Waiting> {
+    pub fn first(&self) -> Option<&Waiting> {
         self.first.as_ref()
     }
 
     /// Adds a node.
     #[inline(always)]
-    pub(super) fn push(&mut self, waiting: Waiting) {
+    pub fn push(&mut self, waiting: Waiting) {
         let Some(first) = &self.first else {
             self.first = Some(waiting);
             return;
@@ -65,7 +65,7 @@ impl WaitQueue {
 
     /// Removes the first node.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> Option<Waiting> {
+    pub fn pop(&mut self) -> Option<Waiting> {
         let first = self.first.take();
         if !self.rest.is_empty() {
             self.first = self.rest.pop_front();

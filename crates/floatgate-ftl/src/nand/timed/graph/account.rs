@@ -7,25 +7,25 @@ use crate::clock::{Blame, Component};
 
 /// Time since a chain began, by component.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub struct Account {
     /// The time so far. While the chain waits for a die or a channel, the account of that die or
     /// channel at the begin of the wait is subtracted here. Its account at the end of the wait is
     /// added, so the difference remains.
-    pub(super) blame: Blame,
+    pub blame: Blame,
     /// When the chain came to its present node, or began to wait there.
-    pub(super) time: u64,
+    pub time: u64,
     /// Total of the die's account when a hazard began to block the node.
     total: u64,
     /// The component that the node waited for last before it was ready, and the component that its
     /// wait counts as if a hazard blocked it.
-    pub(super) last_blocker: Component,
-    pub(super) blocked_by: Component,
+    pub last_blocker: Component,
+    pub blocked_by: Component,
 }
 
 impl Account {
     /// Creates the account of a chain that begins now.
     #[inline(always)]
-    pub(super) fn new(now: u64, component: Component) -> Self {
+    pub fn new(now: u64, component: Component) -> Self {
         Self {
             blame: Blame::default(),
             time: now,
@@ -36,14 +36,14 @@ impl Account {
     }
 
     #[inline(always)]
-    pub(super) fn begin_wait(&mut self, now: u64, of: &Blame) {
+    pub fn begin_wait(&mut self, now: u64, of: &Blame) {
         (self.time, self.total) = (now, of.total());
         self.blame.take_all(of);
     }
 
     /// Ends the time for which a hazard blocked the node. While the die was idle, the wait counts
     /// as the component that blocked the node.
-    pub(super) fn was_blocked(&mut self, now: u64, die: &Blame) {
+    pub fn was_blocked(&mut self, now: u64, die: &Blame) {
         let waited = now - self.time;
         if waited > 0 {
             self.last_blocker = self.blocked_by;
@@ -54,7 +54,7 @@ impl Account {
     /// Adds a wait for work as a whole, which has ended. For `of_host` the work itself waited for
     /// host operations. That time counts as [`Component::Die`]: it would have passed without the
     /// work, too. The rest counts as `component`.
-    pub(super) fn waited_for_work(&mut self, now: u64, component: Component, of_host: u64) {
+    pub fn waited_for_work(&mut self, now: u64, component: Component, of_host: u64) {
         if now > self.time {
             let waited = now - self.time;
             let of_host = of_host.min(waited);

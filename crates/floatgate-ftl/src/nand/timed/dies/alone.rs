@@ -5,11 +5,10 @@
 //! scheduler does the operation in one step. This holds wherever the drive does one thing after
 //! another, as when it cleans a unit page by page.
 
-use super::flash::DieContext;
-use super::lanes::node_of;
-use super::node::Kind;
-use super::scheduler::Scheduler;
+use super::context::DieContext;
+use super::die::node_of;
 use crate::clock::{Component, NONE, Use};
+use crate::nand::timed::graph::Kind;
 
 /// Durations of an operation, and its end.
 struct Times {
@@ -18,37 +17,17 @@ struct Times {
     end: u64,
 }
 
-impl Scheduler {
-    /// Does one operation in a single step, if it begins now, ends at `until` or before, and
-    /// nothing can come between. Returns whether there was such an operation.
-    #[inline(always)]
-    pub(super) fn play_alone(&mut self, until: u64) -> bool {
-        let [die] = self.state.dirty_dies[..] else { return false };
-        if self.begins_others() || self.recorder.is_some() {
-            return false;
-        }
-        let mut context = self.context(die as usize);
-        let Some(at) = context.do_alone(until) else { return false };
-        context.state.dirty_dies.clear();
-        context.die.clear_dirty();
-        context.die.set_dirty_if_free(context.state);
-        self.complete_flash(at);
-        self.release_ready();
-        true
-    }
-}
-
 impl DieContext<'_> {
-    /// Does the die's next operation, if nothing can come between. Returns its node, which ends
-    /// now.
+    /// Does the next operation of the only marked die in one step, if the operation begins now,
+    /// ends at `until` or before, and nothing can come between. Returns its node and its end.
     #[inline(always)]
-    fn do_alone(&mut self, until: u64) -> Option<u32> {
+    pub fn do_alone(&mut self, until: u64) -> Option<(u32, u64)> {
         if self.die.is_busy() || self.channel.current != NONE {
             return None;
         }
-        let queue = self.die.head(self.state.now, &self.state.schedule)?;
+        let queue = self.die.head(self.now, &self.shared.schedule)?;
         // Other operations in the die's queues may overlap the first one, or join it.
-        let may_join = self.state.planes > 1 || self.state.schedule.overlaps();
+        let may_join = self.shared.planes > 1 || self.shared.schedule.overlaps();
         if may_join && self.die.queued() > 1 {
             return None;
         }
@@ -56,30 +35,33 @@ impl DieContext<'_> {
         let times = self.times(at);
         // Cells that take no time end in a later round of the same instant, and `until` may fall
         // between the rounds.
-        if times.cells_ns == 0 || times.end > until || times.end >= self.state.events.first() {
+        if times.cells_ns == 0 || times.end > until || times.end >= self.events.first() {
             return None;
         }
         self.account();
         self.die.queues[queue].pop();
         self.account_at_once(at, &times);
-        self.state.now = times.end;
-        Some(at)
+        self.shared.end = times.end;
+        self.shared.dirty_dies.clear();
+        self.die.is_dirty = false;
+        self.set_dirty_if_free();
+        Some((at, times.end))
     }
 
     /// Returns the times of an operation that begins now.
     #[inline(always)]
     fn times(&self, at: u32) -> Times {
-        let operation = self.state.graph.operation(at);
-        let (_, cells_ns) = self.cells(operation.kind, operation.row);
+        let operation = self.nodes.operation(at);
+        let (_, cells_ns) = self.shared.cells(operation.kind, operation.row);
         let transfers_ns = match operation.kind {
             Kind::Erase => 0,
             Kind::Read | Kind::Program => {
-                let transfers = self.state.transfers(operation.kind, operation.row);
-                let pages = transfers * self.state.pages_of_transfer(operation);
-                self.state.timing.transfer_ns * u64::from(pages) - self.state.saved_ns(at)
+                let transfers = self.shared.transfers(operation.kind, operation.row);
+                let pages = transfers * self.shared.pages_of_transfer(operation);
+                self.shared.timing.transfer_ns * u64::from(pages) - self.nodes.saved_ns(at)
             }
         };
-        let end = self.state.now + self.state.timing.command_ns + cells_ns + transfers_ns;
+        let end = self.now + self.shared.timing.command_ns + cells_ns + transfers_ns;
         Times { cells_ns, transfers_ns, end }
     }
 
@@ -88,10 +70,10 @@ impl DieContext<'_> {
     #[inline(always)]
     fn account_at_once(&mut self, at: u32, times: &Times) {
         let &Times { cells_ns, transfers_ns, end } = times;
-        let command_ns = self.state.timing.command_ns;
-        let node = self.state.graph.begin(at, command_ns, self.die.account());
+        let command_ns = self.shared.timing.command_ns;
+        let node = self.nodes.begin(at, command_ns, self.die.account());
         let (kind, component) = (node.operation().kind, node.component);
-        if let Some(account) = self.state.graph.account(at) {
+        if let Some(account) = self.nodes.account(at) {
             account.blame.add(component, cells_ns);
             account.blame.add(Component::Bus, transfers_ns);
         }

@@ -7,7 +7,7 @@ use crate::clock::{Component, NONE, Server};
 
 /// Reason why one node waits for another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Edge {
+pub enum Edge {
     /// The node continues the chain.
     Chain,
     /// The node waits for this work as a whole, and the wait counts as the node's own component.
@@ -18,7 +18,7 @@ pub(super) enum Edge {
 
 /// Work of a node, which begins when the node waits for nothing any more.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Work {
+pub enum Work {
     /// The node completes at once. Of the chains that end here, the one that ends last counts:
     /// `ended` is its time, `last` the serial number of its last node.
     Join { ended: u64, last: u64 },
@@ -32,9 +32,17 @@ pub(super) enum Work {
     Flash(Operation),
 }
 
+impl Work {
+    /// Returns a join that is made at `now`.
+    #[inline(always)]
+    pub fn join(now: u64) -> Self {
+        Self::Join { ended: now, last: 0 }
+    }
+}
+
 /// Kind of flash operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub enum Kind {
     Read,
     Program,
     Erase,
@@ -44,58 +52,58 @@ pub(super) enum Kind {
 const SLC_ROW: u32 = 1 << 31;
 
 /// Returns the row number, marked as a row of a unit in SLC mode.
-pub(super) fn slc_row(row: u32) -> u32 {
+pub fn slc_row(row: u32) -> u32 {
     SLC_ROW | row
 }
 
 /// Returns whether the row of a read or a program is in a unit in SLC mode.
 #[inline(always)]
-pub(super) fn is_slc(row: u32) -> bool {
+pub fn is_slc(row: u32) -> bool {
     row & SLC_ROW != 0
 }
 
 /// Flash operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operation {
-    pub(super) kind: Kind,
+pub struct Operation {
+    pub kind: Kind,
     /// Number of the plane within the die. On a drive with program units: the map units that a read
     /// reads.
-    pub(super) plane_or_pages: u8,
-    pub(super) die: u16,
+    pub plane_or_pages: u8,
+    pub die: u16,
     /// Index of a unit and one of its dies.
-    pub(super) slot: u32,
-    pub(super) row: u32,
+    pub slot: u32,
+    pub row: u32,
     /// The next page of a multi-plane operation.
-    pub(super) next: u32,
+    pub next: u32,
     /// For a program or an erase: the previous change of the same unit on the same die. For a read:
     /// the entry of the readers of the unit.
-    pub(super) before: u32,
+    pub before: u32,
     /// The next program or erase of the unit on the die.
-    pub(super) after: u32,
+    pub after: u32,
 }
 
 impl Operation {
     /// Creates an operation that is not in the graph yet.
     #[inline(always)]
-    pub(super) fn new(kind: Kind, die: u16, plane: u8, slot: u32, row: u32) -> Self {
+    pub fn new(kind: Kind, die: u16, plane: u8, slot: u32, row: u32) -> Self {
         let (next, before, after) = (NONE, NONE, NONE);
         Self { kind, plane_or_pages: plane, die, slot, row, next, before, after }
     }
 
     /// Returns the plane, on a drive without program units.
     #[inline(always)]
-    pub(super) fn plane(&self) -> u8 {
+    pub fn plane(&self) -> u8 {
         self.plane_or_pages
     }
 
     /// Returns the number of pages to read, on a drive with program units.
     #[inline(always)]
-    pub(super) fn pages(&self) -> u8 {
+    pub fn pages(&self) -> u8 {
         self.plane_or_pages
     }
 
     /// Adds a page to the read.
-    pub(super) fn add_page(&mut self) {
+    pub fn add_page(&mut self) {
         self.plane_or_pages += 1;
     }
 }
@@ -103,72 +111,58 @@ impl Operation {
 /// A piece of work.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct Node {
+pub struct Node {
     /// Number that grows with every node: the older node goes first where times are equal. 0 for
     /// none.
-    pub(super) serial: u64,
+    pub serial: u64,
     /// Without an account: how long the chain of the node has waited for host operations.
-    pub(super) waited: u64,
-    pub(super) work: Work,
+    pub waited: u64,
+    pub work: Work,
     /// Slot of the account, if the node's time is reported, from when the chain comes to the node.
-    pub(super) account: u32,
+    pub account: u32,
     /// Slot of the ticket, if the end of the node is reported.
-    pub(super) watched: u32,
+    pub watched: u32,
     /// Number of chains and work that the node waits for.
-    pub(super) follows: u32,
+    pub follows: u32,
     /// Nodes that wait for this node: the first one, and the list of the others.
-    pub(super) first: u32,
-    pub(super) edges: u32,
-    pub(super) first_edge: Edge,
+    pub first: u32,
+    pub edges: u32,
+    pub first_edge: Edge,
     /// Number of operations that have to come before.
-    pub(super) hazards: u8,
+    pub hazards: u8,
     /// Component that the waits of other nodes for this node count as.
-    pub(super) component: Component,
-    pub(super) flags: u8,
+    pub component: Component,
+    pub flags: u8,
 }
 
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// A host read waits for the node.
-pub(super) const IS_READ: u8 = 1;
+pub const IS_READ: u8 = 1;
 /// The time of the node is reported.
-pub(super) const IS_ATTRIBUTED: u8 = 2;
+pub const IS_ATTRIBUTED: u8 = 2;
 /// A hazard blocked the node when its chain had ended.
-pub(super) const IS_BLOCKED: u8 = 4;
+pub const IS_BLOCKED: u8 = 4;
 /// The node has entered the queue of its die.
-pub(super) const HAS_ENTERED: u8 = 8;
+pub const HAS_ENTERED: u8 = 8;
 /// The chain of the node holds a core.
-pub(super) const HAS_CORE: u8 = 16;
-/// The node transfers less than it reads: `SchedulerState::saved_ns` has the saved time.
-pub(super) const IS_PARTIAL: u8 = 32;
+pub const HAS_CORE: u8 = 16;
+/// The node transfers less than it reads: `Nodes::saved_ns` has the saved time.
+pub const IS_PARTIAL: u8 = 32;
 
 impl Node {
+    /// Returns whether the node has a flag.
     #[inline(always)]
-    pub(super) fn is_read(&self) -> bool {
-        self.flags & IS_READ != 0
-    }
-
-    #[inline(always)]
-    pub(super) fn is_attributed(&self) -> bool {
-        self.flags & IS_ATTRIBUTED != 0
-    }
-
-    #[inline(always)]
-    pub(super) fn has_entered(&self) -> bool {
-        self.flags & HAS_ENTERED != 0
+    pub fn has(&self, flag: u8) -> bool {
+        self.flags & flag != 0
     }
 
     /// Returns the operation of a node that is a flash operation.
     #[inline(always)]
-    pub(super) fn operation(&self) -> &Operation {
+    pub fn operation(&self) -> &Operation {
         match &self.work {
             Work::Flash(operation) => operation,
             other => unreachable!("{other:?} is no operation of the flash"),
         }
-    }
-
-    /// Notes that a hazard blocks the node.
-    pub(super) fn block(&mut self) {
-        self.flags |= IS_BLOCKED;
     }
 }

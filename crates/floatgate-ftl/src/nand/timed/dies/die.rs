@@ -1,14 +1,13 @@
-//! Dies and channels: their activity, their queues, and the accounts of their time.
+//! A die: its activity, its queues, and the account of its time.
 
-use alloc::vec::Vec;
-
-use super::events::{FixedDelay, NEVER};
-use super::node::Kind;
-use super::schedule::Schedule;
-use super::state::SchedulerState;
-use super::wait_queue::WaitQueue;
-use crate::clock::{Blame, Component, NONE, Use};
+use super::channel::Channel;
+use super::shared::Shared;
+use crate::clock::{Blame, Component, Span, Use};
 use crate::counters::DieUse;
+use crate::nand::timed::events::{FixedDelay, NEVER};
+use crate::nand::timed::graph::Kind;
+use crate::nand::timed::schedule::Schedule;
+use crate::nand::timed::wait_queue::WaitQueue;
 
 /// Activity of a die. It determines the component that waits for the die count as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,11 +93,12 @@ pub(super) struct Die {
     /// Whether a page is on the channel, and whether a command is.
     pub(super) is_transferring: bool,
     pub(super) is_commanded: bool,
-    is_dirty: bool,
+    /// Whether the die may be able to begin something.
+    pub(super) is_dirty: bool,
     /// When the cells are done, or interrupted.
     pub(super) due: u64,
     activity: Activity,
-    pub(super) since: u64,
+    since: u64,
     /// Account of the die's time, by the component that waits for the die count as.
     account: Blame,
     /// Account of the channel when the die's wait for it began, or was last accounted for.
@@ -133,25 +133,11 @@ impl Die {
 
     /// Marks the die: it may be able to begin something.
     #[inline(always)]
-    pub(super) fn set_dirty(&mut self, dirty: &mut Vec<u32>) {
+    pub(super) fn set_dirty(&mut self, shared: &mut Shared) {
         if !self.is_dirty {
             self.is_dirty = true;
-            dirty.push(self.number);
+            shared.dirty_dies.push(self.number);
         }
-    }
-
-    /// Marks the die, unless it can certainly begin nothing.
-    #[inline(always)]
-    pub(super) fn set_dirty_if_free(&mut self, state: &mut SchedulerState) {
-        if self.may_begin(&state.schedule) {
-            self.set_dirty(&mut state.dirty_dies);
-        }
-    }
-
-    /// Removes the mark: the die has begun all that it can.
-    #[inline(always)]
-    pub(super) fn clear_dirty(&mut self) {
-        self.is_dirty = false;
     }
 
     /// Returns the number of operations in the queues of the die.
@@ -213,9 +199,9 @@ impl Die {
             Activity::Waiting => {
                 self.used[Use::Wait as usize] += ns;
                 channel.account_for(now);
-                self.account.add_all(&channel.account);
+                self.account.add_all(channel.account());
                 self.account.take_all(&self.channel_at_wait);
-                self.channel_at_wait = channel.account;
+                self.channel_at_wait = *channel.account();
             }
         }
     }
@@ -226,7 +212,7 @@ impl Die {
         self.activity = self.activity(now);
         if self.activity == Activity::Waiting {
             channel.account_for(now);
-            self.channel_at_wait = channel.account;
+            self.channel_at_wait = *channel.account();
         }
     }
 
@@ -236,8 +222,15 @@ impl Die {
         &self.account
     }
 
+    /// Returns the span of the die since its account was last brought up to date.
+    pub(super) fn span(&self, now: u64) -> Option<Span> {
+        let (doing, component) = self.doing()?;
+        let span = Span { lane: self.number, doing, component, from_ns: self.since, to_ns: now };
+        (self.since < now).then_some(span)
+    }
+
     /// Returns the use of the die's time, and the component of its operation.
-    pub(super) fn doing(&self) -> Option<(Use, Component)> {
+    fn doing(&self) -> Option<(Use, Component)> {
         match self.activity {
             Activity::Idle => None,
             Activity::Busy(doing, component) => Some((doing, component)),
@@ -362,86 +355,4 @@ pub(super) const ERASE: u32 = 1 << 31;
 #[inline(always)]
 pub(super) fn node_of(entry: u32) -> u32 {
     entry & !ERASE
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Channel {
-    pub(super) number: u32,
-    pub(super) queue: WaitQueue,
-    /// The page in transfer, and the component that waits for the channel count as.
-    pub(super) current: u32,
-    pub(super) component: Component,
-    /// Duration of the transfer.
-    pub(super) transfer_ns: u64,
-    is_dirty: bool,
-    since: u64,
-    account: Blame,
-}
-
-impl Channel {
-    pub(super) fn new(number: u32) -> Self {
-        Self {
-            number,
-            queue: WaitQueue::default(),
-            current: NONE,
-            component: Component::Bus,
-            transfer_ns: 0,
-            is_dirty: false,
-            since: 0,
-            account: Blame::default(),
-        }
-    }
-
-    /// Marks the channel if it is free and a page waits for it: it may be able to begin something.
-    #[inline(always)]
-    pub(super) fn set_dirty_if_free(&mut self, dirty: &mut Vec<u32>) {
-        if self.current == NONE && !self.queue.is_empty() && !self.is_dirty {
-            self.is_dirty = true;
-            dirty.push(self.number);
-        }
-    }
-
-    /// Removes the mark: the channel has begun all that it can.
-    #[inline(always)]
-    pub(super) fn clear_dirty(&mut self) {
-        self.is_dirty = false;
-    }
-
-    /// Brings the account up to date. To be called before the channel changes.
-    #[inline(always)]
-    pub(super) fn account_for(&mut self, now: u64) {
-        if self.current != NONE {
-            self.account.add(self.component, now - self.since);
-        }
-        self.since = now;
-    }
-
-    /// Returns the component that waits for the channel count as, during the transfer of a page of
-    /// `component`. Pages of the host count as [`Component::Bus`].
-    #[inline(always)]
-    pub(super) fn component_of_wait(component: Component) -> Component {
-        if component == Component::Die { Component::Bus } else { component }
-    }
-
-    /// Accounts for a transfer of `ns` that the channel did while it was otherwise free.
-    #[inline(always)]
-    pub(super) fn transferred(&mut self, component: Component, ns: u64, now: u64) {
-        self.account.add(Self::component_of_wait(component), ns);
-        self.since = now;
-    }
-
-    /// Returns the account of the channel's time, as it was last brought up to date.
-    #[inline(always)]
-    pub(super) fn account(&self) -> &Blame {
-        &self.account
-    }
-
-    /// Returns the account of the channel's time until now.
-    pub(super) fn used(&self, now: u64) -> Blame {
-        let mut used = self.account;
-        if self.current != NONE {
-            used.add(self.component, now - self.since);
-        }
-        used
-    }
 }

@@ -17,7 +17,7 @@ from evidence.asa import EVIDENCE, WHOLE, point
 from exhibits import printed
 
 from floatgate.papers import PAPERS
-from floatgate.papers.asa.claims import CLAIMS, READS, UNCHECKED
+from floatgate.papers.asa.claims import CLAIMS, READS, UNCHECKED, gc_reads, gc_writes
 from floatgate.papers.asa.domain import (
     ASA,
     CAMBRIDGE,
@@ -31,7 +31,6 @@ from floatgate.papers.asa.domain import (
     synthetic,
 )
 from floatgate.papers.asa.figures import COLUMNS
-from floatgate.papers.asa.measures import gc_reads, gc_writes
 from floatgate.papers.asa.paper import PAPER, excerpts_of, experiment_of, reads_of
 from floatgate.papers.asa.reduce import LEFT_OUT, Point, Round, is_left_out, reduce
 from floatgate.papers.kit.batch import Bench

@@ -130,9 +130,7 @@ def test_figure_4_has_the_papers_numbers(figures: dict[str, Any]) -> None:
         ],
         "HP hplajw": [("the paper, at most on any trace", pytest.approx(2.0))],
     }
-    (place,) = WHOLE.places((), full=True)
-    run = WHOLE.run(WHOLE.workload("src2_0"), WHOLE.line("mhf-1"), place, 1)
-    alone, _ = eti_figures.figure_4([point(run, write_amplification=3.0)])
+    alone, _ = eti_figures.figure_4({("src2_0", "mhf-1"): {1: 3.0}})
     assert isinstance(alone, Bars)
     rules = {"src2_0": [("the paper, at most: from MHF", pytest.approx(3 * 0.787))]}
     assert alone.rules == rules, "of the rival that was run"
@@ -250,4 +248,4 @@ def test_every_placement(figures: dict[str, Any]) -> None:
     named = {row[0]: row[1] for row in rows}
     assert named["no separation"] == "4.000"
     assert named["no separation, cost-benefit"] == "3.000"
-    assert named["dac"] == "–"
+    assert "dac" not in named, "it was not run"

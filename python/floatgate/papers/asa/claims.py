@@ -6,67 +6,48 @@ All changes are relative to DFTL on the same drive with the same requests. Both 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from floatgate.papers.kit.claims import (
     AnyClaim,
+    At,
     Claim,
-    Measure,
     Origin,
     Premise,
-    change,
+    Values,
     in_points,
     inferred,
     signed,
     stated,
     unchecked,
 )
+from floatgate.papers.kit.numbers import EFFECT
 from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
 
-from . import measures
-from .domain import (
-    AGES_FREE,
-    ASA,
-    CAMBRIDGE,
-    DFTL,
-    FEW,
-    FINANCIAL1,
-    KNOWN,
-    MANY,
-    MOVING,
-    SYNTH5,
-    SYNTH7,
-    SYNTH9,
-    TPCC,
-    WITH_AGES,
-)
+from . import domain
 from .reduce import Point
 
-BOTH = (DFTL, ASA)
-
-JOURNAL = "Parallel Computing 61, 2017, abstract"
-
-EFFECT = 0.005
-"""Half a per cent. A smaller change is 0 in a paper that prints whole per cents."""
+BOTH = (domain.DFTL, domain.ASA)
+PAPER_GC, PAPER_RESPONSE = -0.33, -0.09
+MINUS_33, MINUS_9 = signed(PAPER_GC, "{:.0%}"), signed(PAPER_RESPONSE, "{:.0%}")
 
 SAME = 0.01
 """Largest change that counts as no difference: a per cent, the smallest that the paper prints."""
-
+MUCH_SMALLER = 0.5
+"""A change of either sign is much smaller if it is at most this share of the gain on Financial1.
+The paper gives no number; more than half is not called much smaller."""
 NEAR = 0.10
 """Cleaning is close to optimal if knowing all lifetimes saves at most this share of its programs.
 It is a third of the change that the paper calls significant. The paper gives no number."""
-
 MINIMAL = 0.05
 """Largest overhead that counts as minimal: half of the limit for close. The paper gives no
 number."""
+LESS, GAIN = Region(high=-EFFECT), Region(low=EFFECT)
 
 DRIVE = ("spare", "cache", "start")
 READ = (*DRIVE, "equal")
 COUNTED = (*READ, "copies")
 TIMED = (*READ, "arrivals")
-
-
-LESS, GAIN = Region(high=-EFFECT), Region(low=EFFECT)
-MINUS_33, MINUS_9 = signed(measures.PAPER_GC, "{:.0%}"), signed(measures.PAPER_RESPONSE, "{:.0%}")
 
 REDUCES = (
     "the ASA-FTL significantly reduces the garbage collection overhead (GC page read/write) by 33% "
@@ -90,131 +71,195 @@ MINIMAL_OVERHEAD = (
     "a method that accurately and naturally identifies and separates hot/cold data while only "
     "incurs minimal overhead"
 )
+SAMPLED = (
+    "Only a small part of the Age values are sampled to save the on-device RAM space and the "
+    "computing powered required by the K-means algorithm."
+)
+JOURNAL = "Parallel Computing 61, 2017, abstract"
 FIGURE_2 = "Figure 2, section III"
 
 
-def _on(
-    key: str,
-    text: str,
-    origin: Origin,
-    axes: tuple[str, ...],
-    name: str,
-    measure: Measure[Point],
-    region: Region,
-    said: Callable[[float], str] = change,
-) -> Claim[Point]:
-    """Returns a claim on one workload, relative to DFTL."""
-    return Claim(key, text, origin, axes, (name,), BOTH, measure, region, said)
+def gc_writes(point: Point, map_too: bool = True) -> int:
+    return point.data_copies + (point.map_copies if map_too else 0)
+
+
+def gc_reads(point: Point, map_too: bool = True) -> int:
+    return point.data_reads + (point.map_reads if map_too else 0)
+
+
+def relative(ours: float, theirs: float) -> float:
+    """Returns a relative change. From 0 to 0 there is no change, and from 0 to anything else the
+    change is 1. If DFTL copies nothing, the filter leaves the point out."""
+    if theirs == 0:
+        return 1.0 if ours else 0.0
+    return ours / theirs - 1
+
+
+Effect = Callable[[At[Point], str], float]
+
+
+def writes_change(
+    at: At[Point], name: str, line: str = domain.ASA, of: Callable[[Point, bool], int] = gc_writes
+) -> float:
+    map_too = at.place["copies"] == "data and map"
+    return relative(of(at(name, line), map_too), of(at(name, domain.DFTL), map_too))
+
+
+def response_change(at: At[Point], name: str) -> float:
+    return relative(at(name, domain.ASA).mean_us, at(name, domain.DFTL).mean_us)
+
+
+def _ranking(at: At[Point]) -> Values:
+    gains = {
+        load: -writes_change(at, load) for load in (domain.SYNTH9, domain.SYNTH7, domain.SYNTH5)
+    }
+    return {
+        "9/10 over 7/10": gains[domain.SYNTH9] - gains[domain.SYNTH7],
+        "7/10 over 5/10": gains[domain.SYNTH7] - gains[domain.SYNTH5],
+    }
+
+
+def _no_difference(at: At[Point]) -> Values:
+    return {
+        "GC page reads": writes_change(at, domain.SYNTH5, of=gc_reads),
+        "GC page writes": writes_change(at, domain.SYNTH5),
+        "erasures": relative(
+            at(domain.SYNTH5, domain.ASA).erases, at(domain.SYNTH5, domain.DFTL).erases
+        ),
+        "response": response_change(at, domain.SYNTH5),
+    }
+
+
+def _few_samples(at: At[Point]) -> Values:
+    return {
+        name: relative(gc_writes(at(name, domain.FEW)), gc_writes(at(name, domain.MANY)))
+        for name in (domain.FINANCIAL1, domain.SYNTH9)
+    }
+
+
+def _ages_kept(at: At[Point]) -> Values:
+    """Returns the cost of keeping ages outside the map, with an equal number of cached entries."""
+    costs = {}
+    for name in (domain.FINANCIAL1, domain.SYNTH9):
+        ours, free = at(name, domain.WITH_AGES), at(name, domain.AGES_FREE)
+        costs[f"{name}, GC page writes"] = relative(gc_writes(ours), gc_writes(free))
+        costs[f"{name}, response"] = relative(ours.mean_us, free.mean_us)
+    return costs
+
+
+def _sampling(at: At[Point]) -> Values:
+    """Returns the map reads for samples, relative to all other reads."""
+    return {name: at(name, domain.ASA).sample_reads for name in (domain.FINANCIAL1, domain.SYNTH9)}
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of which the paper states the change."""
+
+    key: str
+    title: str
+    change: Effect
+    region: Region
+    axes: tuple[str, ...]
+
+    def on(self, name: str) -> Callable[[At[Point]], Values]:
+        return lambda at: {"": self.change(at, name)}
+
+
+WRITES = Number("gc", "GC page writes", writes_change, Region.about(PAPER_GC), COUNTED)
+RESPONSE = Number(
+    "response", "Mean response time", response_change, Region.about(PAPER_RESPONSE), TIMED
+)
 
 
 def _numbers(key: str, name: str, axis: str) -> tuple[Claim[Point], ...]:
-    """Returns the claims on the numbers that the paper states for one of its two workloads."""
-    copies, times = (*COUNTED, axis), (*TIMED, axis)
-    where = "abstract, section III"
+    lower = "abstract, section III"
+
+    def claim(of: Number, kind: str, text: str, origin: Origin, region: Region) -> Claim[Point]:
+        text, axes = f"{of.title} on {name} {text}", (*of.axes, axis)
+        return Claim(f"{kind}-{key}", text, origin, axes, (name,), BOTH, of.on(name), region)
+
+    gc_lower, faster = stated(lower, f"up to {MINUS_33}", UP_TO), stated(lower, MINUS_9, UP_TO)
+    by_33, by_9 = stated(FIGURE_2, MINUS_33, REDUCES), stated(FIGURE_2, MINUS_9, REDUCES)
     return (
-        _on(
-            f"gc-lower-{key}",
-            f"GC page writes on {name} are lower",
-            stated(where, f"up to {MINUS_33}", UP_TO),
-            copies,
-            name,
-            measures.counted(measures.gc_writes, name),
-            LESS,
-        ),
-        _on(
-            f"response-lower-{key}",
-            f"Mean response time on {name} is lower",
-            stated(where, MINUS_9, UP_TO),
-            times,
-            name,
-            measures.response(name),
-            LESS,
-        ),
-        _on(
-            f"gc-writes-{key}",
-            f"GC page writes on {name} are fewer by 33%",
-            stated(FIGURE_2, MINUS_33, REDUCES),
-            copies,
-            name,
-            measures.counted(measures.gc_writes, name),
-            Region.about(measures.PAPER_GC),
-        ),
-        _on(
-            f"response-{key}",
-            f"Mean response time on {name} is lower by 9%",
-            stated(FIGURE_2, MINUS_9, REDUCES),
-            times,
-            name,
-            measures.response(name),
-            Region.about(measures.PAPER_RESPONSE),
-        ),
-        _on(
+        claim(WRITES, "gc-lower", "are lower", gc_lower, LESS),
+        claim(RESPONSE, "response-lower", "is lower", faster, LESS),
+        claim(WRITES, "gc-writes", "are fewer by 33%", by_33, WRITES.region),
+        claim(RESPONSE, "response", "is lower by 9%", by_9, RESPONSE.region),
+        Claim(
             f"at-once-{key}",
             f"Both at once on {name}: GC page writes by 33%, mean response time by 9%; ours as "
             "a multiple of the paper's",
             inferred(FIGURE_2, f"{MINUS_33} and {MINUS_9}", REDUCES),
-            times,
-            name,
-            measures.at_once(name),
+            (*TIMED, axis),
+            (name,),
+            BOTH,
+            lambda at: {
+                "GC page writes": writes_change(at, name) / PAPER_GC,
+                "response": response_change(at, name) / PAPER_RESPONSE,
+            },
             Region(1 / TOLERANCE, TOLERANCE, 1.0, ABOVE),
             lambda value: signed(value, "{:+.2f}"),
         ),
     )
 
 
-def _gain(of: measures.Effect, name: str) -> Premise[Point]:
+def _gain(of: Number, name: str) -> Premise[Point]:
     """Returns the premise that a workload has a gain. Without one, there is nothing to compare."""
-    return Premise(f"without a sure gain on {name}", lambda at: {"": -of(at, name)}, GAIN)
+    return Premise(f"without a sure gain on {name}", lambda at: {"": -of.change(at, name)}, GAIN)
 
 
-def _smaller(name: str, key: str, timed: tuple[str, ...], *axes: str) -> list[Claim[Point]]:
-    """Returns the claims for both numbers, each where it can be evaluated."""
-    numbers: tuple[tuple[str, str, tuple[str, ...], measures.Effect], ...] = (
-        ("gc", "GC page writes", COUNTED, measures.writes_change),
-        ("response", "mean response time", timed, measures.response_change),
+def _smaller(of: Number, name: str, key: str, axes: tuple[str, ...]) -> Claim[Point]:
+    """Returns the claim that a workload changes by half the gain on Financial1 at most."""
+    return Claim(
+        f"smaller-{of.key}-{key}",
+        f"{of.title}: {name} changes by half of Financial1's gain at most; ours is that half less "
+        "the change",
+        stated("section III", "much smaller", SMALLER),
+        axes,
+        (domain.FINANCIAL1, name),
+        BOTH,
+        lambda at: {
+            "": -MUCH_SMALLER * of.change(at, domain.FINANCIAL1) - abs(of.change(at, name))
+        },
+        Region(low=0.0),
+        in_points,
+        premise=_gain(of, domain.FINANCIAL1),
     )
-    return [
-        Claim(
-            f"smaller-{kind}-{key}",
-            f"{title.capitalize().replace('Gc', 'GC')}: {name} changes by half of Financial1's "
-            "gain at most; ours is that half less the change",
-            stated("section III", "much smaller", SMALLER),
-            (*swept, "financial1", *axes),
-            (FINANCIAL1, name),
-            BOTH,
-            measures.much_smaller(of, name),
-            Region(low=0.0),
-            in_points,
-            premise=_gain(of, FINANCIAL1),
-        )
-        for kind, title, swept, of in numbers
-    ]
 
 
 def _larger(key: str, name: str, *axes: str) -> Claim[Point]:
+    def measure(at: At[Point]) -> Values:
+        large, small = (
+            at(name, domain.DFTL).write_bytes,
+            at(domain.FINANCIAL1, domain.DFTL).write_bytes,
+        )
+        assert large is not None, "it is an excerpt"
+        assert small is not None, "it is an excerpt"
+        return {"": relative(large, small)}
+
     return Claim(
         f"larger-{key}",
         f"Financial1's requests are small, those of {name} large: its writes are larger",
         stated("section III", "large", SMALLER),
         axes,
-        (FINANCIAL1, name),
-        (DFTL,),
-        measures.larger_requests(name),
+        (domain.FINANCIAL1, name),
+        (domain.DFTL,),
+        measure,
         GAIN,
-        change,
     )
 
 
-def _near_optimal(name: str, key: str, axes: tuple[str, ...]) -> Claim[Point]:
+def _near_optimal(name: str, key: str, *axes: str) -> Claim[Point]:
     return Claim(
         f"optimal-{key}",
         f"Cleaning of {name} is already close to optimal with CAT: knowing lifetimes saves 10% at "
         "most",
         stated("section III", "close to optimal", OPTIMAL),
-        axes,
+        (*DRIVE, "copies", *axes),
         (name,),
-        (DFTL, KNOWN),
-        measures.saved(name),
+        (domain.DFTL, domain.KNOWN),
+        lambda at: {"": -writes_change(at, name, domain.KNOWN)},
         Region(high=NEAR),
         "{:.1%}".format,
     )
@@ -226,22 +271,25 @@ def _overhead(
     origin: Origin,
     axes: tuple[str, ...],
     lines: tuple[str, ...],
-    measure: Measure[Point],
+    measure: Callable[[At[Point]], Values],
     most: float,
 ) -> Claim[Point]:
-    """Returns a claim on a cost, on the two workloads that gain."""
     swept, region = (*axes, "financial1", "synth"), Region(high=most)
-    return Claim(key, text, origin, swept, (FINANCIAL1, SYNTH9), lines, measure, region, change)
+    return Claim(
+        key, text, origin, swept, (domain.FINANCIAL1, domain.SYNTH9), lines, measure, region
+    )
 
 
 CLAIMS: tuple[Claim[Point], ...] = (
-    *_numbers("financial1", FINANCIAL1, "financial1"),
-    *_numbers("synth", SYNTH9, "synth"),
-    *_smaller(CAMBRIDGE, "cambridge", TIMED, "cambridge"),
+    *_numbers("financial1", domain.FINANCIAL1, "financial1"),
+    *_numbers("synth", domain.SYNTH9, "synth"),
+    _smaller(WRITES, domain.CAMBRIDGE, "cambridge", (*COUNTED, "financial1", "cambridge")),
+    _smaller(RESPONSE, domain.CAMBRIDGE, "cambridge", (*TIMED, "financial1", "cambridge")),
+    _smaller(WRITES, domain.TPCC, "tpcc", (*COUNTED, "financial1")),
     # Its 7,000 requests come within 0.14 s. No drive of this kind serves them at their own times.
-    *_smaller(TPCC, "tpcc", READ),
-    _larger("cambridge", CAMBRIDGE, "financial1", "cambridge"),
-    _larger("tpcc", TPCC, "financial1"),
+    _smaller(RESPONSE, domain.TPCC, "tpcc", (*READ, "financial1")),
+    _larger("cambridge", domain.CAMBRIDGE, "financial1", "cambridge"),
+    _larger("tpcc", domain.TPCC, "financial1"),
     Claim(
         "ranking",
         "The benefit shrinks with the skew: 9/10, 7/10, 5/10",
@@ -253,13 +301,13 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "reduces.",
         ),
         (*COUNTED, "synth"),
-        (SYNTH9, SYNTH7, SYNTH5),
+        (domain.SYNTH9, domain.SYNTH7, domain.SYNTH5),
         BOTH,
-        measures.ranking,
+        _ranking,
         GAIN,
         in_points,
     ),
-    _on(
+    Claim(
         "uniform",
         "There is no difference on synth5/10",
         stated(
@@ -269,37 +317,35 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "ASA-FTL and DFTL",
         ),
         (*COUNTED, "synth"),
-        SYNTH5,
-        measures.no_difference,
+        (domain.SYNTH5,),
+        BOTH,
+        _no_difference,
         Region(-SAME, SAME),
     ),
-    _near_optimal(CAMBRIDGE, "cambridge", (*DRIVE, "copies", "cambridge")),
-    _near_optimal(TPCC, "tpcc", (*DRIVE, "copies")),
+    _near_optimal(domain.CAMBRIDGE, "cambridge", "cambridge"),
+    _near_optimal(domain.TPCC, "tpcc"),
     Claim(
         "journal-adapts",
         "With the hot tenth elsewhere in each volume it keeps half of synth9/10's gain in GC page "
         "writes",
         inferred(JOURNAL, "adapts"),
         COUNTED,
-        (SYNTH9, MOVING),
+        (domain.SYNTH9, domain.MOVING),
         BOTH,
-        measures.adapts,
+        lambda at: {
+            "": MUCH_SMALLER * writes_change(at, domain.SYNTH9) - writes_change(at, domain.MOVING)
+        },
         Region(low=0.0),
         in_points,
-        premise=_gain(measures.writes_change, SYNTH9),
+        premise=_gain(WRITES, domain.SYNTH9),
     ),
     _overhead(
         "samples",
         "A small part of the ages is enough: 100 samples clean as little as 10,000",
-        inferred(
-            "section II; the journal version",
-            "small samples suffice",
-            "Only a small part of the Age values are sampled to save the on-device RAM space and "
-            "the computing powered required by the K-means algorithm.",
-        ),
+        inferred("section II; the journal version", "small samples suffice", SAMPLED),
         DRIVE,
-        (FEW, MANY),
-        measures.few_samples,
+        (domain.FEW, domain.MANY),
+        _few_samples,
         SAME,
     ),
     _overhead(
@@ -307,8 +353,8 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "The overhead of ages in the map on flash is minimal: they add 5% at most",
         stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
         DRIVE,
-        (WITH_AGES, AGES_FREE),
-        measures.ages_kept,
+        (domain.WITH_AGES, domain.AGES_FREE),
+        _ages_kept,
         MINIMAL,
     ),
     _overhead(
@@ -317,15 +363,15 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "flash reads else",
         stated("abstract, section I", "minimal", MINIMAL_OVERHEAD),
         READ,
-        (ASA,),
-        measures.sampling,
+        (domain.ASA,),
+        _sampling,
         MINIMAL,
     ),
 )
 
 READS = {
     f"gc-writes-{key}": (f"gc-reads-{key}", f"GC page reads on {name} are fewer by 33%")
-    for key, name in (("financial1", FINANCIAL1), ("synth", SYNTH9))
+    for key, name in (("financial1", domain.FINANCIAL1), ("synth", domain.SYNTH9))
 }
 """Statements that the paper repeats, by the claim that judges each. Cleaning reads each page that
 it writes, once."""
@@ -347,12 +393,7 @@ UNCHECKED: tuple[AnyClaim, ...] = (
     unchecked(
         "computing",
         "K-means over a sample takes little computing power",
-        stated(
-            "section II",
-            "saved",
-            "Only a small part of the Age values are sampled to save the on-device RAM space and "
-            "the computing powered required by the K-means algorithm.",
-        ),
+        stated("section II", "saved", SAMPLED),
         "the drive's controller takes no time for it here; the reads of samples are counted",
     ),
     unchecked(

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.batch import WINDOWS, Bench, Played
 from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Line, Workload
 from floatgate.papers.kit.trace_files import Source
 
 DEVICE = "asa14"
 PAGE = 2048
 ENTRY = 8
-"""Bytes of an entry in DFTL's cache."""
 
 FINANCIAL1, CAMBRIDGE, TPCC = "Financial1", "Cambridge", "TPCC"
 SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
@@ -27,18 +26,15 @@ cost of keeping ages."""
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A trace in the directory of traces, played repeatedly."""
-
     source: Source
-    windows: int = 0
-    """Number of windows that a round is cut into. Each repetition has them in another order."""
+    windows: int = WINDOWS
     slow: frozenset[str] = frozenset()
 
     def workload(self, bench: Bench, file: Path, volumes: int) -> Workload:
         """Returns the workload, which plays until it has written its drive `volumes` times."""
         once = Played(str(file), dense=True)
-        rounds = max(2, round(volumes * bench.span_bytes(once) / bench.written_bytes(once)))
-        played = replace(once, repeat=rounds, windows=self.windows)
+        total, written = volumes * bench.span_bytes(once), bench.written_bytes(once)
+        played = once.in_rounds(total, written, self.windows)
         source, random = self.source, self.windows > 0
         return Workload(source.name, source.family, played, slow=self.slow, random=random)
 
@@ -47,11 +43,6 @@ VOLUMES = 5
 """Number of times that a workload writes its drive. The first volume leads away from the start
 state, so the start affects a fifth of the count; both starts are swept. More volumes would exceed
 the time of --full."""
-
-WINDOWS = 100
-"""Number of windows in a round of an excerpt. A request's position in one round then does not
-predict its position in the next, except relative to its neighbours in a hundredth of the round. A
-window still has bursts and runs of requests."""
 
 FINANCIAL1_10K = "Financial1, 10k requests"
 FINANCIAL1_50K = "Financial1, 50k requests"
@@ -64,13 +55,13 @@ _10K, _50K = "umass-financial1-10k.ascii.zst", "umass-financial1-50k-pages.trace
 _READS, _BUSY = "msr-sample-rw20-80-10k.trace.zst", "msr-sample-most-thpt-10k.trace.zst"
 
 EXCERPTS = (
-    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K), WINDOWS),
-    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False)),
-    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False), WINDOWS),
-    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), WINDOWS, frozenset({"own times"})),
-    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False), WINDOWS),
+    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K)),
+    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False), windows=0),
+    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False)),
+    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), slow=frozenset({"own times"})),
+    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False)),
     # Its drive is three times as large as the drive of an excerpt with 10,000 requests.
-    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), WINDOWS, frozenset({"aged"})),
+    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), slow=frozenset({"aged"})),
 )
 
 
@@ -89,8 +80,6 @@ and (10 - x)/x as printed. For 5 the printed share is the whole space, which is 
 
 @dataclass(frozen=True)
 class Spread:
-    """A reading of the paper's synthetic loads."""
-
     suffix: str
     skews: Mapping[str, tuple[float, float]]
     reads: float = 0.0
@@ -99,7 +88,6 @@ class Spread:
     """The span, as a multiple of `SPAN`."""
 
     def name(self, load: str) -> str:
-        """Returns the name of our workload for one of the paper's workloads."""
         return load + self.suffix if load in self.skews else load
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floatgate.papers.kit.exhibits import Column, Numbers
+from floatgate.papers.kit.exhibits import Column, Numbers, columns_of
 from floatgate.papers.kit.recorded import Request, play
 from floatgate.results.result import Result
 
@@ -23,7 +23,7 @@ CRITERIA = (14, 15, 16, 17)
 """Ages that are still hot, near the age in the example."""
 
 AGES = (1, 2, 3, 100, 101, 102, 1000, 1001, 1002)
-MIDDLES = (51.5, 551.0)
+MIDDLES = {"hot and warm": 51.5, "warm and cold": 551.0}
 """Midpoints between the centroids 2, 101 and 1001 of these ages."""
 STEPS = 300
 """Number of tested ages: 2, 4, 6 and so on, so that both midpoints lie between two ages."""
@@ -53,17 +53,12 @@ def age_example() -> Numbers:
         # Three ages form three clusters. The criterion is half-way between the younger two.
         first = with_ages((1, 2 * criterion - 1, EVICTED))
         between = range(2 * OTHERS, 2 * OTHERS + NOW - EVICTED - 1)
-        found = _play([*first, OLD_PAGE, *between, OLD_PAGE], {"mapping.cache": "16B"})
-        _, warm, hot = (stream.host_pages for stream in found.placement.streams)
-        went = {(0, 1): "hot", (1, 0): "warm"}.get((warm, hot))
-        rows.append(
-            {
-                "criterion": criterion,
-                "evicted": found.mapping.evictions,
-                "paper": "hot" if criterion >= AGE else "warm",
-                "ours": went,
-            }
-        )
+        played = _play([*first, OLD_PAGE, *between, OLD_PAGE], {"mapping.cache": "16B"})
+        _, warm, hot = (stream.host_pages for stream in played.placement.streams)
+        paper = "hot" if criterion >= AGE else "warm"
+        ours = {(0, 1): "hot", (1, 0): "warm"}.get((warm, hot))
+        row = {"criterion": criterion, "evicted": played.mapping.evictions}
+        rows.append(row | {"paper": paper, "ours": ours})
     return Numbers(
         key="age-example",
         title="The paper's worked example",
@@ -74,10 +69,8 @@ def age_example() -> Numbers:
         ),
         rows=rows,
         columns=(
-            Column("Hot up to the age", "criterion", str),
-            Column("Evictions", "evicted", str),
-            Column("The write, with an age of 16", "paper"),
-            Column("The write, ours", "ours"),
+            *columns_of(str, criterion="Hot up to the age", evicted="Evictions"),
+            *columns_of(paper="The write, with an age of 16", ours="The write, ours"),
         ),
     )
 
@@ -87,13 +80,12 @@ def criteria_example() -> Numbers:
     ladder = [2 * OTHERS + step for step in range(STEPS)]
     aside = 2 * OTHERS + STEPS
     writes = [*with_ages(AGES), *ladder, aside, *reversed(ladder)]
-    found = _play(writes, {"asa.update_period": str(max(AGES))})
-    _, warm, hot = (stream.host_pages for stream in found.placement.streams)
+    played = _play(writes, {"asa.update_period": str(max(AGES))})
+    _, warm, hot = (stream.host_pages for stream in played.placement.streams)
+    criteria = zip(MIDDLES.items(), (hot, hot + warm), strict=True)
     rows = [
         {"between": between, "expected": middle, "last": 2 * count, "first": 2 * count + 2}
-        for between, middle, count in zip(
-            ("hot and warm", "warm and cold"), MIDDLES, (hot, hot + warm), strict=True
-        )
+        for (between, middle), count in criteria
     ]
     return Numbers(
         key="criteria-example",
@@ -107,8 +99,7 @@ def criteria_example() -> Numbers:
         columns=(
             Column("Criterion between", "between"),
             Column("Half-way", "expected", "{:g}".format),
-            Column("The last age below it, ours", "last", str),
-            Column("The first above it, ours", "first", str),
+            *columns_of(str, last="The last age below it, ours", first="The first above it, ours"),
         ),
     )
 

@@ -8,12 +8,21 @@ from typing import Any
 
 from floatgate.analysis.hotness import Hotness
 from floatgate.papers.kit.claims import change
-from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Lines, Numbers, Row
-from floatgate.papers.kit.numbers import mean_row, points_at
+from floatgate.papers.kit.exhibits import (
+    Bars,
+    Column,
+    Dots,
+    Exhibit,
+    Lines,
+    Numbers,
+    Row,
+    columns_of,
+)
+from floatgate.papers.kit.numbers import by_line, cross_table, mean_row, mean_text, points_at
 from floatgate.results.values import count, fixed, measured, percent, ratio
 
+from .claims import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes
 from .domain import CACHES, FINANCIAL1, LINES, SPARES, SYNTH9
-from .measures import PAPER_GC, PAPER_RESPONSE, gc_reads, gc_writes
 from .reduce import Point
 
 LABELS = {line.key: line.label for line in LINES}
@@ -23,24 +32,27 @@ METHODS = ("asa-entries", "asa-cached", "asa-log", "asa-relabel", "asa-few", "as
 DEFAULTS = {"spare": "15%", "cache": "1/4", "start": "aged", "arrivals": "one at a time"}
 
 Number = Callable[[Point], float]
-RATIOS: Mapping[str, tuple[str, Number]] = {
-    "gc-reads": ("GC page reads", gc_reads),
-    "gc-writes": ("GC page writes", gc_writes),
-    "erasures": ("block erasures", lambda point: point.erases),
-    "response": ("mean response time", lambda point: point.mean_us),
+RATIOS: Mapping[str, tuple[Number, float | None]] = {
+    "GC page reads": (gc_reads, PAPER_GC),
+    "GC page writes": (gc_writes, PAPER_GC),
+    "block erasures": (lambda point: point.erases, None),
+    "mean response time": (lambda point: point.mean_us, PAPER_RESPONSE),
 }
-STATED = {"gc-reads": PAPER_GC, "gc-writes": PAPER_GC, "response": PAPER_RESPONSE}
-"""Changes that the paper prints, for Financial1 and synth9/10."""
+"""The numbers of Figure 2, each with the change that the paper prints for Financial1 and
+synth9/10."""
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    found: list[Exhibit] = [
-        _ratios(points, f"figure-2-{n}", key) for n, key in enumerate(RATIOS, 1)
+    exhibits: list[Exhibit] = [
+        *(_ratios(points, f"figure-2-{n}", title) for n, title in enumerate(RATIOS, 1)),
+        _both_changes(points),
+        *(_by_line(points, spare) for spare in SPARES),
+        _cache_sweep(points),
+        _methods(points),
+        _traffic(points),
+        _memory(points),
     ]
-    found.append(_both_changes(points))
-    found += [_by_line(points, spare) for spare in SPARES]
-    found += [_cache_sweep(points), _methods(points), _traffic(points), _memory(points)]
-    return [exhibit for exhibit in found if exhibit.rows]
+    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def place_of(points: Iterable[Point], **place: str) -> list[Point]:
@@ -50,21 +62,21 @@ def place_of(points: Iterable[Point], **place: str) -> list[Point]:
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
     """Returns the mean ratio to DFTL over seeds by workload and line, and half its interval if
     anything is random. All points have one place."""
-    known = {(point.trace, point.line, point.seed): of(point) for point in points}
-    values: dict[tuple[str, str], list[float]] = {}
-    for (trace, line, seed), number in known.items():
-        if base := known.get((trace, "dftl", seed)):
-            values.setdefault((trace, line), []).append(number / base)
-    return {key: mean_row(found) for key, found in values.items()}
+    lines = by_line(points)
+    ratios = {}
+    for (trace, line), seeds in lines.items():
+        dftl = {seed: of(point) for seed, point in lines.get((trace, "dftl"), {}).items()}
+        if values := [of(p) / dftl[seed] for seed, p in seeds.items() if dftl.get(seed)]:
+            ratios[trace, line] = mean_row(values)
+    return ratios
 
 
-def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
+def _ratios(points: Sequence[Point], key: str, title: str) -> Bars:
     """Returns a part of Figure 2: bars by workload, normalised to DFTL as in the paper."""
-    title, of = RATIOS[metric]
-    found = against_dftl(place_of(points), of)
+    of, stated = RATIOS[title]
     rules = [("DFTL", 1.0)]
-    if metric in STATED:
-        rules.append(("the paper, Financial1 and synth9/10", 1 + STATED[metric]))
+    if stated is not None:
+        rules.append(("the paper, Financial1 and synth9/10", 1 + stated))
     return Bars(
         key=key,
         title=f"Figure 2: {title}",
@@ -76,7 +88,7 @@ def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
         ),
         rows=[
             {"trace": trace, "line": line, **row}
-            for (trace, line), row in found.items()
+            for (trace, line), row in against_dftl(place_of(points), of).items()
             if line in SHOWN
         ],
         style=".3f",
@@ -89,21 +101,21 @@ def _ratios(points: Sequence[Point], key: str, metric: str) -> Bars:
 
 def _both_changes(points: Sequence[Point]) -> Dots:
     """Draws the change in response time over the change in copies, at every place that was run."""
-    places: dict[tuple[str | None, ...], list[Point]] = {}
+    groups: dict[tuple[str | None, ...], list[Point]] = {}
     for point in points:
         if point.family in (FINANCIAL1, SYNTH9):
-            place = (point.spare, point.cache, point.start, point.arrivals)
-            places.setdefault(place, []).append(point)
+            levels = (point.spare, point.cache, point.start, point.arrivals)
+            groups.setdefault(levels, []).append(point)
     rows: list[Row] = []
-    for (spare, *_), chosen in places.items():
-        time = against_dftl(chosen, RATIOS["response"][1])
+    for (spare, *_), chosen in groups.items():
+        times = against_dftl(chosen, lambda point: point.mean_us)
         for (trace, line), copies in against_dftl(chosen, gc_writes).items():
             if line in READINGS:
-                at = {"spare": f"{spare} spare space", "trace": trace, "line": line}
-                response = time[trace, line]
-                both = {"copies": copies["value"] - 1, "response": response["value"] - 1}
+                response = times[trace, line]
+                row = {"spare": f"{spare} spare space", "trace": trace, "line": line}
+                row |= {"copies": copies["value"] - 1, "response": response["value"] - 1}
                 halves = {"copies_half": copies["half"], "response_half": response["half"]}
-                rows.append(at | both | halves)
+                rows.append(row | halves)
     return Dots(
         key="cleaning-response",
         title="Change of mean response time",
@@ -127,21 +139,30 @@ def _both_changes(points: Sequence[Point]) -> Dots:
 
 
 def _by_line(points: Sequence[Point], spare: str) -> Numbers:
-    found = against_dftl(place_of(points, spare=spare), gc_writes)
-    traces = list(dict.fromkeys(trace for trace, _ in found))
-    rows = [
-        {"line": LABELS[line]} | {t: found[t, line] for t in traces if (t, line) in found}
-        for line in ("dftl", *SHOWN)
-    ]
-    return Numbers(
-        key=f"gc-writes-{spare.removesuffix('%')}",
-        title=f"GC page writes against DFTL, {spare} spare",
-        caption=(
-            "Those of the map included; 1 is as many. A cache of 1/4; 95% intervals over seeds."
-        ),
-        rows=[row for row in rows if len(row) > 1],
-        columns=[Column("", "line"), *(Column(trace, trace, _three_digits) for trace in traces)],
+    ratios = against_dftl(place_of(points, spare=spare), gc_writes)
+    return _line_table(
+        f"gc-writes-{spare.removesuffix('%')}",
+        f"GC page writes against DFTL, {spare} spare",
+        "Those of the map included; 1 is as many. A cache of 1/4; 95% intervals over seeds.",
+        ratios,
+        ("dftl", *SHOWN),
+        mean_text(lambda value: fixed(value, 3)),
     )
+
+
+def _line_table(
+    key: str,
+    title: str,
+    caption: str,
+    ratios: Mapping[tuple[str, str], Row],
+    lines: Sequence[str],
+    text: Callable[[Row], str],
+    brief: bool = True,
+) -> Numbers:
+    cells = {(line, trace): row for (trace, line), row in ratios.items()}
+    names = {line: LABELS[line] for line in lines}
+    traces = {trace: trace for trace, _ in ratios}
+    return cross_table(key, title, caption, cells, names, traces, text=text, brief=brief)
 
 
 def _cache_sweep(points: Sequence[Point]) -> Lines:
@@ -169,23 +190,15 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
 
 
 def _methods(points: Sequence[Point]) -> Numbers:
-    """Returns other readings of the method, all with DFTL's number of entries."""
-    chosen = place_of(points)
-    found = against_dftl(chosen, gc_writes)
-    traces = [t for t in dict.fromkeys(t for t, _ in found) if (t, "asa-log") in found]
-    rows = [
-        {"line": LABELS[line]} | {t: found[t, line] for t in traces if (t, line) in found}
-        for line in METHODS
-    ]
-    return Numbers(
-        key="methods",
-        title="GC page writes with other readings of the method",
-        caption=(
-            "Change against DFTL, with as many entries; the first takes 1,000 ages of random "
-            "pages. 15% spare space, a cache of 1/4; 95% intervals over seeds."
-        ),
-        rows=[row for row in rows if len(row) > 1],
-        columns=[Column("", "line"), *(Column(trace, trace, _change) for trace in traces)],
+    ratios = against_dftl(place_of(points), gc_writes)
+    return _line_table(
+        "methods",
+        "GC page writes with other readings of the method",
+        "Change against DFTL, with as many entries; the first takes 1,000 ages of random pages. "
+        "15% spare space, a cache of 1/4; 95% intervals over seeds.",
+        {at: row for at, row in ratios.items() if (at[0], "asa-log") in ratios},
+        METHODS,
+        _change,
         brief=False,
     )
 
@@ -205,17 +218,13 @@ TRAFFIC: Mapping[str, tuple[str, Callable[[Any], str]]] = {
 
 
 def _traffic(points: Sequence[Point]) -> Numbers:
-    """Returns traffic of data and of translation separately, and how often cleaning bypassed
-    CAT."""
-    rows: list[Row] = []
-    for spare in SPARES:
-        by_run: dict[tuple[str, str], list[Point]] = {}
-        for point in place_of(points, spare=spare):
-            if point.line in ("dftl", *SHOWN):
-                by_run.setdefault((point.trace, point.line), []).append(point)
-        for (trace, line), runs in by_run.items():
-            cells = {name: mean_row([getattr(p, name) for p in runs]) for name in TRAFFIC}
-            rows.append({"trace": trace, "spare": spare, "line": LABELS[line], **cells})
+    rows = [
+        {"trace": trace, "spare": spare, "line": LABELS[line]}
+        | {name: mean_row(getattr(p, name) for p in seeds.values()) for name in TRAFFIC}
+        for spare in SPARES
+        for (trace, line), seeds in by_line(place_of(points, spare=spare)).items()
+        if line in ("dftl", *SHOWN)
+    ]
     return Numbers(
         key="traffic",
         title="What cleaning does: data and translation apart",
@@ -226,10 +235,8 @@ def _traffic(points: Sequence[Point]) -> Numbers:
         ),
         rows=rows,
         columns=[
-            Column("Workload", "trace"),
-            Column("Spare", "spare"),
-            Column("FTL", "line"),
-            *(Column(title, name, _spread(text)) for name, (title, text) in TRAFFIC.items()),
+            *columns_of(trace="Workload", spare="Spare", line="FTL"),
+            *(Column(title, name, mean_text(text)) for name, (title, text) in TRAFFIC.items()),
         ],
         brief=False,
     )
@@ -237,22 +244,20 @@ def _traffic(points: Sequence[Point]) -> Numbers:
 
 def _memory(points: Sequence[Point]) -> Numbers:
     """Returns memory use for one seed, because nothing in it is random."""
-    rows: list[Row] = []
     chosen = [p for p in place_of(points) if p.line in ("dftl", *READINGS) and p.seed == 1]
-    base = {p.trace: p.cache_bytes + p.policy_bytes for p in chosen if p.line == "dftl"}
-    for point in chosen:
-        if point.trace in base:
-            both = point.cache_bytes + point.policy_bytes
-            rows.append(
-                {
-                    "trace": point.trace,
-                    "line": LABELS[point.line],
-                    "cache": point.cache_bytes,
-                    "policy": point.policy_bytes,
-                    "ratio": both / base[point.trace],
-                }
-            )
-    order = list(base)
+    dftl = {p.trace: p.cache_bytes + p.policy_bytes for p in chosen if p.line == "dftl"}
+    rows: list[Row] = [
+        {
+            "trace": p.trace,
+            "line": LABELS[p.line],
+            "cache": p.cache_bytes,
+            "policy": p.policy_bytes,
+            "ratio": (p.cache_bytes + p.policy_bytes) / dftl[p.trace],
+        }
+        for trace in dftl
+        for p in chosen
+        if p.trace == trace
+    ]
     return Numbers(
         key="memory",
         title="Memory of the map's cache and of the placement, in bytes",
@@ -261,12 +266,10 @@ def _memory(points: Sequence[Point]) -> Numbers:
             "age. With as many entries the ages, 8 bytes an entry, stand beside the cache and are "
             'not in it; with "DFTL\'s map" they take 4 bytes a page of the drive. A cache of 1/4.'
         ),
-        rows=sorted(rows, key=lambda row: order.index(row["trace"])),
+        rows=rows,
         columns=[
-            Column("Workload", "trace"),
-            Column("FTL", "line"),
-            Column("cache", "cache", count),
-            Column("placement", "policy", count),
+            *columns_of(trace="Workload", line="FTL"),
+            *columns_of(count, cache="cache", policy="placement"),
             Column("both, of DFTL's", "ratio", ratio),
         ],
         brief=False,
@@ -274,22 +277,16 @@ def _memory(points: Sequence[Point]) -> Numbers:
 
 
 SHARES = (0.01, 0.1, 0.2)
-"""Shares of the written pages, starting from the most frequently written."""
 
 
-def skew(found: Mapping[str, Hotness]) -> Numbers:
+def skew(measured_of: Mapping[str, Hotness]) -> Numbers:
     rows: list[Row] = []
-    for name, hotness in found.items():
+    for name, hotness in measured_of.items():
         tops = {top.pages_share: top.writes_share for top in hotness.skew.top}
-        rows.append(
-            {
-                "trace": name,
-                "written": hotness.written_pages,
-                "times": hotness.page_writes / hotness.written_pages,
-                "gini": hotness.skew.gini,
-                **{f"top{share:g}": tops[share] for share in SHARES},
-            }
-        )
+        times = hotness.page_writes / hotness.written_pages
+        row = {"trace": name, "written": hotness.written_pages, "times": times}
+        row |= {"gini": hotness.skew.gini} | {f"top{share:g}": tops[share] for share in SHARES}
+        rows.append(row)
     return Numbers(
         key="skew",
         title="How skewed the writes are",
@@ -302,24 +299,11 @@ def skew(found: Mapping[str, Hotness]) -> Numbers:
         columns=[
             Column("Workload", "trace"),
             Column("pages written", "written", count),
-            Column("writes of each", "times", ratio),
-            Column("Gini", "gini", ratio),
+            *columns_of(ratio, times="writes of each", gini="Gini"),
             *(Column(f"top {share:.0%}", f"top{share:g}", percent) for share in SHARES),
         ],
         brief=False,
     )
-
-
-def _spread(text: Callable[[Any], str]) -> Callable[[Row], str]:
-
-    def said(cell: Row) -> str:
-        half = f" ± {text(cell['half'])}" if cell["half"] else ""
-        return text(cell["value"]) + half
-
-    return said
-
-
-_three_digits = _spread(lambda value: fixed(value, 3))
 
 
 def _change(cell: Row) -> str:
@@ -328,25 +312,16 @@ def _change(cell: Row) -> str:
 
 
 COLUMNS = (
-    Column("Workload", "trace"),
-    Column("FTL", "line"),
-    Column("Spare", "spare"),
-    Column("Cache", "cache"),
-    Column("Start", "start"),
+    *columns_of(trace="Workload", line="FTL", spare="Spare", cache="Cache", start="Start"),
     Column("Arrivals", "arrivals"),
     Column("Seed", "seed", str),
-    Column("Data copies", "data_copies", count),
-    Column("Map copies", "map_copies", count),
-    Column("Erasures", "erases", count),
+    *columns_of(count, data_copies="Data copies", map_copies="Map copies", erases="Erasures"),
     Column("Mean, µs", "mean_us", measured),
     Column("Data write amplification", "write_amplification", ratio),
-    Column("Map hit ratio", "hit_ratio", percent),
-    Column("Emergency cleans", "emergency", percent),
+    *columns_of(percent, hit_ratio="Map hit ratio", emergency="Emergency cleans"),
     Column("Samples, of the flash's time", "sampling", percent),
     Column("Samples, over other reads", "sample_reads", percent),
-    Column("Map cache, bytes", "cache_bytes", count),
-    Column("Placement, bytes", "policy_bytes", count),
-    Column("Cleaning", "cleaning_time", percent),
-    Column("Utilization", "utilization", percent),
+    *columns_of(count, cache_bytes="Map cache, bytes", policy_bytes="Placement, bytes"),
+    *columns_of(percent, cleaning_time="Cleaning", utilization="Utilization"),
     Column("Volumes", "volumes", lambda value: fixed(value, 1)),
 )

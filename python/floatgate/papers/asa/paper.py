@@ -47,7 +47,6 @@ DFTL and ASA-FTL clean with CAT. The paper cites Desnoyers (2012) for it; CAT is
 Chang (1999), its reference 2. Where free units are short the cheapest is cleaned instead: how \
 often is in the table of what cleaning does.
 """
-"""Limits and conditions, one a line."""
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
@@ -56,9 +55,12 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 def excerpts_of(lab: Lab, volumes: int = domain.VOLUMES) -> list[Workload]:
     """Returns the available traces, each played until it has written its drive `volumes` times."""
-    known = {excerpt.source: excerpt for excerpt in domain.EXCERPTS}
-    wanted = lab.wanted(known)
-    return [known[source].workload(lab.bench, file, volumes) for source, file in wanted]
+    files = dict(lab.wanted(excerpt.source for excerpt in domain.EXCERPTS))
+    return [
+        excerpt.workload(lab.bench, files[excerpt.source], volumes)
+        for excerpt in domain.EXCERPTS
+        if excerpt.source in files
+    ]
 
 
 def _experiment(lab: Lab) -> Experiment:
@@ -84,30 +86,27 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
         yield from runs_at(experiment, [work], middle, METHODS if central else (), full)
 
 
-def reads_of(found: Findings[Point]) -> list[AnyClaim]:
+def reads_of(findings: Findings[Point]) -> list[AnyClaim]:
     """Returns the claims on GC page reads. The runs give no more information on reads than on
     writes."""
+    why = "is {} again: cleaning reads each page that it writes, once".format
     return [
         (
             Statement(*READS[claim.key], claim.origin),
-            Measured(
-                writes.ours,
-                f"is {claim.key} again: cleaning reads each page that it writes, once",
-                writes.number,
-            ),
+            Measured(writes.ours, why(claim.key), writes.number),
         )
-        for claim, writes in found.of(*READS)
+        for claim, writes in findings.of(*READS)
     ]
 
 
-def _more(found: Findings[Point]) -> More:
-    bench, plain = found.lab.bench, filter(_is_plain, found.experiment.workloads)
+def _more(findings: Findings[Point]) -> More:
+    bench, plain = findings.lab.bench, filter(_is_plain, findings.experiment.workloads)
     return More(
-        judged=reads_of(found),
+        judged=reads_of(findings),
         exhibits=[
-            by_choice(found.experiment, "equal", found.judged),
+            by_choice(findings.experiment, "equal", findings.judged),
             *worked_examples(),
-            *figures(found.every),
+            *figures(findings.every),
             skew({work.name: bench.hotness(work.played.spec) for work in plain}),
         ],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from floatgate.papers.kit.batch import Bench
+from floatgate.papers.kit.batch import OVERWRITTEN, Bench
 from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 
@@ -30,11 +30,8 @@ class Point:
     arrivals: str | None
     seed: int
     data_reads: int
-    """Pages of data that cleaning read."""
     data_copies: int
-    """Pages of data that cleaning moved."""
     map_reads: int
-    """Translation pages that cleaning read."""
     map_copies: int
     """Translation pages that cleaning moved, or wrote because data had moved."""
     erases: int
@@ -54,7 +51,6 @@ class Point:
     sample_reads: float
     """Number of map reads for samples, relative to all other reads of the flash."""
     cache_bytes: int
-    """Memory of the map's cache."""
     policy_bytes: int
     """Memory of the placement: samples, criteria, and ages that are not in the map."""
     volumes: float
@@ -62,17 +58,16 @@ class Point:
     write_bytes: float | None
     """Mean size of a write. None for a generator."""
     overwrites: float | None
-    """Mean number of writes to each written page in a round of an excerpt. None for a generator."""
+    """Mean number of writes to each written page of 4 KiB in a round of an excerpt. None for a
+    generator."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """Measurements of the writes in a round of an excerpt."""
+    """Measurements of the writes in a round of an excerpt, as in `Point`."""
 
     write_bytes: float
-    """Mean size of a write."""
     overwrites: float
-    """Mean number of writes to each written page of 4 KiB."""
 
 
 def round_of(bench: Bench, work: Workload) -> Round | None:
@@ -82,7 +77,7 @@ def round_of(bench: Bench, work: Workload) -> Round | None:
     return Round(bench.write_bytes(work.played), bench.overwrites(work.played))
 
 
-def reduce(experiment: Experiment, run: Run, result: Result, known: Round | None) -> Point:
+def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | None) -> Point:
     flash, cleans, latency = result.flash, result.cleaning, result.latency
     mean = latency.all.mean_us or 0.0
     return Point(
@@ -105,8 +100,8 @@ def reduce(experiment: Experiment, run: Run, result: Result, known: Round | None
         cache_bytes=result.mapping.cache_bytes or 0,
         policy_bytes=result.placement.memory_bytes,
         volumes=result.workload.volumes_written,
-        write_bytes=known.write_bytes if known else None,
-        overwrites=known.overwrites if known else None,
+        write_bytes=in_round.write_bytes if in_round else None,
+        overwrites=in_round.overwrites if in_round else None,
     )
 
 
@@ -125,13 +120,7 @@ def _sample_reads(result: Result) -> float:
     return samples / others if others else float(samples > 0)
 
 
-OVERWRITTEN = 2.0
-"""Least mean number of writes to a page in a round of an excerpt. From here on the excerpt has a
-last update for each page that it writes. With fewer writes, most ages come from our repetition."""
-
-
 def is_left_out(point: Point) -> bool:
-    """Returns whether a run gives no information about the paper's workloads."""
     backlog = is_backlogged(point.utilization, point.queue_share)
     once = point.overwrites is not None and point.overwrites < OVERWRITTEN
     # In a loop, whole units can become invalid before they are cleaned.
@@ -139,7 +128,4 @@ def is_left_out(point: Point) -> bool:
     return backlog or once or idle
 
 
-LEFT_OUT = Filter(
-    "with a backlog, few overwrites, or no copies with DFTL",
-    is_left_out,
-)
+LEFT_OUT = Filter("with a backlog, few overwrites, or no copies with DFTL", is_left_out)

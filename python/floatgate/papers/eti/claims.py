@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from floatgate.papers.kit.claims import (
     INFERRED,
     AnyClaim,
-    At,
     Claim,
     Measure,
     Measured,
     Origin,
     Statement,
-    Values,
     change,
     in_points,
     inferred,
     stated,
 )
+from floatgate.papers.kit.numbers import EFFECT
 from floatgate.papers.kit.verdicts import Region
 
 from . import measures
@@ -60,6 +60,10 @@ FULL_TABLES = (
 )
 
 
+REAL_ONE = ((REAL,), "trace", "rounds")
+"""Real traces one by one, and the axes that choose among them."""
+
+
 def _of_src2_0(rival: str, reading: str, origin: Origin) -> Claim[Point]:
     return Claim(
         f"src2_0-{rival.lower()}",
@@ -70,51 +74,29 @@ def _of_src2_0(rival: str, reading: str, origin: Origin) -> Claim[Point]:
         (measures.ETI, rival),
         measures.on_one(SRC2_0, rival),
         Region.about(measures.ON_SRC2_0),
-        change,
     )
 
 
-def _both(
-    claim: Claim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure[Point]]
+def _with_real(
+    claim: Claim[Point],
+    of: Callable[[Sequence[str]], Measure[Point]],
+    traces: Sequence[str],
+    *axes: str,
 ) -> Iterator[Claim[Point]]:
-    """Yields a claim on stand-ins with the rows of these traces, and on real traces."""
-    yield replace(claim, workloads=tuple(traces), measure=of(traces))
-    yield replace(
-        claim,
-        key=f"{claim.key}-real",
-        text=f"{claim.text}: real traces",
-        origin=claim.origin._replace(basis=INFERRED),
-        axes=(
-            "trace",
-            "rounds",
-            *(axis for axis in claim.axes if axis not in (*measures.OPEN, "row")),
-        ),
-        workloads=(REAL,),
-        measure=of((REAL,)),
-        premise=measures.gains((REAL,)) if claim.premise else None,
-    )
-
-
-def _of_several(
-    claim: Claim[Point], traces: Sequence[str], of: Callable[[Sequence[str]], Measure[Point]]
-) -> Iterator[Claim[Point]]:
-    """Yields a claim on all stand-ins (or all of MSR's) together, and on several real traces
-    together."""
+    """Yields a claim on stand-ins, and the inferred claim on real traces, over `axes` and those of
+    the claim that real traces have."""
     yield replace(claim, measure=of(claim.workloads))
+    swept = [axis for axis in claim.axes if axis not in (*measures.OPEN, "row")]
     yield replace(
         claim,
         key=f"{claim.key}-real",
         text=f"{claim.text}: real traces",
         origin=claim.origin._replace(basis=INFERRED),
-        axes=tuple(axis for axis in claim.axes if axis not in measures.OPEN),
+        axes=(*axes, *swept),
         workloads=tuple(traces),
         measure=of(traces),
         premise=measures.gains(traces) if claim.premise else None,
     )
-
-
-def _nothing(_: At[Point]) -> Values:
-    raise AssertionError("it is never run")
 
 
 def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
@@ -153,9 +135,8 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         (measures.ETI, *measures.RIVALS),
         measures.most_reduced(ROWS),
         Region.about(measures.AT_MOST),
-        change,
     )
-    yield from _of_several(headline, traces, measures.most_reduced)
+    yield from _with_real(headline, measures.most_reduced, traces)
 
 
 def _cases() -> Iterator[Claim[Point]]:
@@ -195,9 +176,8 @@ def _never_worse() -> Iterator[Claim[Point]]:
         (measures.ETI, *MHF),
         measures.against(ROWS, MHF),
         measures.NO_WORSE,
-        change,
     )
-    yield from _both(mhf, ROWS, lambda traces: measures.against(traces, MHF))
+    yield from _with_real(mhf, lambda traces: measures.against(traces, MHF), *REAL_ONE)
     mbf = replace(
         mhf,
         key="mbf",
@@ -205,7 +185,7 @@ def _never_worse() -> Iterator[Claim[Point]]:
         origin=stated("section 5", "not worse", REDUCES),
         lines=(measures.ETI, *MBF),
     )
-    yield from _both(mbf, ROWS, lambda traces: measures.against(traces, MBF))
+    yield from _with_real(mbf, lambda traces: measures.against(traces, MBF), *REAL_ONE)
     yield Claim(
         "mbf-hdp",
         f"On {HDP} it is 4% worse than MBF",
@@ -213,9 +193,8 @@ def _never_worse() -> Iterator[Claim[Point]]:
         ("hashes",),
         (HDP,),
         (measures.ETI, measures.ANY_MBF),
-        _nothing,
+        measures.on_one(HDP, measures.ANY_MBF),
         Region.about(0.04),
-        change,
     )
 
 
@@ -233,7 +212,7 @@ def _filters(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         in_points,
         premise=measures.gains((MSR_ROW,)),
     )
-    yield from _both(larger, (MSR_ROW,), measures.over_half)
+    yield from _with_real(larger, measures.over_half, *REAL_ONE)
     modest = replace(
         larger,
         key="larger-modest",
@@ -245,9 +224,7 @@ def _filters(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         said=measures.share,
         premise=measures.gains(MSR),
     )
-    yield from _of_several(
-        modest, traces, lambda some: measures.share_of_cases(some, measures.is_modest)
-    )
+    yield from _with_real(modest, partial(measures.share_of_cases, measures.is_modest), traces)
     negligible = replace(
         modest,
         key="larger-cost",
@@ -255,8 +232,8 @@ def _filters(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         origin=stated("Figure 5, section 5", "two of six", LARGER_FILTERS),
         region=Region.about(measures.IN_TWO),
     )
-    yield from _of_several(
-        negligible, traces, lambda some: measures.share_of_cases(some, measures.is_negligible)
+    yield from _with_real(
+        negligible, partial(measures.share_of_cases, measures.is_negligible), traces
     )
 
 
@@ -275,9 +252,8 @@ def _robustness() -> Iterator[Claim[Point]]:
         (measures.ETI, *SENSITIVE),
         measures.by_parameter(ROWS),
         Region(-measures.NEGLIGIBLE, measures.NEGLIGIBLE),
-        change,
     )
-    yield from _both(sensitivity, ROWS, measures.by_parameter)
+    yield from _with_real(sensitivity, measures.by_parameter, *REAL_ONE)
     hashes = Claim(
         "hashes",
         "In some cases MBF and MHF are sensitive to the hash functions: variants are 2% apart",
@@ -291,10 +267,9 @@ def _robustness() -> Iterator[Claim[Point]]:
         measures.VARIANTS,
         measures.apart(MSR),
         Region(low=measures.NEGLIGIBLE),
-        change,
         of_each=measures.rival_of,
     )
-    for claim in _both(hashes, MSR, measures.apart):
+    for claim in _with_real(hashes, measures.apart, *REAL_ONE):
         yield replace(claim, cases=measures.PAIRS * len(claim.workloads))
 
 
@@ -354,8 +329,7 @@ def _orders() -> Iterator[Claim[Point]]:
         ROWS,
         (measures.ETI,),
         measures.wastes_more,
-        Region(low=measures.EFFECT),
-        change,
+        Region(low=EFFECT),
     )
     yield waste
     yield replace(
@@ -396,6 +370,6 @@ MEMORY = Statement(
 
 
 def memory_of(points: Sequence[Point]) -> AnyClaim:
-    own = next(p.memory_bytes for p in points if (p.trace, p.line) == ("uniform", "eti"))
+    size = next(p.memory_bytes for p in points if (p.trace, p.line) == ("uniform", "eti"))
     why = "by construction: 2,048 extents at 4.5 bytes, a layout of ours; no run could differ"
-    return MEMORY, Measured(f"{own:,} bytes", why, float(own))
+    return MEMORY, Measured(f"{size:,} bytes", why, float(size))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.batch import PAGE, WINDOWS, Played
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Settings, Workload
 
 from .lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
@@ -26,10 +26,6 @@ SIZES_SHOWN = (32, 8, 1)
 SIZE_NAMES = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
 VOLUMES = 2
 """Length of the played trace, in volumes of the drive (section 5)."""
-
-ROUND_WINDOWS = 100
-"""Number of windows in a round of a short trace, as in the ASA-FTL experiment. A write's position
-in one round then does not predict its position in the next, except relative to its neighbours."""
 
 STAND_IN, EXCERPT, CAPTURED, SYNTHETIC = "stand-in", "excerpt", "captured", "synthetic"
 LOOPED = "excerpt in a loop"
@@ -68,8 +64,6 @@ LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in T
 
 @dataclass(frozen=True)
 class RealTrace:
-    """A trace in the directory of traces."""
-
     name: str
     kind: str
     spec: str
@@ -205,7 +199,7 @@ AXES = (
         ),
         "The paper repeats its traces, and does not say that any is short. In a loop every page "
         "comes back at the same distance, which is a gift to a scheme that looks at the last ones; "
-        f"so a round is cut into {ROUND_WINDOWS} windows, which are in another order each time. "
+        f"so a round is cut into {WINDOWS} windows, which are in another order each time. "
         "Loops, judged before, are of the traces that a quick reproduction has.",
     ),
 )
@@ -215,8 +209,8 @@ OF_STAND_INS = frozenset({"skew", "cold", "drift"})
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     traces = (trace.name for trace in REAL_TRACES)
-    known = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **known})
+    names = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
+    return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **names})
 
 
 def pages_of(blocks: int) -> int:
@@ -260,7 +254,6 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
 
 
 def sized(row: TableRow) -> list[Workload]:
-    """Returns a row in models of other sizes, to show the effect of the model's size."""
     return [stand_in(row, scale, f"{row.name}, {SIZE_NAMES[scale]}") for scale in SIZES_SHOWN[1:]]
 
 
@@ -270,8 +263,7 @@ def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
     start is random, so all its runs are random."""
     played = Played(file, trace.requests)
     if trace.requests is None:
-        rounds = max(2, round(VOLUMES * pages * 4096 / written))
-        played = Played(file, repeat=rounds, windows=ROUND_WINDOWS)
+        played = played.in_rounds(VOLUMES * pages * PAGE, written)
     fit = _on(blocks_for(pages))
     return Workload(trace.name, trace.kind, played, OF_STAND_INS, random=True, fit=fit)
 
@@ -295,7 +287,7 @@ CHECK_BLOCKS = 1024
 def check(name: str, volumes: int) -> Workload:
     """Returns a synthetic load, with ETI, MBF and MHF at the paper's size."""
     pages, mix = pages_of(CHECK_BLOCKS), CHECKS[name]
-    spec = f"span={pages * 4096}B,writes={volumes * pages}"
+    spec = f"span={pages * PAGE}B,writes={volumes * pages}"
     spec = f"uniform:{spec}" if mix is None else f"hotcold:r={mix[0]},f={mix[1]},{spec}"
     fit = _on(CHECK_BLOCKS)
     return Workload(name, SYNTHETIC, Played(spec), OF_STAND_INS, random=True, fit=fit)

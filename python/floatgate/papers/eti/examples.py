@@ -8,33 +8,23 @@ writes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from floatgate import _core
 from floatgate.papers.kit.batch import PAGE
-from floatgate.papers.kit.exhibits import Column, Numbers
-from floatgate.papers.kit.recorded import Request, frame_of
-from floatgate.simulation import configs, pool, sources
-from floatgate.simulation.identity import Job
-from floatgate.simulation.options import RunOptions
+from floatgate.papers.kit.exhibits import Numbers, columns_of
+from floatgate.papers.kit.recorded import Request, play
 
 from .domain import DEVICE
 
 if TYPE_CHECKING:
-    from floatgate.papers.kit.cache import Cache
     from floatgate.results.result import Result
 
 PAGES = 1024
 """Pages of the new drive: 16 blocks, half of them spare."""
-DRIVE = {
-    "flash.blocks": "16",
-    "capacity.spare_factor": "0.5",
-    "start.fill": "none",
-    "start.overwrites": "0",
-}
+DRIVE = {"flash.blocks": "16", "capacity.spare_factor": "0.5", "start.overwrites": "0"}
 
 Writes = tuple[tuple[int, int], ...]
 """First page and length of each write, in pages."""
@@ -49,7 +39,6 @@ class Step:
     extents: tuple[tuple[int, int], ...]
     """First page of each extent, with its counter."""
     most: int = 2048
-    """Maximum number of extents."""
     period: int = 4096
     """Writes from one ageing to the next."""
 
@@ -92,13 +81,7 @@ STEPS = (
         ((0, 0), (100, 5), (150, 1), (200, 5), (250, 0)),
         period=len(HOT),
     ),
-    Step(
-        "ageing again: all are cold",
-        (*HOT, *IDLE),
-        ((0, 0),),
-        most=6,
-        period=len(HOT),
-    ),
+    Step("ageing again: all are cold", (*HOT, *IDLE), ((0, 0),), most=6, period=len(HOT)),
     Step("a table of three: an extent's part is not counted", ((100, 100), (150, 10)), THREE, 3),
     Step(
         "a table of three: an extent is counted if all of it is written",
@@ -112,36 +95,23 @@ ALL: Writes = ((0, PAGES),)
 ageing."""
 
 
-def played(
-    asked: Sequence[tuple[Writes, Mapping[str, str]]], kept: Cache | None = None
-) -> list[Result]:
-    """Plays the writes, each time on a new drive with these settings."""
-    planned, drives = [], {}
-    for writes, set in asked:
-        if (settings := str(set)) not in drives:
-            [drives[settings]] = configs.resolve_all(DEVICE, DRIVE | dict(set), {})
-        requests = [Request(start, pages, write=True) for start, pages in writes]
-        frame = frame_of(requests, PAGE)
-        workload = _core.Workload.recorded("ETI's example", frame, 1, 1.0)
-        load = sources.Load(workload, PAGES * PAGE, [], 0)
-        planned.append(Job("ETI's example", drives[settings], load, RunOptions()))
-    return pool.run_all(planned, pool.cores(), None, kept)
+def played(writes: Writes, set: Mapping[str, str]) -> Result:
+    requests = [Request(start, pages, write=True) for start, pages in writes]
+    return play(requests, PAGE, DEVICE, DRIVE | dict(set))
 
 
-def extents_after(steps: Sequence[Step], kept: Cache | None = None) -> list[int]:
-    """Returns the number of extents after each step: the sum over all writes minus the sum without
+def extents_after(step: Step) -> int:
+    """Returns the number of extents after the step: the sum over all writes minus the sum without
     the last write."""
-    asked = [(writes, s.set) for s in steps for writes in ((*s.writes, *ALL), s.writes)]
-    sums = [
-        round((result.placement.extents_mean or 0.0) * len(writes))
-        for result, (writes, _) in zip(played(asked, kept), asked, strict=True)
-    ]
-    return [after - before for after, before in zip(sums[::2], sums[1::2], strict=True)]
+
+    def total(writes: Writes) -> int:
+        mean = played(writes, step.set).placement.extents_mean
+        return round((mean or 0.0) * len(writes))
+
+    return total((*step.writes, *ALL)) - total(step.writes)
 
 
-def worked_example(kept: Cache | None = None) -> Numbers:
-    """Returns the four cases of Figure 3, ageing, and a full table."""
-    found = extents_after(STEPS, kept)
+def worked_example() -> Numbers:
     return Numbers(
         key="example",
         title="Figure 3: what writes do to extents",
@@ -155,15 +125,12 @@ def worked_example(kept: Cache | None = None) -> Numbers:
                 "write": f"{step.writes[-1][0]}-{sum(step.writes[-1]) - 1}",
                 "extents": step.said,
                 "by_hand": len(step.extents),
-                "ours": ours,
+                "ours": extents_after(step),
             }
-            for step, ours in zip(STEPS, found, strict=True)
+            for step in STEPS
         ],
         columns=(
-            Column("", "step"),
-            Column("Last write", "write"),
-            Column("By hand", "extents"),
-            Column("Extents", "by_hand", str),
-            Column("Extents, ours", "ours", str),
+            *columns_of(step="", write="Last write", extents="By hand"),
+            *columns_of(str, by_hand="Extents", ours="Extents, ours"),
         ),
     )

@@ -7,12 +7,11 @@ hotness of its trace.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.claims import At, Claim, Filter, Measure, Values, inferred, stated
+from floatgate.papers.kit.claims import At, Claim, Filter, Measure, Origin, Values, inferred, stated
 from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row
 from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
 from floatgate.papers.kit.verdicts import ABOVE, BELOW, Region
@@ -77,7 +76,7 @@ ORDERS = 100
 """Factor for "orders of magnitude": two orders at least."""
 
 
-def _at(gap: int) -> Measure[Hotness]:
+def _extents(gap: int) -> Measure[Hotness]:
     """Measures the extents after merging all that have fewer than `gap` cold pages between them."""
 
     def measure(at: At[Hotness]) -> Values:
@@ -92,8 +91,8 @@ def _halved(at: At[Hotness]) -> Values:
     the extents. Returns 1 if no gap merges that far. A single extent cannot be halved."""
     rows = at(LONG_TRACE, ITSELF).extents
     half = (rows[0].extents or 0.0) / 2
-    found = next((row for row in rows if (row.extents or 0.0) <= half), None)
-    return {"": 1.0 if found is None else found.cold_writes_share or 0.0}
+    shares = (row.cold_writes_share or 0.0 for row in rows if (row.extents or 0.0) <= half)
+    return {"": next(shares, 1.0)}
 
 
 def _items(row: int) -> Measure[Hotness]:
@@ -101,19 +100,15 @@ def _items(row: int) -> Measure[Hotness]:
     after it."""
 
     def measure(at: At[Hotness]) -> Values:
-        found = at(LONG_TRACE, ITSELF)
-        pages, extents = found.means.hot_pages or 0.0, found.extents[row].extents or 0.0
-        return {"": pages / max(extents, 1.0)}
+        hotness = at(LONG_TRACE, ITSELF)
+        extents = hotness.extents[row].extents or 0.0
+        return {"": (hotness.means.hot_pages or 0.0) / max(extents, 1.0)}
 
     return measure
 
 
-def _length(at: At[Hotness]) -> Values:
-    return {"": at(MSR_TRACE, ITSELF).means.length_pages or 0.0}
-
-
-def _nothing(_: At[Hotness]) -> Values:
-    raise AssertionError("it is never measured")
+def _length(trace: str) -> Measure[Hotness]:
+    return lambda at: {"": at(trace, ITSELF).means.length_pages or 0.0}
 
 
 SMALL_MAP = (
@@ -127,87 +122,92 @@ ONCE = (
     "reduction in execution frequency."
 )
 
-EXTENTS = Claim(
-    "hot-extents",
-    "Hot data are a thousand or two extents, or less",
-    stated("Figure 1, section 3.2", "\N{LESS-THAN OR EQUAL TO} 2,000", SMALL_MAP),
-    ("long",),
-    (LONG_TRACE,),
-    (ITSELF,),
-    _at(1),
-    Region(high=EXTENTS_MOST),
-    "{:,.0f}".format,
-)
+
+def _claim(
+    key: str,
+    text: str,
+    origin: Origin,
+    measure: Measure[Hotness],
+    region: Region,
+    form: str,
+    axes: tuple[str, ...] = ("long",),
+    trace: str = LONG_TRACE,
+) -> Claim[Hotness]:
+    """Returns a claim on the hotness of one trace."""
+    return Claim(key, text, origin, axes, (trace,), (ITSELF,), measure, region, form.format)
+
 
 HOT_CLAIMS = (
-    EXTENTS,
-    replace(
-        EXTENTS,
-        key="merged",
-        text="Merging what is near, k = 1024, leaves a few hundred: 100 to 500",
-        origin=stated("Figure 1, section 3.2", "a few hundred", SMALL_MAP),
-        measure=_at(1024),
-        region=Region(LEAST_HUNDRED, FEW_HUNDRED, beyond=BELOW),
+    _claim(
+        "hot-extents",
+        "Hot data are a thousand or two extents, or less",
+        stated("Figure 1, section 3.2", "\N{LESS-THAN OR EQUAL TO} 2,000", SMALL_MAP),
+        _extents(1),
+        Region(high=EXTENTS_MOST),
+        "{:,.0f}",
     ),
-    replace(
-        EXTENTS,
-        key="half",
-        text="The extents can be halved with less than 5% of cold writes misclassified",
-        origin=stated(
+    _claim(
+        "merged",
+        "Merging what is near, k = 1024, leaves a few hundred: 100 to 500",
+        stated("Figure 1, section 3.2", "a few hundred", SMALL_MAP),
+        _extents(1024),
+        Region(LEAST_HUNDRED, FEW_HUNDRED, beyond=BELOW),
+        "{:,.0f}",
+    ),
+    _claim(
+        "half",
+        "The extents can be halved with less than 5% of cold writes misclassified",
+        stated(
             "Figure 2, section 3.2",
             "in all but one case",
             "in all but one case the number of map segments can be cut in half with less than 5% "
             "misclassification",
         ),
-        measure=_halved,
-        region=Region(high=MISCLASSIFIED),
-        said="{:.1%}".format,
+        _halved,
+        Region(high=MISCLASSIFIED),
+        "{:.1%}",
     ),
-    replace(
-        EXTENTS,
-        key="page-tracking",
-        text="Tracking hot pages takes orders of magnitude more items than extents: 100 times",
-        origin=stated("section 3.2", "orders of magnitude", MORE_ITEMS),
-        measure=_items(0),
-        region=Region(low=ORDERS),
-        said="{:,.1f}".format,
+    _claim(
+        "page-tracking",
+        "Tracking hot pages takes orders of magnitude more items than extents: 100 times",
+        stated("section 3.2", "orders of magnitude", MORE_ITEMS),
+        _items(0),
+        Region(low=ORDERS),
+        "{:,.1f}",
     ),
-    replace(
-        EXTENTS,
-        key="page-tracking-merged",
-        text="Tracking hot pages takes 100 times as many items as extents merged with k = 1024",
-        origin=inferred("section 3.2", "orders of magnitude", MORE_ITEMS),
-        measure=_items(-1),
-        region=Region(low=ORDERS),
-        said="{:,.1f}".format,
+    _claim(
+        "page-tracking-merged",
+        "Tracking hot pages takes 100 times as many items as extents merged with k = 1024",
+        inferred("section 3.2", "orders of magnitude", MORE_ITEMS),
+        _items(-1),
+        Region(low=ORDERS),
+        "{:,.1f}",
     ),
-    replace(
-        EXTENTS,
-        key="once",
-        text="ETI works once per command, others once per page: 2 to 5 times as often on MSR",
-        origin=stated("section 4", "2 to 5 pages", ONCE),
-        axes=("msr",),
-        workloads=(MSR_TRACE,),
-        measure=_length,
-        region=Region(2.0, 5.0, beyond=ABOVE),
-        said="{:.1f} pages".format,
+    _claim(
+        "once",
+        "ETI works once per command, others once per page: 2 to 5 times as often on MSR",
+        stated("section 4", "2 to 5 pages", ONCE),
+        _length(MSR_TRACE),
+        Region(2.0, 5.0, beyond=ABOVE),
+        "{:.1f} pages",
+        ("msr",),
+        MSR_TRACE,
     ),
-    replace(
-        EXTENTS,
-        key="once-partners",
-        text="and 25 to 30 times as often on the partner's traces",
-        origin=stated("section 4", "25 to 30 pages", ONCE),
-        axes=(),
-        workloads=(PARTNERS,),
-        measure=_nothing,
-        region=Region(25.0, 30.0, beyond=ABOVE),
-        said="{:.1f} pages".format,
+    _claim(
+        "once-partners",
+        "and 25 to 30 times as often on the partner's traces",
+        stated("section 4", "25 to 30 pages", ONCE),
+        _length(PARTNERS),
+        Region(25.0, 30.0, beyond=ABOVE),
+        "{:.1f} pages",
+        (),
+        PARTNERS,
     ),
 )
 
 NO_EXTENTS: Filter[Hotness] = Filter(
     "with fewer than two hot extents, of which there is no map",
-    lambda found: (found.extents[0].extents or 0.0) < 2.0,
+    lambda hotness: (hotness.extents[0].extents or 0.0) < 2.0,
 )
 NOTHING: Filter[Hotness] = Filter("", lambda _: False)
 
@@ -253,38 +253,34 @@ Named = Mapping[str, "Hotness"]
 """Hotness by the name of the trace."""
 
 
-def table_1(found: Named) -> Numbers:
+def table_1(named: Named) -> Numbers:
     fields = ("hot_pages", "cold_pages", "hot_writes", "cold_writes")
-    paper = {row.name: row for row in TABLE_1}
     rows: list[Row] = []
-    for name, data in found.items():
+    for name, data in named.items():
+        means = data.means
+        paper = next((row for row in TABLE_1 if row.name == name), None)
         row: Row = {"trace": name}
         for field in fields:
-            row[field] = getattr(data.means, field)
-            row[f"{field}_paper"] = getattr(paper[name], field) if name in paper else None
-        if name in paper:
-            ours = (data.means.hot_writes or 0.0) + (data.means.cold_writes or 0.0)
-            row["writes"] = ours / (paper[name].hot_writes + paper[name].cold_writes)
-        row["length"] = data.means.length_pages
-        row["length_paper"] = paper[name].length if name in paper else None
+            row |= {field: getattr(means, field), f"{field}_paper": getattr(paper, field, None)}
+        if paper:
+            ours = (means.hot_writes or 0.0) + (means.cold_writes or 0.0)
+            row["writes"] = ours / (paper.hot_writes + paper.cold_writes)
+        row |= {"length": means.length_pages, "length_paper": getattr(paper, "length", None)}
         rows.append(row)
     columns = [Column("", "trace")]
     for field, style in [*((field, count) for field in fields), ("length", _tenths)]:
         columns.append(Column(field.replace("_", " "), field, style))
         columns.append(Column("paper", f"{field}_paper", style))
     columns.append(Column("writes, of the paper's", "writes", percent))
-    caption = (
-        "Means per GB (10^9 bytes) of writes: pages of 4 KiB written four times or more, and less "
-        "often; page writes to these; pages of a write. The stand-ins were made from the paper's "
-        "rows, which says nothing about the paper. A row of the paper sums to fewer page writes "
-        "than 10^9 bytes are, and a stand-in has the row once in so many as that: so its hot "
-        "pages and length are the paper's here, and cold pages and page writes are more by the "
-        "factor in the last column. On a GB of the row's own they are the paper's within 2%."
-    )
     return Numbers(
         key="table-1",
         title="Table 1: hot and cold pages",
-        caption=caption,
+        caption="Means per GB (10^9 bytes) of writes: pages of 4 KiB written four times or more, "
+        "and less often; page writes to these; pages of a write. The stand-ins were made from the "
+        "paper's rows, which says nothing about the paper. A row of the paper sums to fewer page "
+        "writes than 10^9 bytes are, and a stand-in has the row once in so many as that: so its "
+        "hot pages and length are the paper's here, and cold pages and page writes are more by the "
+        "factor in the last column. On a GB of the row's own they are the paper's within 2%.",
         rows=rows,
         columns=columns,
     )
@@ -294,7 +290,26 @@ def _tenths(value: float) -> str:
     return fixed(value, 1)
 
 
-def merged(found: Named) -> list[Exhibit]:
+MERGED = (
+    (
+        "figure-1",
+        "Figure 1: hot extents after merging",
+        "Extents of hot pages with fewer than k cold pages between them are one.",
+        "extents",
+        ",.0f",
+    ),
+    (
+        "figure-2",
+        "Figure 2: cold writes taken for hot",
+        "Share of the writes to cold pages that fall into merged extents.",
+        "cold_writes_share",
+        ",.1%",
+    ),
+)
+"""Key, title, caption, column and format of the figures over k."""
+
+
+def merged(named: Named) -> list[Exhibit]:
     rows = [
         {
             "trace": name,
@@ -303,40 +318,24 @@ def merged(found: Named) -> list[Exhibit]:
             "extents": at.extents,
             "cold_writes_share": at.cold_writes_share or 0.0,
         }
-        for name, data in found.items()
+        for name, data in named.items()
         for at in data.extents
         if at.extents is not None
     ]
     made = "Where hot extents lie in the stand-ins is our choice, not the paper's table."
-
-    def chart(key: str, title: str, caption: str, metric: str, style: str) -> Lines:
-        return Lines(
+    return [
+        Lines(
             key=key,
             title=title,
             caption=f"{caption} {made}",
             rows=rows,
             metric=metric,
             style=style,
-            labels={name: name for name in found},
+            labels={name: name for name in named},
             panel=None,
             x="gap_pages",
             x_title="k, cold pages",
             x_text=count,
         )
-
-    return [
-        chart(
-            "figure-1",
-            "Figure 1: hot extents after merging",
-            "Extents of hot pages with fewer than k cold pages between them are one.",
-            "extents",
-            ",.0f",
-        ),
-        chart(
-            "figure-2",
-            "Figure 2: cold writes taken for hot",
-            "Share of the writes to cold pages that fall into merged extents.",
-            "cold_writes_share",
-            ",.1%",
-        ),
+        for key, title, caption, metric, style in MERGED
     ]

@@ -33,19 +33,19 @@ _ELSE = _NO_ETI | _NEITHER
 
 
 def _eti(key: str, label: str, **set: str) -> Line:
-    own = {f"eti.{name}": value for name, value in set.items()}
-    return Line(key, label, {"placement.scheme": "eti", **own}, _NEITHER)
+    settings = {f"eti.{name}": value for name, value in set.items()}
+    return Line(key, label, {"placement.scheme": "eti", **settings}, _NEITHER)
 
 
 def _mbf(key: str, hashes: str, factor: int = 1) -> Line:
     label = f"MBF, {hashes}" + (f", {factor} times the bits" if factor > 1 else "")
-    own = {"mbf.hashes": hashes, "mbf.bits": str(factor * SIZES["mbf.bits"])}
-    return Line(key, label, {"placement.scheme": "mbf", **own}, _NO_ETI | _NO_MHF)
+    settings = {"mbf.hashes": hashes, "mbf.bits": str(factor * SIZES["mbf.bits"])}
+    return Line(key, label, {"placement.scheme": "mbf", **settings}, _NO_ETI | _NO_MHF)
 
 
 def _mhf(key: str, hashes: str) -> Line:
-    own = {"placement.scheme": "mhf", "mhf.hashes": hashes}
-    return Line(key, f"MHF, {hashes}", own, _NO_ETI | _NO_MBF)
+    settings = {"placement.scheme": "mhf", "mhf.hashes": hashes}
+    return Line(key, f"MHF, {hashes}", settings, _NO_ETI | _NO_MBF)
 
 
 def _other(scheme: str, label: str) -> Line:
@@ -55,8 +55,8 @@ def _other(scheme: str, label: str) -> Line:
 
 
 def _perfect(percent: int) -> Line:
-    own = {"placement.scheme": "perfect", "perfect.hot_share": str(percent / 100)}
-    return Line(f"perfect-{percent}", "no error in hot and cold", own, _ELSE)
+    settings = {"placement.scheme": "perfect", "perfect.hot_share": str(percent / 100)}
+    return Line(f"perfect-{percent}", "no error in hot and cold", settings, _ELSE)
 
 
 _SHOWN = (

@@ -8,6 +8,7 @@ from math import comb
 from statistics import fmean
 
 from floatgate.papers.kit.claims import At, Measure, Premise, Values
+from floatgate.papers.kit.numbers import EFFECT
 from floatgate.papers.kit.verdicts import Region
 
 from .domain import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1
@@ -25,8 +26,6 @@ PAIRS = comb(len(HASHES), 2)
 ON_SRC2_0, AT_MOST = -0.213, -0.20
 """Changes that the paper prints: on src2_0, and for "as much as" on any trace."""
 
-EFFECT = 0.005
-"""Half a per cent. A smaller change is 0 in a paper that prints most changes in whole per cents."""
 LOWER, NO_WORSE = Region(high=-EFFECT), Region(high=EFFECT)
 
 ALMOST_ALL = 0.9
@@ -59,12 +58,19 @@ def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:
 
 
 def against(traces: Sequence[str], rivals: Sequence[str]) -> Measure[Point]:
+    return _changes(traces, [(LABELS.get(rival, rival), rival, ETI) for rival in rivals])
+
+
+def by_parameter(traces: Sequence[str]) -> Measure[Point]:
+    return _changes(traces, [(LABELS[line], ETI, line) for line in SENSITIVE])
+
+
+def _changes(traces: Sequence[str], pairs: Sequence[tuple[str, str, str]]) -> Measure[Point]:
+    """Measures the change from the first to the second line of each named pair."""
     return lambda at: {
-        ", ".join(filter(None, (called(trace), LABELS.get(rival, rival)))): changed(
-            at, trace, rival
-        )
+        ", ".join(filter(None, (called(trace), name))): changed(at, trace, base, line)
         for trace in traces
-        for rival in rivals
+        for name, base, line in pairs
     }
 
 
@@ -95,15 +101,15 @@ def over_half(traces: Sequence[str]) -> Measure[Point]:
     how much their cost exceeds nothing."""
 
     def measure(at: At[Point]) -> Values:
-        found = {}
+        values = {}
         for trace in traces:
             most = MODEST * gain(at, trace)
             for factor, line in zip(FACTORS, LARGER, strict=True):
                 filters = changed(at, trace, MBF[0], line)
                 name = f"{called(trace)} {factor}x the bits".strip()
-                found[f"{name}, over half of ETI's"] = -filters - most
-                found[f"{name}, cost"] = filters - COSTS_NOTHING
-        return found
+                values[f"{name}, over half of ETI's"] = -filters - most
+                values[f"{name}, cost"] = filters - COSTS_NOTHING
+        return values
 
     return measure
 
@@ -123,7 +129,7 @@ def gains(traces: Sequence[str]) -> Premise[Point]:
     )
 
 
-def share_of_cases(traces: Sequence[str], is_one: Callable[[float, float], bool]) -> Measure[Point]:
+def share_of_cases(is_one: Callable[[float, float], bool], traces: Sequence[str]) -> Measure[Point]:
     """Measures the share of cases in which `is_one` is true of the gain of larger filters and the
     gain of ETI. A case is a trace and a size of filters."""
     return lambda at: {
@@ -144,30 +150,18 @@ def is_negligible(filters: float, _: float) -> bool:
     return -COSTS_NOTHING <= filters < EFFECT
 
 
-def by_parameter(traces: Sequence[str]) -> Measure[Point]:
-    return lambda at: {
-        ", ".join(filter(None, (called(trace), LABELS[line]))): changed(at, trace, ETI, line)
-        for trace in traces
-        for line in SENSITIVE
-    }
-
-
 def apart(traces: Sequence[str]) -> Measure[Point]:
     """Measures the change from each variant of a rival to each other variant, on each trace. The
     pairs are fixed for all seeds, because the largest of three variants is above the smallest by
     chance alone."""
-    pairs = {rival: permutations(own, 2) for rival, own in ((ANY_MBF, MBF), (ANY_MHF, MHF))}
-    cases = [
-        (f"{_pair(base, line)}{called(trace) and f' on {called(trace)}'}", trace, base, line)
-        for each in pairs.values()
-        for base, line in each
-        for trace in traces
-    ]
-    return lambda at: {name: changed(at, trace, base, line) for name, trace, base, line in cases}
 
+    def name(trace: str, base: str, line: str) -> str:
+        where = f" on {called(trace)}" if called(trace) else ""
+        return f"{LABELS[line]} over {LABELS[base].partition(', ')[2]}{where}"
 
-def _pair(base: str, line: str) -> str:
-    return f"{LABELS[line]} over {LABELS[base].partition(', ')[2]}"
+    pairs = [*permutations(MBF, 2), *permutations(MHF, 2)]
+    cases = [(trace, base, line) for base, line in pairs for trace in traces]
+    return lambda at: {name(*case): changed(at, *case) for case in cases}
 
 
 def rival_of(name: str) -> str:
@@ -181,8 +175,8 @@ def in_use(traces: Sequence[str]) -> Measure[Point]:
 
 
 def wastes_more(at: At[Point]) -> Values:
-    own = at(SW1, ETI).write_amplification
-    return {trace: at(trace, ETI).write_amplification / own - 1 for trace in MSR}
+    long = at(SW1, ETI).write_amplification
+    return {trace: at(trace, ETI).write_amplification / long - 1 for trace in MSR}
 
 
 def gains_more(at: At[Point]) -> Values:
@@ -195,8 +189,8 @@ def gains_more(at: At[Point]) -> Values:
 
 def fuller(at: At[Point]) -> Values:
     """Returns each trace's use of the table, as a multiple of SW1's."""
-    own = at(SW1, ETI).extents_table or 1.0
-    return {trace: (at(trace, ETI).extents_table or 0.0) / own for trace in MSR}
+    long = at(SW1, ETI).extents_table or 1.0
+    return {trace: (at(trace, ETI).extents_table or 0.0) / long for trace in MSR}
 
 
 FILLS = Premise[Point](

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.batch import WINDOWS, Bench, Played
 from floatgate.papers.kit.claims import Claim
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.judging import judge
@@ -19,22 +19,10 @@ from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdict_tables import axes_table, by_choice, map_of
 
-from . import domain
+from . import domain, hot
 from .claims import claims_on, memory_of
 from .examples import worked_example
 from .figures import COLUMNS, figures
-from .hot import (
-    GBS,
-    HOT_CLAIMS,
-    LONG_TRACES,
-    WINDOWS,
-    hot_experiment,
-    left_out,
-    look,
-    merged,
-    table_1,
-    traces_of,
-)
 from .lines import EVERY, FIGURE_4, LARGER, MBF, MHF, READINGS, SENSITIVE
 from .reduce import HOT_ENOUGH, Point, facts_of, reduce
 
@@ -50,7 +38,7 @@ The drive is full before: every page once in order, then twice the volume in uni
 writes, during which the classifiers run; measured are two volumes of the trace.
 Real traces are not the paper's. That of pgbench was captured for this project and is played \
 whole, once, on a drive that it spans. The others are short and played over and over, on drives \
-that they span, until they have written two volumes. Every round has its {domain.ROUND_WINDOWS} \
+that they span, until they have written two volumes. Every round has its {WINDOWS} \
 windows in another order; with --full some are played in a loop, too. Loops had been judged \
 before.
 Which two CRCs the paper hashes with is not known, so the three variants are ours.
@@ -59,12 +47,11 @@ Left out of all verdicts on write amplification alike: traces of which a smaller
 writes goes to hot pages than of any of Table 1 (4.1%), as section 3.2 counts them. Maps show \
 these points. A claim with a premise is not asked where that is not sure.
 """
-"""Limits and conditions, one a line."""
 
 
 def _sources() -> list[Source]:
     """Returns a source for each file. Several traces may come from one file."""
-    traces = (*LONG_TRACES, *WINDOWS, *domain.REAL_TRACES)
+    traces = (*hot.LONG_TRACES, *hot.WINDOWS, *domain.REAL_TRACES)
     quick = {trace.spec for trace in traces if trace.quick}
     files = {trace.spec: trace.kind for trace in traces}
     return [Source(spec, kind, spec, quick=spec in quick) for spec, kind in files.items()]
@@ -76,18 +63,18 @@ def _files(lab: Lab) -> dict[str, Path]:
 
 def _experiment(lab: Lab) -> Experiment:
     files, full = _files(lab), lab.full
-    wanted = [t for t in domain.REAL_TRACES if t.spec in files and (full or t.quick)]
-    played = [played_on(lab.bench, trace, files[trace.spec]) for trace in wanted]
-    return domain.experiment_of([*_made(full), *played, *(_loops(wanted, played) if full else ())])
-
-
-def _made(full: bool) -> list[Workload]:
     src2_0 = next(row for row in domain.TABLE_1 if row.name == domain.SRC2_0)
-    return [
-        *map(domain.stand_in, domain.TABLE_1),
-        *(domain.sized(src2_0) if full else ()),
-        *(domain.check(name, 12 if full else 2) for name in domain.CHECKS),
-    ]
+    wanted = [t for t in domain.REAL_TRACES if t.spec in files and (full or t.quick)]
+    played = [(trace, played_on(lab.bench, trace, files[trace.spec])) for trace in wanted]
+    return domain.experiment_of(
+        [
+            *map(domain.stand_in, domain.TABLE_1),
+            *(domain.sized(src2_0) if full else ()),
+            *(domain.check(name, 12 if full else 2) for name in domain.CHECKS),
+            *(work for _, work in played),
+            *(domain.in_a_loop(trace, work) for trace, work in played if full and trace.quick),
+        ]
+    )
 
 
 def played_on(bench: Bench, trace: domain.RealTrace, file: Path) -> Workload:
@@ -97,17 +84,11 @@ def played_on(bench: Bench, trace: domain.RealTrace, file: Path) -> Workload:
     return domain.real(trace, str(file), pages, bench.written_bytes(played))
 
 
-def _loops(traces: Sequence[domain.RealTrace], played: Sequence[Workload]) -> list[Workload]:
-    """Returns the traces of a quick reproduction, repeated in a loop without windows."""
-    return [domain.in_a_loop(t, work) for t, work in zip(traces, played, strict=True) if t.quick]
-
-
 def _claims(experiment: Experiment, _: bool) -> Sequence[Claim[Point]]:
     """Returns the claims. Claims on several real traces together cover the available short
     traces."""
-    return claims_on(
-        [w.name for w in experiment.workloads if w.family == domain.EXCERPT] or domain.SHORT
-    )
+    short = [work.name for work in experiment.workloads if work.family == domain.EXCERPT]
+    return claims_on(short or domain.SHORT)
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
@@ -118,11 +99,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     for work in experiment.workloads:
         lines = [*FIGURE_4, *SENSITIVE, *LARGER, *READINGS, *EVERY] if full else few
         if work.family == domain.SYNTHETIC:
-            lines = list(
-                dict.fromkeys(
-                    [*domain.CHECK_LINES[: None if full else 2], domain.PERFECT[work.name]]
-                )
-            )
+            checks = domain.CHECK_LINES[: None if full else 2]
+            lines = list(dict.fromkeys([*checks, domain.PERFECT[work.name]]))
         elif work.family == domain.STAND_IN and ", " in work.name:
             lines = ["single", "eti", MBF[0], MHF[0]]
         elif work.name in large:
@@ -131,22 +109,22 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
             yield from runs_at(experiment, [work], places, lines, full)
 
 
-def more(found: Findings[Point], looked_gbs: int = GBS) -> More:
-    lab = found.lab
-    hot = hot_experiment(traces_of(_files(lab), lab.full, looked_gbs))
-    looked = look(hot, lab.bench)
-    judged = [(c, judge(hot, c, looked, lab.full, left_out(c))) for c in HOT_CLAIMS]
+def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
+    lab = findings.lab
+    traces = hot.hot_experiment(hot.traces_of(_files(lab), lab.full, looked_gbs))
+    looked = hot.look(traces, lab.bench)
+    judged = [(c, judge(traces, c, looked, lab.full, hot.left_out(c))) for c in hot.HOT_CLAIMS]
     named: Mapping[str, Any] = {run.workload: hotness for run, hotness in looked.items()}
     return More(
-        judged=[memory_of(found.every), *judged],
+        judged=[memory_of(findings.every), *judged],
         exhibits=[
-            replace(axes_table(hot, HOT_CLAIMS), key="domain-hot", title="Traces looked at"),
-            table_1(named),
-            *merged(named),
-            *figures(found.every),
-            worked_example(lab.bench.kept),
-            *(map_of(hot, claim, ours) for claim, ours in judged if len(ours.rows) > 1),
-            *([by_choice(found.experiment, "rounds", found.judged)] if lab.full else ()),
+            replace(axes_table(traces, hot.HOT_CLAIMS), key="domain-hot", title="Traces looked at"),
+            hot.table_1(named),
+            *hot.merged(named),
+            *figures(findings.every),
+            worked_example(),
+            *(map_of(traces, claim, ours) for claim, ours in judged if len(ours.rows) > 1),
+            *([by_choice(findings.experiment, "rounds", findings.judged)] if lab.full else ()),
         ],
     )
 

@@ -51,7 +51,6 @@ class Point:
     extents_table: float | None
     """Mean number of extents, as a share of the table."""
     length: float
-    """Mean pages of a write."""
     volumes: float
     """Pages written in the measured part, in volumes of the drive."""
 
@@ -62,7 +61,6 @@ class Traced:
 
     hot_writes: float
     ends: int | None = None
-    """As in `Point`."""
 
 
 def facts_of(bench: Bench, work: Workload) -> Traced:
@@ -78,7 +76,6 @@ def facts_of(bench: Bench, work: Workload) -> Traced:
 
 
 def hot_writes(hotness: Hotness) -> float:
-    """Returns the share of page writes that go to hot pages."""
     hot, cold = hotness.means.hot_writes or 0.0, hotness.means.cold_writes or 0.0
     return hot / (hot + cold) if hot + cold else 0.0
 

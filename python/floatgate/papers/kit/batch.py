@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from .cache import Cache
 
 PAGE = 4096
+WINDOWS = 100
+"""Number of windows in a round of a repeated trace. Each round plays them in another order, so a
+request's position in one round does not predict its position in the next, except relative to its
+neighbours in a hundredth of the round. A window still has bursts and runs of requests."""
+OVERWRITTEN = 2.0
+"""Least mean number of writes to a page in a round of an excerpt. From here on the excerpt has a
+last update for each page that it writes. With fewer writes, most ages come from our repetition."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,12 @@ class Played:
         """Returns the options of the runs. Skipped requests are read, too."""
         limit = None if self.limit is None else self.skip + self.limit
         return RunOptions(repeat=self.repeat, limit=limit)
+
+    def in_rounds(self, total_bytes: float, written_bytes: int, windows: int = WINDOWS) -> Played:
+        """Returns the trace in as many rounds as write `total_bytes`, two at least. `written_bytes`
+        is what one round writes."""
+        rounds = max(2, round(total_bytes / written_bytes))
+        return replace(self, repeat=rounds, windows=windows)
 
 
 @dataclass(frozen=True)
@@ -109,10 +122,9 @@ class Bench:
         SHRD."""
         config = configs.resolve(self.device, {})
         load = self._load(played)
-        found: dict[str, Any] = json.loads(
-            _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
-        )
-        return found
+        text = _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
+        pattern: dict[str, Any] = json.loads(text)
+        return pattern
 
     def span_bytes(self, played: Played) -> int:
         """Returns the bytes of the address space. Of a trace, pages that it never touches do not
@@ -121,39 +133,28 @@ class Bench:
         return load.span_bytes or load.workload.span_bytes
 
     def written_bytes(self, played: Played) -> int:
-        trace = self._open(played).held
-        assert trace is not None, "a generator says itself how much it writes"
-        return int(trace.frame.filter(op=WRITE)["length"].sum())
+        return int(self._writes(played)["length"].sum())
 
     def write_bytes(self, played: Played) -> float:
-        trace = self._open(played).held
-        assert trace is not None, "a generator says itself how much it writes"
-        return self.written_bytes(played) / trace.frame.filter(op=WRITE).height
+        return self.written_bytes(played) / self._writes(played).height
 
     def overwrites(self, played: Played) -> float:
         """Returns how often a round of a trace writes each of its written 4 KiB pages, on
         average."""
-        trace = self._open(played).held
-        assert trace is not None, "a generator says itself how often it writes a page"
-        writes = fold_pages(trace)[0].filter(op=WRITE)
-        first, end = pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
-        pages = writes.select(pl.int_ranges(first, end).alias("page")).explode("page")["page"]
+        writes = fold_pages(_trace_of(self._open(played)))[0].filter(op=WRITE)
+        pages = writes.select(pl.int_ranges(*_ENDS).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
 
     def write_ends(self, played: Played, writes: int) -> int:
         """Returns the largest number of different ends, in pages of 4 KiB, in `writes` consecutive
         writes of a trace, over slices that do not overlap. The ends of a write are its first page
         and the page behind its last."""
-        trace = self._open(played).held
-        assert trace is not None, "a generator says itself where its writes end"
-        frame = lay_out(trace, "span").frame.filter(op=WRITE)
-        ends = frame.select(
-            pl.concat_list(
-                pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
-            ).alias("end")
-        )
-        parts = ends.iter_slices(writes)
-        return max((part.explode("end")["end"].n_unique() for part in parts), default=0)
+        frame = lay_out(_trace_of(self._open(played)), "span").frame.filter(op=WRITE)
+        slices = frame.select(pl.concat_list(*_ENDS).alias("end")).iter_slices(writes)
+        return max((ends.explode("end")["end"].n_unique() for ends in slices), default=0)
+
+    def _writes(self, played: Played) -> pl.DataFrame:
+        return _trace_of(self._open(played)).frame.filter(op=WRITE)
 
     def _drive(self, settings: str, set: Mapping[str, str]) -> configs.Resolved:
         """Returns the device with these settings, resolved once for all its requests."""
@@ -189,6 +190,15 @@ class Bench:
         return played, seed if played.windows or sources.is_generator(played.spec) else 1
 
 
+_ENDS = (pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1)
+"""First page of a request, and the page behind its last."""
+
+
+def _trace_of(source: sources.Source) -> Trace:
+    assert source.held is not None, "a generator has no recorded requests"
+    return source.held
+
+
 def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load:
     if played.moves:
         return _moving(source, played.moves)
@@ -212,17 +222,15 @@ def _moving(source: sources.Source, moves: int) -> sources.Load:
 
 def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:
     """Returns a trace with its untouched pages, in rounds whose windows come in another order."""
-    trace, plain = source.held, source.load(None)
-    assert trace is not None, "a generator has no rounds"
-    frame = lay_out(trace, source.how.addresses).frame
+    plain = source.load(None)
+    frame = lay_out(_trace_of(source), source.how.addresses).frame
     workload, note = _in_rounds(source.name, frame, played, seed)
     return replace(plain, workload=workload, notes=[*plain.notes, *note])
 
 
 def _later(source: sources.Source, skip: int) -> sources.Source:
     """Returns a trace from a later request on. Its time counts from that request."""
-    trace = source.held
-    assert trace is not None, "a generator says itself where it begins"
+    trace = _trace_of(source)
     frame = trace.frame.slice(skip)
     frame = frame.with_columns(pl.col("at_ns") - pl.col("at_ns").first())
     notes = [*trace.notes, f"the first {skip:,} requests are left out"]
@@ -231,8 +239,7 @@ def _later(source: sources.Source, skip: int) -> sources.Source:
 
 def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
     """Returns a trace of reads and writes without the pages that it does not touch."""
-    trace = source.held
-    assert trace is not None, "a generator says itself where its requests go"
+    trace = _trace_of(source)
     frame, pages = fold_pages(trace)
     workload, note = _in_rounds(source.name, frame, played, seed)
     notes = ["addresses: pages of 4 KiB that are never touched are left out", *note]
@@ -257,8 +264,8 @@ def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -
     size = -(-frame.height // windows)
     gaps = frame["at_ns"].diff().fill_null(0)
     parts = frame.with_columns(gaps.cast(pl.UInt64).alias("at_ns")).iter_slices(size)
-    known, order = list(parts), Random(seed)
-    played = [part for _ in range(rounds) for part in order.sample(known, len(known))]
+    in_order, order = list(parts), Random(seed)
+    played = [part for _ in range(rounds) for part in order.sample(in_order, len(in_order))]
     return pl.concat(played).with_columns(pl.col("at_ns").cum_sum())
 
 
@@ -269,9 +276,8 @@ def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
     Addresses keep their order, and each request stays in one piece.
     """
     frame = lay_out(trace, "span").frame.filter(pl.col("op") <= WRITE)
-    first, end = pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1
-    ranges = frame.select(pl.int_ranges(first, end, dtype=pl.UInt64).alias("page"))
+    ranges = frame.select(pl.int_ranges(*_ENDS, dtype=pl.UInt64).alias("page"))
     pages = ranges.explode("page")["page"].unique().sort()
-    place = pages.search_sorted(frame.select(first)["offset"]).cast(pl.UInt64)
-    offset = place * PAGE + frame["offset"] % PAGE
+    folded = pages.search_sorted(frame.select(_ENDS[0])["offset"]).cast(pl.UInt64)
+    offset = folded * PAGE + frame["offset"] % PAGE
     return frame.with_columns(offset.alias("offset")), pages.len()

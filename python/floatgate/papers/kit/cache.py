@@ -47,11 +47,11 @@ class Cache(Kept):
         JSON). `made_of` has everything that the result depends on."""
         name = digest_of(*made_of)
         try:
-            found: Document = json.loads(self._read(name))
+            document: Document = json.loads(self._read(name))
         except (OSError, EOFError, ValueError, zlib.error):
-            found = make()
-            self._write(name, found)
-        return found
+            document = make()
+            self._write(name, document)
+        return document
 
     def _read(self, name: str) -> str:
         return gzip.decompress(self._path_of(name).read_bytes()).decode()

@@ -20,13 +20,11 @@ OURS = (
     "the number of the workload or line that is farthest from what is claimed, whose name stands "
     "before it where the claim compares several."
 )
-"""How to read our numbers next to the paper's numbers."""
 JUDGED = (
     "A point is as claimed if the whole 95% interval of our number (Student's t over seeds; none "
     "where nothing is random) is where the claim says, more or less if none of it is, and open if "
     "a part is. A stated number is met within a factor of 1.5."
 )
-"""How to read verdicts."""
 
 BUSY, WAITING = 0.95, 0.01
 """A drive has a backlog from this utilization on, if waiting also takes this share of the mean
@@ -44,8 +42,6 @@ BASES = (STATED, INFERRED, OWN)
 
 
 class Origin(NamedTuple):
-    """Origin of a claim."""
-
     where: str
     paper: str
     """The paper's statement, in short."""
@@ -53,7 +49,6 @@ class Origin(NamedTuple):
     """Stated: the paper states it. Inferred: it follows from the paper's text. Ours: a question
     that the paper does not pose."""
     quote: str
-    """The words of the paper."""
 
 
 def stated(where: str, paper: str, quote: str) -> Origin:
@@ -66,6 +61,21 @@ def inferred(where: str, paper: str, quote: str = "") -> Origin:
 
 def own(where: str, paper: str) -> Origin:
     return Origin(where, paper, OWN, "")
+
+
+def change(value: float) -> str:
+    """Formats a relative change in percent, with its sign."""
+    return signed(value, "{:+.1%}")
+
+
+def in_points(value: float, digits: int = 1) -> str:
+    """Formats a difference of shares (0 to 1) in points, with its sign."""
+    return signed(100 * value, f"{{:+.{digits}f}} points")
+
+
+def signed(value: Any, form: str) -> str:
+    """Formats a number with a minus sign that is as wide as a plus."""
+    return form.format(value).replace("-", "\N{MINUS SIGN}")
 
 
 @dataclass(frozen=True)
@@ -112,8 +122,6 @@ class Filter(Generic[Point]):
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of a paper."""
-
     key: str
     text: str
     origin: Origin
@@ -127,13 +135,9 @@ class Claim(Statement, Generic[Point]):
     """Axes of the experiment that the claim sweeps: parameters that the statement leaves open."""
     workloads: tuple[str, ...]
     lines: tuple[str, ...]
-    """Lines of the paper that the claim compares."""
     measure: Measure[Point]
     region: Region
-    said: Callable[[float], str]
-    """Formats a value."""
-    full_axes: frozenset[str] = frozenset()
-    """Those axes that a quick reproduction leaves at their defaults."""
+    said: Callable[[float], str] = change
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
     """Maps the name of a value to its group. In each group the best value is enough ("in some
@@ -161,7 +165,6 @@ class Counts:
 
     @property
     def points(self) -> int:
-        """Number of points that count."""
         return self.as_claimed + self.more + self.less + self.open
 
     def __str__(self) -> str:
@@ -216,18 +219,3 @@ AnyClaim = tuple[Statement, Measured]
 
 def unchecked(key: str, text: str, origin: Origin, why: str) -> AnyClaim:
     return Statement(key, text, origin), Measured(why=why)
-
-
-def change(value: float) -> str:
-    """Formats a relative change in percent, with its sign."""
-    return signed(value, "{:+.1%}")
-
-
-def in_points(value: float, digits: int = 1) -> str:
-    """Formats a difference of shares (0 to 1) in points, with its sign."""
-    return signed(100 * value, f"{{:+.{digits}f}} points")
-
-
-def signed(value: Any, form: str) -> str:
-    """Formats a number with a minus sign that is as wide as a plus."""
-    return form.format(value).replace("-", "\N{MINUS SIGN}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -129,9 +129,8 @@ def _panels(chart: Chart) -> list[tuple[Any, list[Row]]]:
 
 
 def _drawn(chart: Chart) -> list[str]:
-    """Returns the lines that have data, in the order of the legend."""
-    known = {row["line"] for row in chart.rows}
-    return [line for line in chart.labels if line in known]
+    drawn = {row["line"] for row in chart.rows}
+    return [line for line in chart.labels if line in drawn]
 
 
 def _add_lines(figure: Figure, chart: Lines) -> None:
@@ -166,19 +165,18 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
             chart.style,
             spread=pl.DataFrame(spread),
         )
-        drawn = _over_lines(drawn, chart.rules)
+        for mark in _rules(chart.rules):
+            drawn += mark.encode(y=alt.Y("value:Q"))
         figure.drawings.append(_drawing(chart, panel, drawn, chart.rules))
     figure.legend = [Legend(name, i) for i, name in enumerate(names)]
 
 
-def _over_lines(plot: Plot, rules: Sequence[tuple[str, float]]) -> Plot:
-    """Draws dashed rules over the lines."""
-    drawn = plot
+def _rules(rules: Sequence[tuple[str, float]]) -> Iterator[alt.Chart]:
     for name, value in rules:
-        rule = alt.Chart(_data([{"value": value, "run": name}]))
-        mark = rule.mark_rule(style="span", strokeDash=[7, 3])
-        drawn += mark.encode(y=alt.Y("value:Q"), tooltip=[alt.Tooltip("run:N", title="Rule")])
-    return drawn
+        mark = alt.Chart(_data([{"value": value, "run": name}])).mark_rule(
+            style="span", strokeDash=[7, 3]
+        )
+        yield mark.encode(tooltip=[alt.Tooltip("run:N", title="Rule")])
 
 
 def _add_bars(figure: Figure, chart: Bars) -> None:
@@ -211,8 +209,8 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
             (across, {"x": x_low, "x2": alt.X2("high:Q"), "y": y}),
             (up, {"x": x, "y": y_low, "y2": alt.Y2("high:Q")}),
         ):
-            known = [point | _ends(row, *of) for point, row in zip(points, rows, strict=True)]
-            if spread := [point for point in known if "low" in point]:
+            ended = [point | _ends(row, *of) for point, row in zip(points, rows, strict=True)]
+            if spread := [point for point in ended if "low" in point]:
                 rule = alt.Chart(_data(spread)).mark_rule(opacity=0.6, aria=False)
                 layers.append(rule.encode(**ends, color=colour))
         if chart.marks:
@@ -262,9 +260,9 @@ def _bars(
     rules: Sequence[tuple[str, float]],
 ) -> Plot:
     """Draws horizontal bars with the name of their band above and their value at their end."""
-    own = chart.row == "line"
-    slots = [None] if own else list(lines)
-    names = chart.labels if own else {}
+    by_line = chart.row == "line"
+    slots = [None] if by_line else list(lines)
+    names = chart.labels if by_line else {}
     bands = list(dict.fromkeys(names.get(row[chart.row], row[chart.row]) for row in rows))
     height = TITLE + len(slots) * (BAR + GAP) + EDGE
     values = [*(row[chart.metric] for row in rows), *(value for _, value in rules), 0]
@@ -294,19 +292,16 @@ def _bars(
         if spread := [bar | end for bar, end in zip(data, ends, strict=True) if end]:
             lines_over = base.properties(data=_data(spread))
             layers.append(lines_over.mark_rule(yOffset=offset).encode(x=low, x2=alt.X2("high:Q")))
-    for name, value in rules:
-        rule = alt.Chart(_data([{"value": value, "run": name}]))
-        mark = rule.mark_rule(style="span", strokeDash=[7, 3])
-        layers.append(mark.encode(x=x, tooltip=[alt.Tooltip("run:N", title="Rule")]))
+    layers += [mark.encode(x=x) for mark in _rules(rules)]
     plot: Plot = alt.LayerChart(layer=layers, height=height * len(bands))
     return plot
 
 
 def _bar(chart: Bars, names: Mapping[str, str], row: Row) -> Row:
     band, label = row[chart.row], chart.labels[row["line"]]
-    known = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
+    bar = {"row": names.get(band, band), "colour": _group(chart, row["line"])}
     run = label if chart.row == "line" else f"{band}, {label}"
-    return known | {"run": run, "value": float(row[chart.metric])}
+    return bar | {"run": run, "value": float(row[chart.metric])}
 
 
 def _ends(row: Row, column: str, spread: str) -> Row:

@@ -11,12 +11,15 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table of numbers."""
-
     title: str
     field: str
     text: Callable[[Any], str] | None = None
     """Formats a number. None: the cell is a text."""
+
+
+def columns_of(text: Callable[[Any], str] | None = None, /, **titles: str) -> list[Column]:
+    """Returns columns with one format, by the names of their fields."""
+    return [Column(title, field, text) for field, title in titles.items()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,8 +35,6 @@ class Exhibit:
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(Exhibit):
-    """A table."""
-
     columns: Sequence[Column]
     brief: bool = True
     """Whether a terminal shows the table, too."""
@@ -53,7 +54,6 @@ class Shares(Numbers):
     """A table of counts, drawn with one bar a row. Each of `parts` is a part of the bar."""
 
     row: str
-    """Column with the names of the bars."""
     parts: Sequence[str]
 
 
@@ -79,7 +79,6 @@ class Lines(Chart):
     """Lines over a parameter. A row with None for the parameter is equal at every value."""
 
     x: str
-    """Column with the parameter."""
     x_title: str
     x_text: Callable[[float], str]
     top: float | None = None
@@ -94,14 +93,12 @@ class Dots(Chart):
     values."""
 
     x: str
-    """Column for the horizontal axis."""
     x_title: str
     axis: str = ""
     """Title of the vertical axis. Empty: the title of the chart."""
     marks: Sequence[tuple[str, float, float]] = ()
     """Positions to compare the dots of each plot with, each with its name."""
     size: int = 3
-    """Size of a dot, in square pixels."""
     x_spread: str = ""
     """Column with half of the interval of `x`, which is drawn through the dot."""
 

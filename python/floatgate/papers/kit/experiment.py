@@ -143,8 +143,8 @@ class Run:
 
     def named(self, *axes: str) -> dict[str, Any]:
         """Returns the fields that identify the run, with its choices on these axes."""
-        own = {"trace": self.workload, "line": self.line, "seed": self.seed}
-        return own | {axis: self.at(axis) for axis in axes}
+        fields = {"trace": self.workload, "line": self.line, "seed": self.seed}
+        return fields | {axis: self.at(axis) for axis in axes}
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,10 @@ class Experiment:
         keys = set(swept)
         sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
         sizes = [axis for axis in self.axes if axis.ordered and axis.key in keys]
-        found = [place for place in grid(sides) if self._goes(place, keys)]
-        return found if full else [p for p in found if _is_corner(sizes, p) or _is_middle(sizes, p)]
+        points = [place for place in grid(sides) if self._goes(place, keys)]
+        return (
+            points if full else [p for p in points if _is_corner(sizes, p) or _is_middle(sizes, p)]
+        )
 
     def _goes(self, place: Place, swept: set[str]) -> bool:
         chosen = (axis.choice(place[axis.key]) for axis in self.axes if axis.key in swept)
@@ -205,9 +207,9 @@ class Experiment:
             for axis in self.axes
             if axis.key not in work.ignores | line.ignores and axis.choice(place[axis.key]).matters
         ]
-        choices = tuple((axis.key, place[axis.key]) for axis in axes)
-        run = Run(work.name, line.key, choices, seed)
-        return run if self.is_random(run) else Run(work.name, line.key, choices, 1)
+        chosen = tuple((axis.key, place[axis.key]) for axis in axes)
+        run = Run(work.name, line.key, chosen, seed)
+        return run if self.is_random(run) else Run(work.name, line.key, chosen, 1)
 
     def is_random(self, run: Run) -> bool:
         """Returns whether the run depends on its seed."""
@@ -215,8 +217,8 @@ class Experiment:
         return self.workload(run.workload).random or any(chosen)
 
     def has(self, place: Place, workloads: Iterable[str]) -> bool:
-        known = {work.name for work in self.workloads}
-        return all(self._meant(place, name) in known for name in workloads)
+        played = {work.name for work in self.workloads}
+        return all(self._meant(place, name) in played for name in workloads)
 
     def is_quick(self, place: Place, workloads: Iterable[str]) -> bool:
         """Returns whether a quick reproduction includes the place, with these of the paper's
@@ -227,13 +229,13 @@ class Experiment:
 
     def settings(self, run: Run, footprint: int) -> dict[str, str]:
         """Returns the settings in which the drive of a run differs from the device."""
-        found: dict[str, str] = {}
+        settings: dict[str, str] = {}
         for axis, choice in run.place:
             chosen = self.axis(axis).choice(choice).set
-            found |= chosen(footprint) if callable(chosen) else chosen
-        found |= self.line(run.line).set
+            settings |= chosen(footprint) if callable(chosen) else chosen
+        settings |= self.line(run.line).set
         fit = self.workload(run.workload).fit
-        return dict(fit(found)) if fit else found
+        return dict(fit(settings)) if fit else settings
 
     def played(self, run: Run) -> Played:
         played = self.workload(run.workload).played
@@ -262,9 +264,9 @@ class Experiment:
         meant, is_said = name, False
         for axis in self.axes:
             choice = axis.choice(place[axis.key])
-            for known in (choice.lines, choice.workloads):
-                if meant in known:
-                    meant, is_said = known[meant], True
+            for names in (choice.lines, choice.workloads):
+                if meant in names:
+                    meant, is_said = names[meant], True
         return meant if is_said else self.stands_for[name]
 
 

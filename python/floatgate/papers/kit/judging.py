@@ -27,11 +27,9 @@ def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) ->
 
 
 def places_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
-    """Returns the domain of a claim."""
-    swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
-    places = experiment.places(swept, full)
-    known = [place for place in places if experiment.has(place, claim.workloads)]
-    return known if full else [p for p in known if experiment.is_quick(p, claim.workloads)]
+    places = experiment.places(claim.axes, full)
+    played = [place for place in places if experiment.has(place, claim.workloads)]
+    return played if full else [p for p in played if experiment.is_quick(p, claim.workloads)]
 
 
 def judge_all(
@@ -85,11 +83,9 @@ class Evaluation:
 
     place: Place
     named: Mapping[str, Estimate]
-    """Every number that the claim compares, by its name."""
     seeds: Sequence[int]
     random: bool
     rejected: str | None
-    """Why the point is left out, if it is."""
 
 
 def evaluate(
@@ -208,7 +204,6 @@ def interval(claim: Claim[Any], row: Row) -> str:
 
 
 def decided_by(measured: Measured) -> str:
-    """Names the values that decide at points not as claimed, the most frequent first."""
     rows = [row for row in measured.rows if not row["rejected"]]
     names = Counter(row["of"] for row in rows if row["case"] != AS_CLAIMED and row["of"])
     text = ""
@@ -221,7 +216,6 @@ def decided_by(measured: Measured) -> str:
 
 
 def _middle(experiment: Experiment, rows: Sequence[Row]) -> float | None:
-    """Returns our number with every axis at its default, if that point was run."""
     for row in rows:
         if all(row[a.key] == a.default for a in experiment.axes if a.key in row):
             value: float = row["ours"]

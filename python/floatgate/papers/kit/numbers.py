@@ -1,4 +1,4 @@
-"""Tables that several papers share: means with intervals, and numbers that are met together."""
+"""Numbers of runs over seeds, and tables that several papers share."""
 
 from __future__ import annotations
 
@@ -12,19 +12,34 @@ from .exhibits import Column, Numbers, Row
 from .experiment import Axis, Experiment
 from .verdicts import AS_CLAIMED, STRADDLES
 
+EFFECT = 0.005
+"""Half a per cent. A smaller change is 0 in a paper that prints whole per cents."""
 
-def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
+LINE = Column("", "line")
+
+
+def plus_minus(mean: float, half: float | None, text: Callable[[float], str]) -> str:
+    """Formats a mean with half of its interval, if it has an interval: "1.23 ± 0.04"."""
+    return text(mean) + (f" ± {text(half).lstrip('+')}" if half else "")
+
+
+def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
     """Formats a mean over seeds with half its 95 % interval. Without the interval if there is one
     value, or if all are equal."""
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
-    return said(mean) if not half else f"{said(mean)} ± {said(half).lstrip('+')}"
+    return plus_minus(mean, half, text)
 
 
 def mean_row(values: Iterable[float]) -> Row:
     """Returns a mean over seeds and half its 95 % interval, which is None for one value."""
     mean, half = mean_and_half_width(list(values))
     return {"value": mean, "half": half}
+
+
+def mean_text(text: Callable[[float], str]) -> Callable[[Row], str]:
+    """Returns the format of a column with rows of `mean_row` in its cells."""
+    return lambda cell: plus_minus(cell["value"], cell["half"], text)
 
 
 def points_at(points: Iterable[Point], place: Mapping[str, str | None]) -> list[Point]:
@@ -38,6 +53,42 @@ def points_at(points: Iterable[Point], place: Mapping[str, str | None]) -> list[
             for axis, choice in place.items()
         )
     ]
+
+
+def by_line(points: Iterable[Any]) -> dict[tuple[str, str], dict[int, Any]]:
+    """Returns points by workload and line, and then by seed. All have one place."""
+    lines: dict[tuple[str, str], dict[int, Any]] = {}
+    for point in points:
+        lines.setdefault((point.trace, point.line), {})[point.seed] = point
+    return lines
+
+
+def cross_table(
+    key: str,
+    title: str,
+    caption: str,
+    cells: Mapping[tuple[str, str], Any],
+    rows: Mapping[str, str],
+    columns: Mapping[str, str],
+    first: Column = LINE,
+    text: Callable[[Any], str] | None = None,
+    brief: bool = True,
+) -> Numbers:
+    """Returns a table with the cells, by the keys of row and column. `rows` and `columns` give the
+    names of the keys, and `first` is the column with the names of the rows. A row without cells is
+    left out."""
+    table = [
+        {first.field: name} | {key: cells[row, key] for key in columns if (row, key) in cells}
+        for row, name in rows.items()
+    ]
+    return Numbers(
+        key=key,
+        title=title,
+        caption=caption,
+        rows=[row for row in table if len(row) > 1],
+        columns=[first, *(Column(name, key, text) for key, name in columns.items())],
+        brief=brief,
+    )
 
 
 def by_trace_and_line(points: Iterable[Any], metric: str) -> dict[tuple[str, str], list[float]]:
@@ -77,19 +128,19 @@ def met_at_once(
 def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
     """Counts the points at which two of a paper's numbers are surely met. A number paired with
     itself counts alone."""
-    known = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
+    counted = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
     of = range(len(parts))
     rows = [
         {"claim": f"({i + 1}) {claim.text}"}
-        | {f"({j + 1})": sum(case[i] == case[j] == AS_CLAIMED for case in known) for j in of}
+        | {f"({j + 1})": sum(case[i] == case[j] == AS_CLAIMED for case in counted) for j in of}
         for i, (claim, _) in enumerate(parts)
     ]
     return Numbers(
         key="met-pairs",
         title="Where two of the paper's numbers are met at once",
-        caption=f"Of {len(known)} points, those at which both hold for certain; what is left out "
+        caption=f"Of {len(counted)} points, those at which both hold for certain; what is left out "
         "of all verdicts is left out.",
-        rows=rows if known else [],
+        rows=rows if counted else [],
         columns=[Column("claim", "claim"), *(Column(f"({j + 1})", f"({j + 1})", str) for j in of)],
         brief=False,
     )
@@ -97,11 +148,11 @@ def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
 
 def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
     """Returns each point that all the claims share, with the case of each claim."""
-    found = [
+    cases_of = [
         (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})
         for claim, measured in parts
     ]
-    return [(row, [cases[_at(row, axes)] for axes, cases in found]) for row in whole[1].rows]
+    return [(row, [cases[_at(row, axes)] for axes, cases in cases_of]) for row in whole[1].rows]
 
 
 def _at(row: Row, axes: Sequence[str]) -> tuple[str, ...]:

@@ -15,20 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Outcome:
-    """Everything that a reproduction produced."""
-
     name: str
     title: str
     citation: str
     mode: str
     labels: Mapping[str, str]
-    """Names of the lines by their key."""
     exhibits: list[Exhibit]
     claims: Sequence[AnyClaim]
     points: list[Any]
     """Dataclass for each run, with `trace` and `line` among its fields."""
     results: list[Result]
-    """Result of the run behind each point."""
     columns: Sequence[Column]
     """Columns of the table of all runs, by the fields of a point."""
     shown: str

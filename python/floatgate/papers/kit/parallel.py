@@ -43,20 +43,15 @@ Heard = SimpleQueue[Any]
 
 @dataclass(frozen=True)
 class Asked:
-    """Options for the reproduction of each paper."""
-
     full: bool
     traces: Path | None
     cached: bool
-    """Whether earlier results are read from the cache, and new ones written to it."""
     document: bool
     """Whether the process passes the whole document back, too."""
 
 
 @dataclass(frozen=True)
 class Reproduced:
-    """Summary and document of a reproduced paper."""
-
     summary: Summary
     document: dict[str, Any] | None
 
@@ -188,6 +183,6 @@ def _tell_progress(name: str, phase: str, done: int, total: int) -> None:
 
 def _reproduce(name: str, asked: Asked, folder: Path | None, watched: bool) -> Reproduced:
     progress = partial(_tell_progress, name) if watched else None
-    found = reproduce_one(name, asked, folder, progress, _tell)
+    reproduced = reproduce_one(name, asked, folder, progress, _tell)
     gc.collect()
-    return found
+    return reproduced

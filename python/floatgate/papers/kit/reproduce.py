@@ -12,7 +12,7 @@ from .batch import Bench
 from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
 from .exhibits import Column, Exhibit
 from .experiment import Experiment, Place, Run, Workload, seeds_of
-from .judging import judge, runs_of
+from .judging import judge_all, runs_of
 from .outcome import Outcome
 from .trace_files import Source, find_traces, missing_warning
 from .verdict_tables import axes_table, by_confidence, by_factor, map_of, shares
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lab:
-    """Traces, drive and options of one reproduction."""
-
     full: bool
     files: Mapping[Source, Path]
     """The traces found, each with its file."""
@@ -41,8 +39,6 @@ class Lab:
 
 @dataclass(frozen=True)
 class Findings(Generic[Point]):
-    """Points and judged claims of one experiment."""
-
     lab: Lab
     experiment: Experiment
     points: Mapping[Run, Point]
@@ -56,7 +52,7 @@ class Findings(Generic[Point]):
 
     def of(self, *keys: str) -> list[Judged[Point]]:
         """Returns the judged claims with these keys, in the order of the keys."""
-        by_key = {claim.key: (claim, found) for claim, found in self.judged}
+        by_key = {claim.key: (claim, measured) for claim, measured in self.judged}
         return [by_key[key] for key in keys if key in by_key]
 
 
@@ -94,7 +90,6 @@ class Paper(Generic[Point]):
     """Line for which the page shows one run per trace with its whole config."""
     device: str
     notes: str = ""
-    """Limits and conditions, one a line."""
     sources: Sequence[Source] = ()
     facts: Callable[[Bench, Workload], Any] = lambda *_: None
     """Measures a workload itself, without a drive."""
@@ -102,7 +97,6 @@ class Paper(Generic[Point]):
     """Runs that figures need, even if no claim needs them."""
     more: Callable[[Findings[Point]], More] = _nothing
     unchecked: Sequence[AnyClaim] = ()
-    """Statements for which no run gives information."""
 
 
 def reproduce(
@@ -121,28 +115,28 @@ def reproduce(
     """
     files, missing = find_traces(paper.sources, traces)
     lab = Lab(full, dict(files), Bench(paper.device, progress, kept))
-    found = _investigated(paper, lab)
-    more = paper.more(found)
-    judged = [*found.judged, *more.judged]
+    findings = _investigated(paper, lab)
+    more = paper.more(findings)
+    judged = [*findings.judged, *more.judged]
     with_domain = [(c, m) for c, m in judged if isinstance(c, Claim)]
     standard = [
         shares(judged),
-        axes_table(found.experiment, [claim for claim, _ in found.judged]),
-        by_factor(found.experiment, found.judged, found.points, full, paper.filter),
+        axes_table(findings.experiment, [claim for claim, _ in findings.judged]),
+        by_factor(findings.experiment, findings.judged, findings.points, full, paper.filter),
         by_confidence(with_domain),
     ]
-    maps = [map_of(found.experiment, c, m) for c, m in found.judged if len(m.rows) > 1]
+    maps = [map_of(findings.experiment, c, m) for c, m in findings.judged if len(m.rows) > 1]
     exhibits = {exhibit.key: exhibit for exhibit in (*standard, *more.exhibits, *maps)}
     return Outcome(
         name=listed.name,
         title=listed.title,
         citation=listed.citation,
         mode="full" if full else "quick",
-        labels={line.key: line.label for line in found.experiment.lines} | {**more.labels},
+        labels={line.key: line.label for line in findings.experiment.lines} | {**more.labels},
         exhibits=[exhibit for exhibit in exhibits.values() if exhibit.rows],
         claims=[*judged, *paper.unchecked],
-        points=[*found.every, *more.points],
-        results=[*found.results.values(), *more.results],
+        points=[*findings.every, *more.points],
+        results=[*findings.results.values(), *more.results],
         columns=paper.columns,
         shown=paper.example,
         warnings=[*missing_warning([s for s in missing if full or s.quick]), *more.warnings],
@@ -172,7 +166,7 @@ def investigate(
         run: paper.reduce(experiment, run, result, facts[run.workload])
         for run, result in results.items()
     }
-    judged = [(claim, judge(experiment, claim, points, lab.full, paper.filter)) for claim in claims]
+    judged = judge_all(experiment, claims, points, lab.full, paper.filter)
     return Findings(lab, experiment, points, results, judged, paper.filter)
 
 

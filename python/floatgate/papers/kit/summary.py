@@ -59,8 +59,6 @@ class Brief:
 
 @dataclass(frozen=True)
 class Summary:
-    """Data about a paper that is shown outside its own page."""
-
     name: str
     title: str
     citation: str
@@ -71,7 +69,6 @@ class Summary:
     notes: Sequence[str]
 
     def kinds(self) -> dict[str, int]:
-        """Counts the claims that the paper states, by kind."""
         kinds = [claim.kind for claim in self.claims if claim.basis == STATED]
         return {kind: kinds.count(kind) for kind in KINDS}
 

@@ -20,34 +20,23 @@ class Source:
     """A trace: a file in the directory of traces, or a generator."""
 
     name: str
-    """Name in the figures."""
     family: str
     """Trace of the paper that it stands for."""
     spec: str
-    """File name, or the text of a generator."""
     limit: int | None = None
-    """Maximum number of requests that are played."""
     quick: bool = True
-    """Whether a quick reproduction plays it."""
 
 
 def find_traces(
     wanted: Sequence[Source], given: Path | None
 ) -> tuple[list[tuple[Source, Path]], list[Source]]:
-    """Returns the available sources with their files, and the missing sources."""
     directory = _directory(given)
-    found, missing = [], []
-    for source in wanted:
-        file = directory / source.spec if directory else None
-        if file is not None and file.is_file():
-            found.append((source, file))
-        else:
-            missing.append(source)
-    return found, missing
+    files = [(source, directory / source.spec) for source in wanted if directory]
+    available = [(source, file) for source, file in files if file.is_file()]
+    return available, [source for source in wanted if source not in dict(available)]
 
 
 def missing_warning(missing: Sequence[Source]) -> list[str]:
-    """Returns advice about missing traces, if any are missing."""
     if not missing:
         return []
     names = ", ".join(source.spec for source in missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -19,7 +19,6 @@ SCORES = {AS_CLAIMED: 1.0, MORE: 1.0, STRADDLES: 0.5}
 
 
 def shares(judged: Iterable[tuple[Statement, Measured]]) -> Shares:
-    """Returns the verdict of each checked claim, as a bar."""
     parts = (AS_CLAIMED, MORE, STRADDLES, LESS)
     rows: list[Row] = []
     for claim, measured in judged:
@@ -90,45 +89,24 @@ def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
     return max(combinations(varied, min(2, len(varied))), key=explained)
 
 
-def verdicts_by(
-    key: str,
-    title: str,
-    caption: str,
-    judged: Iterable[Judged[Any]],
-    columns: Mapping[str, Callable[[Measured], Counts]],
-) -> Numbers:
-    """Returns each claim with its counts under several conditions, one condition a column. A cell
-    is empty if no point is left under its condition."""
+def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
+    """Returns each claim that is tested on an axis, with its counts for each choice on the axis. A
+    cell is empty if no point is left with its choice."""
+    choices = [choice.key for choice in experiment.axis(axis).choices]
     rows: list[Row] = []
     for claim, measured in judged:
-        counted = {name: count(measured) for name, count in columns.items()}
-        texts = {name: str(counts) for name, counts in counted.items() if counts.points}
+        left = [row for row in measured.rows if axis in claim.axes and not row["rejected"]]
+        counts = {key: Counts.of([row for row in left if row[axis] == key]) for key in choices}
+        texts = {key: str(each) for key, each in counts.items() if each.points}
         if texts:
             rows.append({"claim": claim.text, "paper": claim.origin.paper} | texts)
     return Numbers(
-        key=key,
-        title=title,
-        caption=caption,
+        key=f"by-{axis}",
+        title=f"Verdicts by {experiment.axis(axis).text}",
+        caption="Points that verdicts leave out are left out here.",
         rows=rows,
-        columns=[Column(title, title) for title in ("claim", "paper", *columns)],
+        columns=[Column(title, title) for title in ("claim", "paper", *choices)],
         brief=False,
-    )
-
-
-def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
-    """Returns each claim that is tested on an axis, with a verdict for each choice on the axis."""
-
-    def at(choice: str) -> Callable[[Measured], Counts]:
-        return lambda measured: Counts.of(
-            [row for row in measured.rows if row[axis] == choice and not row["rejected"]]
-        )
-
-    return verdicts_by(
-        f"by-{axis}",
-        f"Verdicts by {experiment.axis(axis).text}",
-        "Points that verdicts leave out are left out here.",
-        [(claim, measured) for claim, measured in judged if axis in claim.axes],
-        {choice.key: at(choice.key) for choice in experiment.axis(axis).choices},
     )
 
 
@@ -139,7 +117,6 @@ def by_factor(
     full: bool,
     reject: Filter[Point],
 ) -> Numbers:
-    """Returns each claim with a stated number, with verdicts for tighter and looser factors."""
     rows: list[Row] = []
     for claim, measured in judged:
         regions = {str(factor): claim.region.within(factor) for factor in FACTORS}
@@ -205,7 +182,6 @@ def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
 
 
 def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
-    """Lists the parameters that the paper leaves open, the swept range of each, and why."""
     swept = [axis for axis in experiment.axes if len(axis.choices) > 1]
     rows = [
         {
@@ -243,7 +219,6 @@ def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[An
 def _asked_where(
     experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
 ) -> str:
-    """Describes which points of a domain are tested."""
     asked = {key for claim in claims for key in claim.axes}
     sizes = [axis.text for axis in swept if axis.ordered and axis.key in asked]
     told = [f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random."]

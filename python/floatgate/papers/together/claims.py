@@ -9,32 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from floatgate.papers.kit.claims import At, Claim, Counts, Judged, Values, change, in_points, own
-from floatgate.papers.kit.exhibits import Column, Numbers, Row
+from floatgate.papers.kit.exhibits import Numbers, Row, columns_of
+from floatgate.papers.kit.numbers import EFFECT
 from floatgate.papers.kit.verdicts import Region, farthest
 
-from .domain import (
-    ANY,
-    ASA,
-    BASE,
-    BELADY_MAP,
-    BY_WORKLOAD,
-    DFTL,
-    ETI,
-    LRU,
-    NCQ,
-    ORACLE,
-    PAGES,
-    PAIRS,
-    RECORDED,
-    SHRD_CACHED,
-    SPARE_28,
-    SYNTHETIC,
-    TLLLP,
-)
+from . import domain
 from .reduce import Point
 
-EFFECT = 0.005
-"""Half a per cent, or half a point. A smaller change is no difference, as for the papers."""
 WORTH = 0.05
 """A gain is worth its cost from a twentieth of the programs, or of the waiting time. About the same
 comes from 1 % more flash near 15 % spare space (uniform writes, closed form), so a smaller gain is
@@ -68,7 +49,6 @@ class Question:
     """The claimed number, in short."""
     lines: tuple[str, ...]
     value: Callable[[At[Point], str], Values]
-    """Measures the deciding value on a workload."""
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
@@ -85,7 +65,7 @@ def difference(of: Number, line: str, over: str) -> Callable[[At[Point], str], V
 def against_placements(line: str) -> Callable[[At[Point], str], Values]:
     return lambda at, work: {
         name: wa(at(work, line)) / wa(at(work, key)) - 1
-        for name, key in (("ETI", ETI), ("ASA", ASA))
+        for name, key in (("ETI", domain.ETI), ("ASA", domain.ASA))
     }
 
 
@@ -96,24 +76,24 @@ def interaction(base: float, one: float, other: float, both: float) -> float:
 
 
 def interactions(at: At[Point], work: str) -> Values:
-    found = {}
-    for pair in PAIRS:
+    values = {}
+    for pair in domain.PAIRS:
         one, other = pair.key.split("+")
-        found[pair.label] = interaction(
-            *(wa(at(work, key)) for key in (BASE, one, other, pair.key))
+        values[pair.label] = interaction(
+            *(wa(at(work, key)) for key in (domain.BASE, one, other, pair.key))
         )
-    return found
+    return values
 
 
-_SINGLES = tuple(dict.fromkeys(part for pair in PAIRS for part in pair.key.split("+")))
+_SINGLES = tuple(dict.fromkeys(part for pair in domain.PAIRS for part in pair.key.split("+")))
 
 QUESTIONS = (
     Question(
         "eti",
         "ETI placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (BASE, ETI),
-        relative(wa, ETI, BASE),
+        (domain.BASE, domain.ETI),
+        relative(wa, domain.ETI, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -121,8 +101,8 @@ QUESTIONS = (
         "asa",
         "ASA placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (BASE, ASA),
-        relative(wa, ASA, BASE),
+        (domain.BASE, domain.ASA),
+        relative(wa, domain.ASA, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -130,48 +110,48 @@ QUESTIONS = (
         "oracle",
         "Knowing lifetimes lowers write amplification by 20% at least: there is something to gain",
         "\N{MINUS SIGN}20%",
-        (BASE, ORACLE),
-        relative(wa, ORACLE, BASE),
+        (domain.BASE, domain.ORACLE),
+        relative(wa, domain.ORACLE, domain.BASE),
         Region(high=-LARGE),
     ),
     Question(
         "spare",
         "28% spare space lowers write amplification more than either placement does with 15%",
         "less",
-        (SPARE_28, ETI, ASA),
-        against_placements(SPARE_28),
+        (domain.SPARE_28, domain.ETI, domain.ASA),
+        against_placements(domain.SPARE_28),
         Region(high=-EFFECT),
     ),
     Question(
         "buffer",
         "A buffer of 1 MiB lowers write amplification more than either placement does",
         "less",
-        (LRU, ETI, ASA),
-        against_placements(LRU),
+        (domain.LRU, domain.ETI, domain.ASA),
+        against_placements(domain.LRU),
         Region(high=-EFFECT),
     ),
     Question(
         "cached-map",
         "A cache of an eighth costs 10% of write amplification at most, over the whole map",
         "+10%",
-        (BASE, DFTL),
-        relative(wa, DFTL, BASE),
+        (domain.BASE, domain.DFTL),
+        relative(wa, domain.DFTL, domain.BASE),
         Region(high=NEAR),
     ),
     Question(
         "map-bound",
         "The best victims of the map cache lower DFTL's write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (DFTL, BELADY_MAP),
-        relative(wa, BELADY_MAP, DFTL),
+        (domain.DFTL, domain.BELADY_MAP),
+        relative(wa, domain.BELADY_MAP, domain.DFTL),
         Region(high=-WORTH),
     ),
     Question(
         "tlllp-hits",
         "TLLLP finds as many map entries as DFTL in the same bytes",
         "as many",
-        (DFTL, TLLLP),
-        difference(lambda point: point.map_hits, TLLLP, DFTL),
+        (domain.DFTL, domain.TLLLP),
+        difference(lambda point: point.map_hits, domain.TLLLP, domain.DFTL),
         Region(low=-EFFECT),
         said=in_points,
     ),
@@ -179,16 +159,16 @@ QUESTIONS = (
         "tlllp-reads",
         "TLLLP answers reads as soon as DFTL in the same bytes, on average",
         "as soon",
-        (DFTL, TLLLP),
-        relative(mean_read, TLLLP, DFTL),
+        (domain.DFTL, domain.TLLLP),
+        relative(mean_read, domain.TLLLP, domain.DFTL),
         Region(high=EFFECT),
     ),
     Question(
         "ncq-writes",
         "The NCQ-aware buffer leads to no more write amplification than LRU of the same bytes",
         "no more",
-        (LRU, NCQ),
-        relative(wa, NCQ, LRU),
+        (domain.LRU, domain.NCQ),
+        relative(wa, domain.NCQ, domain.LRU),
         Region(high=EFFECT),
         ("arrivals",),
     ),
@@ -196,8 +176,8 @@ QUESTIONS = (
         "ncq-hits",
         "The NCQ-aware buffer has a point more of hits than LRU of the same bytes",
         "+1 point",
-        (LRU, NCQ),
-        difference(lambda point: point.buffer_hits or 0.0, NCQ, LRU),
+        (domain.LRU, domain.NCQ),
+        difference(lambda point: point.buffer_hits or 0.0, domain.NCQ, domain.LRU),
         Region(low=POINT),
         ("arrivals",),
         in_points,
@@ -206,8 +186,8 @@ QUESTIONS = (
         "shrd-map",
         "SHRD halves the map traffic of the same map cache",
         "\N{MINUS SIGN}50%",
-        (PAGES, SHRD_CACHED),
-        relative(lambda point: point.map_traffic, SHRD_CACHED, PAGES),
+        (domain.PAGES, domain.SHRD_CACHED),
+        relative(lambda point: point.map_traffic, domain.SHRD_CACHED, domain.PAGES),
         Region(high=-HALF),
         ("arrivals",),
     ),
@@ -215,15 +195,15 @@ QUESTIONS = (
         "shrd-reads",
         "SHRD with a cached map answers reads within 10% of the whole map in memory, on average",
         "+10%",
-        (BASE, SHRD_CACHED),
-        relative(mean_read, SHRD_CACHED, BASE),
+        (domain.BASE, domain.SHRD_CACHED),
+        relative(mean_read, domain.SHRD_CACHED, domain.BASE),
         Region(high=NEAR),
     ),
     Question(
         "sum",
         "What two mechanisms do together is what each does alone: within 5% for every pair",
         "\N{PLUS-MINUS SIGN}5%",
-        (BASE, *_SINGLES, *(pair.key for pair in PAIRS)),
+        (domain.BASE, *_SINGLES, *(pair.key for pair in domain.PAIRS)),
         interactions,
         Region(-WORTH, WORTH),
     ),
@@ -231,17 +211,16 @@ QUESTIONS = (
 
 
 def claims_of(families: Sequence[str]) -> Iterator[Claim[Point]]:
-    """Yields each question for each of the available families of workloads."""
     for question in QUESTIONS:
         for family in families:
             yield _claim(question, family)
 
 
-WHERE = {SYNTHETIC: "synthetic loads", RECORDED: "traces"}
+WHERE = {domain.SYNTHETIC: "synthetic loads", domain.RECORDED: "traces"}
 
 
 def _claim(question: Question, family: str) -> Claim[Point]:
-    axis, work = BY_WORKLOAD[family], ANY[family]
+    axis, work = domain.BY_WORKLOAD[family], domain.ANY[family]
 
     def measure(at: At[Point]) -> Values:
         values = question.value(at, work)
@@ -261,7 +240,6 @@ def _claim(question: Question, family: str) -> Claim[Point]:
 
 
 def worst_of_all(judged: Sequence[Judged[Point]]) -> Numbers:
-    """Returns the verdicts if the worst workload of a family decided for the whole family."""
     rows: list[Row] = []
     for claim, measured in judged:
         family, *others = claim.axes
@@ -279,10 +257,6 @@ def worst_of_all(judged: Sequence[Judged[Point]]) -> Numbers:
         caption="Each question is asked on each workload. In the last column a point is as it is "
         "on the workload that is farthest from what is asked.",
         rows=rows,
-        columns=[
-            Column("claim", "claim"),
-            Column("each workload", "each"),
-            Column("all workloads", "all"),
-        ],
+        columns=columns_of(claim="claim", each="each workload", all="all workloads"),
         brief=False,
     )

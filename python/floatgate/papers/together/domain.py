@@ -117,11 +117,7 @@ TLLLP, ASA, ETI, NCQ, SHRD = "tlllp", "asa", "eti", "ncq", "shrd"
 BELADY_MAP, ORACLE, BELADY_BUFFER = "belady-map", "oracle", "belady-buffer"
 SHRD_CACHED, SPARE_28 = "shrd+page_cache", "spare-28"
 
-_BUFFER = {
-    "buffer.capacity": f"{BUFFER}B",
-    "buffer.block_pages": "32",
-    "queue.dispatch": "serial",
-}
+_BUFFER = {"buffer.capacity": f"{BUFFER}B", "buffer.block_pages": "32", "queue.dispatch": "serial"}
 """Commands are served one after the other, so they wait in the drive's queue, where the NCQ-aware
 buffer sees them. Its rivals have this setting, too."""
 
@@ -171,8 +167,6 @@ REFERENCES = (
 
 @dataclass(frozen=True)
 class Refused:
-    """Two schemes that cannot share a drive, and the reason."""
-
     first: str
     second: str
     reason: str
@@ -210,7 +204,6 @@ LINES = (
 )
 LABELS = {line.key: line.label for line in LINES}
 BOUNDS = tuple(BOUND_SETS)
-"""Lines that know the future, as no real drive does."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +230,6 @@ SYNTHETICS = (
     Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1"),
     Synthetic(ZIPF, "zipf:theta=0.99"),
 )
-"""No skew, the usual hot and cold load, and the usual skew of key-value benchmarks (YCSB's)."""
 
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
 """Name in a question for the workload that the family's axis chooses."""
@@ -261,6 +253,6 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 
 def _played(family: str, workloads: Sequence[Workload]) -> Axis:
-    axis, known = BY_WORKLOAD[family], [work for work in workloads if work.family == family]
-    choices = tuple(Choice(work.name, workloads={ANY[family]: work.name}) for work in known)
+    axis, played = BY_WORKLOAD[family], [work for work in workloads if work.family == family]
+    choices = tuple(Choice(work.name, workloads={ANY[family]: work.name}) for work in played)
     return Axis(axis, f"the {axis}", choices, WHY_THESE[family])

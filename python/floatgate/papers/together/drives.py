@@ -1,9 +1,8 @@
 """Compares placements with measured Zipf runs of real drives: ours against SSD-iq's.
 
-For one drive the write amplification under Zipf is known. For four others only host rates are
-known. How much slower they serve Zipf than uniform writes stands for how much more they write; the
-data's own page warns that a rate depends on more than that. docs/trust.md describes the drive and
-earlier attempts.
+For one drive the write amplification under Zipf is known, for four others only host rates. How much
+slower they serve Zipf than uniform writes stands for how much more they write; the data's own page
+warns that a rate depends on more than that. docs/trust.md describes the drive and earlier attempts.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -20,17 +19,9 @@ from typing import TYPE_CHECKING
 from floatgate.calibrate.measured import STEADY_SHARE, read_wa
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
-from floatgate.papers.kit.exhibits import Column, Numbers, Row
-from floatgate.papers.kit.experiment import (
-    FULL_SEEDS,
-    QUICK_SEEDS,
-    Axis,
-    Choice,
-    Experiment,
-    Line,
-    Run,
-    Workload,
-)
+from floatgate.papers.kit.exhibits import Column, Numbers, Row, columns_of
+from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.kit.reproduce import runs_at
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Estimate, Region, farthest
 from floatgate.results.values import fixed
 
@@ -48,18 +39,14 @@ than cleaning of large units: uniform writes are 8 % below the measurement with 
 with 128."""
 PAGE = 4096
 VOLUMES = 4
-"""Volumes written in the measured runs."""
 SAME = 0.025
 """A run is explained within this relative error. Two runs of the measured drive with equal uniform
 writes end 2.5 % apart, and no model can be nearer to the drive than the drive is to itself."""
 REGION = Region(-SAME, SAME)
 
-VICTIMS = (
-    *("greedy", "cost_benefit"),
-    *("fifo", "windowed", "d_choices", "random", "lfs_cost_benefit", "cat"),
-)
-QUICK_VICTIMS = VICTIMS[:2]
+QUICK_VICTIMS = ("greedy", "cost_benefit")
 """The best policy for uniform writes, and the usual policy that uses age."""
+VICTIMS = (*QUICK_VICTIMS, *("fifo", "windowed", "d_choices", "random", "lfs_cost_benefit", "cat"))
 
 PLACEMENTS = (
     *("single", "eti", "mbf", "mhf", "direct", "length", "lru_lists", "wdac"),
@@ -70,7 +57,6 @@ PLACEMENTS = (
 MEASURED = "measured drives"
 THETAS = (0.2, 0.4, 0.6, 0.8, 1.0)
 THETA = 0.8
-"""Skew of the run with known write amplification."""
 DOUBTED = {("m0", 0.8), ("m0", 1.0)}
 """Runs in which requests to one page queue. The data's page states that their rates depend on more
 than write amplification. The runs were excluded before any simulation; they are shown but not
@@ -94,9 +80,9 @@ def span_pages(spare: float) -> int:
     return round(UNITS * UNIT_PAGES * (1 - spare))
 
 
-SPARES = {"16.653%": 0.16653}
-"""Fitted only to the uniform run of the drive (docs/trust.md)."""
 FITTED = "16.653%"
+SPARES = {FITTED: 0.16653}
+"""Fitted only to the uniform run of the drive (docs/trust.md)."""
 
 AXES = (
     Axis(
@@ -132,29 +118,27 @@ def key_of(placement: str, victim: str) -> str:
     return f"{placement}/{victim}"
 
 
-POLICIES = tuple(product(PLACEMENTS, VICTIMS))
 LINES = tuple(
     Line(
         key_of(placement, victim),
         f"{placement}, {victim}",
         {"placement.scheme": placement, "cleaning.victim": victim},
     )
-    for placement, victim in POLICIES
+    for placement, victim in product(PLACEMENTS, VICTIMS)
 )
 LABELS = {line.key: line.label for line in LINES}
 NAMES = [*LABELS, *(work.name for work in WORKLOADS)]
 EXPERIMENT = Experiment(DEVICE, AXES, WORKLOADS, LINES, {name: name for name in NAMES})
 
 
-def runs(full: bool) -> Iterator[Run]:
-    """Yields every policy on every load. A quick reproduction has two victim policies, and 0.8 as
+def runs(full: bool) -> Iterable[Run]:
+    """Returns every policy on every load. A quick reproduction has two victim policies, and 0.8 as
     the only skew."""
-    [place] = EXPERIMENT.places((), True)
-    seeds = range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-    for work, (placement, victim), seed in product(WORKLOADS, POLICIES, seeds):
-        always = work.name in (UNIFORM, zipf_name(THETA))
-        if full or (always and victim in QUICK_VICTIMS):
-            yield EXPERIMENT.run_of(place, work.name, key_of(placement, victim), seed)
+    quick = [work for work in WORKLOADS if work.name in (UNIFORM, zipf_name(THETA))]
+    victims = VICTIMS if full else QUICK_VICTIMS
+    lines = [key_of(placement, victim) for placement, victim in product(PLACEMENTS, victims)]
+    places = EXPERIMENT.places((), True)
+    return runs_at(EXPERIMENT, WORKLOADS if full else quick, places, lines, full)
 
 
 def steady(result: Result) -> float:
@@ -165,8 +149,6 @@ def steady(result: Result) -> float:
 
 @dataclass(frozen=True)
 class Measurements:
-    """Measurements of the real drives."""
-
     zipf: float
     """Write amplification over base."""
     uniform: float
@@ -181,54 +163,59 @@ def find_measurements(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> Me
     start, rates = folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"
     if not (start.is_file() and rates.is_file()):
         return None
-    known = {run.name: run.steady(run.wa) for run in read_wa(start)}
+    waste = {run.name: run.steady(run.wa) for run in read_wa(start)}
     ratios: dict[str, dict[float, float]] = {}
     with rates.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["pattern"] == "zipf" and row["uniform_over_this"]:
                 theta = float(row["detail"].removeprefix("theta="))
                 ratios.setdefault(row["drive"], {})[theta] = float(row["uniform_over_this"])
-    return Measurements(known["i1-seq-zipf"], known["i1-seq-uniform"], ratios)
+    return Measurements(waste["i1-seq-zipf"], waste["i1-seq-uniform"], ratios)
 
 
-Found = Mapping[tuple[str, str], Sequence[float]]
+Steady = Mapping[tuple[str, str], Sequence[float]]
 """Steady write amplification by workload and line, one number per seed."""
+Errors = Mapping[str, Estimate | None]
+"""Error of a policy by measurement. None where the policy was not run for the measurement."""
 
 
 def by_seed(steadies: Mapping[Run, float]) -> dict[tuple[str, str], list[float]]:
-    found: dict[tuple[str, str], list[float]] = {}
+    values: dict[tuple[str, str], list[float]] = {}
     for run, value in sorted(steadies.items(), key=lambda item: item[0].seed):
-        found.setdefault((run.workload, run.line), []).append(value)
-    return found
+        values.setdefault((run.workload, run.line), []).append(value)
+    return values
 
 
-def errors(found: Found, truth: Measurements, line: str) -> tuple[Estimate, Estimate] | None:
-    """Returns the relative errors of Zipf 0.8 and of uniform writes, if both were run."""
-    both = [found.get((name, line)) for name in (zipf_name(THETA), UNIFORM)]
-    if None in both:
-        return None
-    zipf, uniform = (
-        Estimate.of([value / true - 1 for value in values or ()], True)
-        for values, true in zip(both, (truth.zipf, truth.uniform), strict=True)
-    )
-    return zipf, uniform
+ON_ZIPF, ON_UNIFORM = f"Zipf {THETA:g}", "uniform"
 
 
-def case_of(zipf: Estimate, uniform: Estimate) -> str:
-    """Returns whether a policy explains both runs of the drive, as the case of a claim at a
-    point."""
-    return farthest(map(REGION.case, (zipf, uniform)))
+def errors(steady: Steady, truth: Measurements) -> dict[str, Errors]:
+    """Returns the errors of each policy that was run on Zipf 0.8 and on uniform writes: relative
+    errors for these two, and the distance to the rates of each drive."""
+    policies: dict[str, Errors] = {}
+    for line in LABELS:
+        zipf, uniform = steady.get((zipf_name(THETA), line)), steady.get((UNIFORM, line))
+        if zipf is not None and uniform is not None:
+            policies[line] = {
+                ON_ZIPF: Estimate.of([value / truth.zipf - 1 for value in zipf], True),
+                ON_UNIFORM: Estimate.of([value / truth.uniform - 1 for value in uniform], True),
+                **{_rates(d): distance(steady, r, d, line) for d, r in truth.ratios.items()},
+            }
+    return policies
 
 
-EXPLAINS = {AS_CLAIMED: "yes", STRADDLES: "open", LESS: "no"}
+def _rates(drive: str) -> str:
+    return f"rates of {drive}"
 
 
-def distance(found: Found, ratios: Mapping[float, float], drive: str, line: str) -> Estimate | None:
+def distance(
+    steady: Steady, ratios: Mapping[float, float], drive: str, line: str
+) -> Estimate | None:
     """Returns the root mean square of log(our rise under skew / the rise of the drive's rates),
     over the skews that are not in doubt."""
-    uniform = found.get((UNIFORM, line))
+    uniform = steady.get((UNIFORM, line))
     judged = [theta for theta in ratios if (drive, theta) not in DOUBTED]
-    ours = [found.get((zipf_name(theta), line)) for theta in judged]
+    ours = [steady.get((zipf_name(theta), line)) for theta in judged]
     if uniform is None or None in ours:
         return None
     values = []
@@ -241,28 +228,24 @@ def distance(found: Found, ratios: Mapping[float, float], drive: str, line: str)
     return Estimate.of(values, True)
 
 
-def measured_table(found: Found, truth: Measurements) -> Numbers:
+EXPLAINS = {AS_CLAIMED: "yes", STRADDLES: "open", LESS: "no"}
+
+
+def measured_table(steady: Steady, truth: Measurements) -> Numbers:
     """Compares every policy with the drive, the nearest to Zipf 0.8 first."""
-    told: list[tuple[float, Row]] = []
-    for line, label in LABELS.items():
-        if both := errors(found, truth, line):
-            wa = Estimate.of(found[zipf_name(THETA), line], True)
-            row: Row = {
-                "policy": label,
-                "wa": f"{fixed(wa.mean, 3)} ± {fixed(wa.half, 3)}",
-                "zipf": said(both[0]),
-                "uniform": said(both[1]),
-                "case": EXPLAINS[case_of(*both)],
-            }
-            told.append((abs(both[0].mean), row))
-    titles = {
-        "policy": "Placement, victim",
-        "wa": f"Zipf {THETA:g}",
-        "zipf": "Against measured",
-        "uniform": "Uniform, against measured",
-        "case": f"Both within {SAME:.1%}",
-    }
-    near, chance, of = by_chance(found, truth)
+    rows: list[tuple[float, Row]] = []
+    for line, offs in errors(steady, truth).items():
+        zipf, uniform = both = _of_one_drive(offs)
+        wa = Estimate.of(steady[zipf_name(THETA), line], True)
+        row: Row = {
+            "policy": LABELS[line],
+            "wa": f"{fixed(wa.mean, 3)} ± {fixed(wa.half, 3)}",
+            "zipf": said(zipf),
+            "uniform": said(uniform),
+            "case": EXPLAINS[farthest(map(REGION.case, both))],
+        }
+        rows.append((abs(zipf.mean), row))
+    near, chance, of = by_chance(steady, truth)
     return Numbers(
         key="measured-p5520",
         title="Policies against a measured Zipf run, and how many would meet it by chance",
@@ -274,12 +257,23 @@ def measured_table(found: Found, truth: Measurements) -> Numbers:
             f"spread evenly over what all have, {chance:.1f} would be: one that explains it may "
             "do so by chance."
         ),
-        rows=[row for _, row in sorted(told, key=lambda one: one[0])],
-        columns=[Column(title, key) for key, title in titles.items()],
+        rows=[row for _, row in sorted(rows, key=lambda one: one[0])],
+        columns=[
+            Column("Placement, victim", "policy"),
+            Column(ON_ZIPF, "wa"),
+            *columns_of(zipf="Against measured", uniform="Uniform, against measured"),
+            Column(f"Both within {SAME:.1%}", "case"),
+        ],
     )
 
 
-def rates_table(found: Found, truth: Measurements) -> Numbers:
+def _of_one_drive(offs: Errors) -> tuple[Estimate, Estimate]:
+    zipf, uniform = offs[ON_ZIPF], offs[ON_UNIFORM]
+    assert zipf is not None and uniform is not None, "a policy without both has no errors"
+    return zipf, uniform
+
+
+def rates_table(steady: Steady, truth: Measurements) -> Numbers:
     """Compares every policy's rise under skew with the slowdown of four drives. The drives come
     first. Without rows if no policy was run for all skews, as --full does."""
     drives: list[Row] = [
@@ -288,17 +282,17 @@ def rates_table(found: Found, truth: Measurements) -> Numbers:
         for drive, ratios in truth.ratios.items()
     ]
     rows: list[Row] = []
-    for line, label in LABELS.items():
-        uniform = found.get((UNIFORM, line))
-        every = [found.get((zipf_name(theta), line)) for theta in THETAS]
-        if uniform is None or None in every:
+    for line, offs in errors(steady, truth).items():
+        uniform = steady[UNIFORM, line]
+        zipf = {theta: steady.get((zipf_name(theta), line)) for theta in THETAS}
+        if None in zipf.values():
             continue
-        row: Row = {"policy": label}
-        for theta, values in zip(THETAS, every, strict=True):
+        row: Row = {"policy": LABELS[line]}
+        for theta, values in zipf.items():
             pairs = zip(values or (), uniform, strict=True)
             row[f"{theta:g}"] = fixed(sum(a / b for a, b in pairs) / len(uniform), 3)
-        for drive, ratios in truth.ratios.items():
-            off = distance(found, ratios, drive, line)
+        for drive in truth.ratios:
+            off = offs[_rates(drive)]
             row[drive] = None if off is None else f"{off.mean:.1%} ± {off.half:.1%}"
         rows.append(row)
     return Numbers(
@@ -320,62 +314,62 @@ def rates_table(found: Found, truth: Measurements) -> Numbers:
 
 
 def said(error: Estimate) -> str:
-    """Formats a relative error with its interval."""
     return f"{change(error.mean)} ± {error.half:.1%}"
 
 
-def by_chance(found: Found, truth: Measurements) -> tuple[int, float, int]:
+def by_chance(steady: Steady, truth: Measurements) -> tuple[int, float, int]:
     """Returns three numbers: the policies whose means come within `SAME` of the measured Zipf run,
     the number expected if the policies were spread evenly over their range, and the number of
     policies. Policies that know the future are excluded, because no drive knows it and their
     numbers are far from all others."""
-    drives = [line for line in LABELS if line.partition("/")[0] != ORACLE]
-    offs = [both[0].mean for line in drives if (both := errors(found, truth, line))]
+    offs = [
+        _of_one_drive(offs)[0].mean
+        for line, offs in errors(steady, truth).items()
+        if line.partition("/")[0] != ORACLE
+    ]
     share = min(1.0, 2 * SAME / (max(offs) - min(offs))) if len(set(offs)) > 1 else 1.0
     return sum(abs(off) <= SAME for off in offs), share * len(offs), len(offs)
 
 
-def judged(found: Found, truth: Measurements | None) -> list[AnyClaim]:
+def judged(steady: Steady, truth: Measurements | None) -> list[AnyClaim]:
     one = "One policy explains two runs of a drive, uniform and Zipf, and the rates of four others"
     single = "No separation explains the two runs of that drive, with some victim"
-    alone = [line for line in LABELS if line.partition("/")[0] == "single"]
+    of_all = errors(steady, truth) if truth else {}
+    alone = {
+        line: {name: offs[name] for name in (ON_ZIPF, ON_UNIFORM)}
+        for line, offs in of_all.items()
+        if line.partition("/")[0] == "single"
+    }
     origin = own("on measured drives", f"within {SAME:.1%}")
     return [
-        (Statement("measured-one", one, origin), _best(found, truth, list(LABELS), rates=True)),
-        (Statement("measured-single", single, origin), _best(found, truth, alone, rates=False)),
+        (Statement("measured-one", one, origin), _best(of_all)),
+        (Statement("measured-single", single, origin), _best(alone)),
     ]
 
-
-UNKNOWN = Measured(why="it takes the measurements of drives")
 
 Off = tuple[str, Estimate]
 """Name of a measurement, and the error of a policy there."""
 
 
-def _best(
-    found: Found, truth: Measurements | None, lines: Sequence[str], *, rates: bool
-) -> Measured:
+def _best(policies: Mapping[str, Errors]) -> Measured:
     """Judges whether one of the policies is near enough to all measurements. The largest error
     decides for a policy, and the best policy decides for all. A policy without a known failure that
     was not run for all measurements decides nothing."""
-    farthest_of: dict[str, Off] = {}
-    unknown = 0
-    for line in lines if truth else ():
-        offs = _offs(found, truth, line, rates) if truth else {}
-        known = [(name, off) for name, off in offs.items() if off is not None]
-        if known:
-            worst = min(known, key=_rank)
-            whole = len(known) == len(offs) or REGION.case(worst[1]) == LESS
-            unknown += not whole
-            farthest_of |= {line: worst} if whole else {}
-    if not (farthest_of or unknown):
-        return UNKNOWN
-    cases = [{"case": REGION.case(off), "rejected": None} for _, off in farthest_of.values()]
-    counts = Counts.of(cases)
+    largest: dict[str, Off] = {}
+    for line, offs in policies.items():
+        worst = min(((name, off) for name, off in offs.items() if off), key=_rank)
+        if None not in offs.values() or REGION.case(worst[1]) == LESS:
+            largest[line] = worst
+    if not policies:
+        return Measured(why="it takes the measurements of drives")
+    counts = Counts.of(
+        [{"case": REGION.case(off), "rejected": None} for _, off in largest.values()]
+    )
+    unknown = len(policies) - len(largest)
     if unknown and not counts.as_claimed:
         return Measured(why=f"{unknown} policies were not run at other skews, which --full has")
-    line = max(farthest_of, key=lambda line: _rank(farthest_of[line]))
-    name, off = farthest_of[line]
+    line = max(largest, key=lambda line: _rank(largest[line]))
+    name, off = largest[line]
     case = REGION.case(off)
     row: Row = {
         "of": f"{LABELS[line]}: {name}",
@@ -394,15 +388,3 @@ def _best(
 
 def _rank(off: Off) -> tuple[int, float]:
     return REGION.rank(off[1])
-
-
-def _offs(found: Found, truth: Measurements, line: str, rates: bool) -> dict[str, Estimate | None]:
-    """Returns the error of a policy for each measurement, or None if the policy was not run for
-    it."""
-    both = errors(found, truth, line)
-    if both is None:
-        return {}
-    offs: dict[str, Estimate | None] = {f"Zipf {THETA:g}": both[0], "uniform": both[1]}
-    if rates:
-        offs |= {f"rates of {d}": distance(found, r, d, line) for d, r in truth.ratios.items()}
-    return offs

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 
 from floatgate.papers.kit.claims import Judged, change, in_points
-from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row
-from floatgate.papers.kit.numbers import points_at, spread
+from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row, columns_of
+from floatgate.papers.kit.numbers import (
+    by_line,
+    cross_table,
+    mean_row,
+    plus_minus,
+    points_at,
+    spread,
+)
 from floatgate.papers.kit.verdicts import (
     AS_CLAIMED,
     LESS,
@@ -26,7 +34,10 @@ from .traces import Excerpt
 
 DEFAULTS = {"spare": "15%", "arrivals": "own times"}
 
-METRICS = ("write_amplification", "read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us")
+METRICS: Mapping[str, Callable[[float], str]] = {
+    "write_amplification": lambda value: fixed(value, 3),
+    **dict.fromkeys(("read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us"), measured),
+}
 MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memory_bytes")
 WEIGHED = ("memory_bytes", "write_amplification", "read_p99_us")
 """Numbers that count in the comparison; less is better. Writes are acknowledged from protected
@@ -36,14 +47,20 @@ FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
 """Standing of a line among lines that can be built with an equal amount of flash."""
 
 
-def figures(points: Sequence[Point], known: Sequence[Excerpt]) -> list[Exhibit]:
+def figures(points: Sequence[Point], excerpts: Sequence[Excerpt]) -> list[Exhibit]:
     middle = at_defaults(points)
     rows = weigh(summary(middle), middle)
-    found: list[Exhibit] = [_everything(rows), _front(rows)]
-    found += [_scatter(rows, *one) for one in SCATTERS]
-    found += [_by_spare(points), _prefetch(middle), _interactions(middle)]
-    found += [_refusals(), _excerpts(known)]
-    return [exhibit for exhibit in found if exhibit.rows]
+    exhibits: list[Exhibit] = [
+        _everything(rows),
+        _front(rows),
+        *(_scatter(rows, *one) for one in SCATTERS),
+        _by_spare(points),
+        _prefetch(middle),
+        _interactions(middle),
+        _refusals(),
+        _excerpts(excerpts),
+    ]
+    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
@@ -54,22 +71,20 @@ def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
 
 def summary(points: Iterable[Point]) -> list[Row]:
     """Returns means over seeds by workload and line, each with half its interval as `NAME_half`."""
-    by_run: dict[tuple[str, str], list[Point]] = {}
-    for point in points:
-        by_run.setdefault((point.trace, point.line), []).append(point)
     return [
-        {"trace": trace, "line": line, **_means(runs)} for (trace, line), runs in by_run.items()
+        {"trace": trace, "line": line, **_means(list(seeds.values()))}
+        for (trace, line), seeds in by_line(points).items()
     ]
 
 
 def _means(runs: Sequence[Point]) -> Row:
-    found: Row = {}
+    means: Row = {}
     for name in (*METRICS, *MEMORIES, "utilization"):
         values = [getattr(point, name) for point in runs]
         if None not in values:
             mean, half = mean_and_half_width(values)
-            found |= {name: mean, f"{name}_half": half}
-    return found
+            means |= {name: mean, f"{name}_half": half}
+    return means
 
 
 def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
@@ -77,22 +92,21 @@ def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
     flash. A line is on the front if no other line beats it, beaten if one surely does, and unclear
     if one may. Lines that cannot be built have no standing. `by` names the lines that beat it or
     may beat it."""
-    seeds: dict[tuple[str, str], dict[int, Point]] = {}
-    for point in points:
-        if can_be_built(point):
-            seeds.setdefault((point.trace, point.line), {})[point.seed] = point
-    found = []
-    for row in rows:
-        own = seeds.get((row["trace"], row["line"]))
-        if own is None:
-            found.append(row | {FRONT: None, "by": ""})
-            continue
-        rivals = {line: runs for (trace, line), runs in seeds.items() if trace == row["trace"]}
-        cases = {line: beats(runs, own) for line, runs in rivals.items() if line != row["line"]}
-        worst = max(cases.values(), key=RANK.__getitem__, default=LESS)
-        by = [LABELS[line] for line, case in cases.items() if case == worst != LESS]
-        found.append(row | {FRONT: STANDING[worst], "by": ", ".join(by)})
-    return found
+    drives = by_line(filter(can_be_built, points))
+    return [row | _standing(row["trace"], row["line"], drives) for row in rows]
+
+
+def _standing(trace: str, line: str, drives: Mapping[tuple[str, str], Mapping[int, Point]]) -> Row:
+    if (trace, line) not in drives:
+        return {FRONT: None, "by": ""}
+    cases = {
+        rival: beats(runs, drives[trace, line])
+        for (played, rival), runs in drives.items()
+        if played == trace and rival != line
+    }
+    worst = max(cases.values(), key=RANK.__getitem__, default=LESS)
+    by = [LABELS[rival] for rival, case in cases.items() if case == worst != LESS]
+    return {FRONT: STANDING[worst], "by": ", ".join(by)}
 
 
 STANDING = {AS_CLAIMED: BEATEN, STRADDLES: UNCLEAR, LESS: FRONT}
@@ -102,8 +116,8 @@ STANDING = {AS_CLAIMED: BEATEN, STRADDLES: UNCLEAR, LESS: FRONT}
 def can_be_built(point: Point) -> bool:
     """Returns whether the line is a drive of equal flash, without knowledge of the future, with all
     three numbers."""
-    known = all(getattr(point, name) is not None for name in WEIGHED)
-    return known and point.line not in (*BOUNDS, SPARE_28)
+    complete = all(getattr(point, name) is not None for name in WEIGHED)
+    return complete and point.line not in (*BOUNDS, SPARE_28)
 
 
 def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
@@ -125,7 +139,9 @@ def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
 def _everything(rows: Sequence[Row]) -> Numbers:
     table = [row | {"line": LABELS[row["line"]]} for row in rows]
     for row in table:
-        row |= {f"{name}_text": _with_half(row, name) for name in METRICS}
+        for name, text in METRICS.items():
+            mean, half = row.get(name), row.get(f"{name}_half")
+            row[f"{name}_text"] = None if mean is None else plus_minus(mean, half, text)
     return Numbers(
         key="lines",
         title="What each line costs and gives",
@@ -138,16 +154,11 @@ def _everything(rows: Sequence[Row]) -> Numbers:
         columns=[
             Column("Workload", "trace"),
             Column("Line", "line"),
-            Column("Write amplification", f"{METRICS[0]}_text"),
-            Column("Read mean, µs", f"{METRICS[1]}_text"),
-            Column("Read p99, µs", f"{METRICS[2]}_text"),
-            Column("Write mean, µs", f"{METRICS[3]}_text"),
-            Column("Write p99, µs", f"{METRICS[4]}_text"),
-            Column("Map", "map_bytes", size),
-            Column("Placement", "placement_bytes", size),
-            Column("Buffer", "buffer_bytes", size),
-            Column("Host", "host_bytes", size),
-            Column("Memory", "memory_bytes", size),
+            Column("Write amplification", "write_amplification_text"),
+            *columns_of(read_mean_us_text="Read mean, µs", read_p99_us_text="Read p99, µs"),
+            *columns_of(write_mean_us_text="Write mean, µs", write_p99_us_text="Write p99, µs"),
+            *columns_of(size, map_bytes="Map", placement_bytes="Placement", buffer_bytes="Buffer"),
+            *columns_of(size, host_bytes="Host", memory_bytes="Memory"),
             Column("Utilization", "utilization", percent),
             Column("Among drives", FRONT),
         ],
@@ -155,22 +166,12 @@ def _everything(rows: Sequence[Row]) -> Numbers:
     )
 
 
-def _with_half(row: Row, name: str) -> str | None:
-    if name not in row:
-        return None
-    text: Callable[[float], str] = (
-        (lambda value: fixed(value, 3)) if name == METRICS[0] else measured
-    )
-    half = row[f"{name}_half"]
-    return text(row[name]) + (f" ± {text(half)}" if half else "")
-
-
 def _front(rows: Sequence[Row]) -> Numbers:
     traces = list(dict.fromkeys(row["trace"] for row in rows))
-    known = {(row["trace"], row["line"]): row[FRONT] for row in rows if row[FRONT]}
+    standings = {(row["trace"], row["line"]): row[FRONT] for row in rows if row[FRONT]}
     table = []
-    for line in dict.fromkeys(line for _, line in known):
-        marks = {trace: known.get((trace, line)) for trace in traces}
+    for line in dict.fromkeys(line for _, line in standings):
+        marks = {trace: standings.get((trace, line)) for trace in traces}
         on = sum(mark == FRONT for mark in marks.values())
         table.append({"line": LABELS[line], "on": on, **marks})
     return Numbers(
@@ -235,10 +236,11 @@ PLACED = (BASE, ASA, ETI)
 
 def _by_spare(points: Sequence[Point]) -> Bars:
     rows = [
-        {"line": row["line"], "at": f"{row['trace']}, {spare}", **_named(row)}
+        {"line": line, "at": f"{trace}, {spare}"}
+        | mean_row(point.write_amplification for point in seeds.values())
         for spare in SPARES
-        for row in summary(at_defaults(points, spare=spare))
-        if row["line"] in PLACED
+        for (trace, line), seeds in by_line(at_defaults(points, spare=spare)).items()
+        if line in PLACED
     ]
     return Bars(
         key="spares",
@@ -252,19 +254,15 @@ def _by_spare(points: Sequence[Point]) -> Bars:
     )
 
 
-def _named(row: Row) -> Row:
-    return {"value": row["write_amplification"], "half": row["write_amplification_half"]}
-
-
 def _prefetch(points: Sequence[Point]) -> Numbers:
     """Shows whether prefetching pays where reads miss: TLLLP's change, by DFTL's misses."""
-    known = {(p.trace, p.line, p.seed): p for p in points}
-    rows: dict[str, list[tuple[Point, Point]]] = {}
-    for (trace, line, seed), point in known.items():
-        if line == TLLLP and (base := known.get((trace, DFTL, seed))):
-            rows.setdefault(trace, []).append((point, base))
+    lines = by_line(points)
     table: list[Row] = []
-    for trace, pairs in rows.items():
+    for (trace, line), seeds in lines.items():
+        dftl = lines.get((trace, DFTL), {})
+        pairs = [(point, dftl[seed]) for seed, point in seeds.items() if seed in dftl]
+        if line != TLLLP or not pairs:
+            continue
         row: Row = {"trace": trace}
         row["misses"] = spread([1 - base.map_hits for _, base in pairs], percent)
         row["hits"] = spread([our.map_hits - base.map_hits for our, base in pairs], in_points)
@@ -279,46 +277,38 @@ def _prefetch(points: Sequence[Point]) -> Numbers:
         caption="TLLLP against DFTL with the same bytes of cache, paired by seed; 95% intervals.",
         rows=table,
         columns=[
-            Column("Workload", "trace"),
-            Column("DFTL misses", "misses"),
-            Column("Hits", "hits"),
-            Column("Read mean", "read_mean_us"),
+            *columns_of(
+                trace="Workload", misses="DFTL misses", hits="Hits", read_mean_us="Read mean"
+            ),
             Column("Write amplification", "write_amplification"),
         ],
     )
 
 
 def _interactions(points: Sequence[Point]) -> Numbers:
-    """Returns each pair's write amplification over the product of its parts' factors, by
-    workload."""
-    known = {(p.trace, p.line, p.seed): p.write_amplification for p in points}
-    runs = [(trace, seed) for trace, line, seed in known if line == BASE]
-    table: list[Row] = []
-    for pair in PAIRS:
-        values: dict[str, list[float]] = {}
-        for trace, seed in runs:
-            four = [known.get((trace, key, seed)) for key in (BASE, *pair.key.split("+"), pair.key)]
-            whole = [one for one in four if one is not None]
-            if len(whole) == len(four):
-                values.setdefault(trace, []).append(interaction(*whole))
-        if values:
-            cells = {trace: spread(found, change) for trace, found in values.items()}
-            table.append({"pair": pair.label, **cells})
-    traces = dict.fromkeys(trace for row in table for trace in row if trace != "pair")
-    return Numbers(
-        key="interactions",
-        title="What a pair has beyond its parts",
-        caption=(
-            "Write amplification over the product of what each does to the baseline alone: 0 where "
-            "they do not meet, below it where they help each other. Paired by seed; 95% intervals."
-        ),
-        rows=table,
-        columns=[Column("Pair", "pair"), *(Column(trace, trace) for trace in traces)],
+    lines = by_line(points)
+    cells = {}
+    for pair, trace in product(PAIRS, dict.fromkeys(trace for trace, _ in lines)):
+        four = [lines.get((trace, key), {}) for key in (BASE, *pair.key.split("+"), pair.key)]
+        if values := [
+            interaction(*(runs[seed].write_amplification for runs in four))
+            for seed in four[0]
+            if all(seed in runs for runs in four)
+        ]:
+            cells[pair.key, trace] = spread(values, change)
+    return cross_table(
+        "interactions",
+        "What a pair has beyond its parts",
+        "Write amplification over the product of what each does to the baseline alone: 0 where "
+        "they do not meet, below it where they help each other. Paired by seed; 95% intervals.",
+        cells,
+        {pair.key: pair.label for pair in PAIRS},
+        {trace: trace for _, trace in cells},
+        Column("Pair", "pair"),
     )
 
 
 def first_volume(counted: Sequence[Judged[Point]], left_out: Sequence[Judged[Point]]) -> Numbers:
-    """Returns verdicts with the first volume and without it, for the claims that depend on it."""
     rows = [
         {
             "claim": f"{claim.text} ({claim.origin.where})",
@@ -340,10 +330,9 @@ def first_volume(counted: Sequence[Judged[Point]], left_out: Sequence[Judged[Poi
         ),
         rows=rows,
         columns=[
-            Column("Claim", "claim"),
-            Column("Ours", "ours"),
-            Column("Without the first volume", "later"),
-            Column("Verdict", "verdict"),
+            *columns_of(
+                claim="Claim", ours="Ours", later="Without the first volume", verdict="Verdict"
+            ),
             Column("Without the first volume", "moved"),
         ],
         brief=False,
@@ -364,7 +353,7 @@ def _refusals() -> Numbers:
     )
 
 
-def _excerpts(known: Sequence[Excerpt]) -> Numbers:
+def _excerpts(excerpts: Sequence[Excerpt]) -> Numbers:
     return Numbers(
         key="traces",
         title="Traces: the unfiltered list",
@@ -380,11 +369,10 @@ def _excerpts(known: Sequence[Excerpt]) -> Numbers:
                 "overwrites": one.overwrites,
                 "why": one.why_not or ("played" if one.is_played(False) else "played with --full"),
             }
-            for one in known
+            for one in excerpts
         ],
         columns=[
-            Column("Trace", "trace"),
-            Column("File", "file"),
+            *columns_of(trace="Trace", file="File"),
             Column("Pages touched", "pages", count),
             Column("Writes of a page", "overwrites", lambda value: fixed(value, 2)),
             Column("", "why"),
@@ -393,15 +381,10 @@ def _excerpts(known: Sequence[Excerpt]) -> Numbers:
 
 
 COLUMNS: Sequence[Column] = (
-    Column("Workload", "trace"),
-    Column("Line", "line"),
-    Column("Spare", "spare"),
-    Column("Arrivals", "arrivals"),
+    *columns_of(trace="Workload", line="Line", spare="Spare", arrivals="Arrivals"),
     Column("Seed", "seed", str),
     Column("Write amplification", "write_amplification", lambda value: fixed(value, 3)),
     *(Column(f"{kind} mean, µs", f"{kind}_mean_us", measured) for kind in ("read", "write")),
     *(Column(f"{kind} p99, µs", f"{kind}_p99_us", measured) for kind in ("read", "write")),
-    Column("Map hits", "map_hits", percent),
-    Column("Buffer hits", "buffer_hits", percent),
-    Column("Utilization", "utilization", percent),
+    *columns_of(percent, map_hits="Map hits", buffer_hits="Buffer hits", utilization="Utilization"),
 )

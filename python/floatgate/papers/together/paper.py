@@ -16,7 +16,6 @@ from floatgate.papers.kit.exhibits import Exhibit
 from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.judging import judge_all
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
-from floatgate.papers.kit.verdict_tables import by_choice
 
 from . import domain, drives
 from .claims import claims_of, worst_of_all
@@ -44,7 +43,6 @@ Each question is asked on each workload; a table has what the verdict would be i
 them decided for all.
 The first volume that a workload writes is counted, a transient; a table has the verdicts without.
 """
-"""Limits and conditions, one a line."""
 
 SLOW = f"sum-{domain.RECORDED}"
 """Key of the claim that takes all pairs on all traces. A quick run leaves it out."""
@@ -89,10 +87,10 @@ def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
     }
 
 
-def _more(found: Findings[Point]) -> More:
-    lab, experiment, judged = found.lab, found.experiment, found.judged
+def _more(findings: Findings[Point]) -> More:
+    lab, experiment, judged = findings.lab, findings.experiment, findings.judged
     claims = [claim for claim, _ in judged]
-    without_first = judge_all(experiment, claims, later(found.points), lab.full, BACKLOG)
+    without_first = judge_all(experiment, claims, later(findings.points), lab.full, BACKLOG)
     truth = drives.find_measurements()
     measured = _measured(lab) if truth else {}
     numbers = drives.by_seed({run: drives.steady(result) for run, result in measured.items()})
@@ -106,12 +104,8 @@ def _more(found: Findings[Point]) -> More:
         labels=drives.LABELS,
         warnings=[] if truth else [NO_DRIVES],
         exhibits=[
-            *(
-                by_choice(experiment, domain.BY_WORKLOAD[family], judged)
-                for family in _families(experiment)
-            ),
             worst_of_all(judged),
-            *figures(found.every, _excerpts(lab)),
+            *figures(findings.every, _excerpts(lab)),
             first_volume(judged, without_first),
             *tables,
         ],

@@ -48,7 +48,6 @@ class Point:
 
     @property
     def memory_bytes(self) -> int:
-        """Returns the memory of the drive and of the host together."""
         return self.map_bytes + self.placement_bytes + self.buffer_bytes + self.host_bytes
 
 

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from floatgate.papers.kit.batch import Bench, Played
+from floatgate.papers.kit.batch import OVERWRITTEN, Bench, Played
 from floatgate.papers.kit.experiment import Settings, Workload
 from floatgate.papers.kit.trace_files import Source
 
 from .domain import PAGE, RECORDED, SPAN, VOLUMES, blocks
 from .reduce import size_of
 
-WINDOWS = 100
-"""Number of windows in a round of an excerpt, as for ASA-FTL. Repetition should not add
-locality."""
 REQUESTS = 10_000
 """Number of requests at the start of each trace that are played: the length of the shortest
 traces."""
-OVERWRITTEN = 2.0
-"""Least mean number of writes to a page in an excerpt. From here on its pages have a last update in
-the trace itself. All traces have one limit, as for ASA-FTL."""
 
 QUICK_TRACES = ("umass-financial1-10k.ascii.zst", "msr-sample-rw20-80-10k.trace.zst")
 """Traces that the papers here use themselves, and that keep devices separate or come from one
@@ -75,7 +69,6 @@ class Excerpt:
     source: Source
     played: Played
     pages: int
-    """Number of pages that the requests touch."""
     overwrites: float
 
     @property
@@ -96,8 +89,7 @@ class Excerpt:
         order."""
         whole = self.source.limit is None
         span = self.pages * PAGE if whole else SPAN
-        rounds = max(2, round(VOLUMES * span / bench.written_bytes(self.played)))
-        played = replace(self.played, repeat=rounds, windows=WINDOWS)
+        played = self.played.in_rounds(VOLUMES * span, bench.written_bytes(self.played))
         fit = _on(self.pages) if whole else None
         return Workload(self.source.name, RECORDED, played, slow=CORNERS, random=True, fit=fit)
 
@@ -112,18 +104,17 @@ def _on(pages: int) -> Callable[[Settings], Settings]:
 
     def fit(asked: Settings) -> Settings:
         held = blocks(float(asked["capacity.spare_factor"]), pages)
-        found = {**asked, "flash.blocks": str(held)}
+        settings = {**asked, "flash.blocks": str(held)}
         for key in SHARES.keys() & asked.keys():
             grains = size_of(asked, key) * pages // (SPAN // PAGE * SHARES[key])
-            found[key] = f"{grains * SHARES[key]}B"
-        return found
+            settings[key] = f"{grains * SHARES[key]}B"
+        return settings
 
     return fit
 
 
-def excerpts(bench: Bench, found: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
-    """Yields the available traces, measured by the rules."""
-    for source, file in found:
+def excerpts(bench: Bench, files: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
+    for source, file in files:
         played = Played(str(file), source.limit, dense=True)
 
         def measure(played: Played = played) -> dict[str, float]:

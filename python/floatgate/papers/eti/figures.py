@@ -221,7 +221,8 @@ def figure_5(values: Values) -> Bars:
         "ETI at most, of src2_0; of larger filters it prints no number.",
         rows=[
             {"trace": trace, "line": line, **row}
-            for trace in _traces(values, LARGER[0].__eq__)
+            for trace in dict.fromkeys(trace for trace, _ in values)
+            if (trace, LARGER[0]) in values
             for line in lines
             if (row := changed(values, trace, MBF[0], line))
         ],

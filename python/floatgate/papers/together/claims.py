@@ -28,6 +28,9 @@ NEAR = 0.1
 HALF = 0.5
 
 Number = Callable[[Point], float]
+Lines = tuple[str, ...]
+Value = Callable[[At[Point], str], Values]
+"""Measures the deciding value on a workload."""
 
 
 def wa(point: Point) -> float:
@@ -47,23 +50,23 @@ class Question:
     text: str
     asked: str
     """The claimed number, in short."""
-    lines: tuple[str, ...]
-    value: Callable[[At[Point], str], Values]
+    lines: Lines
+    value: Value
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
 
 
-def relative(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
-    return lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
+def relative(of: Number, line: str, over: str) -> tuple[Lines, Value]:
+    return (over, line), lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
 
 
-def difference(of: Number, line: str, over: str) -> Callable[[At[Point], str], Values]:
-    return lambda at, work: {"": of(at(work, line)) - of(at(work, over))}
+def difference(of: Number, line: str, over: str) -> tuple[Lines, Value]:
+    return (over, line), lambda at, work: {"": of(at(work, line)) - of(at(work, over))}
 
 
-def against_placements(line: str) -> Callable[[At[Point], str], Values]:
-    return lambda at, work: {
+def against_placements(line: str) -> tuple[Lines, Value]:
+    return (line, domain.ETI, domain.ASA), lambda at, work: {
         name: wa(at(work, line)) / wa(at(work, key)) - 1
         for name, key in (("ETI", domain.ETI), ("ASA", domain.ASA))
     }
@@ -92,8 +95,7 @@ QUESTIONS = (
         "eti",
         "ETI placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (domain.BASE, domain.ETI),
-        relative(wa, domain.ETI, domain.BASE),
+        *relative(wa, domain.ETI, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -101,8 +103,7 @@ QUESTIONS = (
         "asa",
         "ASA placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (domain.BASE, domain.ASA),
-        relative(wa, domain.ASA, domain.BASE),
+        *relative(wa, domain.ASA, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -110,48 +111,42 @@ QUESTIONS = (
         "oracle",
         "Knowing lifetimes lowers write amplification by 20% at least: there is something to gain",
         "\N{MINUS SIGN}20%",
-        (domain.BASE, domain.ORACLE),
-        relative(wa, domain.ORACLE, domain.BASE),
+        *relative(wa, domain.ORACLE, domain.BASE),
         Region(high=-LARGE),
     ),
     Question(
         "spare",
         "28% spare space lowers write amplification more than either placement does with 15%",
         "less",
-        (domain.SPARE_28, domain.ETI, domain.ASA),
-        against_placements(domain.SPARE_28),
+        *against_placements(domain.SPARE_28),
         Region(high=-EFFECT),
     ),
     Question(
         "buffer",
         "A buffer of 1 MiB lowers write amplification more than either placement does",
         "less",
-        (domain.LRU, domain.ETI, domain.ASA),
-        against_placements(domain.LRU),
+        *against_placements(domain.LRU),
         Region(high=-EFFECT),
     ),
     Question(
         "cached-map",
         "A cache of an eighth costs 10% of write amplification at most, over the whole map",
         "+10%",
-        (domain.BASE, domain.DFTL),
-        relative(wa, domain.DFTL, domain.BASE),
+        *relative(wa, domain.DFTL, domain.BASE),
         Region(high=NEAR),
     ),
     Question(
         "map-bound",
         "The best victims of the map cache lower DFTL's write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        (domain.DFTL, domain.BELADY_MAP),
-        relative(wa, domain.BELADY_MAP, domain.DFTL),
+        *relative(wa, domain.BELADY_MAP, domain.DFTL),
         Region(high=-WORTH),
     ),
     Question(
         "tlllp-hits",
         "TLLLP finds as many map entries as DFTL in the same bytes",
         "as many",
-        (domain.DFTL, domain.TLLLP),
-        difference(lambda point: point.map_hits, domain.TLLLP, domain.DFTL),
+        *difference(lambda point: point.map_hits, domain.TLLLP, domain.DFTL),
         Region(low=-EFFECT),
         said=in_points,
     ),
@@ -159,16 +154,14 @@ QUESTIONS = (
         "tlllp-reads",
         "TLLLP answers reads as soon as DFTL in the same bytes, on average",
         "as soon",
-        (domain.DFTL, domain.TLLLP),
-        relative(mean_read, domain.TLLLP, domain.DFTL),
+        *relative(mean_read, domain.TLLLP, domain.DFTL),
         Region(high=EFFECT),
     ),
     Question(
         "ncq-writes",
         "The NCQ-aware buffer leads to no more write amplification than LRU of the same bytes",
         "no more",
-        (domain.LRU, domain.NCQ),
-        relative(wa, domain.NCQ, domain.LRU),
+        *relative(wa, domain.NCQ, domain.LRU),
         Region(high=EFFECT),
         ("arrivals",),
     ),
@@ -176,8 +169,7 @@ QUESTIONS = (
         "ncq-hits",
         "The NCQ-aware buffer has a point more of hits than LRU of the same bytes",
         "+1 point",
-        (domain.LRU, domain.NCQ),
-        difference(lambda point: point.buffer_hits or 0.0, domain.NCQ, domain.LRU),
+        *difference(lambda point: point.buffer_hits or 0.0, domain.NCQ, domain.LRU),
         Region(low=POINT),
         ("arrivals",),
         in_points,
@@ -186,8 +178,7 @@ QUESTIONS = (
         "shrd-map",
         "SHRD halves the map traffic of the same map cache",
         "\N{MINUS SIGN}50%",
-        (domain.PAGES, domain.SHRD_CACHED),
-        relative(lambda point: point.map_traffic, domain.SHRD_CACHED, domain.PAGES),
+        *relative(lambda point: point.map_traffic, domain.SHRD_CACHED, domain.PAGES),
         Region(high=-HALF),
         ("arrivals",),
     ),
@@ -195,8 +186,7 @@ QUESTIONS = (
         "shrd-reads",
         "SHRD with a cached map answers reads within 10% of the whole map in memory, on average",
         "+10%",
-        (domain.BASE, domain.SHRD_CACHED),
-        relative(mean_read, domain.SHRD_CACHED, domain.BASE),
+        *relative(mean_read, domain.SHRD_CACHED, domain.BASE),
         Region(high=NEAR),
     ),
     Question(

@@ -282,6 +282,15 @@ def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
     assert found.workload == "w"
 
 
+def test_an_axis_may_be_swept_in_full_alone() -> None:
+    claim = claim_of(full_axes=frozenset({"start"}))
+    starts = {
+        full: {row["start"] for row in judged_of(claim, lambda run: KitPoint(1.0), full).rows}
+        for full in (False, True)
+    }
+    assert starts == {False: {"fresh"}, True: {"fresh", "aged"}}
+
+
 def test_the_table_of_axes_says_what_is_run_quickly() -> None:
     axes = (
         *EXPERIMENT.axes,
@@ -290,11 +299,11 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
         Axis("five", "the five", tuple(Choice(c) for c in "abcde"), "sizes", ordered=True),
     )
     of = replace(EXPERIMENT, axes=axes)
-    claims = [claim_of(axes=("start", "cache", "five"))]
+    claims = [claim_of(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]
     table = axes_table(of, claims)
     rows = {row["axis"]: (row["choices"], row["quick"], row["claims"]) for row in table.rows}
     assert rows == {
-        "the start": ("fresh, aged", "fresh, aged", 1),
+        "the start": ("fresh, aged", "fresh", 1),
         "the cache": ("small, middle, large", "small, middle, large", 1),
         "the reading": ("one, other", None, 0),
         "what else is so": ("this, that", None, 0),

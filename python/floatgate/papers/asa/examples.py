@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floatgate.papers.kit.exhibits import Column, Numbers, columns_of
+from floatgate.papers.kit.exhibits import Column, Numbers, Row, columns_of
 from floatgate.papers.kit.recorded import Request, play
 from floatgate.results.result import Result
 
@@ -57,7 +57,7 @@ def age_example() -> Numbers:
         _, warm, hot = (stream.host_pages for stream in played.placement.streams)
         paper = "hot" if criterion >= AGE else "warm"
         ours = {(0, 1): "hot", (1, 0): "warm"}.get((warm, hot))
-        row = {"criterion": criterion, "evicted": played.mapping.evictions}
+        row: Row = {"criterion": criterion, "evicted": played.mapping.evictions}
         rows.append(row | {"paper": paper, "ours": ours})
     return Numbers(
         key="age-example",

@@ -239,8 +239,8 @@ def figure_6(points: Sequence[Point]) -> Bars:
     means = by_seed(chosen, "extents_table")
     most = by_line(point for point in chosen if point.extents_mean)
     shares = {
-        "mean": [(trace, seeds.values()) for (trace, _), seeds in means.items()],
-        "most": [(trace, map(_most_share, seeds.values())) for (trace, _), seeds in most.items()],
+        "mean": [(trace, list(seeds.values())) for (trace, _), seeds in means.items()],
+        "most": [(t, list(map(_most_share, of.values()))) for (t, _), of in most.items()],
     }
     return Bars(
         key="figure-6",

@@ -138,6 +138,8 @@ class Claim(Statement, Generic[Point]):
     measure: Measure[Point]
     region: Region
     said: Callable[[float], str] = change
+    full_axes: frozenset[str] = frozenset()
+    """Those axes that a quick reproduction leaves at their defaults."""
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
     """Maps the name of a value to its group. In each group the best value is enough ("in some

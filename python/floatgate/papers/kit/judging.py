@@ -27,7 +27,8 @@ def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) ->
 
 
 def places_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
-    places = experiment.places(claim.axes, full)
+    swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
+    places = experiment.places(swept, full)
     played = [place for place in places if experiment.has(place, claim.workloads)]
     return played if full else [p for p in played if experiment.is_quick(p, claim.workloads)]
 

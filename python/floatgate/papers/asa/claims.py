@@ -21,7 +21,7 @@ from floatgate.papers.kit.claims import (
     stated,
     unchecked,
 )
-from floatgate.papers.kit.numbers import EFFECT
+from floatgate.papers.kit.measures import EFFECT
 from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
 
 from . import domain

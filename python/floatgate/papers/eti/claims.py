@@ -25,7 +25,7 @@ from floatgate.papers.kit.claims import (
     inferred,
     stated,
 )
-from floatgate.papers.kit.numbers import EFFECT
+from floatgate.papers.kit.measures import EFFECT
 from floatgate.papers.kit.verdicts import Region
 
 from . import measures

@@ -8,7 +8,7 @@ from math import comb
 from statistics import fmean
 
 from floatgate.papers.kit.claims import At, Measure, Premise, Values
-from floatgate.papers.kit.numbers import EFFECT
+from floatgate.papers.kit.measures import EFFECT
 from floatgate.papers.kit.verdicts import Region
 
 from .domain import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1

@@ -12,9 +12,6 @@ from .exhibits import Column, Numbers, Row
 from .experiment import Axis, Experiment
 from .verdicts import AS_CLAIMED, STRADDLES
 
-EFFECT = 0.005
-"""Half a per cent. A smaller change is 0 in a paper that prints whole per cents."""
-
 LINE = Column("", "line")
 
 
@@ -89,13 +86,6 @@ def cross_table(
         columns=[first, *(Column(name, key, text) for key, name in columns.items())],
         brief=brief,
     )
-
-
-def by_trace_and_line(points: Iterable[Any], metric: str) -> dict[tuple[str, str], list[float]]:
-    values: dict[tuple[str, str], list[float]] = {}
-    for point in points:
-        values.setdefault((point.trace, point.line), []).append(getattr(point, metric))
-    return values
 
 
 def met_at_once(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -89,24 +89,45 @@ def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
     return max(combinations(varied, min(2, len(varied))), key=explained)
 
 
-def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
-    """Returns each claim that is tested on an axis, with its counts for each choice on the axis. A
-    cell is empty if no point is left with its choice."""
-    choices = [choice.key for choice in experiment.axis(axis).choices]
+def verdicts_by(
+    key: str,
+    title: str,
+    caption: str,
+    judged: Iterable[Judged[Any]],
+    columns: Mapping[str, Callable[[Measured], Counts]],
+) -> Numbers:
+    """Returns each claim with its counts under several conditions, one condition a column. A cell
+    is empty if no point is left under its condition."""
     rows: list[Row] = []
     for claim, measured in judged:
-        left = [row for row in measured.rows if axis in claim.axes and not row["rejected"]]
-        counts = {key: Counts.of([row for row in left if row[axis] == key]) for key in choices}
-        texts = {key: str(each) for key, each in counts.items() if each.points}
+        counted = {name: count(measured) for name, count in columns.items()}
+        texts = {name: str(counts) for name, counts in counted.items() if counts.points}
         if texts:
             rows.append({"claim": claim.text, "paper": claim.origin.paper} | texts)
     return Numbers(
-        key=f"by-{axis}",
-        title=f"Verdicts by {experiment.axis(axis).text}",
-        caption="Points that verdicts leave out are left out here.",
+        key=key,
+        title=title,
+        caption=caption,
         rows=rows,
-        columns=[Column(title, title) for title in ("claim", "paper", *choices)],
+        columns=[Column(title, title) for title in ("claim", "paper", *columns)],
         brief=False,
+    )
+
+
+def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
+    """Returns each claim that is tested on an axis, with a verdict for each choice on the axis."""
+
+    def at(choice: str) -> Callable[[Measured], Counts]:
+        return lambda measured: Counts.of(
+            [row for row in measured.rows if row[axis] == choice and not row["rejected"]]
+        )
+
+    return verdicts_by(
+        f"by-{axis}",
+        f"Verdicts by {experiment.axis(axis).text}",
+        "Points that verdicts leave out are left out here.",
+        [(claim, measured) for claim, measured in judged if axis in claim.axes],
+        {choice.key: at(choice.key) for choice in experiment.axis(axis).choices},
     )
 
 

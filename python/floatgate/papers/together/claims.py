@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from floatgate.papers.kit.claims import At, Claim, Counts, Judged, Values, change, in_points, own
 from floatgate.papers.kit.exhibits import Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import EFFECT
+from floatgate.papers.kit.measures import EFFECT
 from floatgate.papers.kit.verdicts import Region, farthest
 
 from . import domain

@@ -64,6 +64,7 @@ where
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        pages_per_map_page: 1,
         journal: None,
     };
     let Ok(ftl) = PageFtl::new(nand, mapping, config);

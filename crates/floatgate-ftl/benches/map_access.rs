@@ -109,7 +109,7 @@ fn measure<M: Mapping>(
     group.finish();
     let mapping = bench?.mapping;
     mapping.check();
-    let MapStats { hits, misses, .. } = mapping.stats();
+    let MapStats { hits, misses, .. } = mapping.counters().map;
     let hit_ratio = hits as f64 / (hits + misses) as f64;
     let per_s = accesses as f64 / elapsed.as_secs_f64() / 1e6;
     Some(format!("{name:12}{pages:>16}{per_s:>20.2}{hit_ratio:>12.3}"))

@@ -10,7 +10,9 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::parameters::names;
-use floatgate_ftl::placement::{AnyPlacement, HostWrite, PLACEMENTS, Placement, PlacementConfig};
+use floatgate_ftl::placement::{
+    AnyPlacement, HostWrite, PLACEMENTS, PlacementConfig, PlacementEvent,
+};
 use floatgate_ftl::rng::Rng;
 
 const PAGES: u32 = 4 << 20;
@@ -60,7 +62,7 @@ impl Bench {
         self.firsts.extend((0..BATCH as u32 / pages).map(|_| self.rng.below(last) as u32));
         let (start, mut sum) = (Instant::now(), 0);
         for &first in &self.firsts {
-            self.placement.command(Lpn::new(first), pages);
+            self.placement.observe(PlacementEvent::Command { first: Lpn::new(first), pages });
             for lpn in first..first + pages {
                 let (clock, now_ns) = (self.clock, self.clock * 1000);
                 let write = HostWrite { lpn: Lpn::new(lpn), request_pages: pages, clock, now_ns };
@@ -92,7 +94,7 @@ fn measure(criterion: &mut Criterion, name: &str, command_pages: u32) -> Option<
     });
     group.finish();
     if let Some(bench) = bench {
-        bench.placement.check();
+        bench.placement.policy().check();
     }
     (pages > 0).then(|| pages as f64 / seconds / 1e6)
 }
@@ -107,7 +109,7 @@ fn main() {
         }
         let placement = AnyPlacement::new(name, &config()).expect("a row of the table");
         let per_s = [1, 8].map(|pages| measure(&mut criterion, name, pages));
-        rows.push((name, per_s, placement.memory_bytes()));
+        rows.push((name, per_s, placement.policy().memory_bytes()));
     }
     println!("{:12}{:>24}{:>24}{:>12}", "placement", "M pages/s, singly", "by eight", "bytes");
     for (name, [one, eight], bytes) in rows {

@@ -83,6 +83,7 @@ where
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        pages_per_map_page: 1,
         journal: None,
     };
     let Ok(ftl) = PageFtl::new(nand, Ideal::new(&MapConfig::new(geometry, 0)), config);

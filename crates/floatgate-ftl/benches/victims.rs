@@ -57,6 +57,7 @@ fn drive(policy: &str, geometry: Geometry) -> Box<dyn Device> {
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        pages_per_map_page: 1,
         journal: None,
     };
     let Ok(ftl) =

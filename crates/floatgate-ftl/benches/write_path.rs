@@ -94,6 +94,7 @@ where
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: false,
+        pages_per_map_page: 1,
         journal: None,
     };
     macro_rules! by_name {

@@ -41,6 +41,7 @@ use core::ops::Range;
 use crate::addr::Lpn;
 use crate::future::NextUses;
 use crate::parameters::{Parameters, Row};
+use crate::policy::Policy;
 use blocks::BlockTable;
 
 impl BufferConfig {
@@ -63,21 +64,15 @@ impl BufferConfig {
 /// Policy that chooses the next block to evict. The buffer names blocks by their slots in a table
 /// and reuses slots. Every block with buffered pages is a candidate, except the block being
 /// written.
-trait EvictionPolicy: Send {
-    /// Returns the pages per block: the configured number, or 1 for a policy of single pages.
-    fn block_pages(config: &BufferConfig) -> u32
+///
+/// A type in the table also has a function `new(&BufferConfig)`.
+trait EvictionPolicy: Policy + Send {
+    /// Returns the requirements on the buffer and the device.
+    fn demands(_config: &BufferConfig) -> BufferDemands
     where
         Self: Sized,
     {
-        config.block_pages
-    }
-
-    /// Returns whether the policy needs [`EvictionPolicy::set_future`].
-    fn needs_future() -> bool
-    where
-        Self: Sized,
-    {
-        false
+        BufferDemands::default()
     }
 
     /// Makes a block a candidate after some of its pages were written.
@@ -102,39 +97,34 @@ trait EvictionPolicy: Send {
         None
     }
 
-    /// Records that the host read a buffered page of a candidate.
-    fn read(&mut self, _slot: u32) {}
+    /// Notes an event.
+    fn observe(&mut self, _event: BufferEvent, _table: &BlockTable) {}
 
-    /// Records that the host trimmed a page of a candidate. The block keeps `left` buffered pages.
-    fn trimmed(&mut self, _slot: u32, _left: u32) {}
+    /// Asserts that the candidates agree with the buffered blocks.
+    fn check_blocks(&self, _table: &BlockTable) {}
+}
 
-    /// Returns whether the policy needs [`EvictionPolicy::queued`] and [`EvictionPolicy::served`].
-    fn listens(&self) -> bool {
-        false
-    }
+/// Requirements of a policy on its buffer and the device.
+#[derive(Default)]
+struct BufferDemands {
+    /// Whether a block is a single page, whatever the config.
+    single_pages: bool,
+    /// Whether the policy uses [`BufferEvent::Queued`] and [`BufferEvent::Served`].
+    listens: bool,
+    /// Whether the device must pad evicted blocks.
+    pads: bool,
+}
 
-    /// Records that a command on these blocks has entered the queue.
-    fn queued(&mut self, _blocks: Range<u32>, _table: &BlockTable) {}
-
-    /// Records that the part of a queued command in this block has been served.
-    fn served(&mut self, _block: u32, _table: &BlockTable) {}
-
-    /// Returns whether the device must pad evicted blocks.
-    fn pads(&self) -> bool {
-        false
-    }
-
-    /// Passes the blocks of all parts that the device will serve from now on. Only offline bounds
-    /// use it.
-    fn set_future(&mut self, _future: NextUses, _table: &BlockTable) {}
-
-    /// Returns the bytes of the policy's bookkeeping.
-    fn memory_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Recomputes the redundant state and asserts that it is consistent.
-    fn check(&self, _table: &BlockTable) {}
+/// Event that a policy may use in its next choices.
+enum BufferEvent {
+    /// The host read a buffered page of a candidate.
+    Read { slot: u32 },
+    /// The host trimmed a page of a candidate. The block keeps `left` buffered pages.
+    Trimmed { slot: u32, left: u32 },
+    /// A command on these blocks has entered the queue.
+    Queued { blocks: Range<u32> },
+    /// The part of a queued command in this block has been served.
+    Served { block: u32 },
 }
 
 /// A write to one block.
@@ -181,9 +171,10 @@ macro_rules! buffers {
             pub fn new(name: &str, config: &BufferConfig) -> Option<Self> {
                 match name {
                     $(stringify!($name) => {
-                        let block_pages = <$Type as EvictionPolicy>::block_pages(config);
+                        let demands = $Type::demands(config);
+                        let block_pages = if demands.single_pages { 1 } else { config.block_pages };
                         let config = BufferConfig { block_pages, ..*config };
-                        Some(Self::with(Box::new($Type::new(&config)), &config))
+                        Some(Self::with(Box::new($Type::new(&config)), &config, &demands))
                     })*
                     _ => None,
                 }
@@ -192,7 +183,7 @@ macro_rules! buffers {
             /// Returns whether the named policy needs the host's future accesses.
             pub fn needs_future(name: &str) -> bool {
                 match name {
-                    $(stringify!($name) => <$Type as EvictionPolicy>::needs_future(),)*
+                    $(stringify!($name) => $Type::needs_future(),)*
                     _ => false,
                 }
             }
@@ -248,17 +239,22 @@ pub struct Buffer {
 impl Buffer {
     /// Creates an empty buffer with an external policy.
     pub fn external(policy: Box<dyn ExternalBuffer>, config: &BufferConfig) -> Self {
-        Self::with(Box::new(external::ExternalEviction::new(policy, config)), config)
+        let order = Box::new(external::ExternalEviction::new(policy, config));
+        Self::with(order, config, &BufferDemands::default())
     }
 
-    fn with(order: Box<dyn EvictionPolicy>, config: &BufferConfig) -> Self {
+    fn with(
+        order: Box<dyn EvictionPolicy>,
+        config: &BufferConfig,
+        demands: &BufferDemands,
+    ) -> Self {
         let BufferConfig { logical_pages, block_pages, capacity_pages, .. } = *config;
         assert!(logical_pages > 0 && block_pages > 0, "{config:?}");
         assert!(block_pages <= capacity_pages, "a buffer holds a block: {config:?}");
         Self {
             blocks: BlockTable::new(block_pages, config.blocks(), config.slots()),
-            pads: order.pads(),
-            listens: order.listens(),
+            pads: demands.pads,
+            listens: demands.listens,
             order,
             capacity_pages: capacity_pages.into(),
             logical_pages,
@@ -283,7 +279,7 @@ impl Buffer {
         *oldest = (*oldest + 1) % AHEAD;
         if self.listens {
             let last = self.blocks.place(first.get() + pages - 1).0;
-            self.order.queued(block..last + 1, &self.blocks);
+            self.order.observe(BufferEvent::Queued { blocks: block..last + 1 }, &self.blocks);
         }
     }
 
@@ -323,7 +319,7 @@ impl Buffer {
         let (block, page) = self.blocks.place(lpn.get());
         let found = self.blocks.find(block).filter(|&slot| self.blocks.holds(slot, page));
         if let Some(slot) = found {
-            self.order.read(slot);
+            self.order.observe(BufferEvent::Read { slot }, &self.blocks);
         }
         found.is_some()
     }
@@ -332,7 +328,8 @@ impl Buffer {
     #[inline]
     pub fn served(&mut self, first: Lpn) {
         if self.listens {
-            self.order.served(self.blocks.place(first.get()).0, &self.blocks);
+            let block = self.blocks.place(first.get()).0;
+            self.order.observe(BufferEvent::Served { block }, &self.blocks);
         }
     }
 
@@ -349,7 +346,7 @@ impl Buffer {
                 self.order.take(slot);
                 self.blocks.remove(slot);
             }
-            left => self.order.trimmed(slot, left),
+            left => self.order.observe(BufferEvent::Trimmed { slot, left }, &self.blocks),
         }
         true
     }
@@ -390,7 +387,7 @@ impl Buffer {
 
     /// Passes the order in which all later parts use blocks to a policy that is an offline bound.
     pub fn set_future(&mut self, future: NextUses) {
-        self.order.set_future(future, &self.blocks);
+        self.order.set_future(future);
     }
 
     /// Returns the bytes of the buffer's bookkeeping, without the page data.
@@ -402,7 +399,7 @@ impl Buffer {
     pub fn check(&self) {
         self.blocks.check();
         assert!(self.pages() <= self.capacity_pages);
-        self.order.check(&self.blocks);
+        self.order.check_blocks(&self.blocks);
     }
 
     #[inline]

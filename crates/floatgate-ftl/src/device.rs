@@ -31,24 +31,21 @@ use crate::saved::State;
 use crate::unit_table::UnitTable;
 
 /// Any drive. The caller passes requests in batches.
-pub trait Device: Send {
+pub trait Device: Inspect + DeviceClock + Send {
     /// Begins the first `count` requests. Appends the completions that are due, from this call and
     /// earlier ones, in the order of the requests. The requests after `count` are a preview, as
     /// many as [`Device::sees_ahead`] returns: the next call begins with them. Without any request
     /// the drive completes everything that it has begun.
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>);
 
-    /// Writes the counts of every layer since the last [`Device::reset_counters`] into `counters`.
-    fn report(&self, counters: &mut Counters);
-
-    /// Returns the state of the erase units. Wear counts from the last [`Device::reset_counters`].
-    fn units(&self) -> &UnitTable;
-
     /// Resets counters and clocks to zero and empties the queue. Fill and wear of the drive stay.
     fn reset_counters(&mut self);
 
-    /// Recomputes the redundant state and asserts that it is consistent.
-    fn check(&self);
+    /// Serves requests until all are complete, and appends their completions.
+    fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
+        self.run_ahead(batch, batch.len(), done);
+        self.run_ahead(&[], 0, done);
+    }
 
     /// Returns how many requests the drive wants to see beyond those that it must serve: the
     /// requests that can be in its queues meanwhile.
@@ -59,14 +56,6 @@ pub trait Device: Send {
     /// Writes back the write buffer and the mapping cache, as an idle drive does.
     fn write_back(&mut self) {}
 
-    /// Freezes the clock: from now on no operation takes time. The drive does the same work in the
-    /// same order, except where a decision depends on which requests are complete. No request may
-    /// be in progress.
-    fn freeze(&mut self) {}
-
-    /// Lets the clock run again.
-    fn thaw(&mut self) {}
-
     /// Returns the state that changes while the drive is filled, or `None` if the drive cannot save
     /// all of it. The counters must be zero.
     fn state(&mut self) -> Option<&mut dyn State> {
@@ -76,52 +65,46 @@ pub trait Device: Send {
     /// Passes the host's future requests to the policies that are offline bounds.
     fn set_future(&mut self, _: FutureKnowledge) {}
 
+    /// Cuts the power and restores it, between two requests. Pages that only the write buffer held
+    /// are lost. The model assumes that the translation layer loses no state.
+    fn cut_power(&mut self) {}
+}
+
+/// State of a drive that can be read without changing it.
+pub trait Inspect {
+    /// Returns the counts of every layer since the last [`Device::reset_counters`].
+    fn counters(&self) -> Counters;
+
+    /// Returns the state of the erase units. Wear counts from the last [`Device::reset_counters`].
+    fn units(&self) -> &UnitTable;
+
+    /// Recomputes the redundant state and asserts that it is consistent.
+    fn check(&self);
+
     /// Returns an upper bound on the pages that the host can program before a unit is cleaned. The
     /// true number is smaller if the drive also programs map pages or partial pages. `None` once
     /// cleaning has begun, and on drives that merge units instead.
     fn room_until_cleaning(&self) -> Option<u64> {
         None
     }
+}
 
-    /// Records a window of time, until the counters are reset. A drive without a clock records
-    /// nothing.
+/// Clock of a drive. The defaults are those of a drive without a clock.
+pub trait DeviceClock {
+    /// Freezes the clock: from now on no operation takes time. The drive does the same work in the
+    /// same order, except where a decision depends on which requests are complete. No request may
+    /// be in progress.
+    fn freeze(&mut self) {}
+
+    /// Lets the clock run again.
+    fn thaw(&mut self) {}
+
+    /// Records a window of time, until the counters are reset.
     fn record(&mut self, _: Recording) {}
 
     /// Returns the recording, and the observed request, if the window has begun.
     fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
         None
-    }
-
-    /// Cuts the power and restores it, between two requests. Pages that only the write buffer held
-    /// are lost. The model assumes that the translation layer loses no state.
-    fn cut_power(&mut self) {}
-
-    /// Serves requests until all are complete, and appends their completions.
-    fn run(&mut self, batch: &[Request], done: &mut Vec<Completion>) {
-        self.run_ahead(batch, batch.len(), done);
-        self.run_ahead(&[], 0, done);
-    }
-
-    /// Returns the counters of all layers.
-    fn counters(&self) -> Counters {
-        let mut counters = Counters::default();
-        self.report(&mut counters);
-        counters
-    }
-
-    /// Returns the erases of every unit since the last [`Device::reset_counters`].
-    fn wear(&self) -> Vec<u32> {
-        self.units().wear().collect()
-    }
-
-    /// Returns the number of valid pages of every unit, translation pages included.
-    fn valid_pages(&self) -> Vec<u32> {
-        self.units().valid_pages().collect()
-    }
-
-    /// Returns the number of free units.
-    fn free_units(&self) -> u32 {
-        self.units().free_units()
     }
 }
 

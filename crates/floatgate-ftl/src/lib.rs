@@ -33,6 +33,7 @@ pub mod nand;
 pub mod page_ftl;
 pub mod parameters;
 pub mod placement;
+pub mod policy;
 mod prefetch;
 pub mod queue;
 pub mod recovery;

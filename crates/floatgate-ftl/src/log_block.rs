@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 use crate::addr::Lbn;
 use crate::geometry::Geometry;
+use crate::policy::Policy;
 
 /// A step of the work for one write. A log is named by its slot, from 0 up to the number of logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +44,7 @@ pub struct LogView {
 }
 
 /// A scheme of log blocks. The engine calls it once per page write.
-pub trait LogBlocks {
+pub trait LogBlocks: Policy {
     /// Appends, in order, the steps for a host write of one page of a logical block. Exactly one of
     /// the steps is [`Step::Append`].
     fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>);
@@ -56,9 +57,6 @@ pub trait LogBlocks {
     fn merged(&mut self, _: Lbn) -> Option<u32> {
         None
     }
-
-    /// Recomputes derived state and asserts that it agrees.
-    fn check(&self) {}
 }
 
 /// The table of log block schemes: config name, type and parameters, summary, source. `$then!` gets

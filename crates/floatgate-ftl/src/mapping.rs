@@ -29,9 +29,9 @@ use alloc::vec::Vec;
 
 use crate::addr::{Lpn, Ppn, Tpn};
 pub use crate::counters::{MapStats, MapUnreported};
-use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
+use crate::policy::Policy;
 use crate::rng::Rng;
 use crate::saved::State;
 
@@ -111,21 +111,25 @@ pub fn extra_map_units(
 }
 
 /// Requirements of a mapping on its drive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Demands {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MapDemands {
     /// Smallest cache that works, in bytes.
     pub cache_bytes: u64,
     /// Contents of that smallest cache.
     pub cache_for: &'static str,
     /// Bytes of an entry on flash. None: as configured for the drive.
     pub entry_bytes: Option<u32>,
-    /// Translation pages that are read and written as one: [`Mapping::pages_per_map_page`].
+    /// Translation pages that are read and written as one. The smallest change of the map costs
+    /// this many programs.
     pub pages_per_map_page: u32,
     /// Whether the entries on flash include the ages of their pages.
     pub keeps_ages: bool,
+    /// Error in the combination of parameters, if there is one. Each parameter by itself is in its
+    /// range.
+    pub refusal: Option<Refusal>,
 }
 
-impl Default for Demands {
+impl Default for MapDemands {
     /// No requirements.
     fn default() -> Self {
         Self {
@@ -134,32 +138,25 @@ impl Default for Demands {
             entry_bytes: None,
             pages_per_map_page: 1,
             keeps_ages: false,
+            refusal: None,
         }
     }
 }
 
 /// A mapping cache. The engine calls it several times per page.
-pub trait Mapping {
+///
+/// A type in the table also has a function `new(&MapConfig)`. The policy's [`Policy::report`] fills
+/// in [`Counters::map`](crate::counters::Counters::map).
+pub trait Mapping: Policy + State {
     /// Whether the map is on flash, in translation pages. If not, accesses are only counted.
     const ON_FLASH: bool = true;
-    /// Whether the mapping needs a call of [`Mapping::set_future`].
-    const NEEDS_FUTURE: bool = false;
 
-    /// Returns the requirements on the drive, except for the future.
-    fn demands(_config: &MapConfig) -> Demands
+    /// Returns the requirements on the drive.
+    fn demands(_config: &MapConfig) -> MapDemands
     where
         Self: Sized,
     {
-        Demands::default()
-    }
-
-    /// Returns the error in the combination of parameters, if there is one. Each parameter by
-    /// itself is in its range.
-    fn refusal(_config: &MapConfig) -> Option<Refusal>
-    where
-        Self: Sized,
-    {
-        None
+        MapDemands::default()
     }
 
     /// Handles a host access to an entry. Appends, in order, the flash work of this access.
@@ -167,25 +164,9 @@ pub trait Mapping {
 
     /// Handles the move of a victim's pages to new places. `moved` is in ascending order of LPN.
     /// Appends the flash work to update their entries. That is at most
-    /// [`Mapping::pages_per_map_page`] programs for each page moved, and at most one per
+    /// [`MapDemands::pages_per_map_page`] programs for each page moved, and at most one per
     /// translation page, because cleaning has reserved room for that many.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
-
-    /// Translation pages that are read and written as one. The smallest change of the map costs
-    /// this many programs.
-    #[inline(always)]
-    fn pages_per_map_page(&self) -> u32 {
-        1
-    }
-
-    /// Units that a clean may open for the map after the first one.
-    fn extra_units(&self, geometry: &Geometry) -> u32 {
-        extra_map_units(
-            geometry.pages_per_unit(),
-            geometry.translation_pages(),
-            self.pages_per_map_page(),
-        )
-    }
 
     /// Returns whether an entry is cached, and whether it is dirty.
     fn residency(&self, lpn: Lpn) -> Residency;
@@ -220,32 +201,8 @@ pub trait Mapping {
         }
     }
 
-    /// Passes on the future accesses of the host. Only mappings that are bounds use them.
-    fn set_future(&mut self, _future: NextUses) {}
-
     /// Writes back all dirty entries. They stay cached, as clean entries.
     fn flush(&mut self, _io: &mut Vec<MapOp>) {}
-
-    /// Returns the counts since the last [`Mapping::reset_counters`].
-    fn stats(&self) -> MapStats {
-        MapStats::default()
-    }
-
-    /// Bytes of the drive's memory that the cache takes now.
-    fn cache_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Sets the counters to zero. The cache stays as it is.
-    fn reset_counters(&mut self) {}
-
-    /// Returns the state that can be saved, if saving is supported.
-    fn state(&mut self) -> Option<&mut dyn State> {
-        None
-    }
-
-    /// Recomputes derived state and asserts that it agrees.
-    fn check(&self) {}
 }
 
 /// Splits the entries of one victim by translation page.
@@ -317,14 +274,14 @@ macro_rules! name_rows {
 
             /// Returns the first error in the parameters of any mapping.
             pub fn refusal(&self) -> Option<Refusal> {
-                None$(.or_else(|| <$Type as Mapping>::refusal(self)))*
+                None$(.or_else(|| $Type::demands(self).refusal))*
             }
         }
 
         /// Returns the requirements of the named mapping on its drive, if there is such a mapping.
-        pub fn demands(name: &str, config: &MapConfig) -> Option<Demands> {
+        pub fn demands(name: &str, config: &MapConfig) -> Option<MapDemands> {
             match name {
-                $(stringify!($name) => Some(<$Type as Mapping>::demands(config)),)*
+                $(stringify!($name) => Some($Type::demands(config)),)*
                 _ => None,
             }
         }
@@ -332,7 +289,7 @@ macro_rules! name_rows {
         /// Whether the named mapping has its map on flash.
         pub fn on_flash(name: &str) -> bool {
             match name {
-                $(stringify!($name) => <$Type as Mapping>::ON_FLASH,)*
+                $(stringify!($name) => $Type::ON_FLASH,)*
                 _ => false,
             }
         }
@@ -340,7 +297,7 @@ macro_rules! name_rows {
         /// Whether the named mapping needs the future accesses of the host.
         pub fn needs_future(name: &str) -> bool {
             match name {
-                $(stringify!($name) => <$Type as Mapping>::NEEDS_FUTURE,)*
+                $(stringify!($name) => $Type::needs_future(),)*
                 _ => false,
             }
         }

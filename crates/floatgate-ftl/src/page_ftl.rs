@@ -38,9 +38,9 @@ use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
-use crate::mapping::{Access, Mapping};
+use crate::mapping::{Access, Mapping, extra_map_units};
 use crate::nand::{Cause, Chain, Nand};
-use crate::placement::{AnyPlacement, HostWrite, Placement};
+use crate::placement::{AnyPlacement, HostWrite, PlacementEvent};
 use crate::saved::State;
 use crate::store::Store;
 use crate::unit_table::FreeOrder;
@@ -69,6 +69,8 @@ pub struct PageConfig {
     pub free_order: FreeOrder,
     /// Whether to keep the content of translation pages, to compare it with the true map.
     pub verify: bool,
+    /// Translation pages that the mapping reads and writes as one.
+    pub pages_per_map_page: u32,
     /// Pages programmed between two checkpoints, if there is a journal. The journal's units lie
     /// behind the units of the geometry, as in [`Layout::medium`](crate::journal::Layout::medium).
     pub journal: Option<u64>,
@@ -131,12 +133,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Makes a drive with nothing programmed.
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
-        let PageConfig { geometry, placement, victim, cleaning, free_order, verify, journal } =
-            config;
+        let PageConfig { geometry, placement, victim, cleaning, free_order, .. } = config;
+        let PageConfig { verify, pages_per_map_page, journal, .. } = config;
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
         let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
         let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log, slc);
-        let least = cleaning.least_low_water(streams.count()) + mapping.extra_units(&geometry);
+        let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
+        let extra_units = extra_map_units(pages, map_pages, pages_per_map_page);
+        let least = cleaning.least_low_water(streams.count()) + extra_units;
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
@@ -145,7 +149,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Self {
             store,
             slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
-            map: Map::new(mapping, &geometry, verify),
+            map: Map::new(mapping, &geometry, verify, pages_per_map_page),
             placement,
             streams,
             cleaner: Cleaner::new(victim, cleaning, &geometry),
@@ -272,7 +276,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 if let Some(old) = self.store.forget(lpn) {
                     match self.log.holds(lpn) {
                         true => self.store.units.unpin(self.store.geometry.unit(old)),
-                        false => self.placement.trimmed(lpn),
+                        false => self.placement.observe(PlacementEvent::Trimmed(lpn)),
                     }
                 }
             }
@@ -307,10 +311,9 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         counters.cleans = self.cleaner.counts;
         counters.streams = self.streams.traffic();
         counters.sample_reads = self.sampler.reads;
-        counters.placement_bytes = self.placement.memory_bytes();
+        counters.placement_bytes = self.placement.policy().memory_bytes();
         counters.slc = self.slc.as_ref().map(|slc| slc.counts(&self.store.units));
-        counters.extents = self.placement.extents();
-        counters.unknown_handles = self.placement.unknown_handles();
+        self.placement.policy().report(counters);
     }
 
     fn room_until_cleaning(&self) -> Option<u64> {
@@ -323,7 +326,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.streams.reset_counters();
         self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
-        self.placement.reset_counters();
+        self.placement.policy_mut().reset_counters();
         if let Some(slc) = &mut self.slc {
             slc.counts = SlcCounts::default();
         }
@@ -331,7 +334,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn command(&mut self, first: Lpn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.placement.command(first, pages);
+        self.placement.observe(PlacementEvent::Command { first, pages });
         match self.placement.wants_samples() {
             Some(samples) => self.show_samples(samples, chain),
             None => Ok(()),
@@ -340,7 +343,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn label(&mut self, lpns: Range<u32>, handle: u16) {
-        self.placement.labelled(lpns, handle);
+        self.placement.observe(PlacementEvent::Labelled { lpns, handle });
     }
 
     #[inline(always)]
@@ -387,7 +390,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
             self.map.cache.set_future(accesses);
         }
         if let Some(writes) = known.writes {
-            self.placement.set_future(writes);
+            self.placement.policy_mut().set_future(writes);
         }
     }
 
@@ -406,7 +409,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         let mapped = self.store.check() + self.map.check(&self.store);
         let valid = self.store.units.valid_pages().map(u64::from).sum::<u64>();
         assert_eq!(valid, mapped, "what is valid is mapped");
-        self.placement.check();
+        self.placement.policy().check();
         self.streams.check(&self.store.units, &self.store.geometry);
         self.cleaner.check(&self.store.units);
         self.check_pins();

@@ -28,57 +28,51 @@ pub use crc::Hashes;
 pub use eti::{DecayUnit, Extent, MergeValue};
 pub use external::{ExternalPlacement, ExternalScheme};
 pub use host::Isolation;
-pub use inputs::{HostWrite, Reclaimed, Relocation, SampleSource, Samples};
+pub use inputs::{HostWrite, PlacementEvent, Reclaimed, Relocation, SampleSource, Samples};
 pub use mbf::Insert;
 pub use sepbit::History;
 
 use alloc::boxed::Box;
-use core::ops::Range;
 
 use crate::addr::Lpn;
-use crate::counters::ExtentCounts;
-use crate::future::NextUses;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
-use crate::saved::State;
+use crate::policy::Policy;
+use crate::saved::{Carrier, State};
+
+/// Requirements of a placement on its drive.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PlacementDemands {
+    /// Number of streams, at least 1.
+    pub streams: u8,
+    /// Whether [`Placement::moved`] may return another stream than the page is in.
+    pub sorts_moved: bool,
+    /// Whether the placement reads the device's clock in nanoseconds. Such a placement sorts
+    /// differently if operations take no time.
+    pub reads_time: bool,
+    /// Error in the combination of parameters, if there is one. Each parameter by itself is in its
+    /// range.
+    pub refusal: Option<Refusal>,
+}
+
+impl PlacementDemands {
+    /// Requires this many streams and nothing else.
+    pub fn streams(streams: u8) -> Self {
+        Self { streams, sorts_moved: false, reads_time: false, refusal: None }
+    }
+}
 
 /// Sorts pages into streams. The engine calls it once per page write.
 ///
-/// A type in the table also has two functions: `new(&PlacementConfig)`, and
-/// `streams(&PlacementConfig)`, which returns the number of its streams, at least 1.
-pub trait Placement {
-    /// Whether the placement needs a call of [`Placement::set_future`].
-    const NEEDS_FUTURE: bool = false;
-
-    /// Whether [`Placement::moved`] may return another stream than the page is in.
-    const SORTS_MOVED: bool = false;
-
-    /// Returns the error in the combination of parameters, if there is one. Each parameter by
-    /// itself is in its range.
-    fn refusal(_config: &PlacementConfig) -> Option<Refusal>
+/// A type in the table also has a function `new(&PlacementConfig)`.
+pub trait Placement: Policy + State {
+    /// Returns the requirements on the drive. The default is one stream.
+    fn demands(_config: &PlacementConfig) -> PlacementDemands
     where
         Self: Sized,
     {
-        None
+        PlacementDemands::streams(1)
     }
-
-    /// Whether the placement reads the device's clock in nanoseconds. Such a placement sorts
-    /// differently if operations take no time.
-    fn reads_time(_config: &PlacementConfig) -> bool
-    where
-        Self: Sized,
-    {
-        false
-    }
-
-    /// Notes the placement handle of a host write, which groups pages that belong together. Called
-    /// once for each host write, before it is buffered or programmed.
-    #[inline(always)]
-    fn labelled(&mut self, _lpns: Range<u32>, _handle: u16) {}
-
-    /// Notes a host command that writes consecutive pages. Called before the pages are written.
-    #[inline(always)]
-    fn command(&mut self, _first: Lpn, _pages: u32) {}
 
     /// Returns the stream of a page that the host writes. The scheme also updates its state for the
     /// write here.
@@ -97,13 +91,10 @@ pub trait Placement {
         relocation.stream
     }
 
-    /// Notes that a page was trimmed.
+    /// Notes an event. Inline this function always: a placement then pays nothing for the events
+    /// that it ignores.
     #[inline(always)]
-    fn trimmed(&mut self, _lpn: Lpn) {}
-
-    /// Notes that a unit is about to be cleaned.
-    #[inline(always)]
-    fn reclaimed(&mut self, _unit: Reclaimed) {}
+    fn observe(&mut self, _event: PlacementEvent) {}
 
     /// Requests a sample of pages, if the placement needs one now. One call of
     /// [`Placement::sampled`] follows each request.
@@ -115,48 +106,20 @@ pub trait Placement {
     /// Receives the sampled pages. No sample is requested before the next
     /// [`Placement::wants_samples`].
     fn sampled(&mut self, _pages: &[Lpn], _clock: u64, _now_ns: u64) {}
-
-    /// Passes on the future writes of the host. Only an oracle uses them.
-    fn set_future(&mut self, _future: NextUses) {}
-
-    /// Bytes of the drive's memory that the placement takes.
-    fn memory_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Returns the counts of extents, if the placement keeps extents.
-    fn extents(&self) -> Option<ExtentCounts> {
-        None
-    }
-
-    /// Returns the number of host writes with a handle that the drive does not have.
-    fn unknown_handles(&self) -> u64 {
-        0
-    }
-
-    /// Resets the counts.
-    fn reset_counters(&mut self) {}
-
-    /// Returns the state that can be saved, if saving is supported.
-    fn state(&mut self) -> Option<&mut dyn State> {
-        None
-    }
-
-    /// Recomputes derived state and asserts that it agrees.
-    fn check(&self) {}
 }
 
-/// The table of placements: config name, type and parameters, summary, source.
-/// Calls a method of the placement in a [`Scheme`], whichever it is, without a virtual call.
+/// Evaluates an expression for the placement in a [`Scheme`], whichever it is, without a virtual
+/// call.
 macro_rules! each {
-    ($scheme:expr, [$($Type:ident)*], $method:ident $arguments:tt) => {
+    ($scheme:expr, [$($Type:ident)*], $placement:ident => $value:expr) => {
         match $scheme {
-            $(Scheme::$Type(placement) => placement.$method $arguments,)*
-            Scheme::External(placement) => placement.$method $arguments,
+            $(Scheme::$Type($placement) => $value,)*
+            Scheme::External($placement) => $value,
         }
     };
 }
 
+/// The table of placements: config name, type and parameters, summary, source.
 macro_rules! placements {
     ($($name:ident $Type:ident($($Config:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
@@ -186,14 +149,15 @@ macro_rules! placements {
 
             /// Returns the first error in the parameters of any placement.
             pub fn refusal(&self) -> Option<Refusal> {
-                None$(.or_else(|| <$Type as Placement>::refusal(self)))*
+                None$(.or_else(|| $Type::demands(self).refusal))*
             }
         }
 
-        /// Returns the number of streams of the named placement, if there is such a placement.
-        pub fn streams(name: &str, config: &PlacementConfig) -> Option<u8> {
+        /// Returns the requirements of the named placement on its drive, if there is such a
+        /// placement.
+        pub fn demands(name: &str, config: &PlacementConfig) -> Option<PlacementDemands> {
             match name {
-                $(stringify!($name) => Some($Type::streams(config)),)*
+                $(stringify!($name) => Some($Type::demands(config)),)*
                 _ => None,
             }
         }
@@ -209,142 +173,116 @@ macro_rules! placements {
         pub struct AnyPlacement {
             scheme: Scheme,
             streams: u8,
+            sorts_moved: bool,
         }
 
         impl AnyPlacement {
-            /// Returns the number of streams.
-            pub fn streams(&self) -> u8 {
-                self.streams
-            }
-
-            /// Whether the placement may sort pages moved by cleaning into another stream.
-            pub fn sorts_moved(&self) -> bool {
-                match &self.scheme {
-                    $(Scheme::$Type(_) => $Type::SORTS_MOVED,)*
-                    Scheme::External(external) => external.sorts_moved(),
-                }
-            }
-
-            /// Wraps an external policy that sorts the pages of a drive into `streams` streams, at
-            /// least 1.
-            pub fn external(
-                policy: Box<dyn ExternalPlacement>,
-                streams: u8,
-                geometry: &Geometry,
-            ) -> Self {
-                assert!(streams > 0, "a placement has a stream");
-                let external = ExternalScheme::new(policy, geometry.logical_pages());
-                Self { scheme: Scheme::External(external), streams }
-            }
-
-            /// Returns the external policy, if the placement is one.
-            pub fn as_external(&mut self) -> Option<&mut ExternalScheme> {
-                match &mut self.scheme {
-                    Scheme::External(external) => Some(external),
-                    _ => None,
-                }
-            }
-
             /// Makes the named placement, if there is one.
             pub fn new(name: &str, config: &PlacementConfig) -> Option<Self> {
                 let scheme = match name {
                     $(stringify!($name) => Scheme::$Type($Type::new(config)),)*
                     _ => return None,
                 };
-                Some(Self { scheme, streams: streams(name, config)? })
-            }
-
-            /// Whether the named placement reads the device's clock in nanoseconds.
-            pub fn reads_time(name: &str, config: &PlacementConfig) -> bool {
-                match name {
-                    $(stringify!($name) => <$Type as Placement>::reads_time(config),)*
-                    _ => false,
-                }
+                let PlacementDemands { streams, sorts_moved, .. } = demands(name, config)?;
+                Some(Self { scheme, streams, sorts_moved })
             }
 
             /// Whether the named placement needs the future writes of the host.
             pub fn needs_future(name: &str) -> bool {
                 match name {
-                    $(stringify!($name) => <$Type as Placement>::NEEDS_FUTURE,)*
+                    $(stringify!($name) => $Type::needs_future(),)*
                     _ => false,
                 }
             }
+
+            /// Returns the placement as a policy.
+            pub fn policy(&self) -> &dyn Policy {
+                each!(&self.scheme, [$($Type)*], placement => placement)
+            }
+
+            /// Returns the placement as a policy.
+            pub fn policy_mut(&mut self) -> &mut dyn Policy {
+                each!(&mut self.scheme, [$($Type)*], placement => placement)
+            }
+
+            /// As [`Placement::stream`].
+            #[inline(always)]
+            pub fn stream(&mut self, write: HostWrite) -> u8 {
+                each!(&mut self.scheme, [$($Type)*], placement => placement.stream(write))
+            }
+
+            /// As [`Placement::moved`].
+            #[inline]
+            pub fn moved(&mut self, relocation: Relocation) -> u8 {
+                each!(&mut self.scheme, [$($Type)*], placement => placement.moved(relocation))
+            }
+
+            /// As [`Placement::classify`].
+            #[inline]
+            pub fn classify(&self, relocation: Relocation) -> u8 {
+                each!(&self.scheme, [$($Type)*], placement => placement.classify(relocation))
+            }
+
+            /// As [`Placement::observe`].
+            #[inline(always)]
+            pub fn observe(&mut self, event: PlacementEvent) {
+                each!(&mut self.scheme, [$($Type)*], placement => placement.observe(event));
+            }
+
+            /// As [`Placement::wants_samples`].
+            #[inline(always)]
+            pub fn wants_samples(&mut self) -> Option<Samples> {
+                each!(&mut self.scheme, [$($Type)*], placement => placement.wants_samples())
+            }
+
+            /// As [`Placement::sampled`].
+            pub fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
+                each!(
+                    &mut self.scheme,
+                    [$($Type)*],
+                    placement => placement.sampled(pages, clock, now_ns)
+                );
+            }
         }
 
-        impl Placement for AnyPlacement {
-            #[inline(always)]
-            fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
-                each!(&mut self.scheme, [$($Type)*], labelled (lpns, handle))
+        impl State for AnyPlacement {
+            fn carry(&mut self, by: &mut Carrier<'_>) {
+                each!(&mut self.scheme, [$($Type)*], placement => placement.carry(by));
             }
 
-            #[inline(always)]
-            fn command(&mut self, first: Lpn, pages: u32) {
-                each!(&mut self.scheme, [$($Type)*], command (first, pages))
-            }
-
-            #[inline(always)]
-            fn stream(&mut self, write: HostWrite) -> u8 {
-                each!(&mut self.scheme, [$($Type)*], stream (write))
-            }
-
-            #[inline]
-            fn moved(&mut self, relocation: Relocation) -> u8 {
-                each!(&mut self.scheme, [$($Type)*], moved (relocation))
-            }
-
-            #[inline]
-            fn classify(&self, relocation: Relocation) -> u8 {
-                each!(&self.scheme, [$($Type)*], classify (relocation))
-            }
-
-            #[inline]
-            fn trimmed(&mut self, lpn: Lpn) {
-                each!(&mut self.scheme, [$($Type)*], trimmed (lpn))
-            }
-
-            #[inline]
-            fn reclaimed(&mut self, unit: Reclaimed) {
-                each!(&mut self.scheme, [$($Type)*], reclaimed (unit))
-            }
-
-            #[inline(always)]
-            fn wants_samples(&mut self) -> Option<Samples> {
-                each!(&mut self.scheme, [$($Type)*], wants_samples ())
-            }
-
-            fn sampled(&mut self, pages: &[Lpn], clock: u64, now_ns: u64) {
-                each!(&mut self.scheme, [$($Type)*], sampled (pages, clock, now_ns))
-            }
-
-            fn set_future(&mut self, future: NextUses) {
-                each!(&mut self.scheme, [$($Type)*], set_future (future))
-            }
-
-            fn memory_bytes(&self) -> u64 {
-                each!(&self.scheme, [$($Type)*], memory_bytes ())
-            }
-
-            fn extents(&self) -> Option<ExtentCounts> {
-                each!(&self.scheme, [$($Type)*], extents ())
-            }
-
-            fn unknown_handles(&self) -> u64 {
-                each!(&self.scheme, [$($Type)*], unknown_handles ())
-            }
-
-            fn reset_counters(&mut self) {
-                each!(&mut self.scheme, [$($Type)*], reset_counters ())
-            }
-
-            fn state(&mut self) -> Option<&mut dyn State> {
-                each!(&mut self.scheme, [$($Type)*], state ())
-            }
-
-            fn check(&self) {
-                each!(&self.scheme, [$($Type)*], check ())
+            fn can_be_saved(&self) -> bool {
+                each!(&self.scheme, [$($Type)*], placement => placement.can_be_saved())
             }
         }
     };
+}
+
+impl AnyPlacement {
+    /// Wraps an external policy that sorts the pages of a drive into `streams` streams, at least 1.
+    pub fn external(policy: Box<dyn ExternalPlacement>, streams: u8, geometry: &Geometry) -> Self {
+        assert!(streams > 0, "a placement has a stream");
+        let sorts_moved = policy.sorts_moved();
+        let external = ExternalScheme::new(policy, geometry.logical_pages());
+        Self { scheme: Scheme::External(external), streams, sorts_moved }
+    }
+
+    /// Returns the external policy, if the placement is one.
+    pub fn as_external(&mut self) -> Option<&mut ExternalScheme> {
+        match &mut self.scheme {
+            Scheme::External(external) => Some(external),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of streams.
+    pub fn streams(&self) -> u8 {
+        self.streams
+    }
+
+    /// Whether the placement may sort pages moved by cleaning into another stream.
+    pub fn sorts_moved(&self) -> bool {
+        self.sorts_moved
+    }
 }
 
 placements! {

@@ -97,6 +97,11 @@ impl<'a> Carrier<'a> {
 pub trait State {
     /// Passes all mutable fields through the carrier.
     fn carry(&mut self, by: &mut Carrier<'_>);
+
+    /// Whether the carrier gets the whole state. If not, nothing that contains this type is saved.
+    fn can_be_saved(&self) -> bool {
+        true
+    }
 }
 
 /// Type with a placeholder value, which loading replaces.
@@ -114,6 +119,7 @@ pub trait Blank: State {
 /// - `state!(Type(_))` is for a wrapper of another type.
 /// - `state!(Type = A | B)` is for an enum with these variants.
 /// - `state!(Type)` is for a policy without mutable state.
+/// - `state!(Type unsaved)` is for a policy that cannot be saved.
 #[macro_export]
 macro_rules! state {
     ($Type:ident $(<$($of:ident $(: $Bound:path)?),+>)? { $($field:ident),* $(,)? }
@@ -151,6 +157,17 @@ macro_rules! state {
     ($Type:ident) => {
         impl $crate::saved::State for $Type {
             fn carry(&mut self, _: &mut $crate::saved::Carrier<'_>) {}
+        }
+    };
+    ($Type:ident unsaved) => {
+        impl $crate::saved::State for $Type {
+            fn carry(&mut self, _: &mut $crate::saved::Carrier<'_>) {
+                unreachable!("the caller knows that this state cannot be saved");
+            }
+
+            fn can_be_saved(&self) -> bool {
+                false
+            }
         }
     };
     ($Type:ident = $First:ident $(| $Other:ident)*) => {

@@ -21,11 +21,12 @@ pub use random::Redraw;
 use alloc::boxed::Box;
 
 use crate::addr::Unit;
+use crate::policy::Policy;
 use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Chooses units to clean. The engine calls it once per clean.
-pub trait Victim {
+pub trait Victim: Policy + State {
     /// Whether the policy uses [`UnitTable::take_changed`].
     fn follows_changes(&self) -> bool {
         false
@@ -33,11 +34,6 @@ pub trait Victim {
 
     /// Returns a sealed unit of the pool, or none if the pool has none.
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
-
-    /// Returns the state that can be saved, if saving is supported.
-    fn state(&mut self) -> Option<&mut dyn State> {
-        None
-    }
 }
 
 /// The table of victim policies: config name, type and parameters, summary, source.

@@ -111,7 +111,7 @@ fn skewed(way: fn(&mut Cleaning), gap_ns: u64) -> (Box<dyn Probe>, Vec<u32>) {
         drive.run(&[request], &mut vec![]);
     }
     drive.check();
-    let wear = drive.wear();
+    let wear = drive.units().wear().collect();
     (drive, wear)
 }
 

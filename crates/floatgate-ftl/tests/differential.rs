@@ -55,7 +55,7 @@ fn batches_change_nothing_but_speed() {
                 drive.run_ahead(chunk, chunk.len(), &mut done);
             }
             drive.run(&[], &mut done);
-            (done, drive.counters(), drive.wear())
+            (done, drive.counters(), drive.units().wear().collect::<Vec<_>>())
         };
         assert_eq!(run(1), run(2000));
     }
@@ -80,7 +80,7 @@ fn a_reset_clears_the_counters_and_keeps_the_data() {
         let now = Counters { dies, channels, ..now };
         let none = Counters { cache_bytes, placement_bytes, streams, ..Counters::default() };
         assert_eq!(now, none);
-        assert!(drive.wear().iter().all(|&erases| erases == 0));
+        assert!(drive.units().wear().all(|erases| erases == 0));
         assert_eq!(drive.mapped(pages), before);
         drive.run(&workload.batch(1000), &mut vec![]);
         drive.check();

@@ -13,6 +13,7 @@ use floatgate_ftl::mapping::{
     Access, AccessKind, Dftl, DftlConfig, MapOp, Mapping, Replacement, Residency,
 };
 use floatgate_ftl::nand::Cause;
+use floatgate_ftl::policy::Policy;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
@@ -168,7 +169,7 @@ fn uniform_accesses_hit_in_proportion_to_the_cache() {
         writes(&mut map, 10_000);
         map.reset_counters();
         writes(&mut map, accesses);
-        let (stats, expected) = (map.stats(), entries as f64 / f64::from(pages));
+        let (stats, expected) = (map.counters().map, entries as f64 / f64::from(pages));
         let hit_ratio = stats.hits as f64 / f64::from(accesses);
         let sigma = (expected * (1.0 - expected) / f64::from(accesses)).sqrt();
         assert!((hit_ratio - expected).abs() < 5.0 * sigma, "{replacement:?}: {hit_ratio}");

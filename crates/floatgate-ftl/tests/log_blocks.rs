@@ -252,8 +252,8 @@ fn the_least_worn_free_unit_is_opened_next() {
                 drive.run(&[Workload::pages(Op::Write, lpn, 1, 64)], &mut vec![]);
             }
         }
-        let wear = drive.wear();
-        wear.iter().max().unwrap() - wear.iter().min().unwrap()
+        let wear = || drive.units().wear();
+        wear().max().unwrap() - wear().min().unwrap()
     };
     assert!(spread(FreeOrder::LeastWorn) <= 2, "{}", spread(FreeOrder::LeastWorn));
 }

@@ -167,7 +167,7 @@ impl<M: Mapping> Pair<M> {
                 (lpn..end).for_each(|lpn| self.write(lpn));
             }
         }
-        assert_eq!(self.ours.cache_bytes(), self.naive.bytes(), "{}", self.what);
+        assert_eq!(self.ours.memory_bytes(), self.naive.bytes(), "{}", self.what);
     }
 
     fn same(&mut self) {
@@ -175,7 +175,7 @@ impl<M: Mapping> Pair<M> {
             let residency = self.ours.residency(Lpn::new(lpn));
             assert_eq!(residency, self.naive.residency(lpn), "entry {lpn}, {}", self.what);
         }
-        let MapStats { hits, misses, evictions, dirty_evictions, .. } = self.ours.stats();
+        let MapStats { hits, misses, evictions, dirty_evictions, .. } = self.ours.counters().map;
         let ours = [hits, misses, evictions, dirty_evictions];
         assert_eq!(ours, *self.naive.counts(), "{}", self.what);
         self.ours.check();

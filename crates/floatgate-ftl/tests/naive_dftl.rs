@@ -8,6 +8,7 @@ use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
     Access, AccessKind, Dftl, DftlConfig, Mapping, Replacement, Residency,
 };
+use floatgate_ftl::policy::Policy;
 use floatgate_ftl::rng::Rng;
 
 const PAGES: u32 = 600;
@@ -64,7 +65,7 @@ fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
             same_content(&ours, &naive);
         }
     }
-    let stats = ours.stats();
+    let stats = ours.counters().map;
     assert_eq!((stats.hits, stats.misses), (naive.hits, naive.misses));
     assert_eq!(stats.dirty_evictions, naive.dirty_evictions);
     assert!(stats.hits > 0 && stats.dirty_evictions > 0, "{stats:?}");

@@ -6,8 +6,9 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::placement::{
     DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Placement, PlacementConfig,
-    Relocation,
+    PlacementEvent, Relocation,
 };
+use floatgate_ftl::policy::Policy;
 use floatgate_ftl::rng::Rng;
 
 /// The algorithm (docs/algorithms.md, 3.4): a list of extents, scanned for everything.
@@ -150,7 +151,8 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
     let (mut hot, mut most) = (0, 0);
     for number in 0..commands {
         let (first, count) = source.next();
-        ours.command(Lpn::new(first), count);
+        let event = PlacementEvent::Command { first: Lpn::new(first), pages: count };
+        ours.observe(event);
         naive.command(first, count);
         most = most.max(naive.extents.len());
         // The first pages, the last page, and a page that was not written.

@@ -6,8 +6,9 @@ use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, FetchMode, MapConfig, MapOp, Mapping, NodeVictim, Tlllp, TlllpConfig,
+    Access, AccessKind, FetchMode, MapConfig, MapOp, NodeVictim, Tlllp, TlllpConfig,
 };
+use floatgate_ftl::policy::Policy;
 
 /// The algorithm (docs/algorithms.md, 2.10): one list of entries, everything else recomputed.
 struct NaiveTlllp {
@@ -244,14 +245,14 @@ fn compare(map: &MapConfig, seed: u64, steps: u32) {
         };
         let io = step.take(&mut ours);
         assert_eq!(io, expected, "step {number}: {step:?}, {map:?}");
-        assert_eq!(ours.cache_bytes(), naive.bytes());
+        assert_eq!(ours.memory_bytes(), naive.bytes());
         if number % 512 == 0 {
             ours.check();
             same_content(&ours, &naive.entries, naive.pages);
             naive.accesses.drain(..naive.accesses.len().saturating_sub(2000));
         }
     }
-    let stats = ours.stats();
+    let stats = ours.counters().map;
     assert_eq!((stats.hits, stats.misses), (naive.hits, naive.misses));
     naive.prefetches.same(&stats);
     assert_eq!([stats.evictions, stats.dirty_evictions], naive.evictions);
@@ -323,5 +324,5 @@ fn nodes_of_one_entry_are_least_frequently_used_entries() {
         }
         assert_eq!(step.take(&mut ours), expected);
     }
-    assert_eq!(ours.stats().prefetched, 0);
+    assert_eq!(ours.counters().map.prefetched, 0);
 }

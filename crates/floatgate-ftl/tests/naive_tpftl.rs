@@ -7,9 +7,9 @@ use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, Dftl, DftlConfig, MapConfig, MapOp, Mapping, Replacement, Tpftl,
-    TpftlConfig,
+    Access, AccessKind, Dftl, DftlConfig, MapConfig, MapOp, Replacement, Tpftl, TpftlConfig,
 };
+use floatgate_ftl::policy::Policy;
 
 /// The algorithm (docs/algorithms.md, 2.11): one list of entries, everything else recomputed.
 struct NaiveTpftl {
@@ -253,13 +253,13 @@ fn compare(map: &MapConfig, seed: u64, steps: u32) {
         let io = step.take(&mut ours);
         assert_eq!(io, expected, "step {number}: {step:?}, {map:?}");
         let cached = naive.entries.iter().map(|entry| entry.lpn);
-        assert_eq!(ours.cache_bytes(), naive.bytes_of(cached));
+        assert_eq!(ours.memory_bytes(), naive.bytes_of(cached));
         if number % 512 == 0 {
             ours.check();
             same_content(&ours, &naive.entries, naive.pages);
         }
     }
-    let stats = ours.stats();
+    let stats = ours.counters().map;
     assert_eq!((stats.hits, stats.misses), (naive.hits, naive.misses));
     naive.prefetches.same(&stats);
     assert_eq!([stats.evictions, stats.dirty_evictions], naive.evictions);
@@ -316,6 +316,6 @@ fn with_everything_off_and_pages_of_one_entry_it_is_lru_dftl() {
             let step = source.next();
             assert_eq!(step.take(&mut ours), step.take(&mut dftl), "step {number}: {step:?}");
         }
-        assert_eq!(ours.stats(), dftl.stats());
+        assert_eq!(ours.counters().map, dftl.counters().map);
     }
 }

@@ -12,7 +12,7 @@ use crate::common::workload::{Mix, WRITES, Workload};
 use crate::common::{MapPages, Rig, SERIAL};
 use floatgate_ftl::addr::Owner;
 use floatgate_ftl::counters::CAUSES;
-use floatgate_ftl::device::{Counters, Device, Dispatching, Ssd};
+use floatgate_ftl::device::{Counters, Device, Dispatching, Inspect, Ssd};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
 use floatgate_ftl::mapping::PageCache;

@@ -11,7 +11,7 @@ use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::counters::Counters;
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::{Device, Inspect};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};

@@ -5,6 +5,8 @@
 
 #[path = "tidy/functions.rs"]
 mod functions;
+#[path = "tidy/traits.rs"]
+mod traits;
 #[path = "tidy/words.rs"]
 mod words;
 
@@ -52,13 +54,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("request", &["nand"]),
     ("unit_table", &["addr", "geometry", "lru", "prefetch"]),
     ("future", &["addr"]),
-    ("mapping", &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters"]),
+    // Interface of every policy.
+    ("policy", &["counters", "future"]),
+    (
+        "mapping",
+        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters", "policy"],
+    ),
     (
         "placement",
-        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters"],
+        &["addr", "counters", "geometry", "intmap", "lru", "future", "rng", "parameters", "policy"],
     ),
-    ("victim", &["addr", "geometry", "unit_table", "prefetch", "rng", "parameters"]),
-    ("log_block", &["addr", "geometry", "lru", "rng", "parameters"]),
+    ("victim", &["addr", "geometry", "unit_table", "prefetch", "rng", "parameters", "policy"]),
+    ("log_block", &["addr", "geometry", "lru", "rng", "parameters", "policy"]),
     // Interface between a drive and its engines; the engines are above it.
     ("ftl", &["addr", "unit_table", "counters", "future", "journal", "mapping", "nand", "store"]),
     // Common base of the engines.
@@ -80,7 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("journal", &["addr", "unit_table", "geometry", "nand"]),
     ("recovery", &["addr", "geometry", "journal", "nand"]),
-    ("buffer", &["addr", "future", "lru", "prefetch", "parameters"]),
+    ("buffer", &["addr", "future", "lru", "prefetch", "parameters", "policy"]),
     (
         "page_ftl",
         &[

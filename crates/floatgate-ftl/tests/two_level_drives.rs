@@ -3,7 +3,7 @@
 
 use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{ODD, Rig, SERIAL, TIMING};
-use floatgate_ftl::device::{Device, Ssd};
+use floatgate_ftl::device::{Device, Inspect, Ssd};
 use floatgate_ftl::mapping::{
     FetchMode, MapConfig, Mapping, NodeVictim, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
 };

@@ -8,7 +8,7 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
-use floatgate_ftl::mapping::{AnyMapping, Demands, Mapping, extra_map_units, on_flash};
+use floatgate_ftl::mapping::{AnyMapping, MapDemands, Mapping, extra_map_units, on_flash};
 use floatgate_ftl::nand::{Counted, Faults, Schedule, Tagged, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::recovery::Mount;
@@ -170,7 +170,7 @@ fn timing(config: &Config) -> Timing {
 }
 
 /// Units that one clean may open for the map in addition to the first.
-fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &Demands) -> u32 {
+fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &MapDemands) -> u32 {
     let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
     extra_map_units(geometry.pages_per_unit(), pages, demands.pages_per_map_page)
 }

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Lpn, Ppn, Unit};
 use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
+use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
     Access, AccessKind, AnyMapping, MapConfig, MapOp, MapStats, Mapping, Residency,
 };
-use floatgate_ftl::placement::{ExternalPlacement, HostWrite, Reclaimed, Relocation};
+use floatgate_ftl::placement::{ExternalPlacement, HostWrite, Relocation};
+use floatgate_ftl::policy::Policy;
 use floatgate_ftl::request::Request;
 use floatgate_ftl::unit_table::{Pool, UnitTable};
 use floatgate_ftl::victim::{Victim, VictimConfig};
@@ -83,10 +85,6 @@ impl ExternalPlacement for ByHandle {
             (false, false) => of.stream,
         }));
     }
-
-    fn trimmed(&mut self, _: Lpn) {}
-
-    fn reclaimed(&mut self, _: Reclaimed) {}
 }
 
 /// Like `greedy`.
@@ -98,6 +96,10 @@ impl Victim for Emptiest {
         table.sealed(pool).min_by_key(|&unit| table.valid(unit))
     }
 }
+
+impl Policy for Emptiest {}
+
+floatgate_ftl::state!(Emptiest unsaved);
 
 /// Like `dftl` with plain LRU: entries in a list, with the most recently used entry at the end.
 struct Entries {
@@ -157,19 +159,23 @@ impl Mapping for Entries {
         io.extend(pages.into_iter().map(MapOp::Update));
         self.cached.iter_mut().for_each(|entry| entry.1 = false);
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.stats
+impl Policy for Entries {
+    fn memory_bytes(&self) -> u64 {
+        8 * self.cached.len() as u64
     }
 
-    fn cache_bytes(&self) -> u64 {
-        8 * self.cached.len() as u64
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
         self.stats = MapStats::default();
     }
 }
+
+floatgate_ftl::state!(Entries unsaved);
 
 /// Like `lru`: blocks in the order of their uses.
 struct LastUsed {

@@ -143,6 +143,7 @@ impl Kind {
             cleaning: Cleaning::new(LOW_WATER),
             free_order: FreeOrder::First,
             verify: false,
+            pages_per_map_page: 1,
             journal: None,
         };
         let Ok(ftl) = PageFtl::new(nand, mapping, config);

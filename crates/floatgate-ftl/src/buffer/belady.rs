@@ -22,8 +22,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::BlockTable;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
 use crate::future::NextUses;
+use crate::policy::Policy;
 
 /// Entry in `uses` of a slot that is not a candidate.
 const NOT_IN: (u64, u32) = (u64::MAX, 0);
@@ -68,8 +69,8 @@ impl Belady {
 }
 
 impl EvictionPolicy for Belady {
-    fn needs_future() -> bool {
-        true
+    fn demands(_: &BufferConfig) -> BufferDemands {
+        BufferDemands { listens: true, ..BufferDemands::default() }
     }
 
     fn put(&mut self, written: &Written) {
@@ -90,32 +91,16 @@ impl EvictionPolicy for Belady {
         None
     }
 
-    fn listens(&self) -> bool {
-        true
-    }
-
-    fn served(&mut self, block: u32, table: &BlockTable) {
-        if let Some(slot) = table.find(block) {
-            self.set(slot, block, self.next_use());
+    fn observe(&mut self, event: BufferEvent, table: &BlockTable) {
+        if let BufferEvent::Served { block } = event {
+            if let Some(slot) = table.find(block) {
+                self.set(slot, block, self.next_use());
+            }
+            self.now += 1;
         }
-        self.now += 1;
     }
 
-    fn set_future(&mut self, future: NextUses, table: &BlockTable) {
-        self.farthest.clear();
-        for (block, slot) in table.iter() {
-            self.take(slot);
-            self.set(slot, block, u64::from(future.first[block as usize]));
-        }
-        self.next = future.next;
-        self.now = 0;
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        (self.uses.len() * 16 + self.farthest.len() * 24) as u64
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         let is_known = self.now < self.next.len() as u64;
         for (block, slot) in table.iter() {
             let (at, of) = self.uses[slot as usize];
@@ -123,5 +108,27 @@ impl EvictionPolicy for Belady {
             assert!(!is_known || at >= self.now, "a use that was known is past");
         }
         assert_eq!(self.uses.iter().filter(|&&at| at != NOT_IN).count(), table.len());
+    }
+}
+
+impl Policy for Belady {
+    fn needs_future() -> bool {
+        true
+    }
+
+    fn set_future(&mut self, future: NextUses) {
+        self.farthest.clear();
+        for slot in 0..self.uses.len() {
+            let at = core::mem::replace(&mut self.uses[slot], NOT_IN);
+            if at != NOT_IN {
+                self.set(slot as u32, at.1, u64::from(future.first[at.1 as usize]));
+            }
+        }
+        self.next = future.next;
+        self.now = 0;
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        (self.uses.len() * 16 + self.farthest.len() * 24) as u64
     }
 }

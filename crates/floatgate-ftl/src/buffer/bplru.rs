@@ -15,7 +15,8 @@ use alloc::vec::Vec;
 
 use super::blocks::BlockTable;
 use super::recency::Recency;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of `bplru`.
@@ -47,6 +48,10 @@ impl Bplru {
 }
 
 impl EvictionPolicy for Bplru {
+    fn demands(config: &BufferConfig) -> BufferDemands {
+        BufferDemands { pads: config.bplru.padding, ..BufferDemands::default() }
+    }
+
     fn put(&mut self, written: &Written) {
         let in_order = &mut self.in_order[written.slot as usize];
         let expected = if written.is_new { 0 } else { *in_order };
@@ -71,21 +76,21 @@ impl EvictionPolicy for Bplru {
         self.recency.soon()
     }
 
-    fn trimmed(&mut self, slot: u32, _: u32) {
-        self.in_order[slot as usize] = 0;
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        if let BufferEvent::Trimmed { slot, .. } = event {
+            self.in_order[slot as usize] = 0;
+        }
     }
 
-    fn pads(&self) -> bool {
-        self.config.padding
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        self.recency.memory_bytes() + 4 * self.in_order.len() as u64
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         self.recency.check(table);
         let written = |slot: u32| self.in_order[slot as usize] <= table.buffered(slot);
         assert!(self.recency.iter().all(written));
+    }
+}
+
+impl Policy for Bplru {
+    fn memory_bytes(&self) -> u64 {
+        self.recency.memory_bytes() + 4 * self.in_order.len() as u64
     }
 }

@@ -19,8 +19,9 @@ use alloc::vec::Vec;
 use super::blocks::BlockTable;
 use super::by_size::BySize;
 use super::recency::Recency;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
 use crate::parameters::permille;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of `clc`.
@@ -89,30 +90,36 @@ impl EvictionPolicy for Clc {
         Some(slot)
     }
 
-    fn read(&mut self, slot: u32) {
-        self.take(slot);
-        self.recent.put(slot);
-        self.len += 1;
-        self.rebalance();
-    }
-
-    fn trimmed(&mut self, slot: u32, left: u32) {
-        self.pages[slot as usize] = left;
-        if self.others.contains(slot) {
-            self.others.take(slot);
-            self.others.put(slot, left);
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        match event {
+            BufferEvent::Read { slot } => {
+                self.take(slot);
+                self.recent.put(slot);
+                self.len += 1;
+                self.rebalance();
+            }
+            BufferEvent::Trimmed { slot, left } => {
+                self.pages[slot as usize] = left;
+                if self.others.contains(slot) {
+                    self.others.take(slot);
+                    self.others.put(slot, left);
+                }
+            }
+            _ => {}
         }
     }
 
-    fn memory_bytes(&self) -> u64 {
-        self.recent.memory_bytes() + self.others.memory_bytes() + 4 * self.pages.len() as u64
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         self.others.check();
         let all = || self.recent.iter().chain(self.others.iter());
         assert_eq!(all().count() as u64, self.len);
         assert_eq!(all().count(), table.len());
         assert!(all().all(|slot| self.pages[slot as usize] == table.buffered(slot)));
+    }
+}
+
+impl Policy for Clc {
+    fn memory_bytes(&self) -> u64 {
+        self.recent.memory_bytes() + self.others.memory_bytes() + 4 * self.pages.len() as u64
     }
 }

@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::blocks::BlockTable;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
+use crate::policy::Policy;
 
 /// Interface of an external buffer policy. A block number is the block's first page divided by the
 /// pages per block.
@@ -16,10 +17,10 @@ pub trait ExternalBuffer: Send {
     fn written(&mut self, block: u32, pages: Range<u32>, buffered: u32);
 
     /// Records that the host read a buffered page of a block.
-    fn read(&mut self, block: u32);
+    fn read(&mut self, _block: u32) {}
 
     /// Records that the host trimmed a page of a block. The block keeps `left` buffered pages.
-    fn trimmed(&mut self, block: u32, left: u32);
+    fn trimmed(&mut self, _block: u32, _left: u32) {}
 
     /// Returns the block to evict: one of `blocks`, which is never empty.
     fn victim(&mut self, blocks: &[u32]) -> u32;
@@ -84,17 +85,19 @@ impl EvictionPolicy for ExternalEviction {
         Some(slot)
     }
 
-    fn read(&mut self, slot: u32) {
-        self.policy.read(self.block(slot));
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        match event {
+            BufferEvent::Read { slot } => self.policy.read(self.block(slot)),
+            BufferEvent::Trimmed { slot, left } => self.policy.trimmed(self.block(slot), left),
+            _ => {}
+        }
     }
 
-    fn trimmed(&mut self, slot: u32, left: u32) {
-        self.policy.trimmed(self.block(slot), left);
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         for ((&block, &slot), place) in self.blocks.iter().zip(&self.slots).zip(0..) {
             assert_eq!((table.block(slot), self.places[slot as usize]), (block, place));
         }
     }
 }
+
+impl Policy for ExternalEviction {}

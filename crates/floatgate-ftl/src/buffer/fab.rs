@@ -9,7 +9,8 @@
 
 use super::blocks::BlockTable;
 use super::by_size::BySize;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
+use crate::policy::Policy;
 
 /// Policy that evicts the block with the most pages.
 pub(super) struct Fab(BySize);
@@ -33,22 +34,25 @@ impl EvictionPolicy for Fab {
         self.0.take_largest()
     }
 
-    fn read(&mut self, slot: u32) {
-        self.trimmed(slot, self.0.size(slot));
-    }
-
-    fn trimmed(&mut self, slot: u32, left: u32) {
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        let (slot, pages) = match event {
+            BufferEvent::Read { slot } => (slot, self.0.size(slot)),
+            BufferEvent::Trimmed { slot, left } => (slot, left),
+            _ => return,
+        };
         self.0.take(slot);
-        self.0.put(slot, left);
+        self.0.put(slot, pages);
     }
 
-    fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes()
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         self.0.check();
         assert_eq!(self.0.iter().count(), table.len());
         assert!(self.0.iter().all(|slot| self.0.size(slot) == table.buffered(slot)));
+    }
+}
+
+impl Policy for Fab {
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
     }
 }

@@ -5,7 +5,8 @@
 
 use super::blocks::BlockTable;
 use super::recency::Recency;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
+use crate::policy::Policy;
 
 /// Policy that evicts the least recently used block.
 pub(super) struct Lru(Recency);
@@ -33,15 +34,19 @@ impl EvictionPolicy for Lru {
         self.0.soon()
     }
 
-    fn read(&mut self, slot: u32) {
-        self.0.touch(slot);
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        if let BufferEvent::Read { slot } = event {
+            self.0.touch(slot);
+        }
     }
 
+    fn check_blocks(&self, table: &BlockTable) {
+        self.0.check(table);
+    }
+}
+
+impl Policy for Lru {
     fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes()
-    }
-
-    fn check(&self, table: &BlockTable) {
-        self.0.check(table);
     }
 }

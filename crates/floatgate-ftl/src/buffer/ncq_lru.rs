@@ -30,8 +30,9 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::blocks::BlockTable;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
 use crate::lru::{Links, List};
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of `ncq_lru`.
@@ -160,9 +161,45 @@ impl NcqLru {
         }
         None
     }
+
+    fn read(&mut self, slot: u32) {
+        self.take(slot);
+        self.put_first(slot);
+    }
+
+    fn queued(&mut self, blocks: Range<u32>, table: &BlockTable) {
+        if self.pin == Pin::MoveOnly {
+            blocks.filter_map(|block| table.find(block)).for_each(|slot| self.read(slot));
+            return;
+        }
+        let pending = &mut self.pending[blocks.start as usize..blocks.end as usize];
+        pending.iter_mut().for_each(|pending| *pending += 1);
+    }
+
+    fn served(&mut self, block: u32, table: &BlockTable) {
+        if self.pin == Pin::MoveOnly {
+            return;
+        }
+        let pending = &mut self.pending[block as usize];
+        assert!(*pending & !PASSED > 0, "what is served has been queued");
+        *pending -= 1;
+        if self.pin == Pin::Counted && *pending != PASSED {
+            return;
+        }
+        let Some(slot) = table.find(block) else { return };
+        let state = &mut self.slots[slot as usize];
+        state.early = state.early.saturating_sub(1);
+        if state.passed && !self.is_pinned(slot) {
+            self.free(slot);
+        }
+    }
 }
 
 impl EvictionPolicy for NcqLru {
+    fn demands(_: &BufferConfig) -> BufferDemands {
+        BufferDemands { listens: true, ..BufferDemands::default() }
+    }
+
     #[inline]
     fn put(&mut self, written: &Written) {
         let state = &mut self.slots[written.slot as usize];
@@ -194,48 +231,16 @@ impl EvictionPolicy for NcqLru {
         self.recent.back()
     }
 
-    fn read(&mut self, slot: u32) {
-        self.take(slot);
-        self.put_first(slot);
-    }
-
-    fn listens(&self) -> bool {
-        true
-    }
-
-    fn queued(&mut self, blocks: Range<u32>, table: &BlockTable) {
-        if self.pin == Pin::MoveOnly {
-            blocks.filter_map(|block| table.find(block)).for_each(|slot| self.read(slot));
-            return;
-        }
-        let pending = &mut self.pending[blocks.start as usize..blocks.end as usize];
-        pending.iter_mut().for_each(|pending| *pending += 1);
-    }
-
-    fn served(&mut self, block: u32, table: &BlockTable) {
-        if self.pin == Pin::MoveOnly {
-            return;
-        }
-        let pending = &mut self.pending[block as usize];
-        assert!(*pending & !PASSED > 0, "what is served has been queued");
-        *pending -= 1;
-        if self.pin == Pin::Counted && *pending != PASSED {
-            return;
-        }
-        let Some(slot) = table.find(block) else { return };
-        let state = &mut self.slots[slot as usize];
-        state.early = state.early.saturating_sub(1);
-        if state.passed && !self.is_pinned(slot) {
-            self.free(slot);
+    fn observe(&mut self, event: BufferEvent, table: &BlockTable) {
+        match event {
+            BufferEvent::Read { slot } => self.read(slot),
+            BufferEvent::Trimmed { .. } => {}
+            BufferEvent::Queued { blocks } => self.queued(blocks, table),
+            BufferEvent::Served { block } => self.served(block, table),
         }
     }
 
-    fn memory_bytes(&self) -> u64 {
-        let slot = size_of::<State>() + 8;
-        (self.slots.len() * slot + self.pending.len() * 4 + self.freed.len() * 16) as u64
-    }
-
-    fn check(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable) {
         let recent = self.links.iter(&self.recent).map(|slot| (slot, false));
         let passed = self.links.iter(&self.passed).map(|slot| (slot, true));
         let mut uses = vec![];
@@ -251,5 +256,12 @@ impl EvictionPolicy for NcqLru {
         assert!(uses.is_sorted(), "those passed over were used before the others");
         assert_eq!(uses.len(), table.len());
         assert_eq!(self.freed.len(), self.slots.iter().filter(|state| state.freed).count());
+    }
+}
+
+impl Policy for NcqLru {
+    fn memory_bytes(&self) -> u64 {
+        let slot = size_of::<State>() + 8;
+        (self.slots.len() * slot + self.pending.len() * 4 + self.freed.len() * 16) as u64
     }
 }

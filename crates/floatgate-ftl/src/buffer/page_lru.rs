@@ -6,7 +6,8 @@
 
 use super::blocks::BlockTable;
 use super::recency::Recency;
-use super::{BufferConfig, EvictionPolicy, Written};
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
+use crate::policy::Policy;
 
 /// Policy that evicts the least recently used page.
 pub(super) struct PageLru(Recency);
@@ -18,8 +19,8 @@ impl PageLru {
 }
 
 impl EvictionPolicy for PageLru {
-    fn block_pages(_: &BufferConfig) -> u32 {
-        1
+    fn demands(_: &BufferConfig) -> BufferDemands {
+        BufferDemands { single_pages: true, ..BufferDemands::default() }
     }
 
     fn put(&mut self, written: &Written) {
@@ -38,15 +39,19 @@ impl EvictionPolicy for PageLru {
         self.0.soon()
     }
 
-    fn read(&mut self, slot: u32) {
-        self.0.touch(slot);
+    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
+        if let BufferEvent::Read { slot } = event {
+            self.0.touch(slot);
+        }
     }
 
+    fn check_blocks(&self, table: &BlockTable) {
+        self.0.check(table);
+    }
+}
+
+impl Policy for PageLru {
     fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes()
-    }
-
-    fn check(&self, table: &BlockTable) {
-        self.0.check(table);
     }
 }

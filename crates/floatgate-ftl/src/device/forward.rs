@@ -1,46 +1,47 @@
 //! Forwarding of a wrapper's methods to the drive in one of its fields, written once.
 
-/// Writes the named methods of [`Device`](crate::device::Device) as calls of the drive in a field.
-/// `recording` stands for `record` and `recorded`, `clock` for `freeze` and `thaw`.
+/// Writes the named methods of [`Device`](crate::device::Device) and its supertraits as calls of
+/// the drive in a field. `clock` stands for all methods of
+/// [`DeviceClock`](crate::device::DeviceClock).
 #[macro_export]
 macro_rules! forward_device {
-    ($drive:ident:) => {};
-    ($drive:ident: report $($rest:ident)*) => {
-        fn report(&self, counters: &mut $crate::counters::Counters) {
-            self.$drive.report(counters);
+    ($drive:tt:) => {};
+    ($drive:tt: counters $($rest:ident)*) => {
+        fn counters(&self) -> $crate::counters::Counters {
+            self.$drive.counters()
         }
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: units $($rest:ident)*) => {
+    ($drive:tt: units $($rest:ident)*) => {
         fn units(&self) -> &$crate::unit_table::UnitTable {
             self.$drive.units()
         }
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: check $($rest:ident)*) => {
+    ($drive:tt: check $($rest:ident)*) => {
         fn check(&self) {
             self.$drive.check();
         }
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: sees_ahead $($rest:ident)*) => {
+    ($drive:tt: sees_ahead $($rest:ident)*) => {
         fn sees_ahead(&self) -> usize {
             self.$drive.sees_ahead()
         }
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: write_back $($rest:ident)*) => {
+    ($drive:tt: write_back $($rest:ident)*) => {
         fn write_back(&mut self) {
             self.$drive.write_back();
         }
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: clock $($rest:ident)*) => {
+    ($drive:tt: clock $($rest:ident)*) => {
         fn freeze(&mut self) {
             self.$drive.freeze();
         }
@@ -49,23 +50,6 @@ macro_rules! forward_device {
             self.$drive.thaw();
         }
 
-        $crate::forward_device!($drive: $($rest)*);
-    };
-    ($drive:ident: set_future $($rest:ident)*) => {
-        fn set_future(&mut self, future: $crate::future::FutureKnowledge) {
-            self.$drive.set_future(future);
-        }
-
-        $crate::forward_device!($drive: $($rest)*);
-    };
-    ($drive:ident: room_until_cleaning $($rest:ident)*) => {
-        fn room_until_cleaning(&self) -> Option<u64> {
-            self.$drive.room_until_cleaning()
-        }
-
-        $crate::forward_device!($drive: $($rest)*);
-    };
-    ($drive:ident: recording $($rest:ident)*) => {
         fn record(&mut self, recording: $crate::nand::Recording) {
             self.$drive.record(recording);
         }
@@ -76,7 +60,21 @@ macro_rules! forward_device {
 
         $crate::forward_device!($drive: $($rest)*);
     };
-    ($drive:ident: cut_power $($rest:ident)*) => {
+    ($drive:tt: set_future $($rest:ident)*) => {
+        fn set_future(&mut self, future: $crate::future::FutureKnowledge) {
+            self.$drive.set_future(future);
+        }
+
+        $crate::forward_device!($drive: $($rest)*);
+    };
+    ($drive:tt: room_until_cleaning $($rest:ident)*) => {
+        fn room_until_cleaning(&self) -> Option<u64> {
+            self.$drive.room_until_cleaning()
+        }
+
+        $crate::forward_device!($drive: $($rest)*);
+    };
+    ($drive:tt: cut_power $($rest:ident)*) => {
         fn cut_power(&mut self) {
             self.$drive.cut_power();
         }

@@ -19,7 +19,7 @@ use core::convert::Infallible;
 use ticket::Ticket;
 use turn::DispatchTimes;
 
-use super::{Counters, Device, HostData, LayerCounts, Ssd};
+use super::{Counters, Device, DeviceClock, HostData, Inspect, LayerCounts, Ssd};
 use crate::addr::Lpn;
 use crate::ftl::Remap;
 use crate::host::{Piece, Remapping, Shrd};
@@ -367,7 +367,7 @@ where
     F: Remap<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
 {
-    crate::forward_device!(drive: units clock set_future room_until_cleaning recording);
+    crate::forward_device!(drive: set_future);
 
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         while self.ahead < count {
@@ -388,13 +388,6 @@ where
         self.host.config().twrite_pages as usize
     }
 
-    fn report(&self, counters: &mut Counters) {
-        let (shrd, memory_bytes) = (self.host.counts(), self.host.memory_bytes());
-        let slots_used = self.host.fill().0;
-        counters.layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
-        self.drive.report(counters);
-    }
-
     fn write_back(&mut self) {
         self.flush_log();
         self.drive.write_back();
@@ -413,9 +406,32 @@ where
         self.host.reset_counters();
         self.remapping = false;
     }
+}
+
+impl<F, D> Inspect for ShrdDevice<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    crate::forward_device!(drive: units room_until_cleaning);
+
+    fn counters(&self) -> Counters {
+        let (shrd, memory_bytes) = (self.host.counts(), self.host.memory_bytes());
+        let slots_used = self.host.fill().0;
+        let layer = Some(LayerCounts { shrd, memory_bytes, slots_used });
+        Counters { layer, ..self.drive.counters() }
+    }
 
     fn check(&self) {
         self.host.check();
         self.drive.check();
     }
+}
+
+impl<F, D> DeviceClock for ShrdDevice<F, D>
+where
+    F: Remap<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    crate::forward_device!(drive: clock);
 }

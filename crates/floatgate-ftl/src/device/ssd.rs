@@ -8,7 +8,7 @@ use core::slice;
 
 use super::outstanding::{Outstanding, queued};
 use super::page_io::PageIo;
-use super::{Counters, Device, HostCounts, HostData, HostLink, WriteBuffer};
+use super::{Counters, Device, DeviceClock, HostCounts, HostData, HostLink, Inspect, WriteBuffer};
 use crate::addr::Lpn;
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
@@ -346,16 +346,6 @@ where
         self.outstanding.report(done);
     }
 
-    fn report(&self, counters: &mut Counters) {
-        counters.host = self.io.counts;
-        counters.buffer = self.buffer.as_ref().map(WriteBuffer::counts);
-        self.io.ftl.report(counters);
-    }
-
-    fn units(&self) -> &UnitTable {
-        self.io.ftl.units()
-    }
-
     fn reset_counters(&mut self) {
         self.io.ftl.reset_counters();
         self.queue.reset_counters();
@@ -369,13 +359,6 @@ where
         self.io.counts = HostCounts::default();
     }
 
-    fn check(&self) {
-        if let Some(buffer) = &self.buffer {
-            buffer.check();
-        }
-        self.io.ftl.check();
-    }
-
     fn sees_ahead(&self) -> usize {
         self.arbiter.as_ref().map_or(0, Arbiter::window)
     }
@@ -386,14 +369,6 @@ where
         let Ok(()) = self.io.ftl.flush_map(&mut chain);
         self.io.clock().play(u64::MAX);
         self.rest();
-    }
-
-    fn freeze(&mut self) {
-        self.io.clock().freeze();
-    }
-
-    fn thaw(&mut self) {
-        self.io.clock().thaw();
     }
 
     /// Only without a write buffer. The queues are empty when the counters are zero.
@@ -411,8 +386,52 @@ where
         self.io.ftl.set_future(known);
     }
 
+    fn cut_power(&mut self) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.cut_power();
+        }
+    }
+}
+
+impl<F, D> Inspect for Ssd<F, D>
+where
+    F: Ftl<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    fn counters(&self) -> Counters {
+        let buffer = self.buffer.as_ref().map(WriteBuffer::counts);
+        let mut counters = Counters { host: self.io.counts, buffer, ..Counters::default() };
+        self.io.ftl.report(&mut counters);
+        counters
+    }
+
+    fn units(&self) -> &UnitTable {
+        self.io.ftl.units()
+    }
+
+    fn check(&self) {
+        if let Some(buffer) = &self.buffer {
+            buffer.check();
+        }
+        self.io.ftl.check();
+    }
+
     fn room_until_cleaning(&self) -> Option<u64> {
         self.io.ftl.room_until_cleaning()
+    }
+}
+
+impl<F, D> DeviceClock for Ssd<F, D>
+where
+    F: Ftl<Medium: Nand<Error = Infallible>>,
+    D: HostData<F::Medium>,
+{
+    fn freeze(&mut self) {
+        self.io.clock().freeze();
+    }
+
+    fn thaw(&mut self) {
+        self.io.clock().thaw();
     }
 
     fn record(&mut self, recording: Recording) {
@@ -422,11 +441,5 @@ where
 
     fn recorded(&self) -> Option<(Recorded, Option<Request>)> {
         Some((self.io.ftl.nand().clock().recorded()?, self.recorded))
-    }
-
-    fn cut_power(&mut self) {
-        if let Some(buffer) = &mut self.buffer {
-            buffer.cut_power();
-        }
     }
 }

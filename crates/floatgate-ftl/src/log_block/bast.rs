@@ -16,6 +16,7 @@ use super::{LogBlocks, LogConfig, LogView, Step};
 use crate::addr::Lbn;
 use crate::geometry::Geometry;
 use crate::lru::{Links, List};
+use crate::policy::Policy;
 use crate::rng::Rng;
 
 crate::choice! {
@@ -165,7 +166,9 @@ impl LogBlocks for Bast {
     fn log(&self, slot: u32) -> Option<LogView> {
         self.logs[slot as usize].map(|log| LogView { lbn: Some(log.lbn), written: log.written })
     }
+}
 
+impl Policy for Bast {
     fn check(&self) {
         assert_eq!(self.order.len() as usize + self.vacant.len(), self.logs.len());
         for slot in self.links.iter(&self.order) {

@@ -19,6 +19,7 @@ use alloc::vec::Vec;
 use super::{LogBlocks, LogConfig, LogView, Step};
 use crate::addr::Lbn;
 use crate::geometry::Geometry;
+use crate::policy::Policy;
 
 crate::choice! {
     /// Where a write to the sequential log's logical block goes if it is not to the next page.
@@ -150,7 +151,9 @@ impl LogBlocks for Fast {
     fn merged(&mut self, lbn: Lbn) -> Option<u32> {
         self.sequential.take_if(|log| log.lbn == lbn).map(|_| SEQUENTIAL)
     }
+}
 
+impl Policy for Fast {
     fn check(&self) {
         assert!(self.random.len() <= self.random_max);
         assert!(self.random.is_empty() || self.written > 0, "a log is opened to be written");

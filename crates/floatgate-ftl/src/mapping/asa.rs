@@ -16,10 +16,11 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, Demands, Dftl, DftlConfig, MapConfig, MapOp, MapStats, Mapping, Residency};
+use super::{Access, Dftl, DftlConfig, MapConfig, MapDemands, MapOp, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
+use crate::counters::Counters;
+use crate::policy::Policy;
 use crate::rng::Rng;
-use crate::saved::State;
 
 crate::parameters! {
     /// Parameters of ASA-FTL's map.
@@ -46,13 +47,13 @@ impl Asa {
 }
 
 impl Mapping for Asa {
-    fn demands(config: &MapConfig) -> Demands {
-        Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
+        MapDemands {
             cache_bytes: config.asa.entry_bytes.into(),
             cache_for: "one entry of asa.entry_bytes",
             entry_bytes: Some(config.asa.flash_entry_bytes),
             keeps_ages: true,
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -76,13 +77,15 @@ impl Mapping for Asa {
     fn flush(&mut self, io: &mut Vec<MapOp>) {
         self.0.flush(io);
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.0.stats()
+impl Policy for Asa {
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
     }
 
-    fn cache_bytes(&self) -> u64 {
-        self.0.cache_bytes()
+    fn report(&self, counters: &mut Counters) {
+        self.0.report(counters);
     }
 
     fn reset_counters(&mut self) {
@@ -91,10 +94,6 @@ impl Mapping for Asa {
 
     fn check(&self) {
         self.0.check();
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -121,7 +120,7 @@ mod tests {
         run(&mut dftl, 64, script);
         assert_eq!(cached(&asa), [40, 41, 42, 43]);
         assert_eq!(cached(&dftl), [12, 13, 14, 15, 40, 41, 42, 43]);
-        assert_eq!((asa.cache_bytes(), dftl.cache_bytes()), (64, 64));
+        assert_eq!((asa.memory_bytes(), dftl.memory_bytes()), (64, 64));
     }
 
     #[test]

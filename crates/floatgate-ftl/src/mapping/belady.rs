@@ -6,7 +6,7 @@
 //! dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It does
 //! not minimise write-backs: of two entries it keeps the one with the earlier use, dirty or not.
 //!
-//! [`Mapping::set_future`] passes the future reads and writes of the workload. At that call the
+//! [`Policy::set_future`] passes the future reads and writes of the workload. At that call the
 //! cache is refilled, free of charge, with the same number of entries: those with the earliest next
 //! use. So the bound also covers schemes that start with any other entries. An empty cache stays
 //! empty. Dirty entries stay cached, because flash does not have them. Before that call (while a
@@ -22,12 +22,15 @@ use alloc::vec::Vec;
 
 use super::heap::Heap;
 use super::single::{self, Entry};
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::future::{NEVER, NextUses};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
-use crate::saved::State;
+use crate::policy::Policy;
 
 /// A cache of entries that knows the future accesses.
 #[derive(Clone, Debug)]
@@ -116,13 +119,11 @@ impl Belady {
 }
 
 impl Mapping for Belady {
-    const NEEDS_FUTURE: bool = true;
-
-    fn demands(config: &MapConfig) -> Demands {
-        Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
+        MapDemands {
             cache_bytes: config.dftl.entry_bytes.into(),
             cache_for: "one entry of dftl.entry_bytes",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -173,6 +174,16 @@ impl Mapping for Belady {
         }
     }
 
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        single::flush(&mut self.entries, &self.geometry, io);
+    }
+}
+
+impl Policy for Belady {
+    fn needs_future() -> bool {
+        true
+    }
+
     fn set_future(&mut self, future: NextUses) {
         let places = self.entries.len();
         let mut start: Vec<Entry> = self.entries.iter().copied().filter(|e| e.dirty).collect();
@@ -194,16 +205,12 @@ impl Mapping for Belady {
         self.clock = 0;
     }
 
-    fn flush(&mut self, io: &mut Vec<MapOp>) {
-        single::flush(&mut self.entries, &self.geometry, io);
-    }
-
-    fn stats(&self) -> MapStats {
-        self.stats
-    }
-
-    fn cache_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         self.entries.len() as u64 * self.entry_bytes
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
@@ -223,10 +230,6 @@ impl Mapping for Belady {
                 "an entry is used when it was said to be"
             );
         }
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -7,12 +7,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Access, MapOp, MapStats, Mapping, Residency};
+use super::{Access, MapOp, Mapping, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::future::NextUses;
-use crate::geometry::Geometry;
+use crate::policy::Policy;
 use crate::rng::Rng;
-use crate::saved::State;
+use crate::saved::{Carrier, State};
 
 /// Any mapping with its map on flash, or any mapping with its map in memory.
 pub struct Boxed<const ON_FLASH: bool>(Box<dyn Methods + Send>);
@@ -39,7 +40,7 @@ impl AnyMapping {
 macro_rules! methods {
     ($(fn $name:ident([$($borrow:tt)+] $this:ident $(, $argument:ident: $Type:ty)*)
         $(-> $Answer:ty)?;)*) => {
-        trait Methods {
+        trait Methods: Policy + State {
             $(fn $name($($borrow)+ $this $(, $argument: $Type)*) $(-> $Answer)?;)*
         }
 
@@ -62,17 +63,41 @@ macro_rules! methods {
 methods! {
     fn access([&mut] self, access: Access, io: &mut Vec<MapOp>);
     fn relocated([&mut] self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
-    fn pages_per_map_page([&] self) -> u32;
-    fn extra_units([&] self, geometry: &Geometry) -> u32;
     fn residency([&] self, lpn: Lpn) -> Residency;
     fn draw([&] self, rng: &mut Rng) -> Option<Lpn>;
     fn assigned([&mut] self, lpn: Lpn, to: Ppn, io: &mut Vec<MapOp>);
     fn trim([&mut] self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>);
-    fn set_future([&mut] self, future: NextUses);
     fn flush([&mut] self, io: &mut Vec<MapOp>);
-    fn stats([&] self) -> MapStats;
-    fn cache_bytes([&] self) -> u64;
-    fn reset_counters([&mut] self);
-    fn state([&mut] self) -> Option<&mut dyn State>;
-    fn check([&] self);
+}
+
+impl<const ON_FLASH: bool> Policy for Boxed<ON_FLASH> {
+    fn set_future(&mut self, future: NextUses) {
+        self.0.set_future(future);
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        self.0.report(counters);
+    }
+
+    fn reset_counters(&mut self) {
+        self.0.reset_counters();
+    }
+
+    fn check(&self) {
+        self.0.check();
+    }
+}
+
+impl<const ON_FLASH: bool> State for Boxed<ON_FLASH> {
+    fn carry(&mut self, by: &mut Carrier<'_>) {
+        self.0.carry(by);
+    }
+
+    fn can_be_saved(&self) -> bool {
+        self.0.can_be_saved()
+    }
 }

@@ -31,11 +31,14 @@ mod entries;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::parameters::permille;
-use crate::saved::State;
+use crate::policy::Policy;
 use entries::Entries;
 
 crate::parameters! {
@@ -127,12 +130,12 @@ impl Cdftl {
 }
 
 impl Mapping for Cdftl {
-    fn demands(config: &MapConfig) -> Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
         let page = config.geometry.shape().page_bytes;
-        Demands {
+        MapDemands {
             cache_bytes: u64::from(page) + u64::from(config.cdftl.entry_bytes),
             cache_for: "one translation page and one entry of cdftl.entry_bytes",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -215,14 +218,16 @@ impl Mapping for Cdftl {
         });
         frames.clean(|tpn| io.push(MapOp::Rewrite(tpn)));
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.stats
-    }
-
-    fn cache_bytes(&self) -> u64 {
+impl Policy for Cdftl {
+    fn memory_bytes(&self) -> u64 {
         let page_bytes = u64::from(self.geometry.shape().page_bytes);
         self.entries.len() as u64 * self.entry_bytes + u64::from(self.frames.len()) * page_bytes
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
@@ -233,10 +238,6 @@ impl Mapping for Cdftl {
         self.frames.check();
         assert!(self.frames.len() <= self.frames_max);
         self.entries.check(|tpn| self.frames.contains(tpn));
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -21,11 +21,13 @@ mod slru;
 use alloc::vec::Vec;
 
 use super::single::{self, Entry};
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency};
+use super::{Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
+use crate::policy::Policy;
 use crate::rng::Rng;
 use crate::saved::{Carrier, State};
 use flashsim::FlashSim;
@@ -170,11 +172,11 @@ impl Dftl {
 }
 
 impl Mapping for Dftl {
-    fn demands(config: &MapConfig) -> Demands {
-        Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
+        MapDemands {
             cache_bytes: config.dftl.entry_bytes.into(),
             cache_for: "one entry of dftl.entry_bytes",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -223,13 +225,15 @@ impl Mapping for Dftl {
     fn flush(&mut self, io: &mut Vec<MapOp>) {
         single::flush(&mut self.entries, &self.geometry, io);
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.stats
+impl Policy for Dftl {
+    fn memory_bytes(&self) -> u64 {
+        self.entries.len() as u64 * u64::from(self.config.entry_bytes)
     }
 
-    fn cache_bytes(&self) -> u64 {
-        self.entries.len() as u64 * u64::from(self.config.entry_bytes)
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
@@ -247,10 +251,6 @@ impl Mapping for Dftl {
             Order::FlashSim(order) => order.len(),
         };
         assert_eq!(ordered, self.entries.len(), "every entry stands in the order once");
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -142,7 +142,7 @@ impl<M: Mapping> Drive<M> {
 
     fn object(&self) {
         self.map.check();
-        let bytes = self.map.cache_bytes();
+        let bytes = self.map.memory_bytes();
         assert!(bytes <= self.bytes_max, "{bytes} bytes, at most {}", self.bytes_max);
         for lpn in 0..PAGES {
             if self.map.residency(Lpn::new(lpn)) != Residency::Dirty {

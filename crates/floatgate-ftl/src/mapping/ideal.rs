@@ -4,7 +4,8 @@ use alloc::vec::Vec;
 
 use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
-use crate::saved::State;
+use crate::counters::Counters;
+use crate::policy::Policy;
 
 /// A mapping without translation pages.
 #[derive(Clone, Copy, Debug)]
@@ -38,20 +39,18 @@ impl Mapping for Ideal {
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Dirty
     }
+}
 
-    fn stats(&self) -> MapStats {
-        MapStats { hits: self.hits, ..MapStats::default() }
+impl Policy for Ideal {
+    fn memory_bytes(&self) -> u64 {
+        self.map_bytes
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        counters.map = MapStats { hits: self.hits, ..MapStats::default() };
     }
 
     fn reset_counters(&mut self) {
         self.hits = 0;
-    }
-
-    fn cache_bytes(&self) -> u64 {
-        self.map_bytes
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }

@@ -7,8 +7,9 @@ use alloc::vec::Vec;
 
 use super::{Access, AccessKind, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
 use crate::addr::{Lpn, Ppn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
-use crate::saved::State;
+use crate::policy::Policy;
 
 /// A mapping that caches nothing.
 #[derive(Clone, Copy, Debug)]
@@ -47,16 +48,14 @@ impl Mapping for NoCache {
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Absent
     }
+}
 
-    fn stats(&self) -> MapStats {
-        MapStats { misses: self.misses, ..MapStats::default() }
+impl Policy for NoCache {
+    fn report(&self, counters: &mut Counters) {
+        counters.map = MapStats { misses: self.misses, ..MapStats::default() };
     }
 
     fn reset_counters(&mut self) {
         self.misses = 0;
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }

@@ -21,11 +21,14 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::parameters::Refusal;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of [`PageCache`].
@@ -141,8 +144,18 @@ fn pages_per_map_page(config: &MapConfig) -> u32 {
     config.page_cache.entries.map_or(1, |entries| entries / config.geometry.entries_per_page())
 }
 
+fn refusal(config: &MapConfig) -> Option<Refusal> {
+    let entries = config.page_cache.entries?;
+    let in_page = config.geometry.entries_per_page();
+    (!entries.is_multiple_of(in_page)).then(|| Refusal {
+        key: "page_cache.entries",
+        given: entries.to_string(),
+        expected: format!("a multiple of the {in_page} entries in a page of the flash"),
+    })
+}
+
 impl Mapping for PageCache {
-    fn demands(config: &MapConfig) -> Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
         let pages_per_map_page = pages_per_map_page(config);
         let cache_for = match config.page_cache.entries {
             Some(_) => "one map page of page_cache.entries",
@@ -150,17 +163,13 @@ impl Mapping for PageCache {
         };
         let page_bytes = config.geometry.shape().page_bytes;
         let cache_bytes = u64::from(pages_per_map_page.max(1)) * u64::from(page_bytes);
-        Demands { cache_bytes, cache_for, pages_per_map_page, ..Demands::default() }
-    }
-
-    fn refusal(config: &MapConfig) -> Option<Refusal> {
-        let entries = config.page_cache.entries?;
-        let in_page = config.geometry.entries_per_page();
-        (!entries.is_multiple_of(in_page)).then(|| Refusal {
-            key: "page_cache.entries",
-            given: entries.to_string(),
-            expected: format!("a multiple of the {in_page} entries in a page of the flash"),
-        })
+        MapDemands {
+            cache_bytes,
+            cache_for,
+            pages_per_map_page,
+            refusal: refusal(config),
+            ..MapDemands::default()
+        }
     }
 
     #[inline]
@@ -192,10 +201,6 @@ impl Mapping for PageCache {
         self.frames.state(self.frame_of(lpn))
     }
 
-    fn pages_per_map_page(&self) -> u32 {
-        self.pages_per_map_page
-    }
-
     fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
         self.visit(self.frame(tpn), !mapped.is_empty(), io);
     }
@@ -205,15 +210,17 @@ impl Mapping for PageCache {
         self.frames.clean(|frame| dirty.push(frame));
         dirty.into_iter().for_each(|frame| self.each(frame, io, MapOp::Rewrite));
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.stats
-    }
-
-    fn cache_bytes(&self) -> u64 {
+impl Policy for PageCache {
+    fn memory_bytes(&self) -> u64 {
         let bytes =
             u64::from(self.geometry.shape().page_bytes) * u64::from(self.pages_per_map_page);
         u64::from(self.frames.len()) * bytes
+    }
+
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
@@ -223,10 +230,6 @@ impl Mapping for PageCache {
     fn check(&self) {
         assert!(self.frames.len() <= self.capacity);
         self.frames.check();
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

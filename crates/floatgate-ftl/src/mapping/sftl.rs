@@ -41,11 +41,14 @@ mod content;
 use alloc::vec::Vec;
 
 use super::frames::Frames;
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
 use crate::parameters::permille;
-use crate::saved::State;
+use crate::policy::Policy;
 use changes::Changes;
 use content::Content;
 
@@ -203,15 +206,15 @@ impl Sftl {
 }
 
 impl Mapping for Sftl {
-    fn demands(config: &MapConfig) -> Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
         let entries = config.geometry.entries_per_page();
         let longest = u64::from(entries.div_ceil(8)) + HEAD_BYTES * u64::from(entries);
         let bytes = longest as f64 / (1.0 - config.sftl.buffer_share);
         let whole = bytes as u64;
-        Demands {
+        MapDemands {
             cache_bytes: whole + u64::from(bytes > whole as f64),
             cache_for: "an incompressible page and the sftl buffer",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -281,13 +284,15 @@ impl Mapping for Sftl {
             }
         }
     }
+}
 
-    fn stats(&self) -> MapStats {
-        self.stats
+impl Policy for Sftl {
+    fn memory_bytes(&self) -> u64 {
+        self.used + BUFFERED_BYTES * u64::from(self.changes.buffered())
     }
 
-    fn cache_bytes(&self) -> u64 {
-        self.used + BUFFERED_BYTES * u64::from(self.changes.buffered())
+    fn report(&self, counters: &mut Counters) {
+        counters.map = self.stats;
     }
 
     fn reset_counters(&mut self) {
@@ -301,10 +306,6 @@ impl Mapping for Sftl {
         let sizes = self.frames.iter().map(|tpn| self.bytes(tpn));
         assert_eq!(sizes.sum::<u64>(), self.used, "the sizes of the cached pages");
         assert!(self.used <= self.budget || self.frames.len() == 1);
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -58,7 +58,7 @@ fn request(map: &mut impl Mapping, budget: u64, word: &str) -> Vec<MapOp> {
         let missed = map.residency(lpn) == Residency::Absent;
         map.access(Access { lpn, kind, remaining, first, mapped: true }, &mut io);
         map.check();
-        assert!(map.cache_bytes() <= budget, "{} of {budget}", map.cache_bytes());
+        assert!(map.memory_bytes() <= budget, "{} of {budget}", map.memory_bytes());
         let loads = io.iter().filter(|op| matches!(op, MapOp::Fetch(_))).count();
         assert_eq!(loads, usize::from(missed), "one map read per miss");
         assert!(!missed || matches!(io.last(), Some(MapOp::Fetch(_))), "write-backs come first");
@@ -103,7 +103,11 @@ fn a_clean_may_fill_as_many_units_with_the_map_as_its_pages_change() {
     let geometry = geometry(16);
     let page_cache = PageCacheConfig { entries: Some(32), ..PageCacheConfig::default() };
     let config = MapConfig { page_cache, ..MapConfig::new(geometry, 0) };
+    let extra = |demands: MapDemands| {
+        let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
+        extra_map_units(pages, map_pages, demands.pages_per_map_page)
+    };
     // 64 pages of a unit change 128 translation pages, which is all of them.
-    assert_eq!(PageCache::new(&config).extra_units(&geometry), 1);
-    assert_eq!(NoCache::new(&config).extra_units(&geometry), 0);
+    assert_eq!(extra(PageCache::demands(&config)), 1);
+    assert_eq!(extra(NoCache::demands(&config)), 0);
 }

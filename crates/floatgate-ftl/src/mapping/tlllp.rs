@@ -34,10 +34,13 @@ mod history;
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
-use crate::saved::State;
+use crate::policy::Policy;
 use history::History;
 
 crate::choice! {
@@ -183,12 +186,12 @@ fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
 }
 
 impl Mapping for Tlllp {
-    fn demands(config: &MapConfig) -> Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
         let TlllpConfig { bytes_per_entry, bytes_per_node, .. } = config.tlllp;
-        Demands {
+        MapDemands {
             cache_bytes: (bytes_per_entry + bytes_per_node).into(),
             cache_for: "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -229,13 +232,15 @@ impl Mapping for Tlllp {
     fn flush(&mut self, io: &mut Vec<MapOp>) {
         self.cache.flush(io, write_back);
     }
+}
 
-    fn stats(&self) -> MapStats {
-        MapStats { prefetch_unused: self.cache.wasted(), ..self.stats }
+impl Policy for Tlllp {
+    fn memory_bytes(&self) -> u64 {
+        self.cache.bytes()
     }
 
-    fn cache_bytes(&self) -> u64 {
-        self.cache.bytes()
+    fn report(&self, counters: &mut Counters) {
+        counters.map = MapStats { prefetch_unused: self.cache.wasted(), ..self.stats };
     }
 
     fn reset_counters(&mut self) {
@@ -245,10 +250,6 @@ impl Mapping for Tlllp {
 
     fn check(&self) {
         self.cache.check();
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

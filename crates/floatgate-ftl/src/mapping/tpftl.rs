@@ -35,10 +35,13 @@
 use alloc::vec::Vec;
 
 use super::two_level::{Entry, Sizes, TwoLevel};
-use super::{Access, AccessKind, Demands, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn, Tpn};
+use crate::counters::Counters;
 use crate::geometry::Geometry;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of TPFTL.
@@ -157,12 +160,12 @@ impl Tpftl {
 }
 
 impl Mapping for Tpftl {
-    fn demands(config: &MapConfig) -> Demands {
+    fn demands(config: &MapConfig) -> MapDemands {
         let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
-        Demands {
+        MapDemands {
             cache_bytes: (bytes_per_entry + bytes_per_node).into(),
             cache_for: "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
-            ..Demands::default()
+            ..MapDemands::default()
         }
     }
 
@@ -217,13 +220,15 @@ impl Mapping for Tpftl {
     fn flush(&mut self, io: &mut Vec<MapOp>) {
         self.cache.flush(io, |_, tpn| MapOp::Update(tpn));
     }
+}
 
-    fn stats(&self) -> MapStats {
-        MapStats { prefetch_unused: self.cache.wasted(), ..self.stats }
+impl Policy for Tpftl {
+    fn memory_bytes(&self) -> u64 {
+        self.cache.bytes()
     }
 
-    fn cache_bytes(&self) -> u64 {
-        self.cache.bytes()
+    fn report(&self, counters: &mut Counters) {
+        counters.map = MapStats { prefetch_unused: self.cache.wasted(), ..self.stats };
     }
 
     fn reset_counters(&mut self) {
@@ -233,10 +238,6 @@ impl Mapping for Tpftl {
 
     fn check(&self) {
         self.cache.check();
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Component, Move, Moves, Nand};
-use crate::placement::{Placement, Reclaimed, Relocation};
+use crate::placement::{PlacementEvent, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 use crate::saved::{Blank, Carrier, State};
 use crate::unit_table::Pool;
@@ -141,8 +141,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if !M::ON_FLASH || self.is_map(unit) {
             return (units, valid);
         }
-        let updates =
-            (valid * self.map.cache.pages_per_map_page()).min(self.map.directory.len() as u32);
+        let updates = (valid * self.map.pages_per_page).min(self.map.directory.len() as u32);
         let beyond = updates.saturating_sub(self.streams.sure_room(self.streams.map(), geometry));
         (units + beyond.div_ceil(geometry.pages_per_unit()), valid + updates)
     }
@@ -167,7 +166,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     pub(super) fn begin(&mut self, victim: Unit) {
         if !self.leave_cache(victim) && !self.is_map(victim) {
             let age = self.store.units.now() - self.store.units.opened(victim);
-            self.placement.reclaimed(Reclaimed { stream: self.home(victim), age });
+            let unit = Reclaimed { stream: self.home(victim), age };
+            self.placement.observe(PlacementEvent::Reclaimed(unit));
         }
         self.store.units.begin_cleaning(victim);
     }

@@ -16,6 +16,8 @@ use crate::store::Store;
 /// The mapping cache, and the translation pages behind it.
 pub(super) struct Map<M> {
     pub(super) cache: M,
+    /// Translation pages that are read and written as one.
+    pub(super) pages_per_page: u32,
     /// Global translation directory: place of each translation page.
     pub(super) directory: Vec<Option<Ppn>>,
     /// Content of the translation pages, if it is kept.
@@ -29,10 +31,11 @@ pub(super) struct Map<M> {
 
 impl<M: Mapping> Map<M> {
     /// Starts with no translation page written.
-    pub(super) fn new(cache: M, geometry: &Geometry, verify: bool) -> Self {
+    pub(super) fn new(cache: M, geometry: &Geometry, verify: bool, pages_per_page: u32) -> Self {
         let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
         Self {
             cache,
+            pages_per_page,
             directory: vec![None; tpns as usize],
             flash: verify.then(|| FlashMap::new(geometry.logical_pages())),
             io: Vec::new(),
@@ -72,8 +75,8 @@ impl<M: Mapping> Map<M> {
     }
 
     pub(super) fn report(&self, counters: &mut Counters) {
-        counters.map = self.cache.stats();
-        counters.cache_bytes = self.cache.cache_bytes();
+        self.cache.report(counters);
+        counters.cache_bytes = self.cache.memory_bytes();
     }
 
     /// Asserts that each translation page is at its place in the directory, and that cache and
@@ -99,33 +102,33 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         }
         let mut io = mem::take(&mut self.map.io);
-        match self.map.cache.pages_per_map_page() {
+        match self.map.pages_per_page {
             1 => io.iter().try_for_each(|&op| self.map_op(op, cause, chain))?,
-            pages => {
-                for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
-                    self.map_group(group, cause, chain)?;
-                }
-            }
+            pages => self.map_groups(&io, pages, cause, chain)?,
         }
         io.clear();
         self.map.io = io;
         Ok(())
     }
 
-    /// Reads or writes translation pages as one, all at once.
-    fn map_group(
+    /// Reads or writes the `pages` translation pages of each map page as one, all at once.
+    #[inline(never)]
+    fn map_groups(
         &mut self,
-        group: &[MapOp],
+        io: &[MapOp],
+        pages: u32,
         cause: Cause,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        let mut fork = Fork::new(*chain);
-        for &op in group {
-            let mut branch = fork.branch();
-            self.map_op(op, cause, &mut branch)?;
-            fork.join(branch, self.store.clock());
+        for group in io.chunk_by(|a, b| a.goes_with(b, pages)) {
+            let mut fork = Fork::new(*chain);
+            for &op in group {
+                let mut branch = fork.branch();
+                self.map_op(op, cause, &mut branch)?;
+                fork.join(branch, self.store.clock());
+            }
+            *chain = fork.end();
         }
-        *chain = fork.end();
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::PageFtl;
 use crate::addr::Lpn;
 use crate::mapping::{Mapping, Residency};
 use crate::nand::{Cause, Chain, Nand};
-use crate::placement::{Placement, SampleSource, Samples};
+use crate::placement::{SampleSource, Samples};
 use crate::rng::Rng;
 
 /// Draws for one sample before it is skipped, because an almost empty drive has few pages to draw.

@@ -5,16 +5,15 @@ use super::cleaner::Cleaner;
 use super::map::Map;
 use crate::mapping::Mapping;
 use crate::nand::Nand;
-use crate::placement::Placement;
-use crate::saved::{Carrier, State, carry};
+use crate::saved::{Carrier, State};
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Whether all parts of the drive can be saved.
     pub(super) fn is_saveable(&mut self) -> bool {
         self.store.nand.state().is_some()
-            && self.map.cache.state().is_some()
-            && self.placement.state().is_some()
-            && self.cleaner.victim.state().is_some()
+            && self.map.cache.can_be_saved()
+            && self.placement.can_be_saved()
+            && self.cleaner.victim.can_be_saved()
     }
 }
 
@@ -23,7 +22,7 @@ impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
         let Self { store, map, placement, streams, cleaner, log: _, sampler, emptied, slc } = self;
         store.carry(by);
         map.carry(by);
-        carry(placement.state(), by);
+        placement.carry(by);
         streams.carry(by);
         cleaner.carry(by);
         sampler.carry(by);
@@ -34,8 +33,8 @@ impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
 
 impl<M: Mapping> State for Map<M> {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        let Self { cache, directory, flash, io: _, gc_io: _, trimmed: _ } = self;
-        carry(cache.state(), by);
+        let Self { cache, pages_per_page: _, directory, flash, io: _, gc_io: _, trimmed: _ } = self;
+        cache.carry(by);
         directory.carry(by);
         flash.iter_mut().for_each(|flash| flash.carry(by));
     }
@@ -44,7 +43,7 @@ impl<M: Mapping> State for Map<M> {
 impl State for Cleaner {
     fn carry(&mut self, by: &mut Carrier<'_>) {
         let Self { victim, active, under_way, levelling, .. } = self;
-        carry(victim.state(), by);
+        victim.carry(by);
         active.carry(by);
         under_way.carry(by);
         levelling.iter_mut().for_each(|levelling| levelling.carry(by));

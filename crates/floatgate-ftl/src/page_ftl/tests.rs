@@ -13,6 +13,7 @@ use crate::geometry::Shape;
 use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Residency};
 use crate::nand::Counted;
 use crate::placement::PlacementConfig;
+use crate::policy::Policy;
 use crate::victim::{VictimConfig, victim};
 
 /// Units of 8 pages, 16 entries in a translation page, and four translation pages.
@@ -60,6 +61,7 @@ fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
         cleaning: Cleaning::new(4),
         free_order: FreeOrder::First,
         verify: true,
+        pages_per_map_page: 1,
         journal: None,
     };
     let Ok(drive) = PageFtl::new(Counted::default(), map, config);
@@ -179,7 +181,7 @@ fn pages_are_one_after_the_other_as_they_were_written() {
         places(0..8).flatten().map(|ppn| drive.store.geometry.place(ppn).1).collect();
     assert_eq!(first, [0, 1, 2, 3, 4, 5, 6, 7]);
     assert!(places(32..64).all(|place| place.is_none()));
-    assert_eq!((drive.placement().streams(), drive.mapping().stats().misses), (1, 32));
+    assert_eq!((drive.placement().streams(), drive.mapping().counters().map.misses), (1, 32));
 }
 
 /// The first page is overwritten at once, the second one never.
@@ -255,10 +257,15 @@ impl Mapping for FutureReceiver {
     fn residency(&self, _: Lpn) -> Residency {
         Residency::Absent
     }
+}
+
+impl Policy for FutureReceiver {
     fn set_future(&mut self, _: crate::future::NextUses) {
         self.0 = true;
     }
 }
+
+crate::state!(FutureReceiver unsaved);
 
 #[test]
 fn the_future_reaches_the_mapping() {

@@ -27,9 +27,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::kmeans;
-use super::{HostWrite, Placement, PlacementConfig, Relocation, SampleSource, Samples};
+use super::{
+    HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation,
+    SampleSource, Samples,
+};
 use crate::addr::Lpn;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::choice! {
     /// Unit in which the ages of pages are measured.
@@ -103,11 +106,6 @@ impl Asa {
         }
     }
 
-    /// Three: cold, warm and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        3
-    }
-
     fn time(&self, clock: u64, now_ns: u64) -> u64 {
         match self.config.clock {
             AsaClock::Writes => clock,
@@ -150,10 +148,9 @@ impl Asa {
 }
 
 impl Placement for Asa {
-    const SORTS_MOVED: bool = true;
-
-    fn reads_time(config: &PlacementConfig) -> bool {
-        config.asa.clock == AsaClock::Time
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
+        let reads_time = config.asa.clock == AsaClock::Time;
+        PlacementDemands { sorts_moved: true, reads_time, ..PlacementDemands::streams(3) }
     }
 
     #[inline]
@@ -176,8 +173,11 @@ impl Placement for Asa {
         self.judge(relocation)
     }
 
-    fn trimmed(&mut self, lpn: Lpn) {
-        self.updated[lpn.index()] = NEVER;
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        if let PlacementEvent::Trimmed(lpn) = event {
+            self.updated[lpn.index()] = NEVER;
+        }
     }
 
     #[inline(always)]
@@ -194,7 +194,9 @@ impl Placement for Asa {
         let ages = pages.iter().filter_map(|&lpn| self.age(lpn, now)).collect();
         self.learn(ages);
     }
+}
 
+impl Policy for Asa {
     fn memory_bytes(&self) -> u64 {
         let ages = if self.ages_in_map { 0 } else { self.updated.len() as u64 };
         4 * (u64::from(self.config.samples) + 2 + ages)
@@ -203,10 +205,6 @@ impl Placement for Asa {
     fn check(&self) {
         let ordered = self.criteria.is_none_or(|criteria| criteria.hot <= criteria.warm);
         assert!(ordered, "what is hot is warm, too: {:?}", self.criteria);
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -31,11 +31,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation};
 use crate::addr::Lpn;
 use crate::lru::{Links, List};
 use crate::parameters::Bytes;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of AutoStream's multi-queue.
@@ -107,9 +107,15 @@ impl Autostream {
         }
     }
 
-    /// One stream for each queue.
-    pub fn streams(config: &PlacementConfig) -> u8 {
-        config.autostream.queues
+    /// Counts the accesses of the last command before this one.
+    fn command(&mut self, first: Lpn, pages: u32) {
+        if let Some((first, pages)) = self.pending.replace((first, pages)) {
+            let last = Lpn::new(first.get() + pages.saturating_sub(1));
+            for chunk in self.chunk_of(first)..=self.chunk_of(last) {
+                self.promote(chunk);
+                self.demote();
+            }
+        }
     }
 
     fn chunk_of(&self, lpn: Lpn) -> u32 {
@@ -163,14 +169,8 @@ impl Autostream {
 }
 
 impl Placement for Autostream {
-    fn command(&mut self, first: Lpn, pages: u32) {
-        if let Some((first, pages)) = self.pending.replace((first, pages)) {
-            let last = Lpn::new(first.get() + pages.saturating_sub(1));
-            for chunk in self.chunk_of(first)..=self.chunk_of(last) {
-                self.promote(chunk);
-                self.demote();
-            }
-        }
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(config.autostream.queues)
     }
 
     #[inline]
@@ -182,6 +182,15 @@ impl Placement for Autostream {
         self.chunks[self.chunk_of(relocation.lpn) as usize].queue
     }
 
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        if let PlacementEvent::Command { first, pages } = event {
+            self.command(first, pages);
+        }
+    }
+}
+
+impl Policy for Autostream {
     fn memory_bytes(&self) -> u64 {
         20 * self.chunks.len() as u64
     }
@@ -199,10 +208,6 @@ impl Placement for Autostream {
         }
         let counted = self.chunks.iter().filter(|chunk| chunk.count > 0).count();
         assert_eq!(chunks, counted, "a chunk that was accessed is in one queue");
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

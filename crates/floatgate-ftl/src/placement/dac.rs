@@ -17,9 +17,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation};
 use crate::addr::Lpn;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of DAC.
@@ -64,11 +64,6 @@ impl Dac {
         }
     }
 
-    /// One stream for each region.
-    pub fn streams(config: &PlacementConfig) -> u8 {
-        config.dac.regions
-    }
-
     fn age(&self, lpn: Lpn, clock: u64) -> u64 {
         clock - self.written[lpn.index()]
     }
@@ -83,7 +78,9 @@ impl Dac {
 }
 
 impl Placement for Dac {
-    const SORTS_MOVED: bool = true;
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands { sorts_moved: true, ..PlacementDemands::streams(config.dac.regions) }
+    }
 
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
@@ -116,16 +113,17 @@ impl Placement for Dac {
         }
     }
 
-    fn trimmed(&mut self, lpn: Lpn) {
-        self.regions[lpn.index()] = NOWHERE;
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        if let PlacementEvent::Trimmed(lpn) = event {
+            self.regions[lpn.index()] = NOWHERE;
+        }
     }
+}
 
+impl Policy for Dac {
     fn memory_bytes(&self) -> u64 {
         4 * self.written.len() as u64
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -156,7 +154,7 @@ mod tests {
         assert_eq!(write(&mut dac, 8, 6), 0, "pages climb by themselves");
         assert_eq!([3, 2, 1, 0].map(|stream| clean(&mut dac, 7, stream, 7)), [2, 1, 0, 0]);
         assert_eq!(write(&mut dac, 7, 8), 1);
-        dac.trimmed(Lpn::new(7));
+        dac.observe(PlacementEvent::Trimmed(Lpn::new(7)));
         let unknown = Relocation { lpn: Lpn::new(7), stream: 2, clock: 9, now_ns: 0 };
         assert_eq!(dac.classify(unknown), 2, "a page that it knows nothing of stays");
         assert_eq!(write(&mut dac, 7, 9), 0);
@@ -177,7 +175,7 @@ mod tests {
     #[test]
     fn its_word_is_where_the_page_is() {
         let mut dac = dac(|_| ());
-        assert_eq!((Dac::streams(&config(64)), dac.memory_bytes()), (6, 0));
+        assert_eq!((Dac::demands(&config(64)).streams, dac.memory_bytes()), (6, 0));
         write(&mut dac, 7, 0);
         write(&mut dac, 7, 1);
         let relocation = Relocation { lpn: Lpn::new(7), stream: 0, clock: 2, now_ns: 0 };

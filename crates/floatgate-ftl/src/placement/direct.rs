@@ -14,9 +14,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
-use crate::saved::State;
+use crate::policy::Policy;
 
 /// The value at which counters of four bits saturate.
 const SATURATED: u32 = 15;
@@ -71,11 +71,6 @@ impl Direct {
         Self { config, counters, period: 0, writes: 0 }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     /// Returns the counter of a page.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u32 {
@@ -84,6 +79,10 @@ impl Direct {
 }
 
 impl Placement for Direct {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let last = if self.config.saturating { SATURATED } else { u32::MAX };
@@ -99,14 +98,12 @@ impl Placement for Direct {
     fn classify(&self, relocation: Relocation) -> u8 {
         u8::from(self.counter(relocation.lpn) >= self.config.hot_threshold)
     }
+}
 
+impl Policy for Direct {
     fn memory_bytes(&self) -> u64 {
         let pages = self.counters.len() as u64;
         if self.config.saturating { pages.div_ceil(2) } else { pages * 4 }
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -43,11 +43,11 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation};
 use crate::addr::Lpn;
-use crate::counters::ExtentCounts;
+use crate::counters::{Counters, ExtentCounts};
 use crate::parameters::Refusal;
-use crate::saved::State;
+use crate::policy::Policy;
 use parts::Parts;
 
 crate::parameters! {
@@ -153,11 +153,6 @@ impl Eti {
         }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     /// Returns the extents in order. They cover all pages without gaps.
     pub fn partition(&self) -> impl Iterator<Item = Extent> {
         (0..self.starts.len()).map(|index| self.extent(index))
@@ -171,6 +166,31 @@ impl Eti {
     #[inline(always)]
     fn end(&self, index: usize) -> u32 {
         self.starts.get(index + 1).copied().unwrap_or(self.pages)
+    }
+
+    /// Ages the extents if it is time, then updates them for a command.
+    fn command(&mut self, first: Lpn, pages: u32) {
+        let period = u64::from(self.config.decay_period);
+        if self.executions >= period {
+            for _ in 0..(self.executions / period).min(HALVINGS) {
+                self.age();
+            }
+            self.executions %= period;
+        }
+        if pages == 0 {
+            return;
+        }
+        let first = first.get();
+        assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
+        self.update(first..first + pages);
+        let extents = self.starts.len() as u32;
+        self.seen.most = self.seen.most.max(extents);
+        self.seen.sum += u64::from(extents);
+        self.seen.commands += 1;
+        self.executions += match self.config.decay_unit {
+            DecayUnit::Commands => 1,
+            DecayUnit::Pages => u64::from(pages),
+        };
     }
 
     /// Updates the extents for a command that writes these pages: figure 3 of the paper.
@@ -322,39 +342,14 @@ impl Eti {
 }
 
 impl Placement for Eti {
-    fn refusal(config: &PlacementConfig) -> Option<Refusal> {
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
         let EtiConfig { hot_threshold, counter_max, .. } = config.eti;
-        let expected =
-            || format!("at most eti.counter_max ({counter_max}), or nothing is ever hot");
-        (hot_threshold > counter_max).then(|| Refusal {
+        let refusal = (hot_threshold > counter_max).then(|| Refusal {
             key: "eti.hot_threshold",
             given: hot_threshold.to_string(),
-            expected: expected(),
-        })
-    }
-
-    fn command(&mut self, first: Lpn, pages: u32) {
-        let period = u64::from(self.config.decay_period);
-        if self.executions >= period {
-            for _ in 0..(self.executions / period).min(HALVINGS) {
-                self.age();
-            }
-            self.executions %= period;
-        }
-        if pages == 0 {
-            return;
-        }
-        let first = first.get();
-        assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
-        self.update(first..first + pages);
-        let extents = self.starts.len() as u32;
-        self.seen.most = self.seen.most.max(extents);
-        self.seen.sum += u64::from(extents);
-        self.seen.commands += 1;
-        self.executions += match self.config.decay_unit {
-            DecayUnit::Commands => 1,
-            DecayUnit::Pages => u64::from(pages),
-        };
+            expected: format!("at most eti.counter_max ({counter_max}), or nothing is ever hot"),
+        });
+        PlacementDemands { refusal, ..PlacementDemands::streams(2) }
     }
 
     #[inline]
@@ -367,6 +362,15 @@ impl Placement for Eti {
         self.stream_of(self.search(relocation.lpn.get()))
     }
 
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        if let PlacementEvent::Command { first, pages } = event {
+            self.command(first, pages);
+        }
+    }
+}
+
+impl Policy for Eti {
     fn memory_bytes(&self) -> u64 {
         let extents = u64::from(self.config.extents);
         // Sixteen counters in a word.
@@ -374,8 +378,8 @@ impl Placement for Eti {
         starts + counters + size_of::<Latest>() as u64
     }
 
-    fn extents(&self) -> Option<ExtentCounts> {
-        Some(ExtentCounts { now: self.starts.len() as u32, ..self.seen })
+    fn report(&self, counters: &mut Counters) {
+        counters.extents = Some(ExtentCounts { now: self.starts.len() as u32, ..self.seen });
     }
 
     fn reset_counters(&mut self) {
@@ -393,10 +397,6 @@ impl Placement for Eti {
         let mut parts = self.parts.clone();
         parts.renew(&self.starts);
         assert_eq!(parts, self.parts, "where the extents of each part are");
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use super::{HostWrite, Placement, Reclaimed, Relocation};
+use super::{HostWrite, Placement, PlacementEvent, Reclaimed, Relocation};
 use crate::addr::Lpn;
+use crate::policy::Policy;
 
 /// Interface of an external placement policy. Each stream that it returns must be below the number
 /// of streams in [`AnyPlacement::external`](super::AnyPlacement::external).
@@ -21,17 +22,21 @@ pub trait ExternalPlacement: Send {
 
     /// Whether [`ExternalPlacement::moved`] is called. If not, pages that cleaning moves stay in
     /// their stream. Pages of an SLC cache, which are in no placement stream, go to the first one.
-    fn sorts_moved(&self) -> bool;
+    fn sorts_moved(&self) -> bool {
+        false
+    }
 
     /// Appends the stream of each page of a unit that cleaning moves. `handles` are the handles of
     /// their last writes. `of` has the stream and times, which all pages share, and the first page.
-    fn moved(&mut self, pages: &[Lpn], handles: &[u16], of: Relocation, streams: &mut Vec<u8>);
+    fn moved(&mut self, pages: &[Lpn], _handles: &[u16], of: Relocation, streams: &mut Vec<u8>) {
+        streams.extend(pages.iter().map(|_| of.stream));
+    }
 
-    /// As [`Placement::trimmed`].
-    fn trimmed(&mut self, lpn: Lpn);
+    /// As [`PlacementEvent::Trimmed`].
+    fn trimmed(&mut self, _lpn: Lpn) {}
 
-    /// As [`Placement::reclaimed`].
-    fn reclaimed(&mut self, unit: Reclaimed);
+    /// As [`PlacementEvent::Reclaimed`].
+    fn reclaimed(&mut self, _unit: Reclaimed) {}
 }
 
 /// An external policy, and buffers for the pages of a unit.
@@ -51,12 +56,21 @@ impl ExternalScheme {
         Self { policy, logical_pages, given: Vec::new(), pages, handles, streams }
     }
 
-    pub(super) fn sorts_moved(&self) -> bool {
-        self.policy.sorts_moved()
-    }
-
     fn handle(&self, lpn: Lpn) -> u16 {
         self.given.get(lpn.index()).copied().unwrap_or(0)
+    }
+
+    /// Notes the handle of a write. Not inlined: the path for policies of the table does not
+    /// include it.
+    #[inline(never)]
+    fn label(&mut self, lpns: Range<u32>, handle: u16) {
+        if self.given.is_empty() {
+            if handle == 0 {
+                return;
+            }
+            self.given = vec![0; self.logical_pages as usize];
+        }
+        self.given[lpns.start as usize..lpns.end as usize].fill(handle);
     }
 
     /// Returns the streams of pages of a unit that are moved together, in their order.
@@ -79,18 +93,6 @@ impl ExternalScheme {
 }
 
 impl Placement for ExternalScheme {
-    /// Not inlined: the path for policies of the table does not include it.
-    #[inline(never)]
-    fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
-        if self.given.is_empty() {
-            if handle == 0 {
-                return;
-            }
-            self.given = vec![0; self.logical_pages as usize];
-        }
-        self.given[lpns.start as usize..lpns.end as usize].fill(handle);
-    }
-
     fn stream(&mut self, write: HostWrite) -> u8 {
         let handle = self.handle(write.lpn);
         self.policy.stream(write, handle)
@@ -100,14 +102,20 @@ impl Placement for ExternalScheme {
         self.sort([relocation.lpn].into_iter(), relocation)[0]
     }
 
-    fn trimmed(&mut self, lpn: Lpn) {
-        self.policy.trimmed(lpn);
-    }
-
-    fn reclaimed(&mut self, unit: Reclaimed) {
-        self.policy.reclaimed(unit);
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        match event {
+            PlacementEvent::Labelled { lpns, handle } => self.label(lpns, handle),
+            PlacementEvent::Trimmed(lpn) => self.policy.trimmed(lpn),
+            PlacementEvent::Reclaimed(unit) => self.policy.reclaimed(unit),
+            PlacementEvent::Command { .. } => {}
+        }
     }
 }
+
+impl Policy for ExternalScheme {}
+
+crate::state!(ExternalScheme unsaved);
 
 impl fmt::Debug for ExternalScheme {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,8 +17,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
-use crate::saved::State;
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation};
+use crate::counters::Counters;
+use crate::policy::Policy;
 
 crate::choice! {
     /// How long data of different placement handles is kept apart.
@@ -50,9 +51,12 @@ impl Host {
         Self { handles: config.handles, first: first(config), given, unknown: 0 }
     }
 
-    /// One stream for each handle, and one for moved pages if they are shared.
-    pub fn streams(config: &PlacementConfig) -> u8 {
-        config.handles + first(config)
+    /// Notes the handle of a write. Pages with an unknown handle count as written with handle 0.
+    #[inline]
+    fn label(&mut self, lpns: Range<u32>, handle: u16) {
+        let known = u8::try_from(handle).ok().filter(|&handle| handle < self.handles);
+        self.unknown += u64::from(known.is_none());
+        self.given[lpns.start as usize..lpns.end as usize].fill(known.unwrap_or(0));
     }
 }
 
@@ -61,13 +65,10 @@ fn first(config: &PlacementConfig) -> u8 {
 }
 
 impl Placement for Host {
-    const SORTS_MOVED: bool = true;
-
-    #[inline]
-    fn labelled(&mut self, lpns: Range<u32>, handle: u16) {
-        let known = u8::try_from(handle).ok().filter(|&handle| handle < self.handles);
-        self.unknown += u64::from(known.is_none());
-        self.given[lpns.start as usize..lpns.end as usize].fill(known.unwrap_or(0));
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
+        // One stream for each handle, and one for moved pages if they are shared.
+        let streams = PlacementDemands::streams(config.handles + first(config));
+        PlacementDemands { sorts_moved: true, ..streams }
     }
 
     #[inline(always)]
@@ -85,16 +86,21 @@ impl Placement for Host {
         self.first + self.given[relocation.lpn.index()]
     }
 
-    fn unknown_handles(&self) -> u64 {
-        self.unknown
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        if let PlacementEvent::Labelled { lpns, handle } = event {
+            self.label(lpns, handle);
+        }
+    }
+}
+
+impl Policy for Host {
+    fn report(&self, counters: &mut Counters) {
+        counters.unknown_handles = self.unknown;
     }
 
     fn reset_counters(&mut self) {
         self.unknown = 0;
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -105,7 +111,8 @@ mod tests {
 
     fn host(isolation: Isolation) -> Host {
         let config = PlacementConfig { handles: 3, isolation, ..config(100) };
-        assert_eq!(Host::streams(&config), if isolation == Isolation::Initially { 4 } else { 3 });
+        let streams = if isolation == Isolation::Initially { 4 } else { 3 };
+        assert_eq!(Host::demands(&config).streams, streams);
         Host::new(&config)
     }
 
@@ -113,8 +120,8 @@ mod tests {
     fn pages_go_with_the_handle_of_their_last_write() {
         for (isolation, first) in [(Isolation::Initially, 1), (Isolation::Persistently, 0)] {
             let mut host = host(isolation);
-            host.labelled(10..20, 2);
-            host.labelled(15..16, 1);
+            host.label(10..20, 2);
+            host.label(15..16, 1);
             for (lpn, handle) in [(9, 0), (10, 2), (14, 2), (15, 1), (16, 2), (19, 2), (20, 0)] {
                 assert_eq!(host.stream(write(lpn)), first + handle, "page {lpn}");
                 assert_eq!(host.classify(relocation(lpn, 0)), first + handle);
@@ -133,14 +140,14 @@ mod tests {
     #[test]
     fn a_handle_that_there_is_not_is_counted_and_is_handle_0() {
         let mut host = host(Isolation::Persistently);
-        host.labelled(0..100, 2);
+        host.label(0..100, 2);
         for handle in [3, 255, 256, 258, u16::MAX] {
-            host.labelled(5..6, handle);
+            host.label(5..6, handle);
             assert_eq!(host.stream(write(5)), 0);
             assert_eq!(host.stream(write(6)), 2);
         }
-        assert_eq!(host.unknown_handles(), 5);
+        assert_eq!(host.counters().unknown_handles, 5);
         host.reset_counters();
-        assert_eq!(host.unknown_handles(), 0);
+        assert_eq!(host.counters().unknown_handles, 0);
     }
 }

@@ -1,5 +1,7 @@
 //! Inputs of a placement, and the samples that it may request.
 
+use core::ops::Range;
+
 use crate::addr::Lpn;
 
 /// A page that the host is about to write.
@@ -35,6 +37,30 @@ pub struct Reclaimed {
     pub stream: u8,
     /// Pages that the host has written since the unit was opened.
     pub age: u64,
+}
+
+/// Event that a placement may use in its next answers.
+#[derive(Clone, Debug)]
+pub enum PlacementEvent {
+    /// The host writes consecutive pages with one command. Comes before the pages are written.
+    Command {
+        /// First page.
+        first: Lpn,
+        /// Number of pages.
+        pages: u32,
+    },
+    /// The placement handle of a host write, which groups pages that belong together. Comes once
+    /// for each host write, before it is buffered or programmed.
+    Labelled {
+        /// The written pages.
+        lpns: Range<u32>,
+        /// The handle.
+        handle: u16,
+    },
+    /// A page was trimmed.
+    Trimmed(Lpn),
+    /// A unit is about to be cleaned.
+    Reclaimed(Reclaimed),
 }
 
 /// A request for a sample of pages.

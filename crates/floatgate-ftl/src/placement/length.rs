@@ -5,8 +5,8 @@
 //! no memory: a page that is judged without a write stays in its stream. The cost is a comparison
 //! per page.
 
-use super::{HostWrite, Placement, PlacementConfig};
-use crate::saved::State;
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands};
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of the length heuristic.
@@ -27,23 +27,20 @@ impl Length {
     pub fn new(config: &PlacementConfig) -> Self {
         Self(config.length)
     }
-
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
 }
 
 impl Placement for Length {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
         u8::from(write.request_pages <= self.0.threshold_pages)
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Length {}
 
 #[cfg(test)]
 mod tests {
@@ -57,6 +54,6 @@ mod tests {
             assert_eq!(length.stream(HostWrite { request_pages, ..write(7) }), stream);
             assert_eq!(length.classify(relocation(7, stream)), stream);
         }
-        assert_eq!((Length::streams(&config(100)), length.memory_bytes()), (2, 0));
+        assert_eq!((Length::demands(&config(100)).streams, length.memory_bytes()), (2, 0));
     }
 }

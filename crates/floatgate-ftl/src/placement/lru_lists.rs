@@ -12,11 +12,11 @@
 
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of the two lists.
@@ -66,11 +66,6 @@ impl LruLists {
         }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     /// Makes a candidate hot.
     fn promote(&mut self, slot: u32) {
         self.links.remove(&mut self.candidates, slot);
@@ -107,6 +102,10 @@ impl LruLists {
 }
 
 impl Placement for LruLists {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         match self.slots.get(write.lpn.get()) {
@@ -128,7 +127,9 @@ impl Placement for LruLists {
     fn classify(&self, relocation: Relocation) -> u8 {
         u8::from(self.is_hot(relocation.lpn))
     }
+}
 
+impl Policy for LruLists {
     fn memory_bytes(&self) -> u64 {
         let entries = u64::from(self.config.hot) + u64::from(self.config.candidates);
         entries * (size_of::<Entry>() + size_of::<[u32; 2]>()) as u64 + self.slots.bytes()
@@ -147,10 +148,6 @@ impl Placement for LruLists {
             assert_eq!(self.links.iter(list).count(), list.len() as usize);
         }
         assert_eq!(self.slots.len(), (self.hot.len() + self.candidates.len()) as usize);
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -221,7 +218,7 @@ mod tests {
     fn it_takes_sixteen_bytes_a_page_and_the_table() {
         let lists = lists(512, 1024);
         assert_eq!(
-            (LruLists::streams(&config(9)), lists.memory_bytes()),
+            (LruLists::demands(&config(9)).streams, lists.memory_bytes()),
             (2, 1536 * 16 + 4096 * 8)
         );
     }

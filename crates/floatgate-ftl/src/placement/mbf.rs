@@ -20,10 +20,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::crc::{Hasher, Hashes};
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::permille;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of MBF.
@@ -93,11 +93,6 @@ impl Mbf {
             turn: 0,
             writes: 0,
         }
-    }
-
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
     }
 
     /// Returns the filters that have both bits of a page: one bit each, the oldest filter lowest.
@@ -178,6 +173,10 @@ impl Mbf {
 }
 
 impl Placement for Mbf {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let slots = self.hasher.slots(write.lpn);
@@ -194,13 +193,11 @@ impl Placement for Mbf {
     fn classify(&self, relocation: Relocation) -> u8 {
         self.stream_of(self.having(self.hasher.slots(relocation.lpn)))
     }
+}
 
+impl Policy for Mbf {
     fn memory_bytes(&self) -> u64 {
         size_of_val(self.bits.as_slice()) as u64
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -371,6 +368,6 @@ mod tests {
     #[test]
     fn it_takes_its_bits() {
         let mbf = mbf(MbfConfig::default());
-        assert_eq!((Mbf::streams(&config(9)), mbf.memory_bytes()), (2, 1024));
+        assert_eq!((Mbf::demands(&config(9)).streams, mbf.memory_bytes()), (2, 1024));
     }
 }

@@ -15,9 +15,9 @@
 
 use super::crc::{Hasher, Hashes};
 use super::nibbles::Nibbles;
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of the multihash framework.
@@ -60,11 +60,6 @@ impl Mhf {
         }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     /// Returns the lower of a page's two counters.
     #[inline(always)]
     pub fn counter(&self, lpn: Lpn) -> u8 {
@@ -74,6 +69,10 @@ impl Mhf {
 }
 
 impl Placement for Mhf {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
         let slots = self.hasher.slots(write.lpn);
@@ -96,13 +95,11 @@ impl Placement for Mhf {
     fn classify(&self, relocation: Relocation) -> u8 {
         u8::from(self.counter(relocation.lpn) >= self.config.hot_threshold)
     }
+}
 
+impl Policy for Mhf {
     fn memory_bytes(&self) -> u64 {
         self.counters.bytes()
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -136,7 +133,7 @@ mod tests {
         let mut mhf = mhf(MhfConfig::default());
         (0..40).for_each(|_| assert!(mhf.stream(write(7)) <= 1));
         assert_eq!(mhf.counter(Lpn::new(7)), 15);
-        assert_eq!((Mhf::streams(&config(9)), mhf.memory_bytes()), (2, 1024));
+        assert_eq!((Mhf::demands(&config(9)).streams, mhf.memory_bytes()), (2, 1024));
     }
 
     /// Two pages with one common counter, and a page with two equal hashes.

@@ -1,7 +1,7 @@
 //! Oracle: sorts by the remaining lifetime of each page, which it knows. It is a bound on the gain
 //! from separation. No drive can do this.
 //!
-//! It knows every page that the host will write or trim ([`Placement::set_future`]). So it knows
+//! It knows every page that the host will write or trim ([`Policy::set_future`]). So it knows
 //! when the data that is written now, or moved by cleaning, will be invalidated. The streams are
 //! ranges of remaining lifetime, each `factor` times as wide as the one before. The hottest range
 //! ends at a first limit. The coldest begins at the last limit, and includes data that is never
@@ -44,9 +44,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::future::{NEVER, NextUses};
-use crate::saved::State;
+use crate::policy::Policy;
 
 /// Least length that the ranges cover, in multiples of the logical volume.
 const REACH: u64 = 8;
@@ -94,11 +94,6 @@ impl Oracle {
         }
     }
 
-    /// One stream for each range of lifetimes.
-    pub fn streams(config: &PlacementConfig) -> u8 {
-        config.oracle.streams
-    }
-
     /// Returns the stream of data that dies before the write `death`, as seen from the write `now`.
     fn judge(&self, death: u32, now: u64) -> u8 {
         if death == NEVER {
@@ -110,8 +105,9 @@ impl Oracle {
 }
 
 impl Placement for Oracle {
-    const NEEDS_FUTURE: bool = true;
-    const SORTS_MOVED: bool = true;
+    fn demands(config: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands { sorts_moved: true, ..PlacementDemands::streams(config.oracle.streams) }
+    }
 
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
@@ -134,13 +130,15 @@ impl Placement for Oracle {
     fn classify(&self, relocation: Relocation) -> u8 {
         self.judge(self.deaths[relocation.lpn.index()], self.writes)
     }
+}
+
+impl Policy for Oracle {
+    fn needs_future() -> bool {
+        true
+    }
 
     fn set_future(&mut self, future: NextUses) {
         (self.deaths, self.next, self.writes) = (future.first, future.next, 0);
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

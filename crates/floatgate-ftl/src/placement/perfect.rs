@@ -8,10 +8,10 @@
 //! The share then includes slightly too many pages; the count is exact. The cost is a comparison
 //! per page. No memory is charged, because this is not a real scheme.
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
 use crate::parameters::round;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Border between hot and cold pages.
@@ -43,17 +43,16 @@ impl Perfect {
         Self { hot_pages: hot_pages.unwrap_or(share) }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     fn judge(&self, lpn: Lpn) -> u8 {
         u8::from(lpn.get() < self.hot_pages)
     }
 }
 
 impl Placement for Perfect {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
         self.judge(write.lpn)
@@ -62,11 +61,9 @@ impl Placement for Perfect {
     fn classify(&self, relocation: Relocation) -> u8 {
         self.judge(relocation.lpn)
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Perfect {}
 
 #[cfg(test)]
 mod tests {

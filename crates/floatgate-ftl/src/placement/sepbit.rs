@@ -25,9 +25,11 @@ use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Reclaimed, Relocation};
+use super::{
+    HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Reclaimed, Relocation,
+};
 use crate::addr::Lpn;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::choice! {
     /// How the drive knows the time since a page was written.
@@ -94,11 +96,6 @@ impl Sepbit {
         }
     }
 
-    /// One stream for each class.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        CLASSES
-    }
-
     /// Returns how long the version lived that is overwritten now, if the drive knows.
     fn lived(&self, lpn: Lpn, clock: u64) -> Option<u64> {
         let written = self.written[lpn.index()];
@@ -126,6 +123,26 @@ impl Sepbit {
         }
     }
 
+    /// Handles a trim.
+    fn forget(&mut self, lpn: Lpn) {
+        let last = core::mem::replace(&mut self.written[lpn.index()], NEVER);
+        self.pages -= u64::from(last != NEVER);
+        self.queue.distinct -= u64::from(self.queue.holds(last));
+    }
+
+    /// Updates l, the mean lifespan of the last units of class 1.
+    fn reclaimed(&mut self, unit: Reclaimed) {
+        if unit.stream != stream_of(SHORT) {
+            return;
+        }
+        self.sum += unit.age;
+        self.units += 1;
+        if self.units == self.config.units {
+            self.lifespan = Some(self.sum / u64::from(self.units));
+            (self.sum, self.units) = (0, 0);
+        }
+    }
+
     fn remember(&mut self, lpn: Lpn, clock: u64) {
         let last = core::mem::replace(&mut self.written[lpn.index()], clock);
         self.pages += u64::from(last == NEVER);
@@ -143,7 +160,9 @@ impl Sepbit {
 }
 
 impl Placement for Sepbit {
-    const SORTS_MOVED: bool = true;
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands { sorts_moved: true, ..PlacementDemands::streams(CLASSES) }
+    }
 
     #[inline]
     fn stream(&mut self, write: HostWrite) -> u8 {
@@ -161,24 +180,17 @@ impl Placement for Sepbit {
         stream_of(self.class_of_moved(relocation, CLASSES - relocation.stream))
     }
 
-    fn trimmed(&mut self, lpn: Lpn) {
-        let last = core::mem::replace(&mut self.written[lpn.index()], NEVER);
-        self.pages -= u64::from(last != NEVER);
-        self.queue.distinct -= u64::from(self.queue.holds(last));
-    }
-
-    fn reclaimed(&mut self, unit: Reclaimed) {
-        if unit.stream != stream_of(SHORT) {
-            return;
-        }
-        self.sum += unit.age;
-        self.units += 1;
-        if self.units == self.config.units {
-            self.lifespan = Some(self.sum / u64::from(self.units));
-            (self.sum, self.units) = (0, 0);
+    #[inline(always)]
+    fn observe(&mut self, event: PlacementEvent) {
+        match event {
+            PlacementEvent::Trimmed(lpn) => self.forget(lpn),
+            PlacementEvent::Reclaimed(unit) => self.reclaimed(unit),
+            _ => {}
         }
     }
+}
 
+impl Policy for Sepbit {
     fn memory_bytes(&self) -> u64 {
         match self.config.history {
             History::Fifo => 8 * self.queue.distinct,
@@ -192,10 +204,6 @@ impl Placement for Sepbit {
         assert_eq!(distinct, self.queue.distinct, "pages in the queue");
         let written = self.written.iter().filter(|&&at| at != NEVER).count() as u64;
         assert_eq!(written, self.pages, "pages written");
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 

@@ -1,7 +1,7 @@
 //! No separation: one stream for all data, the reference for every other placement.
 
 use super::{HostWrite, Placement, PlacementConfig};
-use crate::saved::State;
+use crate::policy::Policy;
 
 /// Single: all data in one stream.
 #[derive(Clone, Copy, Debug)]
@@ -14,11 +14,6 @@ impl Single {
     pub fn new(_: &PlacementConfig) -> Self {
         Self
     }
-
-    /// One stream.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        1
-    }
 }
 
 impl Placement for Single {
@@ -26,8 +21,6 @@ impl Placement for Single {
     fn stream(&mut self, _: HostWrite) -> u8 {
         0
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Single {}

@@ -13,11 +13,11 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::{HostWrite, Placement, PlacementConfig, Relocation};
+use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation};
 use crate::addr::Lpn;
 use crate::intmap::IntMap;
 use crate::parameters::permille;
-use crate::saved::State;
+use crate::policy::Policy;
 
 crate::parameters! {
     /// Parameters of the window.
@@ -74,11 +74,6 @@ impl Wdac {
         }
     }
 
-    /// Two: cold and hot.
-    pub fn streams(_: &PlacementConfig) -> u8 {
-        2
-    }
-
     /// Removes the write that leaves the window.
     fn forget(&mut self, lpn: u32) {
         let slot = self.slots.get(lpn).expect("what is in the window is counted");
@@ -119,6 +114,10 @@ impl Wdac {
 }
 
 impl Placement for Wdac {
+    fn demands(_: &PlacementConfig) -> PlacementDemands {
+        PlacementDemands::streams(2)
+    }
+
     fn stream(&mut self, write: HostWrite) -> u8 {
         let (lpn, window) = (write.lpn.get(), u64::from(self.config.window));
         let at = (self.now % window) as usize;
@@ -134,7 +133,9 @@ impl Placement for Wdac {
     fn classify(&self, relocation: Relocation) -> u8 {
         self.stream_of(self.writes_of(relocation.lpn))
     }
+}
 
+impl Policy for Wdac {
     fn memory_bytes(&self) -> u64 {
         let per_write = size_of::<u32>() * 2 + size_of::<Writes>();
         u64::from(self.config.window) * per_write as u64 + self.slots.bytes()
@@ -144,10 +145,6 @@ impl Placement for Wdac {
         let in_window = self.now.min(self.config.window.into());
         assert_eq!(self.writes.iter().map(|writes| writes.count).sum::<u64>(), in_window);
         assert_eq!(self.slots.len() + self.unused.len(), self.window.len());
-    }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
     }
 }
 
@@ -198,6 +195,9 @@ mod tests {
     #[test]
     fn it_takes_24_bytes_a_write_and_the_table() {
         let wdac = wdac(1000, 4000);
-        assert_eq!((Wdac::streams(&config(9)), wdac.memory_bytes()), (2, 1000 * 24 + 2048 * 8));
+        assert_eq!(
+            (Wdac::demands(&config(9)).streams, wdac.memory_bytes()),
+            (2, 1000 * 24 + 2048 * 8)
+        );
     }
 }

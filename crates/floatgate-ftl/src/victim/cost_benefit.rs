@@ -11,7 +11,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Cost-benefit: greatest age times space over cost first.
@@ -41,8 +41,6 @@ impl Victim for CostBenefit {
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(table, pool)
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for CostBenefit {}

@@ -9,7 +9,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -50,8 +50,6 @@ impl Victim for DChoices {
         let drawn = (0..self.choices).map(|_| self.roster.draw(table, pool, count));
         drawn.min_by_key(|&unit| table.valid(unit))
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for DChoices {}

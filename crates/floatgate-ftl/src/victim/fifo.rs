@@ -5,7 +5,7 @@
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 /// FIFO: the unit that was sealed first is cleaned first.
@@ -25,8 +25,6 @@ impl Victim for Fifo {
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         table.oldest(pool)
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Fifo {}

@@ -9,7 +9,7 @@
 
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::choice! {
@@ -52,8 +52,6 @@ impl Victim for Greedy {
             (table.valid(unit), rank)
         })
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Greedy {}

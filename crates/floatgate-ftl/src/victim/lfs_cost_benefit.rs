@@ -20,7 +20,7 @@
 use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -57,8 +57,6 @@ impl Victim for LfsCostBenefit {
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.0.best(table, pool)
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for LfsCostBenefit {}

@@ -11,7 +11,7 @@
 use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
-use crate::saved::State;
+use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable};
 
 /// Most draws per clean.
@@ -75,8 +75,6 @@ impl Victim for Random {
             emptiest.min_by_key(|&unit| table.valid(unit))
         })
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Random {}

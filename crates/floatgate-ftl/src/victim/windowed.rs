@@ -18,8 +18,8 @@ use super::tournament::{Contender, FOREVER, Leaves, NOBODY, Tournament};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::parameters::round;
+use crate::policy::Policy;
 use crate::prefetch::prefetch;
-use crate::saved::State;
 use crate::unit_table::{Pool, UnitTable};
 
 crate::parameters! {
@@ -72,11 +72,9 @@ impl Victim for Windowed {
             windows.get_or_insert_with(|| AgeWindows::new(table, self.units, count, self.window));
         windows.emptiest(number.into())
     }
-
-    fn state(&mut self) -> Option<&mut dyn State> {
-        Some(self)
-    }
 }
+
+impl Policy for Windowed {}
 
 /// Number of valid pages of a unit, and time of its last change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

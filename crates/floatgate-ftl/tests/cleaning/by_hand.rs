@@ -1,7 +1,7 @@
 //! Small drives whose cleaning can be computed by hand. Units have eight pages. The map is in
 //! memory, and only erasing takes time where nothing is copied.
 
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::{Device, Inspect};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::mapping::Ideal;
 use floatgate_ftl::page_ftl::{Cleaning, Destination};
@@ -100,7 +100,7 @@ fn idle(gap: u64, tune: fn(&mut Cleaning)) -> (u64, u32) {
     request(&mut drive, now + gap, Op::Read, 0, 1);
     let Cleans { idle, foreground, incremental, .. } = drive.counters().cleans;
     assert_eq!((foreground, incremental), (0, 0));
-    (idle, drive.free_units())
+    (idle, drive.units().free_units())
 }
 
 #[test]

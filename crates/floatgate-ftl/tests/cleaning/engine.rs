@@ -1,14 +1,14 @@
 //! Compares the engine with the naive one under every cleaning mode: the same flash operations in
 //! the same order, with the same times and causes, and the same completions for the host.
 
-use floatgate_ftl::device::{Counters, Device, Ssd};
+use floatgate_ftl::device::{Counters, Device, Inspect, Ssd};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, Tpftl};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
 use floatgate_ftl::parameters::Bytes;
-use floatgate_ftl::placement::{AsaClock, Placement, PlacementConfig, SampleSource};
+use floatgate_ftl::placement::{AsaClock, PlacementConfig, SampleSource};
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 
@@ -82,13 +82,15 @@ fn compare<M: Mapping + Send>(
 fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
     ours.check();
     let Counters { cleans, map, sample_reads, streams, .. } = ours.counters();
-    let expected = (naive.cleans, naive.mapping.stats(), naive.sample_reads);
+    let expected = (naive.cleans, naive.mapping.counters().map, naive.sample_reads);
     assert_eq!((cleans, map, sample_reads), expected, "{rig:?}");
-    assert_eq!((streams, ours.wear()), (naive.streams.clone(), naive.wear()));
+    let wear = ours.units().wear().collect();
+    assert_eq!((streams, wear), (naive.streams.clone(), naive.wear()));
     let Counters { cache_bytes, placement_bytes, extents, .. } = ours.counters();
-    assert_eq!((ours.free_units(), cache_bytes), naive.memory());
-    let placement = (naive.placement.memory_bytes(), naive.placement.extents());
-    assert_eq!((placement_bytes, extents), placement);
+    assert_eq!((ours.units().free_units(), cache_bytes), naive.memory());
+    let placement = naive.placement.policy();
+    let expected = (placement.memory_bytes(), placement.counters().extents);
+    assert_eq!((placement_bytes, extents), expected);
 }
 
 fn erases(steps: &[Step], cause: Cause) -> u64 {

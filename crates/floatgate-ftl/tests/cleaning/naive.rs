@@ -16,7 +16,7 @@ use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
 use floatgate_ftl::nand::{Blame, Cause, Component};
 use floatgate_ftl::page_ftl::Cleaning;
-use floatgate_ftl::placement::{AnyPlacement, HostWrite, Placement, SampleSource, Samples};
+use floatgate_ftl::placement::{AnyPlacement, HostWrite, PlacementEvent, SampleSource, Samples};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::FreeOrder;
@@ -74,6 +74,7 @@ pub struct Naive<M> {
     policy: Policy,
     free_order: FreeOrder,
     pub mapping: M,
+    pages_per_map_page: u32,
     pub placement: AnyPlacement,
     table: Vec<Option<Ppn>>,
     directory: Vec<Option<Ppn>>,
@@ -113,6 +114,7 @@ impl<M: Mapping> Naive<M> {
             policy,
             free_order: rig.free_order,
             mapping,
+            pages_per_map_page: rig.pages_per_map_page(),
             streams: vec![StreamCounts::default(); placement.streams().into()],
             placement,
             table: vec![None; geometry.logical_pages() as usize],
@@ -138,7 +140,7 @@ impl<M: Mapping> Naive<M> {
     /// opened.
     pub fn reset_counters(&mut self) {
         self.mapping.reset_counters();
-        self.placement.reset_counters();
+        self.placement.policy_mut().reset_counters();
         let mut free: Vec<Unit> = self.all().filter(|unit| self.is_free(unit)).collect();
         free.sort_by_key(|unit| self.turn(*unit));
         for unit in free {
@@ -154,7 +156,7 @@ impl<M: Mapping> Naive<M> {
 
     /// Returns the free units and the bytes of the mapping cache.
     pub fn memory(&self) -> (u32, u64) {
-        (self.free_units(), self.mapping.cache_bytes())
+        (self.free_units(), self.mapping.memory_bytes())
     }
 
     pub fn wear(&self) -> Vec<u32> {
@@ -181,7 +183,8 @@ impl<M: Mapping> Naive<M> {
             }
             Op::Read | Op::Write => {
                 if request.op == Op::Write {
-                    self.placement.command(Lpn::new(first), pages);
+                    let first = Lpn::new(first);
+                    self.placement.observe(PlacementEvent::Command { first, pages });
                     self.show_samples(begin);
                 }
                 for page in 0..pages {
@@ -288,7 +291,7 @@ impl<M: Mapping> Naive<M> {
             for &lpn in &mapped {
                 let old = self.table[lpn.index()].take().unwrap();
                 self.lose(old);
-                self.placement.trimmed(lpn);
+                self.placement.observe(PlacementEvent::Trimmed(lpn));
             }
             let mut io = vec![];
             if M::ON_FLASH {
@@ -301,7 +304,7 @@ impl<M: Mapping> Naive<M> {
 
     /// Runs map operations. A group starts together, and the drive waits for its last operation.
     fn perform(&mut self, io: &[MapOp], now: &mut u64) -> u64 {
-        let (pages_per_map_page, mut waited) = (self.mapping.pages_per_map_page(), 0);
+        let (pages_per_map_page, mut waited) = (self.pages_per_map_page, 0);
         let kind = |op: &MapOp| std::mem::discriminant(op);
         let page = |op: &MapOp| match *op {
             MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn) => {

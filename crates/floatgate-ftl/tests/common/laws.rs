@@ -186,13 +186,13 @@ impl Laws {
         let gc_pages = streams.iter().map(|stream| stream.gc_pages).sum::<u64>();
         let expected = (data_programs, flash.programs[Cause::Gc as usize]);
         assert!(streams.is_empty() || (host_pages, gc_pages) == expected, "traffic by stream");
-        let wear = drive.wear().iter().map(|&erases| u64::from(erases)).sum::<u64>();
+        let wear = drive.units().wear().map(u64::from).sum::<u64>();
         assert_eq!(wear, flash.erases.iter().sum::<u64>(), "wear is erases");
         let written = self.written.values().map(|&(pages, _)| u64::from(pages)).sum::<u64>();
         let programs = flash.programs.iter().sum::<u64>();
         assert_eq!(programs, written - self.at_start + self.at_erase, "law 5");
         let free = self.geometry.units() - self.written.len() as u32;
-        assert!(drive.free_units() <= free, "a free unit is erased");
+        assert!(drive.units().free_units() <= free, "a free unit is erased");
         counters
     }
 

@@ -211,6 +211,7 @@ impl Rig {
             cleaning: self.cleaning(),
             free_order: self.free_order,
             verify,
+            pages_per_map_page: self.pages_per_map_page(),
             journal: self.journal,
         }
     }
@@ -271,6 +272,11 @@ impl Rig {
     /// Creates the configured mapping.
     pub fn mapping(&self) -> AnyMapping {
         AnyMapping::new(self.mapping, &self.map_config()).unwrap()
+    }
+
+    /// Returns the translation pages that the mapping reads and writes as one.
+    pub fn pages_per_map_page(&self) -> u32 {
+        demands(self.mapping, &self.map_config()).unwrap().pages_per_map_page
     }
 
     /// Returns whether the map of this drive is on flash.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn indent(line: &str) -> usize {
+pub(super) fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
@@ -20,7 +20,7 @@ fn functions(file: &File) -> Vec<(usize, usize)> {
     heads.collect()
 }
 
-fn is_rust_head(line: &str) -> bool {
+pub(super) fn is_rust_head(line: &str) -> bool {
     let before = line.find("fn ").map(|at| line[..at].split_whitespace());
     let qualifier = |word: &str| {
         word.starts_with("pub") || ["const", "async", "unsafe", "extern"].contains(&word)

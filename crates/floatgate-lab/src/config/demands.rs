@@ -3,9 +3,9 @@
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::host::HostConfig;
 use floatgate_ftl::log_block::LogConfig;
-use floatgate_ftl::mapping::{Demands, MapConfig, demands};
+use floatgate_ftl::mapping::{self, MapConfig, MapDemands};
 use floatgate_ftl::parameters::Refusal;
-use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
+use floatgate_ftl::placement::{self, PlacementConfig};
 use floatgate_ftl::victim::VictimConfig;
 
 use super::{Config, ConfigError, expect, is_external};
@@ -34,7 +34,7 @@ impl Config {
     }
 
     /// Returns the provisional shape, with the size of map entries on flash that the mapping uses.
-    pub(crate) fn shape(&self, demands: &Demands) -> Shape {
+    pub(crate) fn shape(&self, demands: &MapDemands) -> Shape {
         let shape = self.provisional_shape();
         Shape { entry_bytes: demands.entry_bytes.unwrap_or(shape.entry_bytes), ..shape }
     }
@@ -43,11 +43,11 @@ impl Config {
     ///
     /// # Errors
     /// Numbers that give no valid drive, or an unknown policy name.
-    pub(crate) fn map_demands(&self) -> Result<Demands, ConfigError> {
+    pub(crate) fn map_demands(&self) -> Result<MapDemands, ConfigError> {
         let name = &self.mapping.scheme;
         let config = self.map_config(self.provisional_geometry()?);
-        let external = is_external(name).then(Demands::default);
-        demands(name, &config)
+        let external = is_external(name).then(MapDemands::default);
+        mapping::demands(name, &config)
             .or(external)
             .ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
     }
@@ -75,7 +75,8 @@ impl Config {
             return Ok(true);
         }
         let placements = self.placement_config(self.provisional_geometry()?, false);
-        Ok(AnyPlacement::reads_time(&self.placement.scheme, &placements))
+        let demands = placement::demands(&self.placement.scheme, &placements);
+        Ok(demands.is_some_and(|demands| demands.reads_time))
     }
 
     /// Returns the inputs of victim policies, on a drive with `units` erase units and `streams`
@@ -109,7 +110,7 @@ impl Config {
         if let Some(Refusal { key, given, expected }) = of_mappings.or_else(of_placements) {
             expect(false, key, &given, expected)?;
         }
-        let Demands { cache_bytes, cache_for, .. } = self.map_demands()?;
+        let MapDemands { cache_bytes, cache_for, .. } = self.map_demands()?;
         expect(
             self.mapping.cache.0 >= cache_bytes,
             "mapping.cache",

@@ -2,7 +2,7 @@
 //! calls.
 
 use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::{Device, DeviceClock, Inspect};
 use floatgate_ftl::forward_device;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{AnyMapping, MapConfig};
@@ -65,9 +65,7 @@ pub(super) struct Guided {
 }
 
 impl Device for Guided {
-    forward_device!(
-        device: report units check sees_ahead write_back clock set_future recording cut_power
-    );
+    forward_device!(device: sees_ahead write_back set_future cut_power);
 
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         if requests.is_empty() {
@@ -88,4 +86,12 @@ impl Device for Guided {
         self.policies.started();
         self.begun = 0;
     }
+}
+
+impl Inspect for Guided {
+    forward_device!(device: counters units check);
+}
+
+impl DeviceClock for Guided {
+    forward_device!(device: clock);
 }

@@ -2,7 +2,7 @@
 
 use floatgate_ftl::mapping::Mapping;
 use floatgate_ftl::page_ftl::PageConfig;
-use floatgate_ftl::placement::{AnyPlacement, PlacementConfig, streams};
+use floatgate_ftl::placement::{AnyPlacement, PlacementConfig, demands};
 use floatgate_ftl::unit_table::FreeOrder;
 use floatgate_ftl::victim::victim;
 
@@ -27,8 +27,8 @@ pub(super) fn page_config<M: Mapping>(
 ) -> Result<PageConfig, ConfigError> {
     let geometry = plan.geometry;
     let policy = &config.cleaning.victim;
-    let ages_in_map = config.map_demands()?.keeps_ages;
-    let placements = config.placement_config(geometry, ages_in_map);
+    let map_demands = config.map_demands()?;
+    let placements = config.placement_config(geometry, map_demands.keeps_ages);
     let count = streams_of(config, &placements)?;
     let placement = match policies.placement(&geometry) {
         Some(external) => AnyPlacement::external(external, count, &geometry),
@@ -56,6 +56,7 @@ pub(super) fn page_config<M: Mapping>(
         cleaning: plan.cleaning,
         free_order: free_order(config),
         verify,
+        pages_per_map_page: map_demands.pages_per_map_page,
         journal: plan.journal,
     })
 }
@@ -64,7 +65,8 @@ pub(super) fn page_config<M: Mapping>(
 pub(super) fn streams_of(config: &Config, placements: &PlacementConfig) -> Result<u8, ConfigError> {
     let scheme = &config.placement.scheme;
     let external = config.placement.streams.filter(|_| is_external(scheme));
-    streams(scheme, placements).or(external).ok_or_else(|| unknown_placement(scheme))
+    let streams = demands(scheme, placements).map(|demands| demands.streams);
+    streams.or(external).ok_or_else(|| unknown_placement(scheme))
 }
 
 fn unknown_placement(scheme: &str) -> ConfigError {

@@ -22,8 +22,8 @@ impl Readings {
     pub fn read(device: &dyn Device) -> Self {
         Self {
             counters: device.counters(),
-            wear: device.wear(),
-            valid_pages: device.valid_pages(),
+            wear: device.units().wear().collect(),
+            valid_pages: device.units().valid_pages().collect(),
             recorded: device.recorded(),
         }
     }

@@ -6,9 +6,10 @@ mod standing;
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::counters::{Counters, DieUse, StreamCounts};
+use floatgate_ftl::device::{DeviceClock, Inspect};
+use floatgate_ftl::forward_device;
 use floatgate_ftl::nand::Blame;
 use floatgate_ftl::request::{Completion, Request};
-use floatgate_ftl::unit_table::UnitTable;
 
 use super::*;
 use crate::workload::{Broken, Summary, generator};
@@ -30,21 +31,11 @@ impl Noting {
 }
 
 impl Device for Noting {
+    forward_device!(drive: sees_ahead);
+
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         assert_eq!(*self.checks.lock().unwrap(), 0, "a drive is checked at the end");
         self.note("run").run_ahead(requests, count, done);
-    }
-
-    fn sees_ahead(&self) -> usize {
-        self.drive.sees_ahead()
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.drive.report(counters);
-    }
-
-    fn units(&self) -> &UnitTable {
-        self.drive.units()
     }
 
     fn write_back(&mut self) {
@@ -62,12 +53,18 @@ impl Device for Noting {
     fn reset_counters(&mut self) {
         self.note("reset_counters").reset_counters();
     }
+}
+
+impl Inspect for Noting {
+    forward_device!(drive: counters units);
 
     fn check(&self) {
         *self.checks.lock().unwrap() += 1;
         self.drive.check();
     }
 }
+
+impl DeviceClock for Noting {}
 
 const SPEC: &str = "uniform:span=256KiB,requests=3000,size=512,reads=0.5,seed=3";
 

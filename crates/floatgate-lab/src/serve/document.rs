@@ -53,7 +53,7 @@ pub(super) fn status(
         "history": state.history.samples(),
         "power": power(&state.power),
         "faults": faults(&state.faults),
-        "free_units": drive.device().free_units(),
+        "free_units": drive.device().units().free_units(),
         "cleaning_begins_after_bytes": room.map(|pages| pages * u64::from(page_bytes)),
         "record": state.recorder.as_ref().map(recording),
         "smart": smart,

@@ -250,7 +250,7 @@ impl State {
         if let Some(Opened { drive, plan, .. }) =
             self.opened.as_ref().ok().filter(|_| self.history.tick())
         {
-            let (now, free) = (drive.counters(), drive.device().free_units());
+            let (now, free) = (drive.counters(), drive.device().units().free_units());
             self.history.add(now, free, p99_us(), plan.geometry.shape().page_bytes);
         }
     }

@@ -145,8 +145,8 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
     Played {
         done,
         counters,
-        wear: device.wear(),
-        valid: device.valid_pages(),
+        wear: device.units().wear().collect(),
+        valid: device.units().valid_pages().collect(),
         cache_bytes: device.counters().cache_bytes,
         stream_moves: device.counters().streams.iter().map(|stream| stream.gc_pages).collect(),
         plan,

@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
+use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
     Access, AccessKind, MapConfig, MapOp, MapStats, MapUnreported, Mapping, Residency,
 };
+use floatgate_ftl::policy::Policy;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -178,12 +180,14 @@ impl Mapping for Mapped {
         let ops = self.asked("flush", |policy| Ok(policy.call_method0("flush")?.unbind()));
         io.extend(ops);
     }
+}
 
-    fn stats(&self) -> MapStats {
+impl Policy for Mapped {
+    fn report(&self, counters: &mut Counters) {
         let now = self.counted();
         let of = |at: usize| now[at].map(|count| count - self.before[at].unwrap_or(0));
         let (count, is_unreported) = (|at| of(at).unwrap_or(0), |at: usize| now[at].is_none());
-        MapStats {
+        counters.map = MapStats {
             hits: of(0).unwrap_or(self.hits),
             misses: of(1).unwrap_or(self.misses),
             evictions: count(2),
@@ -199,10 +203,10 @@ impl Mapping for Mapped {
                 prefetch_unused: is_unreported(6),
                 cache_bytes: is_unreported(7),
             },
-        }
+        };
     }
 
-    fn cache_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         self.reported.get()[7].unwrap_or(0)
     }
 
@@ -216,3 +220,5 @@ impl Mapping for Mapped {
         (self.hits, self.misses) = (0, 0);
     }
 }
+
+floatgate_ftl::state!(Mapped unsaved);

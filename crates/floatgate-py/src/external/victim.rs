@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use floatgate_ftl::addr::Unit;
+use floatgate_ftl::policy::Policy;
 use floatgate_ftl::unit_table::{Pool, UnitTable};
 use floatgate_ftl::victim::Victim;
 use pyo3::exceptions::PyValueError;
@@ -57,3 +58,7 @@ impl Victim for Chosen {
         Some(self.border.ask(emptiest, |py| self.ask(py, table)))
     }
 }
+
+impl Policy for Chosen {}
+
+floatgate_ftl::state!(Chosen unsaved);

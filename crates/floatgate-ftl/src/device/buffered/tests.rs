@@ -4,7 +4,7 @@ use std::vec;
 
 use super::*;
 use crate::buffer::BufferConfig;
-use crate::device::{Device, Ssd};
+use crate::device::{Device, Inspect, Ssd};
 use crate::geometry::{Geometry, Shape};
 use crate::mapping::{Ideal, MapConfig};
 use crate::nand::{Cause, Counted, Timed, Timing};
@@ -44,6 +44,7 @@ impl Drive {
             cleaning: Cleaning::new(2),
             free_order: FreeOrder::First,
             verify: false,
+            pages_per_map_page: 1,
             journal: None,
         };
         let mapping = Ideal::new(&MapConfig::new(geometry, 0));

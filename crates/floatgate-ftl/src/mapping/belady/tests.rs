@@ -25,11 +25,11 @@ fn hits(map: &mut impl Mapping, accesses: &[u32], bytes_max: u64) -> u64 {
     for &lpn in accesses {
         let (lpn, kind) = (Lpn::new(lpn), AccessKind::Read);
         map.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
-        assert!(map.cache_bytes() <= bytes_max);
+        assert!(map.memory_bytes() <= bytes_max);
     }
     map.check();
-    assert_eq!(map.stats().hits + map.stats().misses, accesses.len() as u64);
-    map.stats().hits
+    assert_eq!(map.counters().map.hits + map.counters().map.misses, accesses.len() as u64);
+    map.counters().map.hits
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_farthest_next_use_leaves() {
         vec![],
     ];
     assert_eq!(io, expected);
-    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.stats();
+    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.counters().map;
     assert_eq!((hits, misses, evictions, dirty_evictions), (2, 4, 2, 2));
 }
 
@@ -147,7 +147,7 @@ fn with_room_for_all_only_the_first_access_of_a_page_misses() {
         let mut map = Belady::new(&config);
         let ours = hits(&mut map, &accesses, 2048 * 8);
         assert_eq!(ours, ideal - pages.len() as u64, "{name}");
-        assert_eq!(map.stats().evictions, 0);
+        assert_eq!(map.counters().map.evictions, 0);
         // With the future set a second time, every entry is cached from the start.
         assert_eq!(hits(&mut map, &accesses, 2048 * 8), ideal, "{name}");
     }
@@ -168,7 +168,7 @@ fn without_a_future_it_is_lru() {
             theirs.access(access, &mut their_io);
             assert_eq!(our_io, their_io, "{name}");
         }
-        assert_eq!(ours.stats(), theirs.stats());
+        assert_eq!(ours.counters().map, theirs.counters().map);
     }
 }
 

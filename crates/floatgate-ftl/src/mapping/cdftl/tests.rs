@@ -54,7 +54,7 @@ fn changes_reach_flash_with_the_pages_that_leave() {
     for (word, expected) in script {
         assert_eq!(drive.run(word), [expected], "{word}");
     }
-    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.stats();
+    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.counters().map;
     assert_eq!((hits, misses, evictions, dirty_evictions), (6, 5, 5, 2));
 }
 

@@ -58,7 +58,7 @@ fn a_dirty_victim_is_written_back_before_the_load() {
     let mut map = Dftl::new(&config(1, Replacement::Lru, false));
     let io = run(&mut map, "w0 r0 r16 r32");
     assert_eq!(io, [vec![fetch(0)], vec![], vec![update(0), fetch(1)], vec![fetch(2)]]);
-    let MapStats { hits, misses, evictions, dirty_evictions, .. } = map.stats();
+    let MapStats { hits, misses, evictions, dirty_evictions, .. } = map.counters().map;
     assert_eq!((hits, misses, evictions, dirty_evictions), (1, 3, 2, 1));
 }
 

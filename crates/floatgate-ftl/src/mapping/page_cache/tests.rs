@@ -25,9 +25,9 @@ fn pages_come_and_go_whole() {
         vec![],
     ];
     assert_eq!(io, expected);
-    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.stats();
+    let MapStats { hits, misses, evictions, dirty_evictions, .. } = drive.map.counters().map;
     assert_eq!((hits, misses, evictions, dirty_evictions), (4, 4, 2, 1));
-    assert_eq!(drive.map.cache_bytes(), 128);
+    assert_eq!(drive.map.memory_bytes(), 128);
 }
 
 #[test]

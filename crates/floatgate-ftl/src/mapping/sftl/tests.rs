@@ -29,14 +29,14 @@ fn the_default_shares_are_a_tenth_and_a_twentieth() {
 fn a_sequentially_written_page_is_one_run() {
     let mut drive = drive(10_000, 0);
     assert_eq!(drive.run("r0")[0], [fetch(0)]);
-    assert_eq!(drive.map.cache_bytes(), EMPTY, "an entry that is not set starts a run");
+    assert_eq!(drive.map.memory_bytes(), EMPTY, "an entry that is not set starts a run");
     drive.run("w0+64");
-    assert_eq!(drive.map.cache_bytes(), 8 + 4);
+    assert_eq!(drive.map.memory_bytes(), 8 + 4);
     // A write in the middle adds two runs. Then the neighbour joins. The last entry has no
     // neighbour behind it.
     for (word, bytes) in [("w10", 12 + 8), ("w11", 12 + 8), ("w63", 12 + 12), ("t0", 12 + 16)] {
         drive.run(word);
-        assert_eq!(drive.map.cache_bytes(), bytes, "{word}");
+        assert_eq!(drive.map.memory_bytes(), bytes, "{word}");
     }
 }
 
@@ -46,7 +46,7 @@ fn a_change_adds_or_removes_at_most_two_runs() {
     drive.run("r0 r64 r128 r192");
     let (mut seen, mut lpn) = ([0; 5], 0);
     for _ in 0..8000 {
-        let before = drive.map.cache_bytes();
+        let before = drive.map.memory_bytes();
         // Half of the writes are to the next page, so that runs form too.
         lpn = if rng.below(2) == 0 { rng.below(256) as u32 } else { (lpn + 1) % 256 };
         match rng.below(8) {
@@ -54,7 +54,7 @@ fn a_change_adds_or_removes_at_most_two_runs() {
             1 => drop(drive.clean(&[lpn])),
             _ => drop(drive.write(lpn, &[])),
         }
-        let words = (drive.map.cache_bytes() as i64 - before as i64) / 4;
+        let words = (drive.map.memory_bytes() as i64 - before as i64) / 4;
         seen[usize::try_from(words + 2).expect("at most two runs fewer")] += 1;
     }
     assert!(seen[1..].iter().all(|&count| count > 0), "{seen:?}");
@@ -103,16 +103,16 @@ fn sizes_are_those_of_the_entries() {
             3 => drop(drive.run("f")),
             4 => {
                 for lpn in (lpn..lpn + 16).step_by(2) {
-                    let before = drive.map.stats();
+                    let before = drive.map.counters().map;
                     drive.write(lpn, &[]);
-                    let after = drive.map.stats();
+                    let after = drive.map.counters().map;
                     let hit = after.hits > before.hits;
                     evictions_on_hits += u32::from(hit && after.evictions > before.evictions);
                 }
             }
             _ => (lpn..lpn + 16).for_each(|lpn| drop(drive.write(lpn, &[]))),
         }
-        assert_eq!(drive.map.cache_bytes(), recounted(&drive));
+        assert_eq!(drive.map.memory_bytes(), recounted(&drive));
     }
     assert!(evictions_on_hits > 10, "{evictions_on_hits}");
 }
@@ -121,13 +121,13 @@ fn sizes_are_those_of_the_entries() {
 fn a_page_that_grows_makes_another_leave() {
     let mut drive = drive(12 + EMPTY, 0);
     drive.run("w0+64 w64+64");
-    assert_eq!(drive.map.cache_bytes(), 24, "both are one run");
+    assert_eq!(drive.map.memory_bytes(), 24, "both are one run");
     for lpn in (1..63).step_by(2) {
         assert_eq!(drive.run(&alloc::format!("w{lpn}")), [[]], "a hit is free");
     }
-    assert_eq!(drive.map.cache_bytes(), 24 + 31 * 8);
+    assert_eq!(drive.map.memory_bytes(), 24 + 31 * 8);
     assert_eq!(drive.run("w65"), [[rewrite(0)]], "4 bytes are left, it needs 8");
-    assert_eq!(drive.map.cache_bytes(), 12 + 8);
+    assert_eq!(drive.map.memory_bytes(), 12 + 8);
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn sparse_changes_wait_in_the_buffer() {
     let mut drive = drive(EMPTY, 10);
     let io = drive.run("w0 r64 r0 w0 w0");
     assert_eq!(io, [vec![fetch(0)], vec![fetch(1)], vec![], vec![], vec![]]);
-    assert_eq!(drive.map.cache_bytes(), EMPTY + 8);
+    assert_eq!(drive.map.memory_bytes(), EMPTY + 8);
     let residency = [0, 1, 64].map(|lpn| drive.residency(lpn));
     assert_eq!(residency, [Residency::Dirty, Residency::Absent, Residency::Clean]);
     assert_eq!(drive.run("r1"), [[fetch(0)]]);
-    assert_eq!(drive.map.cache_bytes(), EMPTY, "the buffered entry has joined its page");
+    assert_eq!(drive.map.memory_bytes(), EMPTY, "the buffered entry has joined its page");
     // Trimmed in the buffer, then written back from there by a flush.
     assert_eq!(drive.run("r64 t0 f f"), [vec![fetch(1)], vec![], vec![update(0)], vec![]]);
-    assert_eq!(drive.map.cache_bytes(), EMPTY);
+    assert_eq!(drive.map.memory_bytes(), EMPTY);
     assert_eq!(
         drive.run("w0 w1 r64 g0 g0+2"),
         [vec![fetch(0)], vec![], vec![fetch(1)], vec![], vec![]],
@@ -160,9 +160,9 @@ fn sparse_changes_wait_in_the_buffer() {
 fn cleaning_takes_buffered_entries_along() {
     let mut drive = drive(EMPTY, 10);
     drive.run("w0 w1 f r64 w0 r64");
-    assert_eq!(drive.map.cache_bytes(), EMPTY + 8);
+    assert_eq!(drive.map.memory_bytes(), EMPTY + 8);
     assert_eq!(drive.run("g1"), [[update(0)]]);
-    assert_eq!((drive.map.cache_bytes(), drive.residency(0)), (EMPTY, Residency::Absent));
+    assert_eq!((drive.map.memory_bytes(), drive.residency(0)), (EMPTY, Residency::Absent));
     // The entry is written back between the access and the program, so it is loaded again.
     drive.run("w0 r64");
     assert_eq!(drive.write(0, &[1]), [update(0), fetch(0)]);
@@ -181,7 +181,7 @@ fn the_owner_of_most_changes_is_written_back() {
     // 7 changes are not sparse.
     assert_eq!(io[7], [rewrite(3), fetch(4)]);
     assert_eq!(io[8], [update(1)]);
-    let MapStats { evictions, dirty_evictions, .. } = drive.map.stats();
+    let MapStats { evictions, dirty_evictions, .. } = drive.map.counters().map;
     assert_eq!((evictions, dirty_evictions), (4, 3));
 }
 

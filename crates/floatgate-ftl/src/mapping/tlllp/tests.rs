@@ -41,7 +41,7 @@ fn one_request_of_eight_pages() {
             assert_eq!(cached(&map).len() as u32, ends[page as usize], "page {page}, {config:?}");
         }
         assert_eq!(io, [fetch(0); 4]);
-        let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.stats();
+        let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.counters().map;
         let loaded = u64::from(ends[7]);
         assert_eq!((hits, misses, prefetched, prefetch_used), (4, 4, loaded - 4, 4));
     }
@@ -71,7 +71,7 @@ fn an_endless_stream_of_single_pages() {
             run(&mut map, AMPLE, &script(0, first));
             map.reset_counters();
             run(&mut map, AMPLE, &script(first, first + 1024));
-            let MapStats { hits, misses, .. } = map.stats();
+            let MapStats { hits, misses, .. } = map.counters().map;
             assert_eq!(hits + misses, 1024);
             assert!(hits.abs_diff(hits_of_1024) <= 4, "{hits} hits, {config:?} {rule2_first}");
         }
@@ -93,8 +93,8 @@ fn random_pages_are_never_prefetched() {
                     last = lpn;
                 }
             }
-            assert_eq!(map.stats().prefetched, 0);
-            assert!(map.stats().hits > 0 && map.stats().dirty_evictions > 0);
+            assert_eq!(map.counters().map.prefetched, 0);
+            assert!(map.counters().map.hits > 0 && map.counters().map.dirty_evictions > 0);
         }
     }
 }
@@ -112,7 +112,8 @@ fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
         assert_eq!(io[2], [fetch(0), fetch(0), fetch(1), fetch(1)]);
         assert_eq!(io[3], [fetch(1); 2], "what was asked for stays");
         assert_eq!(cached(&map), (504..516).collect::<Vec<_>>());
-        let MapStats { hits, misses, prefetched, prefetch_used, prefetch_unused, .. } = map.stats();
+        let MapStats { hits, misses, prefetched, prefetch_used, prefetch_unused, .. } =
+            map.counters().map;
         assert_eq!((hits, misses), (10, 12));
         assert_eq!((prefetched, prefetch_used, prefetch_unused), (0, 0, 0));
     }
@@ -131,7 +132,7 @@ fn the_rarely_accessed_node_leaves_as_a_whole() {
     assert_eq!(io[0], [update(7), fetch(3)], "one rewrite for the whole node");
     assert_eq!(io[1], [fetch(3)], "it has left a node and two entries");
     assert_eq!(cached(&map), [16, 18, 32, 35, 50, 52]);
-    assert_eq!((map.stats().evictions, map.stats().dirty_evictions), (2, 1));
+    assert_eq!((map.counters().map.evictions, map.counters().map.dirty_evictions), (2, 1));
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn a_dirty_node_costs_one_rewrite_and_no_read_if_it_is_whole() {
         let (mut map, bytes) = small(1, entries, config());
         run(&mut map, bytes, script);
         assert_eq!(run(&mut map, bytes, "r16")[0], cost, "{script}");
-        assert_eq!(map.stats().evictions, entries);
+        assert_eq!(map.counters().map.evictions, entries);
     }
 }
 
@@ -214,7 +215,7 @@ fn prefetched_entries_do_not_replace_cached_entries() {
     assert_eq!(map.residency(Lpn::new(4)), Residency::Dirty);
     assert_eq!(cached(&map), (0..7).collect::<Vec<_>>(), "4 took its place in 3..7");
     assert_eq!(map.cache.entry(map.cache.find(Lpn::new(4)).unwrap()).weight, 1);
-    assert_eq!(map.stats().prefetched, 3);
+    assert_eq!(map.counters().map.prefetched, 3);
 }
 
 #[test]
@@ -240,7 +241,7 @@ fn entries_of_six_bytes_leave_room_for_more() {
     let tlllp = TlllpConfig { bytes_per_entry: 6, ..config() };
     let mut map = Tlllp::new(&MapConfig { tlllp, ..MapConfig::new(geometry(16), 32) });
     run(&mut map, 32, "r0 r2 r4 r6");
-    assert_eq!((cached(&map).len(), map.cache_bytes()), (4, 32));
+    assert_eq!((cached(&map).len(), map.memory_bytes()), (4, 32));
 }
 
 #[test]

@@ -33,12 +33,12 @@ fn small(nodes: u64, entries: u64, tpftl: TpftlConfig) -> (Tpftl, u64) {
 fn a_cold_request_is_one_map_read() {
     let mut map = map(512, AMPLE, config());
     assert_eq!(run(&mut map, AMPLE, "r0+8"), [[fetch(0)]]);
-    let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.stats();
+    let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.counters().map;
     assert_eq!((hits, misses, prefetched, prefetch_used), (7, 1, 7, 7));
-    assert_eq!(map.cache_bytes(), 8 + 8 * 6);
+    assert_eq!(map.memory_bytes(), 8 + 8 * 6);
     // Across a boundary: one read for each translation page.
     assert_eq!(run(&mut map, AMPLE, "r508+8"), [[fetch(0), fetch(1)]]);
-    assert_eq!(map.stats().misses, 3);
+    assert_eq!(map.counters().map.misses, 3);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_miss_within_a_request_loads_its_rest() {
     assert_eq!(run(&mut map, AMPLE, "r0+8"), [[fetch(0)]]);
     assert_eq!(cached(&map), (0..8).collect::<Vec<_>>());
     assert_eq!(map.residency(Lpn::new(4)), Residency::Dirty, "what is cached stays as it is");
-    assert_eq!(map.stats().prefetched, 1 + 4);
+    assert_eq!(map.counters().map.prefetched, 1 + 4);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_miss_writes_back_one_page_once() {
     // 8 bytes are free, 44 are needed: six entries leave. The first is dirty, and its write-back
     // cleans the rest.
     assert_eq!(run(&mut map, bytes, "r16+6"), [[update(0), fetch(1)]]);
-    assert_eq!((map.stats().evictions, map.stats().dirty_evictions), (6, 1));
+    assert_eq!((map.counters().map.evictions, map.counters().map.dirty_evictions), (6, 1));
     let (mut map, _) = small(2, 8, TpftlConfig { batch_update: false, ..config() });
     run(&mut map, bytes, "w0+8");
     assert_eq!(run(&mut map, bytes, "r16+6")[0].len(), 6 + 1, "each for itself");
@@ -101,7 +101,7 @@ fn a_prefetch_shrinks_to_the_room_of_the_coldest_node() {
     // The node of 0 takes 26 bytes, which is room for a node and four entries. Evicting the node of
     // 16 then gives room for the other four.
     assert_eq!(run(&mut map, bytes, "r32+8"), [[fetch(2), fetch(2)]]);
-    assert_eq!(map.stats().evictions, 3 + 4);
+    assert_eq!(map.counters().map.evictions, 3 + 4);
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn fewer_nodes_switch_the_selective_prefetch_on_and_one_use_off() {
     assert!(!map.phase.sequential, "the number of nodes grows: access is random");
     run(&mut map, bytes, "r96 r97 r98 r99 r100 r101");
     assert!(map.phase.sequential, "three nodes left for a row in one page");
-    assert_eq!(map.stats().prefetched, 0);
+    assert_eq!(map.counters().map.prefetched, 0);
     // Six entries in a row, so 7 would be loaded. There is room for 2, and for 2 more from the
     // coldest node.
     run(&mut map, bytes, "r102");
     assert_eq!(cached(&map)[1..], [96, 97, 98, 99, 100, 101, 102, 103, 104, 105]);
-    assert!(!map.phase.sequential && map.stats().prefetched == 3);
+    assert!(!map.phase.sequential && map.counters().map.prefetched == 3);
 }
 
 #[test]
@@ -142,8 +142,8 @@ fn random_pages_are_never_prefetched() {
         // Only even pages, so no page has a cached predecessor.
         run(&mut map, 600, &alloc::format!("w{}", rng.below(1024) * 2));
     }
-    assert_eq!(map.stats().prefetched, 0);
-    assert!(map.stats().hits > 0 && map.stats().dirty_evictions > 0);
+    assert_eq!(map.counters().map.prefetched, 0);
+    assert!(map.counters().map.hits > 0 && map.counters().map.dirty_evictions > 0);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn cleaning_that_rewrites_a_page_takes_its_dirty_entries_along() {
 fn trims_prefetch_nothing() {
     let mut map = map(512, AMPLE, TpftlConfig::default());
     run(&mut map, AMPLE, "t0+3");
-    assert_eq!((map.stats().misses, map.stats().prefetched), (3, 0));
+    assert_eq!((map.counters().map.misses, map.counters().map.prefetched), (3, 0));
     assert_eq!(map.residency(Lpn::new(2)), Residency::Dirty);
 }
 

@@ -88,6 +88,7 @@ impl DriveSetup {
             cleaning,
             free_order: FreeOrder::First,
             verify: false,
+            pages_per_map_page: 1,
             journal: self.journal,
         }
     }

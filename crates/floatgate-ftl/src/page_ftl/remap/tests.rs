@@ -11,6 +11,7 @@ use crate::mapping::{MapOp, Residency};
 use crate::nand::{Checked, Counted};
 use crate::page_ftl::{Cleaning, PageConfig};
 use crate::placement::{AnyPlacement, PlacementConfig};
+use crate::policy::Policy;
 use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
@@ -52,6 +53,10 @@ impl Mapping for Noting {
     }
 }
 
+impl Policy for Noting {}
+
+crate::state!(Noting unsaved);
+
 type Drive = PageFtl<Checked<Counted>, Noting>;
 
 fn drive(levelled: bool) -> Drive {
@@ -67,6 +72,7 @@ fn drive(levelled: bool) -> Drive {
         cleaning,
         free_order: FreeOrder::First,
         verify: false,
+        pages_per_map_page: 1,
         journal: None,
     };
     PageFtl::with_log(Checked::new(Counted::default(), geometry), Noting::default(), config, 4)

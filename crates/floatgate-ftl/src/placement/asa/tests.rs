@@ -114,7 +114,7 @@ fn a_trimmed_page_starts_anew() {
     let mut asa = asa(64, |_| ());
     let pages = aged(&mut asa, &AGES);
     asa.sampled(&pages, 2000, 0);
-    asa.trimmed(Lpn::new(0));
+    asa.observe(PlacementEvent::Trimmed(Lpn::new(0)));
     assert_eq!(write(&mut asa, 0, 2001), COLD);
     assert_eq!(write(&mut asa, 0, 2002), HOT);
 }

@@ -25,7 +25,7 @@ fn table(eti: &Eti) -> Vec<(u32, u8)> {
     let ends: Vec<u32> = eti.partition().map(|extent| extent.end).collect();
     let starts = eti.partition().skip(1).map(|extent| extent.start);
     assert!(starts.chain([eti.pages]).eq(ends), "no gap");
-    assert_eq!(eti.extents().unwrap().now, eti.starts.len() as u32);
+    assert_eq!(eti.counters().extents.unwrap().now, eti.starts.len() as u32);
     eti.partition().map(|extent| (extent.start, extent.counter)).collect()
 }
 
@@ -62,12 +62,12 @@ fn extents_are_counted_after_each_command_since_the_reset() {
     let mut eti = eti(1000, EtiConfig { decay_period: 3, ..EtiConfig::default() });
     run(&mut eti, "2x100+100 150+100");
     let seen = ExtentCounts { now: 5, most: 5, sum: 11, commands: 3 };
-    assert_eq!(eti.extents(), Some(seen));
+    assert_eq!(eti.counters().extents, Some(seen));
     eti.reset_counters();
-    assert_eq!(eti.extents(), Some(ExtentCounts { now: 5, ..ExtentCounts::default() }));
+    assert_eq!(eti.counters().extents, Some(ExtentCounts { now: 5, ..ExtentCounts::default() }));
     run(&mut eti, "0+1000 10+10");
     let seen = ExtentCounts { now: 3, most: 3, sum: 4, commands: 2 };
-    assert_eq!(eti.extents(), Some(seen));
+    assert_eq!(eti.counters().extents, Some(seen));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn hot_extents_merge_with_their_like_only() {
 fn it_takes_nine_kibibytes() {
     let eti = eti(1 << 20, EtiConfig::default());
     assert_eq!(eti.memory_bytes(), 2048 * 4 + 1024 + 16);
-    assert_eq!(Eti::streams(&config(1)), 2);
+    assert_eq!(Eti::demands(&config(1)).streams, 2);
 }
 
 #[test]

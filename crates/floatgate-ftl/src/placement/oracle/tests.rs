@@ -1,6 +1,7 @@
 use super::*;
 use crate::addr::Lpn;
 use crate::future::NextUseBuilder;
+use crate::placement::PlacementEvent;
 use crate::placement::tests::{config, relocation, write};
 use crate::rng::Rng;
 
@@ -86,7 +87,7 @@ fn trims_may_be_part_of_the_future_or_not() {
         assert_eq!(oracle.classify(relocation(9, 0)), if knows_trims { 3 } else { 0 });
         assert_eq!(oracle.stream(write(5)), if knows_trims { 3 } else { 0 });
         (0..10).for_each(|_| assert_eq!(oracle.stream(write(6)), 3));
-        oracle.trimmed(lpn);
+        oracle.observe(PlacementEvent::Trimmed(lpn));
         (0..600).for_each(|_| _ = oracle.stream(write(6)));
         assert_eq!(oracle.stream(write(5)), 0);
     }

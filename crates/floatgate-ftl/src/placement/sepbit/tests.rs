@@ -68,7 +68,7 @@ fn classes_by_life_and_by_age() {
                 assert_eq!(clean(&mut sepbit, 15, from, 15 + age), expected, "{age} {from}");
             }
         }
-        sepbit.trimmed(Lpn::new(11));
+        sepbit.forget(Lpn::new(11));
         sepbit.check();
         assert_eq!(write(&mut sepbit, 11, 23), 2, "a trimmed page has no life behind it");
     }

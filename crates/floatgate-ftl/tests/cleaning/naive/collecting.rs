@@ -4,7 +4,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::mapping::{MapOp, Mapping};
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Destination, Scope};
-use floatgate_ftl::placement::{AnyPlacement, Placement, Reclaimed, Relocation};
+use floatgate_ftl::placement::{AnyPlacement, PlacementEvent, Reclaimed, Relocation};
 
 use super::{Naive, Page, Policy, State, To};
 use crate::cleaning::clockwork::{ERASE_NS, Step, copy_ns};
@@ -109,8 +109,7 @@ impl<M: Mapping> Naive<M> {
         let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
             return (0, valid);
         };
-        let updates =
-            (valid * self.mapping.pages_per_map_page()).min(self.geometry.translation_pages());
+        let updates = (valid * self.pages_per_map_page).min(self.geometry.translation_pages());
         let beyond = updates.saturating_sub(self.room(map));
         (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }
@@ -118,7 +117,8 @@ impl<M: Mapping> Naive<M> {
     fn begin(&mut self, unit: Unit) {
         if !self.is_map(unit) {
             let age = self.clock - self.units[unit.index()].opened;
-            self.placement.reclaimed(Reclaimed { stream: self.home(unit), age });
+            let unit = Reclaimed { stream: self.home(unit), age };
+            self.placement.observe(PlacementEvent::Reclaimed(unit));
         }
         self.units[unit.index()].state = State::Victim;
     }

@@ -7,6 +7,7 @@ use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
+use floatgate_ftl::unit_table::UnitTable;
 use floatgate_ftl::victim::VICTIMS;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -29,38 +30,22 @@ const SPEC: &str = "zipf:span=256KiB,requests=600,size=1KiB,reads=0.4,trim=0.02,
 struct Clocked(Box<dyn Device>);
 
 impl Device for Clocked {
+    forward_device!(0: sees_ahead write_back set_future);
+
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
         self.0.run_ahead(requests, count, done);
-    }
-
-    fn sees_ahead(&self) -> usize {
-        self.0.sees_ahead()
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.0.report(counters);
-    }
-
-    fn units(&self) -> &UnitTable {
-        self.0.units()
-    }
-
-    fn write_back(&mut self) {
-        self.0.write_back();
-    }
-
-    fn set_future(&mut self, known: FutureKnowledge) {
-        self.0.set_future(known);
     }
 
     fn reset_counters(&mut self) {
         self.0.reset_counters();
     }
-
-    fn check(&self) {
-        self.0.check();
-    }
 }
+
+impl Inspect for Clocked {
+    forward_device!(0: counters units check);
+}
+
+impl DeviceClock for Clocked {}
 
 /// Way to fill a drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -230,7 +230,7 @@ def test_closed_forms_have_the_synthetic_loads(figures: dict[str, Any]) -> None:
     assert {row["trace"] for row in bars.rows} == {"uniform"}
     [(name, value)] = bars.rules["uniform"]
     # 7% spare: the closed form of greedy cleaning of many blocks, as tested in
-    # tests/test_models_uniform.py.
+    # tests/models/test_models_uniform.py.
     assert (name, round(value, 3)) == ("greedy", 6.945)
     alpha = alpha_from_spare_factor(0.07)
     for load, writes, pages in (("80/20", 0.8, 0.2), ("90/10", 0.9, 0.1)):

@@ -1,9 +1,9 @@
 //! Flash translation layers, written once: the same code simulates a drive and runs one.
 //!
-//! Policies decide, and the core acts. A policy (mapping cache, placement, victim choice, log
-//! blocks) is a small state machine that touches no flash. An engine, [`page_ftl::PageFtl`] or
-//! [`log_ftl::LogFtl`], asks the policy and does the work on a [`nand::Nand`]. [`device::Ssd`] puts
-//! the command queue and the host interface in front.
+//! Policies decide, and the engine acts. A policy (mapping cache, placement, victim choice, write
+//! buffer, log blocks) is a small state machine that touches no flash. An engine,
+//! [`page_ftl::PageFtl`] or [`log_ftl::LogFtl`], asks its policies and does the work on a
+//! [`nand::Nand`]. [`device::Ssd`] puts the queue, the buffer and the host interface in front.
 //!
 //! This crate uses no system clock, file, thread or random hash order, and has no dependency.
 

@@ -38,11 +38,11 @@ use crate::saved::State;
 /// Kind of a host access to a map entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessKind {
-    /// Looks it up.
+    /// Looks the entry up.
     Read,
-    /// Points it at a new page.
+    /// Points the entry at a new page.
     Write,
-    /// Clears it.
+    /// Clears the entry.
     Trim,
 }
 
@@ -55,7 +55,7 @@ pub struct Access {
     pub kind: AccessKind,
     /// Pages from this one to the end of the request, including this one.
     pub remaining: u32,
-    /// Whether it is the first page of the request.
+    /// Whether the page is the first of the request.
     pub first: bool,
     /// Whether the page has ever been written (and not been trimmed since).
     pub mapped: bool,
@@ -98,9 +98,9 @@ pub enum Residency {
 
 crate::state!(Residency = Absent | Clean | Dirty);
 
-/// Returns the units that a clean may open for the map after the first one. There are such units
-/// only if a map page is `pages_per_map_page` translation pages, and the changes for the pages of
-/// one unit do not fit into one unit.
+/// Returns how many units a clean may open for the map, in addition to the first unit. There are
+/// such units only if a map page has several translation pages (`pages_per_map_page`), and the
+/// changes for the pages of one unit do not fit into one unit.
 pub fn extra_map_units(
     pages_per_unit: u32,
     translation_pages: u32,

@@ -1,14 +1,14 @@
-//! Interface that every policy has: what an engine asks besides decisions.
+//! Interface of every policy, except for its decisions.
 //!
-//! Each axis adds a trait of its own for the decisions. A policy that keeps nothing but the state
-//! of its decisions implements [`Policy`] with an empty block.
+//! Each axis adds a trait of its own for the decisions. If the defaults suffice, a policy
+//! implements [`Policy`] with an empty block.
 
 use crate::counters::Counters;
 use crate::future::NextUses;
 
 /// Housekeeping of a policy. Every method has a default.
 pub trait Policy {
-    /// Whether the policy needs a call of [`Policy::set_future`]: it is an offline bound.
+    /// Returns whether the policy is an offline bound, and needs a call of [`Policy::set_future`].
     fn needs_future() -> bool
     where
         Self: Sized,
@@ -16,7 +16,7 @@ pub trait Policy {
         false
     }
 
-    /// Passes on what the host will use from now on: map entries, written pages or buffer blocks.
+    /// Passes on the host's later uses of map entries, written pages or buffer blocks.
     fn set_future(&mut self, _future: NextUses) {}
 
     /// Returns the bytes of the drive's memory that the policy takes now.

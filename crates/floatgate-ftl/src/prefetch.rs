@@ -1,4 +1,4 @@
-//! Prefetch hints to the processor for a cache line: the only module with `unsafe`.
+//! Prefetch hints to the processor for a cache line: the only `unsafe` module of the crate.
 //!
 //! On a drive larger than the processor's cache, a random write has three cache misses: the map
 //! entry, the owner of the replaced page, and its unit. If they are prefetched a few requests

@@ -1,7 +1,7 @@
 //! Policies in Python as external policies of the engine.
 //!
-//! `floatgate.guests.calls` is the Python side: it has checked the policies, and makes arrays of
-//! the bytes that it gets. When a policy raises an exception, this module keeps the exception,
+//! `floatgate.guests` is the Python side: it has checked the policies, and makes arrays of the
+//! bytes that it gets. When a policy raises an exception, this module keeps the exception,
 //! cancels the run at once, and calls no policy again. The exception is raised when the run has
 //! ended.
 
@@ -133,8 +133,7 @@ fn bytes<'py>(py: Python<'py>, numbers: impl ExactSizeIterator<Item = i64>) -> B
     PyBytes::new(py, &bytes)
 }
 
-/// The policies of a run, as prepared by `floatgate.guests.calls`. None stands for a built-in
-/// policy.
+/// The policies of a run, as prepared by `floatgate.guests`. None stands for a built-in policy.
 pub(crate) struct PyPolicies {
     border: Arc<Border>,
     placement: Option<Py<PyAny>>,

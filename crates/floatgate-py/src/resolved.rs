@@ -52,7 +52,7 @@ impl Config {
         Self::of(config.map_err(|error| ConfigError::new_err(error.to_string()))?)
     }
 
-    /// Arguments with which `pickle` makes the config again.
+    /// Returns the arguments with which `pickle` makes the config again.
     fn __getnewargs__(&self) -> (&str,) {
         (&self.text,)
     }
@@ -82,7 +82,7 @@ impl Config {
         Ok(self.plan(span_bytes)?.logical_bytes())
     }
 
-    /// Returns the use of that drive's flash, as JSON text.
+    /// Returns how a drive for a workload of `span_bytes` uses its flash, as JSON text.
     fn space(&self, span_bytes: u64) -> PyResult<String> {
         text(&json!(SpaceResult::new(&self.plan(span_bytes)?)))
     }

@@ -26,7 +26,7 @@ from .values import (
 )
 
 LAST = "write_amplification_last_quarter"
-"""Metric that terminals leave out if it equals the mean in every run."""
+"""Metric that terminals leave out if it is close to the mean of every run."""
 
 Unit = tuple[str, float]
 """Name and size of a unit."""
@@ -110,9 +110,9 @@ class Metric(NamedTuple):
     path: str
     """Place in a result, and column of `comparison_table`: `latency.all.p99_us`."""
     write: Callable[[float | None], str] | None = None
-    """Formats the number alone; None for a number in one of the units, which the heading names."""
+    """Formats the number without an interval; None if the heading names one of the units."""
     units: Sequence[Unit] = (("", 1.0),)
-    """Units of a mean, and of the number alone if `write` is None."""
+    """Units of a mean with its interval, and of the number without one if `write` is None."""
 
     def of(self, result: ResultFields) -> Any:
         """Returns the number of a result; of a list, its length."""

@@ -197,9 +197,7 @@ class _Search:
         return configs.resolve_all(self.device, {**self.set, **settings}, {})[0]
 
     def _shown(self, name: str, settings: Mapping[str, str]) -> tuple[float, ...]:
-        """Returns a drive's objectives for all requests,
-        and records the messages of its run for the report.
-        """
+        """Returns a drive's objectives for all requests, and records the messages of its run."""
         drive = self._resolved(settings)
         values = self._values(drive, early=False)
         self.shown[name] = self.said[drive.config.text]

@@ -167,8 +167,8 @@ pub struct RemapBatch<'a> {
     /// Pages in ascending order of their original addresses, or of their log pages with
     /// `sort_remaps` off.
     pub entries: &'a [Remapping],
-    /// Logical pages of the window. Afterwards every page that the drive still maps there is out of
-    /// date.
+    /// Logical pages of the window. After the remap every page that the drive still maps there is
+    /// out of date.
     pub window: Range<u32>,
     /// Whether the drive must drop the pages that it still maps in the window.
     pub drop_rest: bool,

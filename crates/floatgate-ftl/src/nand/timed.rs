@@ -37,8 +37,8 @@
 //! and each wait by the activity of the die or the channel. A die that waits for its channel passes
 //! on the activity of the channel.
 //!
-//! Two simplifications: command cycles delay an operation but leave the channel free, and an
-//! operation that has begun can not be joined by a page that enters the queue later.
+//! Two simplifications: command cycles delay an operation but leave the channel free, and a page
+//! that enters the queue later cannot join an operation that has begun.
 
 mod chains;
 mod dies;
@@ -95,7 +95,7 @@ impl<N> Timed<N> {
         &self.inner
     }
 
-    /// Returns the medium below.
+    /// Returns the medium below, to change it.
     pub fn inner_mut(&mut self) -> &mut N {
         &mut self.inner
     }

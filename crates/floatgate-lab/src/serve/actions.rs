@@ -130,8 +130,8 @@ impl Served {
         Ok(json!({"lanes": lanes}))
     }
 
-    /// Copies the image to a file that does not exist, as recovery would find it if the power
-    /// failed now. Returns the length of the copy.
+    /// Copies the image to a new file, in the state that recovery would find if the power failed
+    /// now. Returns the length of the copy.
     pub(super) fn snapshot(&self, to: &Path) -> io::Result<u64> {
         let mut state = self.leader.locked();
         let drive = state.drive().map_err(io::Error::other)?;

@@ -31,14 +31,14 @@ const WATCH: Duration = Duration::from_micros(100);
 /// The state, and its leader.
 struct Led {
     state: State,
-    /// Event that the leading thread waits for, on the drive's clock; none if no thread leads.
+    /// Time on the drive's clock until which the leading thread waits; none if no thread leads.
     until_ns: Option<u64>,
 }
 
 /// The lock on the state, and the threads that wait for simulated time.
 pub(super) struct Leader {
     led: Mutex<Led>,
-    /// Wakes threads that wait for a change of the state: for room in the queue, or for its end.
+    /// Wakes threads that wait for room in the queue, or for the end of all requests in progress.
     ///
     /// Each thread tests its condition under the lock and keeps the lock until it waits. Threads
     /// that complete requests signal under the lock, and threads that end a pause or recover the
@@ -180,7 +180,7 @@ impl Locked<'_> {
     }
 
     /// Releases the lock after a request has begun. Wakes the leading thread if the next event now
-    /// comes sooner than it expects.
+    /// comes sooner than that thread expects.
     pub fn release_begun(self) {
         if self.led.until_ns.is_some_and(|until_ns| self.quiet_for().1 < until_ns) {
             self.leader.is_earlier.store(true, Ordering::Release);

@@ -95,10 +95,10 @@ impl State {
         state
     }
 
-    /// The drive, its description and its plan.
+    /// Returns the drive, its description and its plan.
     ///
     /// # Errors
-    /// The reason why the drive does not serve; also of the two functions below.
+    /// The reason why the drive does not serve, as for the two functions below.
     pub fn opened(&self) -> Result<&Opened, ServeError> {
         self.opened.as_ref().map_err(ServeError::clone)
     }
@@ -107,7 +107,7 @@ impl State {
         self.opened.as_mut().map(|opened| &mut opened.drive).map_err(|off| off.clone())
     }
 
-    /// Takes the drive away: it is off.
+    /// Takes the drive out of the state: the drive counts as off.
     pub fn take(&mut self) -> Result<Opened, ServeError> {
         self.opened()?;
         mem::replace(&mut self.opened, Err(ServeError::PowerOff))
@@ -150,8 +150,8 @@ impl State {
         if entered.cuts == self.power.cuts { Ok(()) } else { Err(ServeError::PowerOff) }
     }
 
-    /// Time on the drive's clock. The drive's own clock stops while it has nothing to do; real time
-    /// counts then.
+    /// Returns the time on the drive's clock. The simulated clock stops while the drive has nothing
+    /// to do; real time counts then.
     pub fn time_ns(&self) -> u64 {
         self.played_ns().max(self.clock.now_ns())
     }
@@ -187,7 +187,7 @@ impl State {
         Ok(begun)
     }
 
-    /// Without a clock no time passes between requests.
+    /// Removes the arrival time if there is no clock: no time passes between requests then.
     fn as_the_drive_sees(&self, request: Request) -> Request {
         if self.clock.is_simulated() { request } else { Request { at_ns: 0, ..request } }
     }
@@ -234,8 +234,8 @@ impl State {
         !ended.is_empty()
     }
 
-    /// Returns how long nothing will happen as far as the drive knows, and the time of the next
-    /// event on the drive's clock.
+    /// Returns the time from now until the next event of the drive, and the time of that event on
+    /// the drive's clock.
     pub fn quiet_for(&self) -> (Duration, u64) {
         let next = self.opened.as_ref().ok().and_then(|opened| opened.drive.device().time().1);
         let next = next.unwrap_or(u64::MAX);

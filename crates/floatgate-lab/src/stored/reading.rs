@@ -48,9 +48,9 @@ impl Stored {
         self.saved.clear();
     }
 
-    /// Takes the pages that the current request located in units that were then erased, with their
-    /// bytes. A read can cause an erase, because it may load map entries and must make room for
-    /// them.
+    /// Removes and returns the pages, with their bytes, that the current request located and whose
+    /// units it then erased. A read can cause an erase, because it may load map entries and must
+    /// make room for them.
     pub fn take_saved(&mut self) -> Vec<(Located, Vec<u8>)> {
         std::mem::take(&mut self.saved)
     }
@@ -69,22 +69,23 @@ impl Stored {
         Some(())
     }
 
-    /// Location of the page that the host read last, if it was only located and is in the image.
+    /// Returns the location of the page that the host read last, if the page was only located and
+    /// is in the image.
     pub fn located(&self) -> Option<Located> {
         self.located
     }
 
-    /// The store of the bytes, and the lock that keeps located pages where they are.
+    /// Returns the store of the bytes, and the lock that keeps located pages where they are.
     pub fn shared(&self) -> (Arc<ImageStore>, Arc<RwLock<()>>) {
         (Arc::clone(self.image.store()), Arc::clone(self.image.erases()))
     }
 
-    /// Pages programmed over the drive's whole life, copies included.
+    /// Returns the pages programmed over the drive's whole life, copies included.
     pub fn programs_ever(&self) -> u64 {
         self.next_point
     }
 
-    /// The plug of this drive.
+    /// Returns the plug of this drive.
     pub fn plug(&self) -> Plug {
         self.image.plug().clone()
     }

@@ -1,4 +1,4 @@
-"""Columns of tables by their fields, several a line, and formats of their numbers."""
+"""Makes several columns of a table in one call, and formats of their numbers."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from .columns import Format
 from .verdicts import ABOVE, TOLERANCE, Region
 
 EFFECT = 0.005
-"""Half a per cent, or half a point. A smaller change is 0 in a paper that prints whole per
-cents."""
+"""Half a per cent, or half a percentage point. A paper that prints whole per cents prints a
+smaller change as 0."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NEAR_ONE = Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE)
-"""Multiples of a paper's numbers with which all of them are met."""
+"""Region of our numbers as multiples of a paper's: inside it each of them is met."""
 
 Test = tuple[tuple[str, ...], tuple[str, ...], Measure[Point], Region, Format]
 """The end of a claim: the workloads and lines that its measure needs, the measure, the region, and
@@ -47,8 +47,8 @@ def on(workload: str, of: Of[Point]) -> Measure[Point]:
 
 
 def multiples(numbers: Mapping[str, tuple[float, Measure[Point]]]) -> Measure[Point]:
-    """Measures each of a paper's numbers as a multiple of it. `numbers` has the stated number and
-    the measure of ours."""
+    """Returns the measure of our numbers as multiples of a paper's. `numbers` has each stated
+    number with the measure of ours."""
     return lambda at: {key: ours(at)[""] / stated for key, (stated, ours) in numbers.items()}
 
 

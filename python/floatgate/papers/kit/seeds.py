@@ -17,7 +17,7 @@ Key = Callable[[Any], Any]
 def grouped(
     points: Iterable[Point], *fields: str, **keys: Key
 ) -> Iterator[tuple[Row, list[Point]]]:
-    """Yields the points of each group behind its keys, which are fields of a point or computed."""
+    """Yields the keys of each group, which are fields of a point or computed, and its points."""
     named: dict[str, Key] = {field: attrgetter(field) for field in fields} | keys
     groups: dict[tuple[Any, ...], list[Point]] = {}
     for point in points:

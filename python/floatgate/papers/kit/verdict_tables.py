@@ -75,7 +75,7 @@ def _side(axis: Axis) -> tuple[str, str, list[str]]:
 
 
 def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
-    """Returns the two axes whose cells differ most in their scores, or the only axis."""
+    """Returns the two axes whose cells differ most in their scores, or fewer if fewer vary."""
     counted = [row for row in rows if not row["rejected"]] or rows
     whole = fmean(row["score"] for row in counted)
 

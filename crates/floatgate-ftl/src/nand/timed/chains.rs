@@ -19,16 +19,15 @@ impl Scheduler {
         self.begin_if_ready(at);
     }
 
-    /// Gives back the core of a chain that is about to wait for other chains, because these may
-    /// need the core: with program units, another chain that fills the unit may still have to
-    /// translate.
+    /// Gives back the core of a chain that is about to wait for other chains, on a drive with
+    /// program units: another chain that fills the unit may need the core to translate.
     pub(super) fn give_back_early(&mut self, chain: Chain) {
         if chain.core != NO_CORE && self.dies.has_program_units() {
             self.extend(&mut chain.work(), Work::Release, Component::Controller);
         }
     }
 
-    /// Closes an open program: it waits for no further chains.
+    /// Closes an open program: the program waits for no further chains.
     pub(super) fn close(&mut self, data: u32) {
         self.graph.nodes_mut().followed(data);
         self.release_ready();

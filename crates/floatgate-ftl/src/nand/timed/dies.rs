@@ -87,7 +87,7 @@ impl Dies {
     }
 
     /// Returns a marked die, by its place in the order in which dies were marked. That is mostly
-    /// the order of age, so pages join the queue of a channel in the order of age.
+    /// the order of age, so pages mostly join the queue of a channel at its end.
     #[inline(always)]
     pub fn marked(&self, at: usize) -> Option<usize> {
         self.shared.dirty_dies.get(at).map(|&die| die as usize)

@@ -35,7 +35,7 @@ const OTHERS: usize = 0;
 /// Index of the first delay for page types.
 const OF_TYPES: usize = 5;
 
-/// Page types with delays of their own. The type of SLC mode is the last one.
+/// Number of page types with delays of their own. SLC mode is the last type.
 const TYPES: usize = PAGE_TYPES + 1;
 
 /// Number of fixed delays, with the index for other events; and the number if all pages are of one

@@ -1,4 +1,4 @@
-//! The graph of outstanding work: what an operation waits for in addition to its chain.
+//! The graph of outstanding work, and the hazards that an operation waits for besides its chain.
 //!
 //! A page is read after it was programmed. A unit is erased after all reads of it that were issued
 //! before. Programs and erases of a unit enter the queue of a die in the order in which they were
@@ -26,7 +26,7 @@ struct Readers {
     erase: u32,
 }
 
-/// Nodes, and the operations whose hazards new operations have to find.
+/// Nodes, and the operations that new operations may have to wait for.
 #[derive(Clone, Debug)]
 pub struct Graph {
     nodes: Nodes,

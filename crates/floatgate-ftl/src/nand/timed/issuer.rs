@@ -20,9 +20,9 @@ struct Plane {
     number: u8,
 }
 
-/// Returns the location of each column: first the columns of units on the first planes, and so on.
-/// A unit lies on consecutive planes, and `stripe` orders its columns over these planes. A program
-/// unit spans all planes of a die, so these planes stay together.
+/// Returns the planes in the order in which pages go over them. A unit lies on consecutive planes,
+/// and `stripe` orders the pages of each row over these planes. A program unit spans all planes of
+/// a die, so these planes stay together.
 fn planes(shape: &Shape, stripe: Stripe) -> Vec<Plane> {
     let mut planes: Vec<u32> = (0..shape.channels * shape.dies * shape.planes).collect();
     let key = |&plane: &u32| {

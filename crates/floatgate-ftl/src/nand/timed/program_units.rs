@@ -1,4 +1,4 @@
-//! Pages that are programmed several at once.
+//! Program units: pages that a die programs together.
 //!
 //! A page joins the program unit that its stream fills, in the controller's memory, and its chain
 //! continues. Only an unreported chain that completes the unit waits for the program. The program

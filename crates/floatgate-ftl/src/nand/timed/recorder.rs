@@ -54,7 +54,7 @@ pub(super) struct Recorder {
     kept: Option<(RecordingWindow, Recorded)>,
     /// Requests that are not complete, with the dies of their operations.
     dies: BTreeMap<u64, Vec<u32>>,
-    /// Requests that operations are being begun for.
+    /// Requests whose operations are being issued.
     beginning: Range<u64>,
     /// The request of the recording, and the dies of its operations.
     served: Option<Served>,

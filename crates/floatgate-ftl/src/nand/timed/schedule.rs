@@ -167,7 +167,7 @@ pub struct Schedule {
     pub pages: Option<PageTimes>,
     /// Times of pages in SLC mode; None: no page is in SLC mode.
     pub slc: Option<SlcTimes>,
-    /// The controller's cores.
+    /// The controller's cores, tasks and memory.
     pub controller: Controller,
 }
 

@@ -242,7 +242,7 @@ impl Scheduler {
     }
 
     /// Does one operation in a single step, if it begins now, ends at `until` or before, and
-    /// nothing can come between. Returns whether there was such an operation. A recorder needs all
+    /// nothing can interrupt it. Returns whether there was such an operation. A recorder needs all
     /// steps of all operations.
     #[inline(always)]
     fn play_alone(&mut self, until: u64) -> bool {
@@ -257,8 +257,8 @@ impl Scheduler {
         true
     }
 
-    /// Plays until `until`, or until the end of an instant at which a chain has ended: this chain,
-    /// or with `None` any watched chain.
+    /// Plays until `until`, or until a chain has ended: this chain, or with `None` any watched
+    /// chain. Servers, dies and channels begin nothing after its end.
     pub(super) fn play_until(&mut self, until: u64, chain: Option<Chain>) {
         loop {
             if self.events.first() <= self.now {

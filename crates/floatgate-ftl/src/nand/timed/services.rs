@@ -41,8 +41,8 @@ pub struct Services {
     times: Pool<ServiceTimes>,
     /// Whether servers may be able to begin something.
     is_dirty: bool,
-    /// Cores that wait for the flash, by the numbers that chains have for them; and the last such
-    /// number.
+    /// Numbers of the cores that chains hold while they wait for the flash, and the last number
+    /// that a chain got.
     cores_taken: Vec<u32>,
     cores_asked: u32,
     /// Operations that a hazard blocks, and whose chains hold cores.

@@ -1,4 +1,4 @@
-//! Operations that nothing can come between.
+//! Operations that nothing can interrupt.
 //!
 //! Often one die is all that can begin something, and all other work under way ends later than the
 //! operation that this die begins. The ends of cells and transfers then decide nothing, and the
@@ -19,7 +19,7 @@ struct Times {
 
 impl DieContext<'_> {
     /// Does the next operation of the only marked die in one step, if the operation begins now,
-    /// ends at `until` or before, and nothing can come between. Returns its node and its end.
+    /// ends at `until` or before, and nothing can interrupt it. Returns its node and its end.
     #[inline(always)]
     pub fn do_alone(&mut self, until: u64) -> Option<(u32, u64)> {
         if self.die.is_busy() || self.channel.current != NONE {

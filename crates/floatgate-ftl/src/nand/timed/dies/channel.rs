@@ -9,7 +9,7 @@ use crate::nand::timed::wait_queue::{WaitQueue, Waiting};
 pub(super) struct Channel {
     number: u32,
     queue: WaitQueue,
-    /// The page in transfer, or [`NONE`]; and the component that waits for the channel count as.
+    /// The page in transfer, or [`NONE`]; and the component of waits for the channel.
     pub(super) current: u32,
     component: Component,
     /// Duration of the transfer.
@@ -112,8 +112,8 @@ impl Channel {
     }
 }
 
-/// Returns the component that waits for the channel count as, during the transfer of a page of
-/// `component`. Pages of the host count as [`Component::Bus`].
+/// Returns the component of waits for the channel, while it transfers a page of `component`. For
+/// pages of the host that is [`Component::Bus`].
 #[inline(always)]
 fn component_of_wait(component: Component) -> Component {
     if component == Component::Die { Component::Bus } else { component }

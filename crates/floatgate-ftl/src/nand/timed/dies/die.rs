@@ -9,7 +9,7 @@ use crate::nand::timed::graph::Kind;
 use crate::nand::timed::schedule::Schedule;
 use crate::nand::timed::wait_queue::WaitQueue;
 
-/// Activity of a die. It determines the component that waits for the die count as.
+/// Activity of a die. It determines the component of waits for the die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Activity {
     /// The die does nothing.
@@ -87,7 +87,7 @@ pub(super) struct Die {
     /// Pages in the register that are still to be transferred.
     pub(super) left: u32,
     pub(super) suspended: Option<DieOp>,
-    /// Whether what the cells do is being interrupted, and when an operation was interrupted last.
+    /// Whether the operation in the cells is being interrupted, and when the last one was.
     pub(super) is_suspending: bool,
     pub(super) suspended_at: u64,
     /// Whether a page is on the channel, and whether a command is.
@@ -99,7 +99,7 @@ pub(super) struct Die {
     pub(super) due: u64,
     activity: Activity,
     since: u64,
-    /// Account of the die's time, by the component that waits for the die count as.
+    /// Account of the die's time, by the component of waits for the die.
     account: Blame,
     /// Account of the channel when the die's wait for it began, or was last accounted for.
     channel_at_wait: Blame,

@@ -227,9 +227,8 @@ impl DieContext<'_> {
         self.channel.push(Waiting { since, serial, entry: at }, &mut self.shared.dirty_channels);
     }
 
-    /// Lets the channel take a page of the die. A page without an account skips the record of its
-    /// wait. Such a page only counts waits for host operations in the cells, and a wait for a
-    /// channel is none.
+    /// Lets the channel take a page of the die. A page without an account only counts waits of
+    /// [`Component::Die`]. No wait for a channel is of this component, so the page records none.
     #[inline(always)]
     pub fn begin_transfer(&mut self, at: u32) {
         let node = self.nodes.node(at);

@@ -7,7 +7,7 @@ use crate::nand::timed::events::FixedDelay;
 use crate::nand::timed::graph::{Kind, Operation, is_slc};
 use crate::nand::timed::schedule::{PAGE_TYPES, PageTimes, Schedule, Timing};
 
-/// Durations, options, and the dies and pages that others must look at.
+/// Durations, options, and lists of completed pages and of dies and channels to look at.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     pub(super) timing: Timing,

@@ -16,8 +16,8 @@ pub struct Account {
     pub time: u64,
     /// Total of the die's account when a hazard began to block the node.
     total: u64,
-    /// The component that the node waited for last before it was ready, and the component that its
-    /// wait counts as if a hazard blocked it.
+    /// The component that the node waited for last before it was ready, and the component of its
+    /// wait while a hazard blocks it and the die is idle.
     pub last_blocker: Component,
     pub blocked_by: Component,
 }
@@ -51,9 +51,9 @@ impl Account {
         }
     }
 
-    /// Adds a wait for work as a whole, which has ended. For `of_host` the work itself waited for
-    /// host operations. That time counts as [`Component::Die`]: it would have passed without the
-    /// work, too. The rest counts as `component`.
+    /// Adds a wait for work as a whole, which has ended. For `of_host` nanoseconds the work itself
+    /// waited for host operations. That time counts as [`Component::Die`], because it would have
+    /// passed without the work, too. The rest counts as `component`.
     pub fn waited_for_work(&mut self, now: u64, component: Component, of_host: u64) {
         if now > self.time {
             let waited = now - self.time;

@@ -66,8 +66,8 @@ pub fn is_slc(row: u32) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     pub kind: Kind,
-    /// Number of the plane within the die. On a drive with program units: the map units that a read
-    /// reads.
+    /// Number of the plane within the die. On a drive with program units: the number of map units
+    /// of a read.
     pub plane_or_pages: u8,
     pub die: u16,
     /// Index of a unit and one of its dies.
@@ -118,7 +118,7 @@ pub struct Node {
     /// Without an account: how long the chain of the node has waited for host operations.
     pub waited: u64,
     pub work: Work,
-    /// Slot of the account, if the node's time is reported, from when the chain comes to the node.
+    /// Slot of the account, once its chain has come to the node; none if no time is reported.
     pub account: u32,
     /// Slot of the ticket, if the end of the node is reported.
     pub watched: u32,
@@ -130,7 +130,7 @@ pub struct Node {
     pub first_edge: Edge,
     /// Number of operations that have to come before.
     pub hazards: u8,
-    /// Component that the waits of other nodes for this node count as.
+    /// Component that the time of the node counts as.
     pub component: Component,
     pub flags: u8,
 }

@@ -348,7 +348,7 @@ impl Nodes {
         self.followed(to);
     }
 
-    /// Notes that a chain or a work that a node waits for has ended.
+    /// Notes the end of a chain, or of work as a whole, that a node waits for.
     #[inline(always)]
     pub fn followed(&mut self, at: u32) {
         let node = &mut self.nodes[at];
@@ -401,7 +401,7 @@ impl Nodes {
     fn release_blocked(&mut self, at: u32, component: Component) {
         let node = &mut self.nodes[at];
         node.hazards -= 1;
-        // An operation whose chain has not ended is not blocked yet: it will find no hazard then.
+        // Before its chain ends an operation is not blocked, and will find no hazard at the end.
         if node.hazards > 0 || !node.has(IS_BLOCKED) {
             return;
         }

@@ -12,7 +12,7 @@ pub struct WriteMemory {
     /// Capacity in pages. Data of program units that are not full is accepted beyond the capacity.
     pages: u64,
     used: u64,
-    /// Programs in the order in which they were begun, and the pages that each frees.
+    /// Programs, the oldest first, and the pages that each frees.
     programs: VecDeque<(Chain, u32)>,
 }
 

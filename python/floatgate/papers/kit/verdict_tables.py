@@ -219,7 +219,7 @@ def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
     return Numbers(
         key="domain",
         title="What the paper leaves open",
-        caption=_asked_where(experiment, swept, claims),
+        caption=_domain_caption(experiment, swept, claims),
         rows=rows,
         columns=[Column(title, title) for title in titles],
         brief=False,
@@ -237,20 +237,23 @@ def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[An
     return [choice.key for choice in axis.choices if choice.key in tested]
 
 
-def _asked_where(
+def _domain_caption(
     experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
 ) -> str:
-    asked = {key for claim in claims for key in claim.axes}
-    sizes = [axis.text for axis in swept if axis.ordered and axis.key in asked]
-    told = [f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} quickly, where anything is random."]
+    """Returns which combinations of choices the claims are tested at."""
+    tested = {key for claim in claims for key in claim.axes}
+    sizes = [axis.text for axis in swept if axis.ordered and axis.key in tested]
+    sentences = [
+        f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} with --quick, where anything is random."
+    ]
     if len(sizes) > 1:
-        told.append(
-            "With --full a claim is asked at every combination of its choices; quickly, where each "
-            f"of its sizes ({', '.join(sizes)}) is the least or the largest, and where all are in "
-            "the middle, which is no grid."
+        sentences.append(
+            "With --full a claim is tested at every combination of its choices. With --quick it is "
+            f"tested where each of its sizes ({', '.join(sizes)}) is the smallest or the largest, "
+            "and where all sizes are in the middle."
         )
     if any(work.slow for work in experiment.workloads):
-        told.append("Workloads that take long have quickly only the middle of the sizes.")
-    if any(axis.key not in asked for axis in swept):
-        told.append("What is of no claim is swept in a table of its own.")
-    return " ".join(told)
+        sentences.append("With --quick, slow workloads have only the middle of the sizes.")
+    if any(axis.key not in tested for axis in swept):
+        sentences.append("Axes of no claim have a table of their own.")
+    return " ".join(sentences)

@@ -15,6 +15,8 @@ from conftest import Cli
 import floatgate as fg
 import floatgate.studies
 from floatgate.studies import report
+from floatgate.traces.read import open_trace
+from floatgate.traces.stream import Room
 
 WA, REQUESTS = "write_amplification", "workload.requests"
 BASE: dict[str, Any] = {"set": {"timing": "none", "start.fill": "random"}, "seeds": 2}
@@ -254,15 +256,15 @@ def test_equal_traces_are_said_to_be_one(cli: Cli, trace: Path, tmp_path: Path) 
     assert len(study(split, tmp_path / "split").notes) == 1
 
 
-@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("requests", [1000, 40])
 def test_volumes_say_what_could_not_be_read_of_their_trace(
-    held: bool, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    requests: int, trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = trace.read_text().splitlines()
     trace.write_text("\n".join([*lines[:50], "no request", *lines[50:]]) + "\n")
     entry = {"trace": str(trace), "format": "msr"}
     said = "1 line of the trace could not be read, the first: line 51: 'no request'"
-    monkeypatch.setattr("floatgate.traces.stream.HELD", 1000 if held else 40)
+    monkeypatch.setitem(open_trace.__kwdefaults__, "room", Room(requests))
     whole = study([entry], tmp_path / "whole")
     found = study([entry | {"split": "volume"}], tmp_path / "out")
     for runs, rows in ((whole, 2), (found, 4)):

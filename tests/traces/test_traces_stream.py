@@ -306,11 +306,11 @@ def test_a_run_that_fails_does_not_lose_the_others(
 ) -> None:
     simulate = pool._core.simulate
 
-    def failing(config: str, *arguments: Any, reading: Any, **options: Any) -> str:
+    def failing(config: _core.Config, *arguments: Any, reading: Any, **options: Any) -> str:
         # The failing run finishes the shared read first. Otherwise the other runs would wait for
         # it.
         result = simulate(config, *arguments, reading=reading, **options)
-        if '"spare_factor":0.2' in config:
+        if config.spare_factor == 0.2:
             raise fg.RunError("the power went")
         return result
 

@@ -309,12 +309,12 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
         "what else is so": ("this, that", None, 0),
         "the five": ("a, b, c, d, e", "a, c, e", 1),
     }
-    assert "each of its sizes (the cache, the five) is the least or the largest" in table.caption
-    assert "take long" in table.caption
+    assert "each of its sizes (the cache, the five) is the smallest or the largest" in table.caption
+    assert "slow workloads" in table.caption
     assert "of no claim" in table.caption
     one = axes_table(replace(of, workloads=()), [claim_of(axes=("cache",))])
-    assert "no grid" not in one.caption
-    assert "take long" not in one.caption
+    assert "each of its sizes" not in one.caption
+    assert "slow workloads" not in one.caption
 
 
 def test_verdicts_with_other_factors_stand_beside() -> None:

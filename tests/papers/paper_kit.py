@@ -7,7 +7,7 @@ from typing import Any
 
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Claim, Filter, inferred
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
 
@@ -24,16 +24,16 @@ EXPERIMENT = Experiment(
         Axis(
             "start",
             "the start",
-            (Choice("fresh", {"a": "0"}), Choice("aged", {"a": "1"}, random=True)),
+            (Level("fresh", {"a": "0"}), Level("aged", {"a": "1"}, random=True)),
             "either",
         ),
         Axis(
             "cache",
             "the cache",
             (
-                Choice("small", lambda pages: {"b": str(pages)}),
-                Choice("middle", lambda pages: {"b": str(2 * pages)}),
-                Choice("large", lambda pages: {"b": str(4 * pages)}),
+                Level("small", lambda pages: {"b": str(pages)}),
+                Level("middle", lambda pages: {"b": str(2 * pages)}),
+                Level("large", lambda pages: {"b": str(4 * pages)}),
             ),
             "a sweep",
             ordered=True,
@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
         Axis(
             "reading",
             "the reading",
-            (Choice("one", lines={"new": "n1"}), Choice("other", lines={"new": "n2"}, quick=False)),
+            (Level("one", lines={"new": "n1"}), Level("other", lines={"new": "n2"}, quick=False)),
             "both are in the text",
         ),
     ),

@@ -68,8 +68,8 @@ def test_cleaning_reads_what_it_writes() -> None:
     """This holds for data and map, with and without ages, for every cache."""
     experiment = experiment_of(list(synthetic(full=False)))
     runs = [
-        experiment.run_of(place, load, line, 1)
-        for place in experiment.places(("equal", "cache"), True)
+        experiment.run_of(levels, load, line, 1)
+        for levels in experiment.points(("equal", "cache"), True)
         for load in (SYNTH9, SYNTH5)
         for line in (DFTL, ASA)
     ]
@@ -80,7 +80,7 @@ def test_cleaning_reads_what_it_writes() -> None:
 
 
 def test_samples_are_counted_against_all_other_reads() -> None:
-    run = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 1)
+    run = WHOLE.run_of(WHOLE.points((), True)[0], SYNTH9, ASA, 1)
     for total, samples, share in ((280, 0, 0.0), (280, 14, 14 / 266), (70, 70, 1.0)):
         result = _result()
         result.flash.reads.total, result.placement.sample_reads = total, samples
@@ -162,13 +162,13 @@ def test_what_is_left_out() -> None:
 
 
 def test_the_cache_is_a_share_of_the_entries_of_dftls_map() -> None:
-    chosen = [choice.set for choice in WHOLE.axis("cache").choices]
+    chosen = [level.set for level in WHOLE.axis("cache").levels]
     sizes = [one(1600)["mapping.cache"] for one in chosen if callable(one)]
     assert sizes == ["800B", "3200B", "12800B"], "100, 400 and all of 1,600 entries of 8 bytes"
-    place = WHOLE.places((), True)[0]
+    levels = WHOLE.points((), True)[0]
     drives = {}
     for reading in ("bytes", "entries", "free"):
-        run = WHOLE.run_of(place | {"equal": reading}, FINANCIAL1, ASA, 1)
+        run = WHOLE.run_of(levels | {"equal": reading}, FINANCIAL1, ASA, 1)
         drives[reading] = WHOLE.settings(run, 1600)
     # Reading "bytes": an entry has 16, as in the preset, so the memory holds half the entries.
     assert {drive["mapping.cache"] for drive in drives.values()} == {"3200B"}
@@ -200,7 +200,7 @@ def _result() -> Any:
 
 
 def test_a_run_in_numbers() -> None:
-    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, ASA, 2)
+    run = WHOLE.run_of(WHOLE.points((), True)[0], FINANCIAL1, ASA, 2)
     found = reduce(WHOLE, run, _result(), Round(5039.0, 3.25))
     assert asdict(found) == {
         "trace": "Financial1, 10k requests",
@@ -231,7 +231,7 @@ def test_a_run_in_numbers() -> None:
         "write_bytes": 5039.0,
         "overwrites": 3.25,
     }
-    synth = WHOLE.run_of(WHOLE.places((), True)[0], SYNTH9, ASA, 2)
+    synth = WHOLE.run_of(WHOLE.points((), True)[0], SYNTH9, ASA, 2)
     assert reduce(WHOLE, synth, _result(), None).overwrites is None
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))

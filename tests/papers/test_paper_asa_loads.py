@@ -36,7 +36,7 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert "reads=0.5" in specs["synth5/10, half reads"]
     assert "r=0.9,f=0.111111" in specs["synth9/10, by the letter"]
     assert "r=0.7,f=0.428571" in specs["synth7/10, by the letter"]
-    letter = WHOLE.places((), True)[0] | {"synth": "by the letter"}
+    letter = WHOLE.points((), True)[0] | {"synth": "by the letter"}
     assert WHOLE.run_of(letter, SYNTH5, DFTL, 1).workload == SYNTH5, "it is uniform in any case"
     moving = next(work.played for work in synthetic(full=True) if work.name == MOVING)
     assert (moving.spec, moving.moves) == (specs["synth9/10"], 4), "elsewhere in each volume"
@@ -56,9 +56,9 @@ def test_an_excerpt_is_played_until_it_has_written_the_drive() -> None:
     assert work.random, "windows lie in the order of the seed"
     [loop] = [e.workload(bench, Path("x"), VOLUMES) for e in EXCERPTS if not e.windows]
     assert (loop.family, loop.random) == (FINANCIAL1, False)
-    place = WHOLE.places((), True)[0] | {"financial1": "10k in a loop"}
+    levels = WHOLE.points((), True)[0] | {"financial1": "10k in a loop"}
     seeds = {
-        start: len({WHOLE.run_of(place | {"start": start}, FINANCIAL1, ASA, s) for s in (1, 2, 3)})
+        start: len({WHOLE.run_of(levels | {"start": start}, FINANCIAL1, ASA, s) for s in (1, 2, 3)})
         for start in ("aged", "fresh")
     }
     assert seeds == {"aged": 3, "fresh": 1}, "an aged drive was written over at random"

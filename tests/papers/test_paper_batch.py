@@ -135,7 +135,7 @@ def test_a_trace_is_played_from_a_later_request(tmp_path: Path) -> None:
 
 
 def test_what_is_hot_moves_on_around_the_span() -> None:
-    """The load writes four of eight places. Each later quarter of the run writes the places two
+    """The load writes four of eight points. Each later quarter of the run writes the points two
     further on."""
     bench = Bench("asa14", None)
     spec = "hotcold:span=16KiB,size=2KiB,r=1,f=0.5,writes=4000,arrivals=fixed,interarrival=1us"
@@ -147,7 +147,7 @@ def test_what_is_hot_moves_on_around_the_span() -> None:
     for part in range(4):
         rows = slice(1000 * part, 1000 * part + 1000)
         written = set(after["offset"].to_list()[rows])
-        assert written == {(2048 * place + 4096 * part) % 16384 for place in range(4)}
+        assert written == {(2048 * levels + 4096 * part) % 16384 for levels in range(4)}
         pairs = zip(before["offset"].to_list()[rows], after["offset"].to_list()[rows], strict=True)
         assert all((old + 4096 * part) % 16384 == new for old, new in pairs)
     [result] = bench.run([Task(Played(spec, moves=3), {"timing": "none"})])

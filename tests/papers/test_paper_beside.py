@@ -159,8 +159,8 @@ def test_a_process_that_is_killed_is_an_error(
 
 def test_the_command_makes_a_site_of_all_papers(empty: Path) -> None:
     done = subprocess.run(CALL, cwd=empty, capture_output=True, text=True, timeout=60, check=True)
-    places = [done.stdout.index(f"Title of {name}") for name in TWO]
-    assert places == sorted(places)
+    points = [done.stdout.index(f"Title of {name}") for name in TWO]
+    assert points == sorted(points)
     for name in TWO:
         document = json.loads((empty / "site" / name / "results.json").read_text())
         assert document == json.loads(json.dumps(outcome_of(name).document()))

@@ -18,7 +18,7 @@ from evidence import Case, Evidence, is_met
 from floatgate.papers import PAPERS
 from floatgate.papers.eti.hot import HOT_CLAIMS
 from floatgate.papers.kit.claims import BASES, OWN, STATED, Claim, Statement
-from floatgate.papers.kit.judging import LONGEST, places_of
+from floatgate.papers.kit.judging import LONGEST, domain_of
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.papers.ncq.claims import AS_LRU
 from floatgate.papers.shrd.crash import RECOVERY
@@ -69,8 +69,8 @@ def test_a_claim_is_asked_over_its_whole_domain(name: str, claim: Claim[Any]) ->
     quick, full = known.stated(claim), known.stated(claim, full=True)
     assert is_met(known.judged(claim, quick))
     assert quick.keys() <= full.keys()
-    for place in places_of(known.experiment, claim, False):
-        assert place in places_of(known.experiment, claim, True)
+    for levels in domain_of(known.experiment, claim, False):
+        assert levels in domain_of(known.experiment, claim, True)
 
 
 @pytest.mark.parametrize(("name", "claim"), KNOWN, ids=_ids(KNOWN))
@@ -118,8 +118,8 @@ def test_no_point_is_asked_twice(name: str) -> None:
     experiment = EVIDENCE[name].experiment
     for claim in EVIDENCE[name].claims:
         asked = [
-            [experiment.run_of(place, *pair, 1) for pair in product(claim.workloads, claim.lines)]
-            for place in places_of(experiment, claim, full=True)
+            [experiment.run_of(levels, *pair, 1) for pair in product(claim.workloads, claim.lines)]
+            for levels in domain_of(experiment, claim, full=True)
         ]
         if name == "shrd":
             assert len(asked) == len(set(map(tuple, asked))), claim.key

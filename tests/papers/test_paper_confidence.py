@@ -95,7 +95,7 @@ def _small_is_busy(run: Run) -> KitPoint:
 
 @pytest.mark.parametrize(("cases", "intervals"), [(1, 4), (3, 12)])
 def test_intervals_at_once_are_those_that_count_times_the_cases(cases: int, intervals: int) -> None:
-    """Points that are left out do not count, and a choice among cases widens the intervals."""
+    """Points that are left out do not count, and a level among cases widens the intervals."""
     error = 0.2 * math.sqrt(2.5) / math.sqrt(5)
     end = 1 - error * student.ppf(1 - 0.025 / intervals, 4)
     for low, case in ((end - 0.01, AS_CLAIMED), (end + 0.01, STRADDLES)):

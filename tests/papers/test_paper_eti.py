@@ -1,4 +1,4 @@
-"""ETI on the paper kit: its claims on hand-made evidence, the choice of runs, and its runs."""
+"""ETI on the paper kit: its claims on hand-made evidence, the level of runs, and its runs."""
 
 from __future__ import annotations
 
@@ -175,12 +175,12 @@ def test_a_pair_of_hashes_is_a_place() -> None:
 def test_what_cannot_matter_is_run_once() -> None:
     """ETI's period has no effect on its rivals, their period none on ETI, and the stream of copies
     none with one stream. Hot pages that have only the writes to be hot leave no room for skew."""
-    (place,) = WHOLE.places((), full=True)
+    (levels,) = WHOLE.points((), full=True)
 
-    def other(axis: str, choice: str, line: str, trace: str = "src2_0") -> bool:
+    def other(axis: str, level: str, line: str, trace: str = "src2_0") -> bool:
         work, drawn = WHOLE.workload(trace), WHOLE.line(line)
-        return WHOLE.run(work, drawn, place, 1) != WHOLE.run(
-            work, drawn, {**place, axis: choice}, 1
+        return WHOLE.run(work, drawn, levels, 1) != WHOLE.run(
+            work, drawn, {**levels, axis: level}, 1
         )
 
     assert other("unit", "pages", "eti") and not other("unit", "pages", "mbf-1")
@@ -215,8 +215,8 @@ def test_a_model_has_less_of_everything() -> None:
     assert generator(row, 1, 10) == "fitted:row=src2_0,writes=10"
     text = generator(row, 16, 10)
     assert "hot_pages=443," in text and "cold_writes=3437," in text and "length=1.9," in text
-    (place,) = WHOLE.places((), full=True)
-    settings = WHOLE.settings(WHOLE.run_of(place, "src2_0", "mbf-1-x4", 1), 0)
+    (levels,) = WHOLE.points((), full=True)
+    settings = WHOLE.settings(WHOLE.run_of(levels, "src2_0", "mbf-1-x4", 1), 0)
     assert SCALE == 32
     sizes = ("flash.blocks", "mbf.bits", "mbf.clear_every", "eti.extents", "lru_lists.hot")
     assert [settings[key] for key in sizes] == ["1024", str(4 * 64), "128", "64", "16"]
@@ -228,10 +228,10 @@ def test_a_model_has_less_of_everything() -> None:
 
 
 def test_what_a_row_leaves_open_is_in_the_text_that_is_played() -> None:
-    place = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": "1.2", "cold": "streams"}
-    played = WHOLE.played(WHOLE.run_of(place, "src2_0", ETI, 1))
+    levels = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": "1.2", "cold": "streams"}
+    played = WHOLE.played(WHOLE.run_of(levels, "src2_0", ETI, 1))
     assert played.spec.endswith(",skew=1.2,cold_stream=64")
-    other = WHOLE.run_of(place | {"trace": "HP hplajw"}, REAL, ETI, 1)
+    other = WHOLE.run_of(levels | {"trace": "HP hplajw"}, REAL, ETI, 1)
     assert WHOLE.played(other).spec == "hp-hplajw-1week-45k.srt.zst"
 
 
@@ -250,8 +250,8 @@ def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
 
 
 def test_a_run_in_numbers() -> None:
-    (place,) = WHOLE.places((), full=True)
-    run = WHOLE.run_of(place, "src2_0", ETI, 2)
+    (levels,) = WHOLE.points((), full=True)
+    run = WHOLE.run_of(levels, "src2_0", ETI, 2)
     pages = [SimpleNamespace(host_pages=count) for count in (750, 150, 100)]
     result: Any = SimpleNamespace(
         page_write_amplification=2.75,
@@ -295,8 +295,8 @@ def test_a_run_in_numbers() -> None:
 
 
 def _uniform(experiment: Experiment, _: bool) -> list[Run]:
-    (place,) = experiment.places((), full=True)
-    return [experiment.run_of(place, "uniform", ETI, 1)]
+    (levels,) = experiment.points((), full=True)
+    return [experiment.run_of(levels, "uniform", ETI, 1)]
 
 
 def test_a_quick_reproduction_without_traces(tmp_path: Path) -> None:
@@ -329,15 +329,15 @@ def _without_splits(whole: Experiment, extents: int) -> Experiment:
     set = {"placement.scheme": "eti", "eti.extents": str(extents)}
     off, lines = Line("off", "ETI that splits nothing", set), {ETI: "off"}
     hashes = whole.axis("hashes")
-    choices = tuple(replace(one, lines={**one.lines, **lines}) for one in hashes.choices)
-    axes = [replace(hashes, choices=choices) if a.key == "hashes" else a for a in whole.axes]
+    levels = tuple(replace(one, lines={**one.lines, **lines}) for one in hashes.levels)
+    axes = [replace(hashes, levels=levels) if a.key == "hashes" else a for a in whole.axes]
     return replace(whole, axes=tuple(axes), lines=(*whole.lines, off))
 
 
-def _found(experiment: Experiment, key: str, **place: str) -> Row:
-    """Returns a claim's row at one place."""
+def _found(experiment: Experiment, key: str, **levels: str) -> Row:
+    """Returns a claim's row at one point."""
     at = [
-        replace(axis, choices=(axis.choice(place[axis.key]),)) if axis.key in place else axis
+        replace(axis, levels=(axis.level(levels[axis.key]),)) if axis.key in levels else axis
         for axis in experiment.axes
     ]
     experiment, claim = replace(experiment, axes=tuple(at)), replace(BY_KEY[key], axes=())

@@ -66,19 +66,19 @@ def _runs() -> list[Any]:
     names = ("src2_0", "HP hplajw", "HP hplajw, in a loop", "uniform", "src2_0, 1/8", SRC2_0_WHOLE)
     for name in names:
         for skew in ("0", "0.6", "1.2") if name in ("src2_0", SRC2_0_WHOLE) else ("0.6",):
-            place = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": skew}
+            levels = {axis.key: axis.default for axis in WHOLE.axes} | {"skew": skew}
             for line in CHECK_LINES if name == "uniform" else lines:
                 for seed in (1, 2, 3):
-                    run = WHOLE.run(WHOLE.workload(name), WHOLE.line(line), place, seed)
+                    run = WHOLE.run(WHOLE.workload(name), WHOLE.line(line), levels, seed)
                     known = point(run)
                     half = 0.25 * (seed - 2) if line == "eti" else 0.0
                     waste = known.write_amplification + half + (skew == "1.2" and line == "eti")
                     waste -= skew == "0" and line == "eti" and name == SRC2_0_WHOLE
                     found.append(point(run, write_amplification=waste))
-    # A rival with a choice other than the default comes after them.
+    # A rival with a level other than the default comes after them.
     defaults = {axis.key: axis.default for axis in WHOLE.axes}
-    for line, choice in (("mbf-1", {"mbf": "newest first"}), ("mhf-1", {"mhf": "conservative"})):
-        of = WHOLE.workload("src2_0"), WHOLE.line(line), defaults | choice
+    for line, level in (("mbf-1", {"mbf": "newest first"}), ("mhf-1", {"mhf": "conservative"})):
+        of = WHOLE.workload("src2_0"), WHOLE.line(line), defaults | level
         found += [point(WHOLE.run(*of, s), write_amplification=99.0) for s in (1, 2, 3)]
     return found
 
@@ -113,9 +113,9 @@ def test_the_curve_over_the_skew_has_the_papers_number(figures: dict[str, Any]) 
     }
     stated = (("the paper, at most", -0.213),)
     assert curve.rules == {"src2_0": stated, SRC2_0_WHOLE: stated}
-    (place,) = WHOLE.places((), full=True)
+    (levels,) = WHOLE.points((), full=True)
     runs = [
-        WHOLE.run(WHOLE.workload("usr_0"), WHOLE.line(line), place, 1) for line in ("eti", "mbf-1")
+        WHOLE.run(WHOLE.workload("usr_0"), WHOLE.line(line), levels, 1) for line in ("eti", "mbf-1")
     ]
     other = eti_figures.by_skew([point(run) for run in runs])
     assert other.rules == {"usr_0": (("the paper, at most on any trace", -0.2),)}
@@ -173,9 +173,9 @@ def test_figure_6(figures: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("ends", "share"), [(2_045, 0.9), (2_047, 0.2)])
 def test_figure_6_says_what_its_bars_do_not_tell(ends: int, share: float) -> None:
-    (place,) = WHOLE.places((), full=True)
+    (levels,) = WHOLE.points((), full=True)
     window, long = (
-        point(WHOLE.run(WHOLE.workload(name), WHOLE.line("eti"), place, 1), **numbers)
+        point(WHOLE.run(WHOLE.workload(name), WHOLE.line("eti"), levels, 1), **numbers)
         for name, numbers in (("MSR window", {"ends": ends}), ("SW1", {"extents_table": share}))
     )
     caption = eti_figures.figure_6([window, long]).caption

@@ -25,7 +25,7 @@ BY_KEY = {claim.key: claim for claim in CLAIMS}
 
 
 def test_the_gain_that_pins_have() -> None:
-    """At least one of 31 other commands is on one of 1,024 places of 256 KiB, or of 64 places of 1
+    """At least one of 31 other commands is on one of 1,024 points of 256 KiB, or of 64 points of 1
     MiB."""
     assert law(FIRST, 256) == pytest.approx(0.02984, abs=1e-5)
     assert law(SECOND, 64) == pytest.approx(0.3863, abs=1e-4)
@@ -111,8 +111,8 @@ def test_finer_speeds_are_on_one_span_and_on_the_preset_apart() -> None:
     }
     # LRU and counted pins with three sizes, two workloads, two speeds, five seeds.
     assert len(runs) == 2 * 3 * 2 * 2 * 5
-    assert not {"21 ways", "22 ways"} & {choice.key for choice in WHOLE.axis("speed").choices}
-    assert [choice.key for choice in all_speeds(WHOLE).choices] == [
+    assert not {"21 ways", "22 ways"} & {level.key for level in WHOLE.axis("speed").levels}
+    assert [level.key for level in all_speeds(WHOLE).levels] == [
         f"{ways} ways" for ways in (16, 20, 21, 22, 24, 28, 32)
     ]
     run = next(run for run in runs if run.at("speed") == "21 ways")

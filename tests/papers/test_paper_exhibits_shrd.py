@@ -61,9 +61,9 @@ def test_the_gain_is_drawn_over_spans_at_which_no_claim_is_asked() -> None:
 def test_where_it_is_30_times_lies_between_two_spans() -> None:
     def rows(line: str, *gains: tuple[float, float]) -> list[dict[str, Any]]:
         """Returns rows for 4 and 16 GiB, with a pair of gains for each seed."""
-        place = {"controller": "c", "cache": "k", "line": line}
+        levels = {"controller": "c", "cache": "k", "line": line}
         return [
-            place | {"span_gib": span, "seed": seed, "value": value}
+            levels | {"span_gib": span, "seed": seed, "value": value}
             for seed, pair in enumerate(gains)
             for span, value in zip((4.0, 16.0), pair, strict=True)
         ]

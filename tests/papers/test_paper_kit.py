@@ -12,12 +12,12 @@ from paper_kit import BUSY, EXPERIMENT, KitPoint, claim_of, judged_of
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Premise
 from floatgate.papers.kit.drawing import cells_of, figure_of
-from floatgate.papers.kit.experiment import Axis, Choice, Run
+from floatgate.papers.kit.experiment import Axis, Level, Run
 from floatgate.papers.kit.judging import decided_by, judge, runs_of
 from floatgate.papers.kit.verdict_tables import (
     axes_table,
-    by_choice,
     by_factor,
+    by_level,
     map_of,
 )
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Region
@@ -27,32 +27,32 @@ def test_a_choice_may_leave_out_what_other_axes_have_beside_it() -> None:
     """The aged start is swept only with the middle cache. If the start is not swept, nothing is
     left out."""
     start = EXPERIMENT.axis("start")
-    alone = replace(start.choice("aged"), beside=frozenset({"cache"}))
-    axes = (replace(start, choices=(start.choice("fresh"), alone)), *EXPERIMENT.axes[1:])
+    alone = replace(start.level("aged"), beside=frozenset({"cache"}))
+    axes = (replace(start, levels=(start.level("fresh"), alone)), *EXPERIMENT.axes[1:])
     experiment = replace(EXPERIMENT, axes=axes)
-    found = [(p["start"], p["cache"]) for p in experiment.places(("start", "cache"), full=True)]
+    found = [(p["start"], p["cache"]) for p in experiment.points(("start", "cache"), full=True)]
     assert found == [
         *(("fresh", "small"), ("fresh", "middle"), ("fresh", "large")),
         ("aged", "middle"),
     ]
-    assert len(experiment.places(("cache",), full=True)) == 3
+    assert len(experiment.points(("cache",), full=True)) == 3
 
 
 def test_what_is_not_random_and_what_does_not_matter_is_run_once() -> None:
-    def seeds(workload: str, line: str, **place: str) -> int:
-        at = {"start": "fresh", "cache": "small", "reading": "one"} | place
+    def seeds(workload: str, line: str, **levels: str) -> int:
+        at = {"start": "fresh", "cache": "small", "reading": "one"} | levels
         return len({EXPERIMENT.run_of(at, workload, line, seed) for seed in range(1, 6)})
 
     assert (seeds("W", "old"), seeds("W", "old", start="aged")) == (1, 5)
     assert seeds("R", "old", start="aged") == 1
-    places = [{"start": "fresh", "cache": c, "reading": "one"} for c in ("small", "large")]
-    assert len({EXPERIMENT.run_of(place, "W", "off", 1) for place in places}) == 1
-    assert len({EXPERIMENT.run_of(place, "W", "old", 1) for place in places}) == 2
+    points = [{"start": "fresh", "cache": c, "reading": "one"} for c in ("small", "large")]
+    assert len({EXPERIMENT.run_of(levels, "W", "off", 1) for levels in points}) == 1
+    assert len({EXPERIMENT.run_of(levels, "W", "old", 1) for levels in points}) == 2
 
 
 def test_the_settings_of_a_run_are_of_its_choices_and_its_line() -> None:
-    place = {"start": "aged", "cache": "large", "reading": "other"}
-    run = EXPERIMENT.run_of(place, "W", "new", 3)
+    levels = {"start": "aged", "cache": "large", "reading": "other"}
+    run = EXPERIMENT.run_of(levels, "W", "new", 3)
     assert run == Run("w", "n2", (("start", "aged"), ("cache", "large")), 3)
     assert EXPERIMENT.settings(run, 10) == {"a": "1", "b": "40", "c": "new", "d": "1"}
     assert (run.at("start"), run.at("reading")) == ("aged", None)
@@ -60,10 +60,10 @@ def test_the_settings_of_a_run_are_of_its_choices_and_its_line() -> None:
 
 def test_the_full_domain_is_every_combination_and_the_quick_one_its_corners_and_middle() -> None:
     every = ("start", "cache", "reading")
-    assert len(EXPERIMENT.places(every, full=True)) == 2 * 3 * 2
-    assert {p["cache"] for p in EXPERIMENT.places(every, False)} == {"small", "middle", "large"}
-    assert {p["reading"] for p in EXPERIMENT.places(every, full=False)} == {"one"}
-    [only] = EXPERIMENT.places((), full=True)
+    assert len(EXPERIMENT.points(every, full=True)) == 2 * 3 * 2
+    assert {p["cache"] for p in EXPERIMENT.points(every, False)} == {"small", "middle", "large"}
+    assert {p["reading"] for p in EXPERIMENT.points(every, full=False)} == {"one"}
+    [only] = EXPERIMENT.points((), full=True)
     assert only == {"start": "fresh", "cache": "middle", "reading": "one"}
 
 
@@ -191,7 +191,7 @@ def test_each_choice_has_a_verdict_of_its_own() -> None:
         (one, judged_of(one, lambda run: KitPoint(_value(run), run.at("cache") == "small")))
         for one in (claim, other)
     ]
-    table = by_choice(EXPERIMENT, "start", judged)
+    table = by_level(EXPERIMENT, "start", judged)
     assert [column.title for column in table.columns] == ["claim", "paper", "fresh", "aged"]
     # Points that are left out have no verdict, and neither has a claim on which the axis has no
     # effect.
@@ -221,17 +221,17 @@ def test_a_workload_that_is_not_here_is_not_asked_for() -> None:
 
 def test_a_choice_may_change_what_a_generator_plays() -> None:
     spans = (
-        Choice("little", keys={"span": "1MiB"}),
-        Choice("much", {"a": "2"}, keys={"span": "2MiB"}),
+        Level("little", keys={"span": "1MiB"}),
+        Level("much", {"a": "2"}, keys={"span": "2MiB"}),
     )
     of = replace(EXPERIMENT, axes=(*EXPERIMENT.axes, Axis("span", "the span", spans, "two")))
-    place = {"start": "fresh", "cache": "small", "reading": "one"}
-    little, much = (of.run_of(place | {"span": key}, "W", "old", 1) for key in ("little", "much"))
+    levels = {"start": "fresh", "cache": "small", "reading": "one"}
+    little, much = (of.run_of(levels | {"span": key}, "W", "old", 1) for key in ("little", "much"))
     assert (of.played(little).spec, of.played(much).spec) == ("w,span=1MiB", "w,span=2MiB")
     assert of.settings(little, 1).get("a") == "0", "keys are no settings"
     assert of.settings(much, 1)["a"] == "2"
     file = replace(of.workload("w"), ignores=frozenset({"span"}))
-    assert of.played(of.run(file, of.line("old"), place | {"span": "much"}, 1)).spec == "w"
+    assert of.played(of.run(file, of.line("old"), levels | {"span": "much"}, 1)).spec == "w"
 
 
 class _Sized:
@@ -252,8 +252,8 @@ class _Sized:
 
 def test_the_pages_that_are_touched_are_counted_where_a_drive_depends_on_them() -> None:
     bench: Any = _Sized()
-    place = {"start": "fresh", "cache": "large", "reading": "one"}
-    off, new = (EXPERIMENT.run_of(place, "W", line, 1) for line in ("off", "new"))
+    levels = {"start": "fresh", "cache": "large", "reading": "one"}
+    off, new = (EXPERIMENT.run_of(levels, "W", line, 1) for line in ("off", "new"))
     assert EXPERIMENT.simulate(bench, [off, off]) == {off: {"a": "0", "c": "off"}}
     assert bench.asked == []
     found: dict[Any, Any] = EXPERIMENT.simulate(bench, [off, new])
@@ -266,17 +266,17 @@ def test_a_workload_may_fit_the_drive_to_its_size() -> None:
         EXPERIMENT.workloads[0], fit=lambda asked: {**asked, "b": str(int(asked["b"]) // 2)}
     )
     whole = replace(EXPERIMENT, workloads=(halved, *EXPERIMENT.workloads[1:]))
-    place = {"start": "fresh", "cache": "large", "reading": "one"}
-    run = whole.run_of(place, "W", "new", 1)
+    levels = {"start": "fresh", "cache": "large", "reading": "one"}
+    run = whole.run_of(levels, "W", "new", 1)
     assert EXPERIMENT.settings(run, 10)["b"] == "40"
     assert whole.settings(run, 10) == {"a": "0", "b": "20", "c": "new"}
 
 
 def test_what_one_axis_says_a_later_one_may_say_more_of() -> None:
-    """The first axis names the place of a workload, the second its kind there."""
+    """The first axis names the point of a workload, the second its kind there."""
     axes = (
-        Axis("room", "the room", (Choice("hall", workloads={"W": "W, hall"}),), "one"),
-        Axis("kind", "the kind", (Choice("loud", workloads={"W, hall": "w"}),), "one"),
+        Axis("room", "the room", (Level("hall", workloads={"W": "W, hall"}),), "one"),
+        Axis("kind", "the kind", (Level("loud", workloads={"W, hall": "w"}),), "one"),
     )
     found = replace(EXPERIMENT, axes=axes).run_of({"room": "hall", "kind": "loud"}, "W", "old", 1)
     assert found.workload == "w"
@@ -294,9 +294,9 @@ def test_an_axis_may_be_swept_in_full_alone() -> None:
 def test_the_table_of_axes_says_what_is_run_quickly() -> None:
     axes = (
         *EXPERIMENT.axes,
-        Axis("only", "the only way", (Choice("so"),), "there is no other"),
-        Axis("other", "what else is so", (Choice("this"), Choice("that")), "a table of it"),
-        Axis("five", "the five", tuple(Choice(c) for c in "abcde"), "sizes", ordered=True),
+        Axis("only", "the only way", (Level("so"),), "there is no other"),
+        Axis("other", "what else is so", (Level("this"), Level("that")), "a table of it"),
+        Axis("five", "the five", tuple(Level(c) for c in "abcde"), "sizes", ordered=True),
     )
     of = replace(EXPERIMENT, axes=axes)
     claims = [claim_of(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]

@@ -18,7 +18,7 @@ from floatgate._core import ConfigError
 from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.exhibits import Numbers
-from floatgate.papers.kit.experiment import Choice, Experiment
+from floatgate.papers.kit.experiment import Experiment, Level
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.reproduce import Findings, Lab, reproduce
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS
@@ -93,8 +93,8 @@ def test_what_the_paper_states() -> None:
 
 
 def test_what_is_played() -> None:
-    def spec(name: str, **choices: str) -> str:
-        return WHOLE.played(WHOLE.run_of(HERE | choices, name, sized(LRU, 1), 1)).spec
+    def spec(name: str, **levels: str) -> str:
+        return WHOLE.played(WHOLE.run_of(HERE | levels, name, sized(LRU, 1), 1)).spec
 
     assert spec(FIRST) == (
         "iometer:size=256KiB,requests=3000,interarrival=0.83ms,span=256MiB,arrivals=exponential"
@@ -108,8 +108,8 @@ def test_what_is_played() -> None:
     assert QUEUED == {FIRST: 8, SECOND: 32}
 
 
-def _settings(**choices: str) -> dict[str, str]:
-    run = WHOLE.run_of(HERE | choices, FIRST, sized(LRU, 4), 1)
+def _settings(**levels: str) -> dict[str, str]:
+    run = WHOLE.run_of(HERE | levels, FIRST, sized(LRU, 4), 1)
     return WHOLE.settings(run, 0)
 
 
@@ -147,11 +147,11 @@ FULL_QUEUE = {"otherwise": "queue kept full"}
 def test_shorter_times_are_more_dies() -> None:
     """16 dies with halved times write at the rate of 32 dies, within 5 %. They differ by the pages
     that share a channel."""
-    real = Choice("32 ways", ways(8, 4))
+    real = Level("32 ways", ways(8, 4))
     rates = []
     for experiment in (SHORT, _with(SHORT, speed=real)):
-        place = HERE | FULL_QUEUE | {"speed": "32 ways"}
-        run = experiment.run_of(place, SECOND, sized(LRU, 1), 1)
+        levels = HERE | FULL_QUEUE | {"speed": "32 ways"}
+        run = experiment.run_of(levels, SECOND, sized(LRU, 1), 1)
         [result] = experiment.simulate(Bench("ncq13", None), [run]).values()
         rates.append(result.throughput.write_mb_s or 0.0)
     assert rates[0] == pytest.approx(rates[1], rel=0.05)
@@ -170,19 +170,19 @@ def _verdicts(experiment: Experiment, *keys: str) -> dict[str, str]:
     }
 
 
-def _with(experiment: Experiment, **choices: Choice) -> Experiment:
-    """The experiment with one choice on each of these axes."""
+def _with(experiment: Experiment, **levels: Level) -> Experiment:
+    """The experiment with one level on each of these axes."""
     axes = [
-        replace(axis, choices=(choices[axis.key],)) if axis.key in choices else axis
+        replace(axis, levels=(levels[axis.key],)) if axis.key in levels else axis
         for axis in experiment.axes
     ]
     return replace(experiment, axes=tuple(axes))
 
 
 def test_without_pins_the_verdicts_that_depend_on_them_change() -> None:
-    full = replace(SHORT.axis("otherwise").choice("queue kept full"), key="as assumed")
-    little = _with(SHORT, span=Choice("64 MiB", keys={"span": "64MiB"}), otherwise=full)
-    off = Choice("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
+    full = replace(SHORT.axis("otherwise").level("queue kept full"), key="as assumed")
+    little = _with(SHORT, span=Level("64 MiB", keys={"span": "64MiB"}), otherwise=full)
+    off = Level("off", lines={sized(NCQ, mib): sized("lru", mib) for mib in SIZES})
     keys = ("more-hits", "small-buffer", "faster", "never-below")
     on, without = _verdicts(little, *keys), _verdicts(_with(little, pins=off), *keys)
     assert on == dict.fromkeys(keys, AS_CLAIMED)
@@ -243,14 +243,14 @@ def test_a_run_in_numbers() -> None:
 
 
 def test_claims_are_asked_with_one_thing_otherwise() -> None:
-    places = WHOLE.places(("otherwise",), full=True)
+    points = WHOLE.points(("otherwise",), full=True)
     evidence = {
         run: point(run, **({"hit_ratio": 0.0} if run.at("otherwise") == "FAST" else {}))
         for claim in CLAIMS
-        for place in places
+        for levels in points
         for name in claim.workloads
         for line in claim.lines
-        for run in [WHOLE.run_of(place, name, line, 1), WHOLE.run_of(place, name, line, 2)]
+        for run in [WHOLE.run_of(levels, name, line, 1), WHOLE.run_of(levels, name, line, 2)]
     }
 
     def asked(full: bool) -> Numbers:
@@ -260,7 +260,7 @@ def test_claims_are_asked_with_one_thing_otherwise() -> None:
 
     table = asked(full=True)
     titles, *rows = cells(table)
-    assert titles == ["Claim", *(choice.key for choice in WHOLE.axis("otherwise").choices)]
+    assert titles == ["Claim", *(level.key for level in WHOLE.axis("otherwise").levels)]
     more = dict(zip(titles, next(r for r in rows if r[0] == BY_KEY["more-hits"].text), strict=True))
     assert (more["as assumed"], more["FAST"]) == (AS_CLAIMED, LESS)
     assert asked(full=False).rows == [], "one is no table"
@@ -273,10 +273,10 @@ def test_a_quick_reproduction_has_maps_and_runs() -> None:
     """With short runs, on one drive and span."""
     one = _with(
         experiment_of({FIRST: 400, SECOND: 150}),
-        span=AXES[0].choice("256 MiB"),
-        speed=AXES[1].choices[0],
+        span=AXES[0].level("256 MiB"),
+        speed=AXES[1].levels[0],
     )
-    one = _with(one, alignment=one.axis("alignment").choices[0])
+    one = _with(one, alignment=one.axis("alignment").levels[0])
     some = replace(paper.PAPER, experiment=one, shown=lambda *_: ())
     document = reproduce(some, PAPERS[0], False, None, None).document()
     json.dumps(document, allow_nan=False)

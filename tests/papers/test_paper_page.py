@@ -43,9 +43,9 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
 
 def _some_runs(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Yields a line outside the claims, and a load with a closed form."""
-    (place,) = experiment.places((), full=True)
+    (levels,) = experiment.points((), full=True)
     for trace, line in (("src2_0", "single"), ("uniform", "single"), ("uniform", "eti")):
-        yield experiment.run(experiment.workload(trace), experiment.line(line), place, 1)
+        yield experiment.run(experiment.workload(trace), experiment.line(line), levels, 1)
 
 
 def test_bars_tables_and_maps_are_drawn(browser, tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from exhibits import cells, printed
 
 from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.experiment import Choice, Experiment, Workload
-from floatgate.papers.kit.judging import judge, places_of, runs_of
+from floatgate.papers.kit.experiment import Experiment, Level, Workload
+from floatgate.papers.kit.judging import domain_of, judge, runs_of
 from floatgate.papers.kit.reproduce import reproduce
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.shrd import crash as shrd_crash
@@ -117,8 +117,8 @@ def test_either_host_has_32_commands_in_the_drive() -> None:
     for line in LINES:
         if line.set.get("host.scheme") == "plain":
             assert line.set["queue.depth"] == "32"
-    place = WHOLE.places((), full=True)[0]
-    settings = WHOLE.settings(WHOLE.run_of(place, RANDOM, SHRD, 1), 1 << 20)
+    levels = WHOLE.points((), full=True)[0]
+    settings = WHOLE.settings(WHOLE.run_of(levels, RANDOM, SHRD, 1), 1 << 20)
     assert settings["queue.depth"] == "128", "the rest are packed"
     assert (settings["controller.cores"], settings["controller.blocking"]) == ("2", "true")
 
@@ -127,7 +127,7 @@ def test_a_captures_cache_is_a_share_of_its_map() -> None:
     axis = WHOLE.axis("share")
 
     def sizes(pages: int) -> list[str]:
-        chosen = [choice.set for choice in axis.choices]
+        chosen = [level.set for level in axis.levels]
         return [one(pages)["mapping.cache"] for one in chosen if callable(one)]
 
     # 4 bytes for each of 2^20 pages are 4 MiB.
@@ -147,11 +147,9 @@ def test_a_capture_is_played_from_its_first_tenth_on() -> None:
         work = captured(source, TRACES / source.spec)
         assert work.played.skip == trace.frame.height // 10
         pages = Bench("shrd17", None).footprint(work.played)
-        caches = [
-            choice.set(pages) for choice in WHOLE.axis("share").choices if callable(choice.set)
-        ]
+        caches = [level.set(pages) for level in WHOLE.axis("share").levels if callable(level.set)]
         sizes = {one["mapping.cache"] for one in caches}
-        assert len(sizes) == len(WHOLE.axis("share").choices)
+        assert len(sizes) == len(WHOLE.axis("share").levels)
         writes = trace.frame.slice(work.played.skip, work.played.limit).filter(op=WRITE)["length"]
         assert writes.mean() / 1024 == pytest.approx(MEAN_KIB[source.name], rel=0.01)
     fio = replace(work.played, limit=30_000)
@@ -159,18 +157,18 @@ def test_a_capture_is_played_from_its_first_tenth_on() -> None:
 
 
 def test_the_prototypes_spare_space_is_the_first_choice() -> None:
-    """The first choice applies to all workloads, including captures, and to quick runs and figures.
+    """The first level applies to all workloads, including captures, and to quick runs and figures.
     Half spare space is swept only with the slides' log."""
-    [middle] = WHOLE.places((), full=True)
-    places = places_of(WHOLE, BY_KEY["thirty"], full=True)
-    half = [place for place in places if place["room"] == "50%"]
-    assert {(place["log"], place["cache"]) for place in half} == {("64 MiB", "128 KiB")}
+    [middle] = WHOLE.points((), full=True)
+    points = domain_of(WHOLE, BY_KEY["thirty"], full=True)
+    half = [levels for levels in points if levels["room"] == "50%"]
+    assert {(levels["log"], levels["cache"]) for levels in half} == {("64 MiB", "128 KiB")}
     assert len(half) == 12, "controllers, spans and windows"
-    for place, share, shown in ((middle, "0.48", "48%"), (half[0], "0.5", "50%")):
+    for levels, share, shown in ((middle, "0.48", "48%"), (half[0], "0.5", "50%")):
         for workload in (RANDOM, POSTMARK):
-            run = WHOLE.run_of(place, workload, SHRD, 1)
+            run = WHOLE.run_of(levels, workload, SHRD, 1)
             assert WHOLE.settings(run, 1 << 20)["capacity.spare_factor"] == share
-        assert point(WHOLE.run_of(place, RANDOM, SHRD, 1)).spare == shown
+        assert point(WHOLE.run_of(levels, RANDOM, SHRD, 1)).spare == shown
 
 
 @pytest.mark.parametrize(
@@ -178,13 +176,13 @@ def test_the_prototypes_spare_space_is_the_first_choice() -> None:
 )
 def test_what_is_claimed_of_throughput_is_asked_with_either_spare_space(key: str) -> None:
     for full in (False, True):
-        places = places_of(WHOLE, BY_KEY[key], full)
-        assert {place["room"] for place in places} == {"48%", "50%"}
+        points = domain_of(WHOLE, BY_KEY[key], full)
+        assert {levels["room"] for levels in points} == {"48%", "50%"}
 
 
 def test_a_run_in_numbers() -> None:
-    place = WHOLE.places((), full=True)[0]
-    run = WHOLE.run_of(place, OPEN, SHRD, 2)
+    levels = WHOLE.points((), full=True)[0]
+    run = WHOLE.run_of(levels, OPEN, SHRD, 2)
     found = reduce(WHOLE, run, _result())
     assert asdict(found) == {
         "trace": "mixed at a rate, 330/s, 4 GiB",
@@ -267,7 +265,7 @@ SMALL = 256 << 20
 def _small() -> Experiment:
     """The experiment over 256 MiB with 64 map pages of 4 KiB, and a log of 4 MiB."""
     axes = tuple(
-        replace(axis, choices=tuple(replace(c, workloads={}) for c in axis.choices))
+        replace(axis, levels=tuple(replace(c, workloads={}) for c in axis.levels))
         for axis in WHOLE.axes
         if axis.key not in ("log", "span")
     )
@@ -285,9 +283,9 @@ TIMED = ("thirty", "steady")
 
 
 def _verdicts(experiment: Experiment, keys: tuple[str, ...], **chosen: str) -> dict[str, str]:
-    """Returns the verdicts of these claims at one place: the defaults, or `chosen`."""
+    """Returns the verdicts of these claims at one point: the defaults, or `chosen`."""
     axes = tuple(
-        replace(axis, choices=(axis.choice(chosen.get(axis.key, axis.default)),))
+        replace(axis, levels=(axis.level(chosen.get(axis.key, axis.default)),))
         for axis in experiment.axes
     )
     one = replace(experiment, axes=axes)
@@ -327,13 +325,13 @@ def test_without_windows_there_is_no_gain_and_it_is_not_steady() -> None:
     loads a map page for each page, as DFTL does."""
     on = _with_window(WHOLE, WIDE)
     slot = _with_window(WHOLE, WIDE | {"shrd.remap_size": "0.0001"})
-    place = {"top": "2 MiB", "room": WHOLE_PAGES}
-    assert _verdicts(on, TIMED, **place) == dict.fromkeys(TIMED, AS_CLAIMED)
-    assert _verdicts(slot, TIMED, **place) == dict.fromkeys(TIMED, LESS)
+    levels = {"top": "2 MiB", "room": WHOLE_PAGES}
+    assert _verdicts(on, TIMED, **levels) == dict.fromkeys(TIMED, AS_CLAIMED)
+    assert _verdicts(slot, TIMED, **levels) == dict.fromkeys(TIMED, LESS)
 
 
 def _with_window(experiment: Experiment, settings: dict[str, str]) -> Experiment:
-    window = replace(experiment.axis("window"), choices=(Choice("one", settings),))
+    window = replace(experiment.axis("window"), levels=(Level("one", settings),))
     axes = [window if axis.key == "window" else axis for axis in experiment.axes]
     return replace(experiment, axes=tuple(axes))
 

@@ -17,12 +17,12 @@ from exhibits import printed
 from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import Measured, in_points
-from floatgate.papers.kit.experiment import Choice, Experiment, Line, Run
+from floatgate.papers.kit.experiment import Experiment, Level, Line, Run
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.recorded import Request, play
 from floatgate.papers.kit.reproduce import reproduce
 from floatgate.papers.kit.trace_files import find_traces
-from floatgate.papers.kit.verdict_tables import by_choice
+from floatgate.papers.kit.verdict_tables import by_level
 from floatgate.papers.kit.verdicts import AS_CLAIMED
 from floatgate.papers.tlllp.claims import CLAIMS
 from floatgate.papers.tlllp.domain import (
@@ -75,7 +75,7 @@ def test_the_stand_in_is_in_the_verdict() -> None:
     }
     found = EVIDENCE.judged(claim, evidence, True)
     assert met_at(found, "financial2") == {"left out"}
-    [row] = by_choice(WHOLE, "financial2", [(claim, found)]).rows
+    [row] = by_level(WHOLE, "financial2", [(claim, found)]).rows
     assert (row["left out"], row["stand-in"]) == (
         "144 of 144 as claimed",
         "0 of 144 as claimed, 144 less",
@@ -142,14 +142,14 @@ def test_bursts_are_no_backlog_and_are_told() -> None:
 
 def test_overlapping_excerpts_are_never_in_one_point() -> None:
     """Each point has one excerpt of a workload."""
-    for place in WHOLE.places(("financial1", "msr"), full=True):
-        runs = [WHOLE.run_of(place, name, TLLLP, 1) for name in (FINANCIAL1, WEBSEARCH)]
+    for levels in WHOLE.points(("financial1", "msr"), full=True):
+        runs = [WHOLE.run_of(levels, name, TLLLP, 1) for name in (FINANCIAL1, WEBSEARCH)]
         assert len({run.workload for run in runs}) == 2
     assert len({work.name for work in WORKLOADS if work.family == FINANCIAL1}) == 2
 
 
 def test_a_run_in_numbers() -> None:
-    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, TLLLP, 1)
+    run = WHOLE.run_of(WHOLE.points((), True)[0], FINANCIAL1, TLLLP, 1)
     causes = {"host": 40, "map": 6, "gc": 11, "gc_map": 3}
     result: Any = SimpleNamespace(
         workload=SimpleNamespace(read_pages=30, write_pages=20, footprint_pages=20),
@@ -202,7 +202,7 @@ def test_a_run_in_numbers() -> None:
 def test_what_nodes_take_is_the_rest_of_what_was_counted() -> None:
     """Entries have 8 bytes. 100 misses and 44 prefetched entries, minus 24 evictions, share 1,000
     bytes."""
-    run = WHOLE.run_of(WHOLE.places((), True)[0], FINANCIAL1, EMPTY, 1)
+    run = WHOLE.run_of(WHOLE.points((), True)[0], FINANCIAL1, EMPTY, 1)
     assert (run.line, run.at("start"), run.at("arrivals")) == ("tlllp-empty", None, None)
     one = SimpleNamespace(misses=100, prefetched=44, evictions=24, cache_bytes=1000)
     result: Any = SimpleNamespace(mapping=one, config={"tlllp": {"bytes_per_entry": 8}})
@@ -255,7 +255,7 @@ def test_the_cache_is_a_share_of_the_map_of_the_pages_touched() -> None:
     axis = WHOLE.axis("cache")
 
     def sizes(pages: int) -> list[str]:
-        chosen = [choice.set for choice in axis.choices]
+        chosen = [level.set for level in axis.levels]
         return [one(pages)["mapping.cache"] for one in chosen if callable(one)]
 
     assert sizes(1 << 16) == ["8192B", "65536B", "262144B"]
@@ -273,7 +273,7 @@ OFF = Line("off", "TLLLP, nothing ahead", {"mapping.scheme": "tlllp", "tlllp.fet
 @needs_traces
 def test_without_prefetching_the_verdicts_that_depend_on_it_change() -> None:
     experiment = _with_traces()
-    fetch = replace(experiment.axis("fetch"), choices=(Choice("off", lines={TLLLP: "off"}),))
+    fetch = replace(experiment.axis("fetch"), levels=(Level("off", lines={TLLLP: "off"}),))
     axes = [fetch if axis.key == "fetch" else axis for axis in experiment.axes]
     without = replace(experiment, axes=tuple(axes), lines=(*experiment.lines, OFF))
     on, off = (_verdicts(one) for one in (experiment, without))

@@ -156,8 +156,8 @@ def test_a_refusal_is_the_engines() -> None:
 
 @pytest.mark.parametrize("line", LINES, ids=[line.key for line in LINES])
 def test_every_line_is_a_drive_of_the_same_flash(line: Any) -> None:
-    [place] = WHOLE.places((), True)
-    settings = WHOLE.settings(WHOLE.run_of(place, WORK, line.key, 1), 1)
+    [levels] = WHOLE.points((), True)
+    settings = WHOLE.settings(WHOLE.run_of(levels, WORK, line.key, 1), 1)
     share = SPARES["28%"] if line.key == SPARE_28 else SPARES["15%"]
     assert settings["flash.blocks"] == str(blocks(share))
     configs.resolve(together_runs.DEVICE, settings)
@@ -188,8 +188,8 @@ def simulated() -> Small:
         ),
     )
     experiment = experiment_of([work])
-    [place] = experiment.places((), True)
-    runs = [experiment.run(work, line, place, 1) for line in LINES]
+    [levels] = experiment.points((), True)
+    runs = [experiment.run(work, line, levels, 1) for line in LINES]
     return experiment, experiment.simulate(Bench(together_runs.DEVICE, None), runs)
 
 

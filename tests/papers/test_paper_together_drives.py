@@ -152,8 +152,8 @@ def test_steady_is_the_last_fifth() -> None:
 
 
 def test_the_measured_drive_has_its_share_of_spare_space() -> None:
-    [place] = together_drives.EXPERIMENT.places((), True)
-    run = together_drives.EXPERIMENT.run_of(place, UNIFORM, ALONE, 1)
+    [levels] = together_drives.EXPERIMENT.points((), True)
+    run = together_drives.EXPERIMENT.run_of(levels, UNIFORM, ALONE, 1)
     config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
     pages = together_drives.span_pages(together_drives.SPARES[FITTED])
     assert config.logical_bytes(0) == pages * 4096

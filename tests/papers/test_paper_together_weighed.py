@@ -49,14 +49,14 @@ HERE = Path(__file__).resolve().parents[3] / "shared" / "traces"
 SEEDS = (1, 2, 3)
 
 
-def runs(line: str, work: str = WORK, place: Any = None, **numbers: Any) -> list[Point]:
+def runs(line: str, work: str = WORK, levels: Any = None, **numbers: Any) -> list[Point]:
     """Three seeds; a number that is a tuple has one for each."""
-    [middle] = WHOLE.places((), True)
-    places = middle | (place or {})
+    [middle] = WHOLE.points((), True)
+    points = middle | (levels or {})
     found = []
     for seed in SEEDS:
         own = {k: v[seed - 1] if isinstance(v, tuple) else v for k, v in numbers.items()}
-        run = WHOLE.run(WHOLE.workload(work), WHOLE.line(line), places, seed)
+        run = WHOLE.run(WHOLE.workload(work), WHOLE.line(line), points, seed)
         found.append(point(run, **own))
     return found
 
@@ -201,8 +201,8 @@ def test_a_whole_trace_is_on_a_drive_of_its_size_with_the_same_shares(line: str)
     work = Excerpt(Source("t", RECORDED, "t"), Played("t"), pages, 2.0).workload(bench)
     assert (work.played.repeat, work.played.windows) == (3, 100)
     experiment = experiment_of([work])
-    [place] = experiment.places((), True)
-    settings = experiment.settings(experiment.run_of(place, "t", line, 1), 1)
+    [levels] = experiment.points((), True)
+    settings = experiment.settings(experiment.run_of(levels, "t", line, 1), 1)
     assert settings["flash.blocks"] == str(blocks(0.28 if line == SPARE_28 else 0.15, pages))
     assert settings["mapping.cache"] == f"{3 * together_runs.CACHE + 1}B"
     assert settings.get("buffer.capacity", "3145728B") == f"{3 * together_runs.BUFFER}B"

@@ -42,6 +42,6 @@ def test_a_sixth_paper_is_a_folder_and_a_row(toy: Outcome, tmp_path: Path) -> No
     assert figures | {"map-lower", "map-three"} == document["figures"].keys()
     write_outcome(toy, document, tmp_path)
     numbers = pl.read_csv(tmp_path / "numbers.csv")
-    # Two lines with three choices and three seeds.
+    # Two lines with three levels and three seeds.
     assert numbers.height == len(document["runs"]) == 2 * 3 * 3
     assert "Write amplification by spare space" in (tmp_path / "paper.html").read_text("utf-8")

@@ -98,8 +98,8 @@ class Evidence:
 
 
 def met_at(found: Measured, axis: str) -> set[str]:
-    """Returns the choices on an axis with which a claim is met. The claim is met with no other
-    choice."""
+    """Returns the levels on an axis with which a claim is met. The claim is met with no other
+    level."""
     counted = [row for row in found.rows if not row["rejected"]]
     met = {row[axis] for row in counted if row["case"] == AS_CLAIMED}
     assert met.isdisjoint(row[axis] for row in counted if row["case"] != AS_CLAIMED)

@@ -64,7 +64,7 @@ LITTLE = {"eti": 1.0} | dict.fromkeys(SENSITIVE, 1.01) | dict.fromkeys((*MBF, *M
 
 
 AXES_TOLD = ("skew", "cold", "drift", "copies", "unit", "mbf", "mhf")
-"""Axes on which a point states its choice."""
+"""Axes on which a point states its level."""
 
 
 def kind_of(run: Run) -> str:

@@ -42,13 +42,13 @@ def point(run: Run, **numbers: Any) -> Point:
             "iops": 1000.0 * (1 + iops),
             "waiting": waiting,
         }
-    place = {axis: run.at(axis) for axis in ("span", "speed", "arrivals")}
+    levels = {axis: run.at(axis) for axis in ("span", "speed", "arrivals")}
     return Point(
         **{
             "trace": run.workload,
             "line": scheme,
             "buffer_mib": mib,
-            **place,
+            **levels,
             "alignment": run.at("alignment") or "records",
             "otherwise": run.at("otherwise") or "as assumed",
             "seed": run.seed,

@@ -35,9 +35,7 @@ def aged_only() -> Experiment:
     seed."""
     start, *others = WHOLE.axes
     random = tuple(replace(work, random=True) for work in WORKLOADS)
-    return replace(
-        WHOLE, axes=(replace(start, choices=start.choices[1:]), *others), workloads=random
-    )
+    return replace(WHOLE, axes=(replace(start, levels=start.levels[1:]), *others), workloads=random)
 
 
 AGED = aged_only()

@@ -101,7 +101,7 @@ Effect = Callable[[At[Point], str], float]
 def writes_change(
     at: At[Point], name: str, line: str = domain.ASA, of: Callable[[Point, bool], int] = gc_writes
 ) -> float:
-    map_too = at.place["copies"] == "data and map"
+    map_too = at.levels["copies"] == "data and map"
     return relative(of(at(name, line), map_too), of(at(name, domain.DFTL), map_too))
 
 

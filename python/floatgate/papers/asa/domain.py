@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from floatgate.papers.kit.batch import WINDOWS, Bench, Played
-from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Line, Workload
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Level, Line, Workload
 from floatgate.papers.kit.trace_files import Source
 
 DEVICE = "asa14"
@@ -128,7 +128,7 @@ AXES = (
     Axis(
         "spare",
         "the spare space",
-        tuple(Choice(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        tuple(Level(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
         "The paper does not say. From GB sold of GiB built to drives for servers.",
         ordered=True,
     ),
@@ -136,9 +136,9 @@ AXES = (
         "equal",
         "the equal cache",
         (
-            Choice("bytes", lines={ASA: "asa-bytes"}),
-            Choice("entries", lines={ASA: "asa-entries"}),
-            Choice("free", lines={ASA: "asa-free"}),
+            Level("bytes", lines={ASA: "asa-bytes"}),
+            Level("entries", lines={ASA: "asa-entries"}),
+            Level("free", lines={ASA: "asa-free"}),
         ),
         "The paper says neither how large an entry is nor what both have alike. Bytes: 16 an entry "
         "with its age, 8 without, in the same memory. Entries: as many of both. Free: DFTL's map, "
@@ -147,7 +147,7 @@ AXES = (
     Axis(
         "cache",
         "the cache",
-        tuple(Choice(key, _cache(share)) for key, share in CACHES.items()),
+        tuple(Level(key, _cache(share)) for key, share in CACHES.items()),
         "The paper does not say. Of DFTL's map, in steps of four: with all of it DFTL is a page "
         "map, at which selective caching ends.",
         ordered=True,
@@ -156,8 +156,8 @@ AXES = (
         "start",
         "the start",
         (
-            Choice("aged", {"start.fill": "random", "start.overwrites": "1"}, random=True),
-            Choice("fresh", {"start.fill": "sequential"}, quick=False),
+            Level("aged", {"start.fill": "random", "start.overwrites": "1"}, random=True),
+            Level("fresh", {"start.fill": "sequential"}, quick=False),
         ),
         "The paper does not say. A drive in use was written over, here once at random; one is "
         "delivered filled in order at best.",
@@ -166,8 +166,8 @@ AXES = (
         "arrivals",
         "the arrival",
         (
-            Choice("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
-            Choice("own times", {"queue.arrivals": "open"}),
+            Level("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
+            Level("own times", {"queue.arrivals": "open"}),
         ),
         "How fast the paper's drive is against its traces is not said. One at a time is the end at "
         "which no request waits for another. Both FTLs get the same requests at the same times; "
@@ -176,7 +176,7 @@ AXES = (
     Axis(
         "copies",
         "what cleaning copies",
-        (Choice("data and map"), Choice("data alone")),
+        (Level("data and map"), Level("data alone")),
         "The paper counts pages read and written by cleaning, and does not say whether translation "
         "pages are among them.",
     ),
@@ -184,9 +184,9 @@ AXES = (
         "financial1",
         "Financial1",
         (
-            Choice("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
-            Choice("10k in a loop", workloads={FINANCIAL1: FINANCIAL1_LOOP}, quick=False),
-            Choice("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+            Level("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
+            Level("10k in a loop", workloads={FINANCIAL1: FINANCIAL1_LOOP}, quick=False),
+            Level("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
         ),
         "Two excerpts that overlap in time; the second has all devices on top of each other. They "
         "are not independent, so they are never averaged. Played once they leave nothing to clean; "
@@ -197,8 +197,8 @@ AXES = (
         "cambridge",
         "Cambridge",
         (
-            Choice("20% reads", workloads={CAMBRIDGE: CAMBRIDGE_READS}),
-            Choice("most throughput", workloads={CAMBRIDGE: CAMBRIDGE_BUSY}, quick=False),
+            Level("20% reads", workloads={CAMBRIDGE: CAMBRIDGE_READS}),
+            Level("most throughput", workloads={CAMBRIDGE: CAMBRIDGE_BUSY}, quick=False),
         ),
         "Two windows of volumes that their source does not name, chosen by their mix and by their "
         "rate: no sample of a whole, so they are never averaged.",
@@ -207,7 +207,7 @@ AXES = (
         "synth",
         "a synthetic load",
         tuple(
-            Choice(
+            Level(
                 key,
                 workloads={load: spread.name(load) for load in TENTHS},
                 quick=key != "by the letter",

@@ -55,13 +55,13 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
     return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
-def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    return points_at(points, DEFAULTS | place)
+def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
+    return points_at(points, DEFAULTS | levels)
 
 
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
     """Returns the mean ratio to DFTL over seeds by workload and line, and half its interval if
-    anything is random. All points have one place."""
+    anything is random. All points are at one point."""
     lines = by_line(points)
     ratios = {}
     for (trace, line), seeds in lines.items():
@@ -88,7 +88,7 @@ def _ratios(points: Sequence[Point], key: str, title: str) -> Bars:
         ),
         rows=[
             {"trace": trace, "line": line, **row}
-            for (trace, line), row in against_dftl(place_of(points), of).items()
+            for (trace, line), row in against_dftl(at_levels(points), of).items()
             if line in SHOWN
         ],
         style=".3f",
@@ -100,7 +100,7 @@ def _ratios(points: Sequence[Point], key: str, title: str) -> Bars:
 
 
 def _both_changes(points: Sequence[Point]) -> Dots:
-    """Draws the change in response time over the change in copies, at every place that was run."""
+    """Draws the change in response time over the change in copies, at every point that was run."""
     groups: dict[tuple[str | None, ...], list[Point]] = {}
     for point in points:
         if point.family in (FINANCIAL1, SYNTH9):
@@ -139,7 +139,7 @@ def _both_changes(points: Sequence[Point]) -> Dots:
 
 
 def _by_line(points: Sequence[Point], spare: str) -> Numbers:
-    ratios = against_dftl(place_of(points, spare=spare), gc_writes)
+    ratios = against_dftl(at_levels(points, spare=spare), gc_writes)
     return _line_table(
         f"gc-writes-{spare.removesuffix('%')}",
         f"GC page writes against DFTL, {spare} spare",
@@ -169,7 +169,7 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
     rows = [
         {"trace": trace, "line": line, "share": share, **row}
         for cache, share in CACHES.items()
-        for (trace, line), row in against_dftl(place_of(points, cache=cache), gc_writes).items()
+        for (trace, line), row in against_dftl(at_levels(points, cache=cache), gc_writes).items()
         if line in ("dftl", *READINGS)
     ]
     return Lines(
@@ -190,7 +190,7 @@ def _cache_sweep(points: Sequence[Point]) -> Lines:
 
 
 def _methods(points: Sequence[Point]) -> Numbers:
-    ratios = against_dftl(place_of(points), gc_writes)
+    ratios = against_dftl(at_levels(points), gc_writes)
     return _line_table(
         "methods",
         "GC page writes with other readings of the method",
@@ -222,7 +222,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
         {"trace": trace, "spare": spare, "line": LABELS[line]}
         | {name: mean_row(getattr(p, name) for p in seeds.values()) for name in TRAFFIC}
         for spare in SPARES
-        for (trace, line), seeds in by_line(place_of(points, spare=spare)).items()
+        for (trace, line), seeds in by_line(at_levels(points, spare=spare)).items()
         if line in ("dftl", *SHOWN)
     ]
     return Numbers(
@@ -244,7 +244,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
 
 def _memory(points: Sequence[Point]) -> Numbers:
     """Returns memory use for one seed, because nothing in it is random."""
-    chosen = [p for p in place_of(points) if p.line in ("dftl", *READINGS) and p.seed == 1]
+    chosen = [p for p in at_levels(points) if p.line in ("dftl", *READINGS) and p.seed == 1]
     dftl = {p.trace: p.cache_bytes + p.policy_bytes for p in chosen if p.line == "dftl"}
     rows: list[Row] = [
         {

@@ -1,7 +1,7 @@
 """ASA-FTL: hot, warm and cold by age (Xie and Chen, CCGrid 2014).
 
 The paper's Figure 2 is lost, and the paper gives no geometry and no sizes. The reproduction checks
-its text. Our choices and their reasons are in the preset `asa14` and in docs/papers/asa.md.
+its text. Our levels and their reasons are in the preset `asa14` and in docs/papers/asa.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from floatgate.papers.kit.claims import AnyClaim, Measured, Statement
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
-from floatgate.papers.kit.verdict_tables import by_choice
+from floatgate.papers.kit.verdict_tables import by_level
 
 from . import domain
 from .claims import CLAIMS, READS, UNCHECKED
@@ -77,8 +77,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Yields every workload with every reading and the bound at the middle point. Also yields
     Financial1 and synth9/10 (with --full all workloads) over spare space and cache, and with other
     readings of the method."""
-    middle = experiment.places((), True)
-    swept = [place for axis in ("spare", "cache") for place in experiment.places((axis,), True)]
+    middle = experiment.points((), True)
+    swept = [levels for axis in ("spare", "cache") for levels in experiment.points((axis,), True)]
     for work in experiment.workloads:
         central = full or (work.family in (domain.FINANCIAL1, domain.SYNTH9) and not work.slow)
         lines = ("dftl", *SHOWN)
@@ -104,7 +104,7 @@ def _more(findings: Findings[Point]) -> More:
     return More(
         judged=reads_of(findings),
         exhibits=[
-            by_choice(findings.experiment, "equal", findings.judged),
+            by_level(findings.experiment, "equal", findings.judged),
             *worked_examples(),
             *figures(findings.every),
             skew({work.name: bench.hotness(work.played.spec) for work in plain}),

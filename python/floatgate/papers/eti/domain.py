@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from floatgate.papers.kit.batch import PAGE, WINDOWS, Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Settings, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Settings, Workload
 
 from .lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
 
@@ -94,7 +94,7 @@ AXES = (
     Axis(
         "skew",
         "the skew",
-        tuple(Choice(theta, keys={"skew": theta}) for theta in ("0", "0.3", "0.6", "0.9", "1.2")),
+        tuple(Level(theta, keys={"skew": theta}) for theta in ("0", "0.3", "0.6", "0.9", "1.2")),
         "Table 1 does not say how the writes beyond the four that make a page hot are spread. From "
         "evenly to an exponent of 1.2: lines through the writes of the hot pages of real traces, "
         "ranked, have 0.25 (CloudPhysics), 0.66 (Financial1), 0.70 (PC DiskMon), 1.15 (HP hplajw) "
@@ -105,8 +105,8 @@ AXES = (
         "cold",
         "the cold data",
         (
-            Choice("scattered", keys={"cold_stream": "1"}),
-            Choice("streams", keys={"cold_stream": "64"}, quick=False),
+            Level("scattered", keys={"cold_stream": "1"}),
+            Level("streams", keys={"cold_stream": "64"}, quick=False),
         ),
         "Table 1 does not say where cold writes lie. Anywhere, or 64 after one another unless they "
         "meet others, which is 0.5 to 5.5 MB: files that are copied. Of the real traces' writes "
@@ -116,9 +116,9 @@ AXES = (
         "drift",
         "what moves of the hot data in a GB",
         (
-            Choice("nothing"),
-            Choice("a tenth", keys={"drift": "0.1"}, quick=False),
-            Choice("half", keys={"drift": "0.5"}, quick=False),
+            Level("nothing"),
+            Level("a tenth", keys={"drift": "0.1"}, quick=False),
+            Level("half", keys={"drift": "0.5"}, quick=False),
         ),
         "Table 1 does not say whether a GB's hot data are the last one's. Half of them at least: "
         "with more, a GB is nearly a trace of its own; the row holds only roughly already.",
@@ -126,7 +126,7 @@ AXES = (
     Axis(
         "row",
         "the row",
-        tuple(Choice(row.name, workloads={MSR_ROW: row.name}) for row in TABLE_1[:4]),
+        tuple(Level(row.name, workloads={MSR_ROW: row.name}) for row in TABLE_1[:4]),
         "The paper does not name the traces on which ETI gains most; its MSR traces are those on "
         "which it gains more significantly.",
     ),
@@ -134,7 +134,7 @@ AXES = (
         "hashes",
         "the pair of CRCs",
         tuple(
-            Choice(hashes, lines={"MBF": mbf, "MHF": mhf}, quick=i == 0)
+            Level(hashes, lines={"MBF": mbf, "MHF": mhf}, quick=i == 0)
             for i, (hashes, mbf, mhf) in enumerate(zip(HASHES, MBF, MHF, strict=True))
         ),
         "Three variants of each rival are in Figure 4; Table 2 says no more than two CRCs.",
@@ -143,8 +143,8 @@ AXES = (
         "copies",
         "the stream of copies",
         (
-            Choice("their own", {"placement.gc_destination": "same"}),
-            Choice("cold", {"placement.gc_destination": "cold"}, quick=False),
+            Level("their own", {"placement.gc_destination": "same"}),
+            Level("cold", {"placement.gc_destination": "cold"}, quick=False),
         ),
         "The paper does not say; the simulator that it cites leaves copies in their pool. What "
         "cleaning moves was not written again, which is to be cold.",
@@ -153,8 +153,8 @@ AXES = (
         "unit",
         "ETI's period",
         (
-            Choice("commands", {"eti.decay_unit": "commands"}),
-            Choice("pages", {"eti.decay_unit": "pages"}, quick=False),
+            Level("commands", {"eti.decay_unit": "commands"}),
+            Level("pages", {"eti.decay_unit": "pages"}, quick=False),
         ),
         "A decay period of 4096 (Table 2) of what is not said: ETI is executed once per command, "
         "its rivals per page.",
@@ -163,8 +163,8 @@ AXES = (
         "mbf",
         "MBF's insertion",
         (
-            Choice("round robin", {"mbf.insert": "round_robin"}),
-            Choice("newest first", {"mbf.insert": "newest_first"}, quick=False),
+            Level("round robin", {"mbf.insert": "round_robin"}),
+            Level("newest first", {"mbf.insert": "newest_first"}, quick=False),
         ),
         "Park and Du go round; section 2 describes MBF as one that fills the newest filter first.",
     ),
@@ -172,8 +172,8 @@ AXES = (
         "mhf",
         "MHF's counting",
         (
-            Choice("plain", {"mhf.conservative": "false"}),
-            Choice("conservative", {"mhf.conservative": "true"}, quick=False),
+            Level("plain", {"mhf.conservative": "false"}),
+            Level("conservative", {"mhf.conservative": "true"}, quick=False),
         ),
         "Hsieh, Kuo and Chang have both; the paper does not say which it has.",
     ),
@@ -181,7 +181,7 @@ AXES = (
         "trace",
         "the trace",
         tuple(
-            Choice(trace.name, workloads={REAL: trace.name}, quick=trace.quick)
+            Level(trace.name, workloads={REAL: trace.name}, quick=trace.quick)
             for trace in REAL_TRACES
         ),
         "The real traces that are here and write pages again; of those captured for this project "
@@ -193,9 +193,9 @@ AXES = (
         "rounds",
         "a short trace",
         (
-            Choice("in windows"),
+            Level("in windows"),
             # A trace that is not repeated has no such workload, so claims skip it there.
-            Choice("in a loop", workloads={t.name: t.looped for t in REAL_TRACES}, quick=False),
+            Level("in a loop", workloads={t.name: t.looped for t in REAL_TRACES}, quick=False),
         ),
         "The paper repeats its traces, and does not say that any is short. In a loop every page "
         "comes back at the same distance, which is a gift to a scheme that looks at the last ones; "

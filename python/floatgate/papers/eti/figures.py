@@ -40,7 +40,7 @@ Values = Mapping[tuple[str, str], Mapping[int, float]]
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    middle = of_one_size(place_of(points))
+    middle = of_one_size(at_levels(points))
     values = by_seed(middle)
     exhibits = [
         *figure_4(values),
@@ -59,9 +59,9 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
     return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
-def place_of(points: Iterable[Point], **place: str) -> list[Point]:
+def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
     traces = [point for point in points if point.kind not in (domain.SYNTHETIC, domain.LOOPED)]
-    return points_at(traces, DEFAULTS | place)
+    return points_at(traces, DEFAULTS | levels)
 
 
 def of_one_size(points: Iterable[Point]) -> list[Point]:
@@ -148,7 +148,7 @@ def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
 def by_skew(points: Sequence[Point]) -> Bars:
     rows: list[Row] = []
     for skew in dict.fromkeys(point.skew for point in points if point.skew is not None):
-        chosen = place_of(points, skew=skew)
+        chosen = at_levels(points, skew=skew)
         whole = [point for point in chosen if point.trace == domain.SRC2_0_WHOLE]
         values = by_seed(p for p in (*of_one_size(chosen), *whole) if p.skew is not None)
         rows += [
@@ -315,7 +315,7 @@ def sensitivity(values: Values) -> Numbers:
 
 def by_size(points: Sequence[Point]) -> Numbers:
     """Returns src2_0 at 1/32, at 1/8 and at the size of the paper's drive."""
-    models = [p for p in place_of(points) if p.kind == domain.STAND_IN]
+    models = [p for p in at_levels(points) if p.kind == domain.STAND_IN]
     values, hot = by_seed(models), by_seed(models, "hot_share")
     names = {domain.SRC2_0: f"{domain.SRC2_0}, 1/{domain.SIZES_SHOWN[0]}"}
     names |= {
@@ -348,7 +348,7 @@ def full_size(points: Sequence[Point]) -> Numbers:
     """Returns the paper's size next to the size of all other stand-ins, at every skew."""
     lines, rows = ("eti", *RIVALS), []
     for skew in dict.fromkeys(p.skew for p in points if p.trace == domain.SRC2_0_WHOLE):
-        values = by_seed(place_of(points, skew=str(skew)))
+        values = by_seed(at_levels(points, skew=str(skew)))
         row: Row = {"skew": skew}
         for rival in RIVALS:
             row[f"to {rival}"] = change_text(values, domain.SRC2_0_WHOLE, rival)

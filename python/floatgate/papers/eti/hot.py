@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.claims import At, Claim, Filter, Measure, Origin, Values, inferred, stated
 from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.verdicts import ABOVE, BELOW, Region
 from floatgate.results.values import count, fixed, percent
 
@@ -49,7 +49,7 @@ HOT_AXES = (
         "long",
         "the trace",
         tuple(
-            Choice(trace.name, workloads={LONG_TRACE: trace.name}, quick=trace.quick)
+            Level(trace.name, workloads={LONG_TRACE: trace.name}, quick=trace.quick)
             for trace in LONG_TRACES
         ),
         "The paper's are not here. All real traces that are here and write a GB, which is what the "
@@ -59,7 +59,7 @@ HOT_AXES = (
         "msr",
         "the trace",
         tuple(
-            Choice(name, workloads={MSR_TRACE: name})
+            Level(name, workloads={MSR_TRACE: name})
             for name in (*(row.name for row in TABLE_1[:4]), *(one.name for one in WINDOWS))
         ),
         "The rows of the paper's own Table 1, whose lengths stand-ins have, and both windows of "
@@ -241,10 +241,10 @@ def hot_experiment(traces: Sequence[Workload]) -> Experiment:
 
 
 def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
-    (place,) = experiment.places((), full=True)
+    (levels,) = experiment.points((), full=True)
     (line,) = experiment.lines
     return {
-        experiment.run(work, line, place, 1): bench.hotness(work.played.spec)
+        experiment.run(work, line, levels, 1): bench.hotness(work.played.spec)
         for work in experiment.workloads
     }
 

@@ -17,7 +17,7 @@ from .reduce import Point
 
 ETI = "ETI"
 ANY_MBF, ANY_MHF = "MBF", "MHF"
-"""Names of the two rivals. The place names their pair of CRCs."""
+"""Names of the two rivals. The point names their pair of CRCs."""
 RIVALS = (ANY_MBF, ANY_MHF)
 VARIANTS = (*MBF, *MHF)
 PAIRS = comb(len(HASHES), 2)
@@ -75,7 +75,7 @@ def _changes(traces: Sequence[str], pairs: Sequence[tuple[str, str, str]]) -> Me
 
 
 def called(name: str) -> str:
-    """Returns the trace's name in the names of values. It is empty for a trace that the place
+    """Returns the trace's name in the names of values. It is empty for a trace that the point
     determines."""
     return "" if name in (REAL, MSR_ROW) else name
 

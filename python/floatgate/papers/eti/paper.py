@@ -17,7 +17,7 @@ from floatgate.papers.kit.experiment import Experiment, Run, Workload
 from floatgate.papers.kit.judging import judge
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.trace_files import Source
-from floatgate.papers.kit.verdict_tables import axes_table, by_choice, map_of
+from floatgate.papers.kit.verdict_tables import axes_table, by_level, map_of
 
 from . import domain, hot
 from .claims import claims_on, memory_of
@@ -93,7 +93,7 @@ def _claims(experiment: Experiment, _: bool) -> Sequence[Claim[Point]]:
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Yields Figure 4's schemes, and with --full all others, on every workload."""
-    places = experiment.places((), full=True)
+    points = experiment.points((), full=True)
     few = ["single", "oracle"]
     large = {trace.name for trace in domain.REAL_TRACES if not trace.quick}
     for work in experiment.workloads:
@@ -106,7 +106,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
         elif work.name in large:
             lines = few
         if work.family != domain.LOOPED:
-            yield from runs_at(experiment, [work], places, lines, full)
+            yield from runs_at(experiment, [work], points, lines, full)
 
 
 def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
@@ -124,7 +124,7 @@ def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
             *figures(findings.every),
             worked_example(),
             *(map_of(traces, claim, ours) for claim, ours in judged if len(ours.rows) > 1),
-            *([by_choice(findings.experiment, "rounds", findings.judged)] if lab.full else ()),
+            *([by_level(findings.experiment, "rounds", findings.judged)] if lab.full else ()),
         ],
     )
 

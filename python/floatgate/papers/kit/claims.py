@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from .exhibits import Row
-from .experiment import Experiment, Place, Run
+from .experiment import Experiment, Levels, Run
 from .verdicts import AS_CLAIMED, LESS, MORE, STRADDLES, Region
 
 Point = TypeVar("Point")
@@ -84,13 +84,13 @@ class At(Generic[Point]):
 
     experiment: Experiment
     points: Mapping[Run, Point]
-    place: Place
+    levels: Levels
     seed: int
 
     def __call__(self, workload: str, line: str) -> Point:
         """Returns the run of one of the paper's lines on one of its workloads. Raises KeyError if
         the run is missing."""
-        return self.points[self.experiment.run_of(self.place, workload, line, self.seed)]
+        return self.points[self.experiment.run_of(self.levels, workload, line, self.seed)]
 
 
 Values = dict[str, float]

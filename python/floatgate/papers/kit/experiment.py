@@ -1,8 +1,8 @@
 """An experiment as data: lines on workloads, along the axes that a paper leaves open.
 
-A *place* is a choice on every axis. A claim refers to lines and workloads by the paper's names,
-such as "DFTL" on "Financial1". A choice may change the drive, or map such a name to one of our
-lines or workloads. A run leaves out the choices that have no effect on it, so each run is simulated
+A *point* is a level on every axis. A claim refers to lines and workloads by the paper's names,
+such as "DFTL" on "Financial1". A level may change the drive, or map such a name to one of our
+lines or workloads. A run leaves out the levels that have no effect on it, so each run is simulated
 once.
 """
 
@@ -33,11 +33,11 @@ def seeds_of(full: bool) -> range:
     return range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
 
 
-Place = Mapping[str, str]
+Levels = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Choice:
+class Level:
     """One way to settle a parameter that the paper leaves open."""
 
     key: str
@@ -51,50 +51,50 @@ class Choice:
     workloads: Mapping[str, str] = field(default_factory=dict)
     """Our workload for each of these workloads of the paper."""
     random: bool = False
-    """Whether runs with this choice differ from seed to seed."""
+    """Whether runs with this level differ from seed to seed."""
     quick: bool = True
-    """Whether a quick reproduction includes this choice."""
+    """Whether a quick reproduction includes this level."""
     beside: frozenset[str] = frozenset()
-    """Axes that stay at their defaults where a claim sweeps its axis to this choice. Either they
-    have no effect with it, so points would appear twice, or all their choices would take too many
+    """Axes that stay at their defaults where a claim sweeps its axis to this level. Either they
+    have no effect with it, so points would appear twice, or all their levels would take too many
     runs."""
 
     @property
     def matters(self) -> bool:
-        """Whether the choice changes the drive or the requests."""
+        """Whether the level changes the drive or the requests."""
         return bool(self.set or self.keys)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter that the paper leaves open, and the swept choices. The default is the first
-    choice, or the middle one of an ordered axis; it applies where a claim does not sweep the
+    """A parameter that the paper leaves open, and the swept levels. The default is the first
+    level, or the middle one of an ordered axis; it applies where a claim does not sweep the
     axis."""
 
     key: str
     text: str
     """Name in a sentence: "the spare space"."""
-    choices: tuple[Choice, ...]
+    levels: tuple[Level, ...]
     reason: str
     """Why this range was chosen, independent of results."""
     ordered: bool = False
-    """Whether the choices are sizes, from the smallest to the largest."""
+    """Whether the levels are sizes, from the smallest to the largest."""
     paper: str = ""
-    """The paper's own choice, if known."""
+    """The paper's own level, if known."""
 
     @property
     def default(self) -> str:
-        return self.choices[len(self.choices) // 2 if self.ordered else 0].key
+        return self.levels[len(self.levels) // 2 if self.ordered else 0].key
 
-    def choice(self, key: str) -> Choice:
+    def level(self, key: str) -> Level:
         return self._by_key[key]
 
     @cached_property
-    def _by_key(self) -> Mapping[str, Choice]:
-        return {choice.key: choice for choice in self.choices}
+    def _by_key(self) -> Mapping[str, Level]:
+        return {level.key: level for level in self.levels}
 
     def side(self, full: bool) -> list[str]:
-        return [choice.key for choice in self.choices if full or choice.quick]
+        return [level.key for level in self.levels if full or level.quick]
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class Workload:
     ignores: frozenset[str] = frozenset()
     """Axes that have no effect on this workload."""
     slow: frozenset[str] = frozenset()
-    """Choices for which a quick reproduction takes only the middle of each ordered axis."""
+    """Levels for which a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
-    """Whether its runs differ from seed to seed with every choice, because its requests or the
+    """Whether its runs differ from seed to seed with every level, because its requests or the
     start of its drive are random."""
     fit: Callable[[Settings], Settings] | None = None
     """Turns the settings of axes and line into those for a drive of the workload's size."""
@@ -133,16 +133,16 @@ class Run:
 
     workload: str
     line: str
-    place: tuple[tuple[str, str], ...]
-    """The choices with an effect on the run: they change the drive or the requests."""
+    levels: tuple[tuple[str, str], ...]
+    """The levels with an effect on the run: they change the drive or the requests."""
     seed: int
 
     def at(self, axis: str) -> str | None:
-        """Returns the choice on an axis, or None if it has no effect."""
-        return dict(self.place).get(axis)
+        """Returns the level on an axis, or None if it has no effect."""
+        return dict(self.levels).get(axis)
 
     def named(self, *axes: str) -> dict[str, Any]:
-        """Returns the fields that identify the run, with its choices on these axes."""
+        """Returns the fields that identify the run, with its levels on these axes."""
         fields = {"trace": self.workload, "line": self.line, "seed": self.seed}
         return fields | {axis: self.at(axis) for axis in axes}
 
@@ -167,7 +167,7 @@ class Experiment:
     def workload(self, name: str) -> Workload:
         return next(work for work in self.workloads if work.name == name)
 
-    def places(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
+    def points(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
         """Returns the points of a domain: all, or quickly the corners of the ordered axes and their
         middle.
 
@@ -176,23 +176,23 @@ class Experiment:
         keys = set(swept)
         sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
         sizes = [axis for axis in self.axes if axis.ordered and axis.key in keys]
-        points = [place for place in grid(sides) if self._goes(place, keys)]
+        points = [levels for levels in grid(sides) if self._goes(levels, keys)]
         return (
             points if full else [p for p in points if _is_corner(sizes, p) or _is_middle(sizes, p)]
         )
 
-    def _goes(self, place: Place, swept: set[str]) -> bool:
-        chosen = (axis.choice(place[axis.key]) for axis in self.axes if axis.key in swept)
-        fixed = {key for choice in chosen for key in choice.beside}
-        return all(place[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
+    def _goes(self, levels: Levels, swept: set[str]) -> bool:
+        chosen = (axis.level(levels[axis.key]) for axis in self.axes if axis.key in swept)
+        fixed = {key for level in chosen for key in level.beside}
+        return all(levels[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
 
-    def run_of(self, place: Place, workload: str, line: str, seed: int) -> Run:
+    def run_of(self, levels: Levels, workload: str, line: str, seed: int) -> Run:
         """Returns the run of one of the paper's lines on one of its workloads. A run without
         randomness has seed 1."""
-        asked = (*place.items(), workload, line, seed)
+        asked = (*levels.items(), workload, line, seed)
         if asked not in self._asked:
-            work, drawn = self.workload(self._meant(place, workload)), self._meant(place, line)
-            self._asked[asked] = self.run(work, self.line(drawn), place, seed)
+            work, drawn = self.workload(self._meant(levels, workload)), self._meant(levels, line)
+            self._asked[asked] = self.run(work, self.line(drawn), levels, seed)
         return self._asked[asked]
 
     @cached_property
@@ -200,38 +200,38 @@ class Experiment:
         """Caches the run of each request, because many claims need the same run."""
         return {}
 
-    def run(self, work: Workload, line: Line, place: Place, seed: int) -> Run:
+    def run(self, work: Workload, line: Line, levels: Levels, seed: int) -> Run:
         """Returns the run of one of our lines on one of our workloads."""
         axes = [
             axis
             for axis in self.axes
-            if axis.key not in work.ignores | line.ignores and axis.choice(place[axis.key]).matters
+            if axis.key not in work.ignores | line.ignores and axis.level(levels[axis.key]).matters
         ]
-        chosen = tuple((axis.key, place[axis.key]) for axis in axes)
+        chosen = tuple((axis.key, levels[axis.key]) for axis in axes)
         run = Run(work.name, line.key, chosen, seed)
         return run if self.is_random(run) else Run(work.name, line.key, chosen, 1)
 
     def is_random(self, run: Run) -> bool:
         """Returns whether the run depends on its seed."""
-        chosen = (self.axis(axis).choice(choice).random for axis, choice in run.place)
+        chosen = (self.axis(axis).level(level).random for axis, level in run.levels)
         return self.workload(run.workload).random or any(chosen)
 
-    def has(self, place: Place, workloads: Iterable[str]) -> bool:
+    def has(self, levels: Levels, workloads: Iterable[str]) -> bool:
         played = {work.name for work in self.workloads}
-        return all(self._meant(place, name) in played for name in workloads)
+        return all(self._meant(levels, name) in played for name in workloads)
 
-    def is_quick(self, place: Place, workloads: Iterable[str]) -> bool:
-        """Returns whether a quick reproduction includes the place, with these of the paper's
+    def is_quick(self, levels: Levels, workloads: Iterable[str]) -> bool:
+        """Returns whether a quick reproduction includes the point, with these of the paper's
         workloads."""
-        slow = {s for name in workloads for s in self.workload(self._meant(place, name)).slow}
+        slow = {s for name in workloads for s in self.workload(self._meant(levels, name)).slow}
         sizes = [axis for axis in self.axes if axis.ordered]
-        return not slow & set(place.values()) or _is_middle(sizes, place)
+        return not slow & set(levels.values()) or _is_middle(sizes, levels)
 
     def settings(self, run: Run, footprint: int) -> dict[str, str]:
         """Returns the settings in which the drive of a run differs from the device."""
         settings: dict[str, str] = {}
-        for axis, choice in run.place:
-            chosen = self.axis(axis).choice(choice).set
+        for axis, level in run.levels:
+            chosen = self.axis(axis).level(level).set
             settings |= chosen(footprint) if callable(chosen) else chosen
         settings |= self.line(run.line).set
         fit = self.workload(run.workload).fit
@@ -239,7 +239,7 @@ class Experiment:
 
     def played(self, run: Run) -> Played:
         played = self.workload(run.workload).played
-        chosen = [self.axis(axis).choice(choice).keys for axis, choice in run.place]
+        chosen = [self.axis(axis).level(level).keys for axis, level in run.levels]
         keys = [f"{key}={value}" for one in chosen for key, value in one.items()]
         return replace(played, spec=",".join([played.spec, *keys])) if keys else played
 
@@ -256,28 +256,28 @@ class Experiment:
 
     def _is_sized(self, run: Run) -> bool:
         """Returns whether the drive depends on the number of pages that the workload touches."""
-        return any(callable(self.axis(axis).choice(choice).set) for axis, choice in run.place)
+        return any(callable(self.axis(axis).level(level).set) for axis, level in run.levels)
 
-    def _meant(self, place: Place, name: str) -> str:
+    def _meant(self, levels: Levels, name: str) -> str:
         """Returns our line or workload for this name. Each axis may map the name that an earlier
         axis has returned."""
         meant, is_said = name, False
         for axis in self.axes:
-            choice = axis.choice(place[axis.key])
-            for names in (choice.lines, choice.workloads):
+            level = axis.level(levels[axis.key])
+            for names in (level.lines, level.workloads):
                 if meant in names:
                     meant, is_said = names[meant], True
         return meant if is_said else self.stands_for[name]
 
 
 def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
-    """Returns every combination of a choice on each axis. The last axis varies fastest."""
-    return [dict(zip(sides, choices, strict=True)) for choices in product(*sides.values())]
+    """Returns every combination of a level on each axis. The last axis varies fastest."""
+    return [dict(zip(sides, levels, strict=True)) for levels in product(*sides.values())]
 
 
-def _is_corner(sizes: Sequence[Axis], place: Place) -> bool:
-    return all(place[a.key] in (a.choices[0].key, a.choices[-1].key) for a in sizes)
+def _is_corner(sizes: Sequence[Axis], levels: Levels) -> bool:
+    return all(levels[a.key] in (a.levels[0].key, a.levels[-1].key) for a in sizes)
 
 
-def _is_middle(sizes: Sequence[Axis], place: Place) -> bool:
-    return all(place[axis.key] == axis.default for axis in sizes)
+def _is_middle(sizes: Sequence[Axis], levels: Levels) -> bool:
+    return all(levels[axis.key] == axis.default for axis in sizes)

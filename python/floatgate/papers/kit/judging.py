@@ -9,16 +9,16 @@ from typing import Any
 
 from .claims import At, Claim, Filter, Judged, Measured, Point, Premise, Values
 from .exhibits import Row
-from .experiment import FULL_SEEDS, Experiment, Place, Run, seeds_of
+from .experiment import FULL_SEEDS, Experiment, Levels, Run, seeds_of
 from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 
 
 def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) -> list[Run]:
     """Returns the runs that the claims need, each run once."""
     needed = (
-        experiment.run_of(place, workload, line, seed)
+        experiment.run_of(levels, workload, line, seed)
         for claim in claims
-        for place in places_of(experiment, claim, full)
+        for levels in domain_of(experiment, claim, full)
         for workload in claim.workloads
         for line in claim.lines
         for seed in seeds_of(full)
@@ -26,10 +26,10 @@ def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) ->
     return list(dict.fromkeys(needed))
 
 
-def places_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
+def domain_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
     swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
-    places = experiment.places(swept, full)
-    played = [place for place in places if experiment.has(place, claim.workloads)]
+    points = experiment.points(swept, full)
+    played = [levels for levels in points if experiment.has(levels, claim.workloads)]
     return played if full else [p for p in played if experiment.is_quick(p, claim.workloads)]
 
 
@@ -82,7 +82,7 @@ LONGEST = 120
 class Evaluation:
     """A claim's values at one point of its domain, independent of the claimed region."""
 
-    place: Place
+    levels: Levels
     named: Mapping[str, Estimate]
     seeds: Sequence[int]
     random: bool
@@ -98,8 +98,8 @@ def evaluate(
 ) -> list[Evaluation]:
     """Returns the points of the claim's domain for which all runs exist."""
     evaluated = (
-        _evaluate(experiment, claim, points, place, reject)
-        for place in places_of(experiment, claim, full)
+        _evaluate(experiment, claim, points, levels, reject)
+        for levels in domain_of(experiment, claim, full)
     )
     return [one for one in evaluated if one]
 
@@ -108,12 +108,12 @@ def _evaluate(
     experiment: Experiment,
     claim: Claim[Point],
     points: Mapping[Run, Point],
-    place: Place,
+    levels: Levels,
     reject: Filter[Point],
 ) -> Evaluation | None:
     seeds = range(1, 1 + FULL_SEEDS)
     runs = [
-        [experiment.run_of(place, work, line, seed) for seed in seeds]
+        [experiment.run_of(levels, work, line, seed) for seed in seeds]
         for work in claim.workloads
         for line in claim.lines
     ]
@@ -125,10 +125,10 @@ def _evaluate(
     if not complete:
         return None
     random = any(experiment.is_random(one[0]) for one in runs)
-    ats = [At(experiment, points, place, seed) for seed in complete]
+    ats = [At(experiment, points, levels, seed) for seed in complete]
     filtered = any(reject.rejects(points[one[i - 1]]) for one in runs for i in complete)
     return Evaluation(
-        place=place,
+        levels=levels,
         named=_estimates([claim.measure(at) for at in ats], random),
         seeds=complete,
         random=random,
@@ -143,7 +143,7 @@ def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
     of, ours = min(compared.items(), key=lambda item: claim.region.rank(item[1]))
     stated = claim.region.stated
     return {
-        **{key: one.place[key] for key in claim.axes},
+        **{key: one.levels[key] for key in claim.axes},
         "of": of,
         "ours": ours.mean,
         "ci95": ours.half if ours.random and len(one.seeds) > 1 else None,

@@ -39,21 +39,21 @@ def mean_text(text: Callable[[float], str]) -> Callable[[Row], str]:
     return lambda cell: plus_minus(cell["value"], cell["half"], text)
 
 
-def points_at(points: Iterable[Point], place: Mapping[str, str | None]) -> list[Point]:
-    """Returns the points with these choices. A run on which an axis has no effect matches each
-    choice of that axis. None leaves an axis open."""
+def points_at(points: Iterable[Point], levels: Mapping[str, str | None]) -> list[Point]:
+    """Returns the points with these levels. A run on which an axis has no effect matches each
+    level of that axis. None leaves an axis open."""
     return [
         point
         for point in points
         if all(
-            choice is None or getattr(point, axis, None) in (None, choice)
-            for axis, choice in place.items()
+            level is None or getattr(point, axis, None) in (None, level)
+            for axis, level in levels.items()
         )
     ]
 
 
 def by_line(points: Iterable[Any]) -> dict[tuple[str, str], dict[int, Any]]:
-    """Returns points by workload and line, and then by seed. All have one place."""
+    """Returns points by workload and line, and then by seed. All are at one point."""
     lines: dict[tuple[str, str], dict[int, Any]] = {}
     for point in points:
         lines.setdefault((point.trace, point.line), {})[point.seed] = point
@@ -92,15 +92,17 @@ def met_at_once(
     experiment: Experiment, whole: Judged[Any], parts: Sequence[Judged[Any]], columns: Axis
 ) -> Numbers:
     """Counts the paper's numbers that are met at each point that all these claims share. The
-    choices of one axis are the columns."""
+    levels of one axis are the columns."""
     axes = [key for key in whole[0].axes if key != columns.key]
     table: dict[tuple[str, ...], Row] = {}
-    for place, cases in _cases_at(whole, parts):
-        row = table.setdefault(tuple(place[key] for key in axes), {key: place[key] for key in axes})
+    for levels, cases in _cases_at(whole, parts):
+        row = table.setdefault(
+            tuple(levels[key] for key in axes), {key: levels[key] for key in axes}
+        )
         sure, unclear = cases.count(AS_CLAIMED), cases.count(STRADDLES)
         met = f"{sure} to {sure + unclear}" if unclear else str(sure)
-        row[place[columns.key]] = met + (" (left out)" if place["rejected"] else "")
-    seen = {place[columns.key] for place in whole[1].rows}
+        row[levels[columns.key]] = met + (" (left out)" if levels["rejected"] else "")
+    seen = {levels[columns.key] for levels in whole[1].rows}
     return Numbers(
         key="met",
         title="How many of the paper's numbers are met at once",
@@ -109,7 +111,7 @@ def met_at_once(
         rows=list(table.values()),
         columns=[
             *(Column(experiment.axis(key).text, key) for key in axes),
-            *(Column(one.key, one.key) for one in columns.choices if one.key in seen),
+            *(Column(one.key, one.key) for one in columns.levels if one.key in seen),
         ],
         brief=False,
     )
@@ -118,7 +120,7 @@ def met_at_once(
 def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
     """Counts the points at which two of a paper's numbers are surely met. A number paired with
     itself counts alone."""
-    counted = [cases for place, cases in _cases_at(whole, parts) if not place["rejected"]]
+    counted = [cases for levels, cases in _cases_at(whole, parts) if not levels["rejected"]]
     of = range(len(parts))
     rows = [
         {"claim": f"({i + 1}) {claim.text}"}

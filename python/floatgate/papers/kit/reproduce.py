@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from .batch import Bench
 from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
 from .exhibits import Column, Exhibit
-from .experiment import Experiment, Place, Run, Workload, seeds_of
+from .experiment import Experiment, Levels, Run, Workload, seeds_of
 from .judging import judge_all, runs_of
 from .outcome import Outcome
 from .trace_files import Source, find_traces, missing_warning
@@ -173,10 +173,10 @@ def investigate(
 def runs_at(
     experiment: Experiment,
     workloads: Iterable[Workload],
-    places: Sequence[Place],
+    points: Sequence[Levels],
     lines: Sequence[str],
     full: bool,
 ) -> Iterable[Run]:
     """Yields the runs of our lines on our workloads at these points, with every seed."""
-    for work, place, line, seed in product(workloads, places, lines, seeds_of(full)):
-        yield experiment.run(work, experiment.line(line), place, seed)
+    for work, levels, line, seed in product(workloads, points, lines, seeds_of(full)):
+        yield experiment.run(work, experiment.line(line), levels, seed)

@@ -11,7 +11,7 @@ from typing import Any
 from .claims import Claim, Counts, Filter, Judged, Measured, Point, Statement
 from .exhibits import Column, HeatMap, Numbers, Row, Shares
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Axis, Experiment, Run
-from .judging import evaluate, interval, judge_evaluated, places_of
+from .judging import domain_of, evaluate, interval, judge_evaluated
 from .verdicts import AS_CLAIMED, FACTORS, LESS, MORE, STRADDLES, TOLERANCE, confidence_of_each
 
 SCORES = {AS_CLAIMED: 1.0, MORE: 1.0, STRADDLES: 0.5}
@@ -71,7 +71,7 @@ def map_of(experiment: Experiment, claim: Claim[Any], measured: Measured) -> Hea
 
 
 def _side(axis: Axis) -> tuple[str, str, list[str]]:
-    return axis.key, axis.text, [choice.key for choice in axis.choices]
+    return axis.key, axis.text, [level.key for level in axis.levels]
 
 
 def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
@@ -114,12 +114,12 @@ def verdicts_by(
     )
 
 
-def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
-    """Returns each claim that is tested on an axis, with a verdict for each choice on the axis."""
+def by_level(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
+    """Returns each claim that is tested on an axis, with a verdict for each level on the axis."""
 
-    def at(choice: str) -> Callable[[Measured], Counts]:
+    def at(level: str) -> Callable[[Measured], Counts]:
         return lambda measured: Counts.of(
-            [row for row in measured.rows if row[axis] == choice and not row["rejected"]]
+            [row for row in measured.rows if row[axis] == level and not row["rejected"]]
         )
 
     return verdicts_by(
@@ -127,7 +127,7 @@ def by_choice(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) 
         f"Verdicts by {experiment.axis(axis).text}",
         "Points that verdicts leave out are left out here.",
         [(claim, measured) for claim, measured in judged if axis in claim.axes],
-        {choice.key: at(choice.key) for choice in experiment.axis(axis).choices},
+        {level.key: at(level.key) for level in experiment.axis(axis).levels},
     )
 
 
@@ -203,12 +203,12 @@ def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
 
 
 def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
-    swept = [axis for axis in experiment.axes if len(axis.choices) > 1]
+    swept = [axis for axis in experiment.axes if len(axis.levels) > 1]
     rows = [
         {
             "axis": axis.text,
-            "choices": ", ".join(choice.key for choice in axis.choices),
-            "quick": ", ".join(_quick_choices(experiment, axis, claims)) or None,
+            "choices": ", ".join(level.key for level in axis.levels),
+            "quick": ", ".join(_quick_levels(experiment, axis, claims)) or None,
             "paper": axis.paper or None,
             "reason": axis.reason,
             "claims": sum(axis.key in claim.axes for claim in claims),
@@ -226,21 +226,21 @@ def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
     )
 
 
-def _quick_choices(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any]]) -> list[str]:
-    """Returns the choices with which a quick reproduction tests a claim on the axis."""
+def _quick_levels(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any]]) -> list[str]:
+    """Returns the levels with which a quick reproduction tests a claim on the axis."""
     tested = {
-        place[axis.key]
+        levels[axis.key]
         for claim in claims
         if axis.key in claim.axes
-        for place in places_of(experiment, claim, full=False)
+        for levels in domain_of(experiment, claim, full=False)
     }
-    return [choice.key for choice in axis.choices if choice.key in tested]
+    return [level.key for level in axis.levels if level.key in tested]
 
 
 def _domain_caption(
     experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
 ) -> str:
-    """Returns which combinations of choices the claims are tested at."""
+    """Returns which combinations of levels the claims are tested at."""
     tested = {key for claim in claims for key in claim.axes}
     sizes = [axis.text for axis in swept if axis.ordered and axis.key in tested]
     sentences = [

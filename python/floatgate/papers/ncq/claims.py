@@ -71,7 +71,7 @@ iops_gain = _gain(relative, "iops")
 
 def sizes(at: At[Point]) -> list[int]:
     """Returns the sizes of the buffer in MiB, up to the assumed end of the paper's figures."""
-    return [mib for mib in CLAIMED if mib <= REACHES[at.place["reach"]]]
+    return [mib for mib in CLAIMED if mib <= REACHES[at.levels["reach"]]]
 
 
 def _at_smallest(name: str) -> Measure[Point]:

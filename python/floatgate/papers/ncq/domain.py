@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Workload
 
 DEVICE = "ncq13"
 MIB = 1 << 20
@@ -55,7 +55,7 @@ SCHEMES = {
 }
 """Label and settings by our key."""
 READINGS = {"counted": "ncq", "on arrival": "ncq-arrival", "moves": "ncq-move"}
-"""Readings of "pinned", "virtual MRU" and "no action is required": our scheme by the choice's
+"""Readings of "pinned", "virtual MRU" and "no action is required": our scheme by the level's
 key."""
 
 
@@ -106,7 +106,7 @@ AXES = (
     Axis(
         "span",
         "the span",
-        tuple(Choice(f"{mib} MiB", keys={"span": f"{mib}MiB"}) for mib in SPANS),
+        tuple(Level(f"{mib} MiB", keys={"span": f"{mib}MiB"}) for mib in SPANS),
         "The paper does not say. From twice what a full queue of workload 2 asks for, below which "
         "most of the span would be queued, to 1 GiB, of which the smallest buffer is a thousandth; "
         "a factor of 1.5 apart or less around the preset's 256 MiB, as numbers are met within one.",
@@ -116,7 +116,7 @@ AXES = (
         "speed",
         "the drive's speed",
         tuple(
-            Choice(f"{ways} ways", as_fast_as(ways), quick=ways in (WAYS[0], WAYS[-1]))
+            Level(f"{ways} ways", as_fast_as(ways), quick=ways in (WAYS[0], WAYS[-1]))
             for ways in WAYS
         ),
         "The paper does not say. From the preset's, which writes half of what workload 1 offers, "
@@ -127,7 +127,7 @@ AXES = (
         "pins",
         "the pin",
         tuple(
-            Choice(reading, lines={sized(NCQ, mib): sized(key, mib) for mib in SIZES})
+            Level(reading, lines={sized(NCQ, mib): sized(key, mib) for mib in SIZES})
             for reading, key in READINGS.items()
         ),
         'Section III has blocks "pinned", of those that are buffered when a command arrives, and '
@@ -138,14 +138,14 @@ AXES = (
     Axis(
         "alignment",
         "the alignment",
-        (Choice("records"), Choice("pages", keys={"align": "4KiB"})),
+        (Level("records"), Level("pages", keys={"align": "4KiB"})),
         "The paper does not say. Iometer aligns to the record or to less; to pages, parts of "
         "blocks leave the buffer, which is what BAST has its merges for.",
     ),
     Axis(
         "reach",
         "the range of sizes",
-        tuple(Choice(key) for key in REACHES),
+        tuple(Level(key) for key in REACHES),
         'Where the axis of Figures 3 to 5 ends is lost, and "up to" and "large" depend on it: at '
         "the least, what a full queue of workload 1 asks for, or of workload 2.",
     ),
@@ -153,8 +153,8 @@ AXES = (
         "arrivals",
         "the arrival",
         (
-            Choice("exponential", keys={"arrivals": "exponential"}),
-            Choice("fixed", keys={"arrivals": "fixed"}, quick=False),
+            Level("exponential", keys={"arrivals": "exponential"}),
+            Level("fixed", keys={"arrivals": "fixed"}, quick=False),
         ),
         "Table I states means of the times between commands; at random and evenly are two ends. "
         "Asked with every speed at the middle of the rest, in a table beside the verdicts.",
@@ -163,13 +163,13 @@ AXES = (
         "otherwise",
         "what else is so",
         (
-            Choice("as assumed"),
-            Choice("queue kept full", {"queue.arrivals": "closed"}, quick=False),
-            Choice("128 commands", {"queue.depth": "128"}, quick=False),
-            Choice("a third of reads", keys={"reads": "0.33"}, quick=False),
-            Choice("FAST", {"ftl.scheme": "fast"}, quick=False),
-            Choice("page-mapped", {"ftl.scheme": "page"}, quick=False),
-            Choice("one chip", ways(1, 1), quick=False),
+            Level("as assumed"),
+            Level("queue kept full", {"queue.arrivals": "closed"}, quick=False),
+            Level("128 commands", {"queue.depth": "128"}, quick=False),
+            Level("a third of reads", keys={"reads": "0.33"}, quick=False),
+            Level("FAST", {"ftl.scheme": "fast"}, quick=False),
+            Level("page-mapped", {"ftl.scheme": "page"}, quick=False),
+            Level("one chip", ways(1, 1), quick=False),
         ),
         "Each is one thing that the preset or the workload assumes, taken otherwise at the middle "
         "of the rest: a table beside the verdicts, as all of them at once are too many.",
@@ -209,15 +209,15 @@ FINER_SPAN = "192 MiB"
 def finer(experiment: Experiment) -> Experiment:
     """Returns the experiment at these speeds, on one span, with counted pins and with records."""
     one = {"span": FINER_SPAN, "pins": "counted", "alignment": "records"}
-    choices = {"speed": tuple(Choice(f"{ways} ways", as_fast_as(ways)) for ways in FINER)}
-    choices |= {key: (experiment.axis(key).choice(choice),) for key, choice in one.items()}
-    axes = (replace(a, choices=choices.get(a.key, a.choices)) for a in experiment.axes)
+    levels = {"speed": tuple(Level(f"{ways} ways", as_fast_as(ways)) for ways in FINER)}
+    levels |= {key: (experiment.axis(key).level(level),) for key, level in one.items()}
+    axes = (replace(a, levels=levels.get(a.key, a.levels)) for a in experiment.axes)
     return replace(experiment, axes=tuple(axes))
 
 
 def all_speeds(experiment: Experiment) -> Axis:
-    choices = [Choice(f"{ways} ways") for ways in sorted((*WAYS, *FINER))]
-    return replace(experiment.axis("speed"), choices=tuple(choices))
+    levels = [Level(f"{ways} ways") for ways in sorted((*WAYS, *FINER))]
+    return replace(experiment.axis("speed"), levels=tuple(levels))
 
 
 ENOUGH = 1024
@@ -230,8 +230,8 @@ WORST_CASE = Axis(
     "worst",
     "the worst case",
     (
-        Choice("an empty queue", {"queue.depth": "1"}),
-        Choice(
+        Level("an empty queue", {"queue.depth": "1"}),
+        Level(
             "all are served from the buffer",
             lines={
                 sized(key, WORST_SIZE): sized(scheme, ENOUGH)

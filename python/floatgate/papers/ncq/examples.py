@@ -79,10 +79,10 @@ def _stays(page: int, scheme: str) -> bool:
 
 def table_1(experiment: Experiment, full: bool) -> Numbers:
     """Returns the paper's numbers for its workloads next to the requests that are played."""
-    [place] = experiment.places((), full)
+    [levels] = experiment.points((), full)
     rows: list[Row] = []
     for name, record in RECORDS.items():
-        spec = experiment.played(experiment.run_of(place, name, sized(LRU, SMALLEST), 1)).spec
+        spec = experiment.played(experiment.run_of(levels, name, sized(LRU, SMALLEST), 1)).spec
         played = [_means(spec, seed) for seed in seeds_of(full)]
         sizes, gaps, follow = zip(*played, strict=True)
         rates = [1.024 * size / gap for size, gap, _ in played]

@@ -32,7 +32,7 @@ INTERVALS = "Whiskers: 95% intervals over seeds."
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    main = place_of(points)
+    main = at_levels(points)
     return [
         _figure("figure-3", "Figure 3: hit ratio", main, "hit_ratio", ".2%"),
         _figure("figure-4", "Figure 4: write bandwidth, MB/s", main, "write_mb_s", ".1f"),
@@ -43,8 +43,8 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
     ]
 
 
-def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    return points_at(points, DEFAULTS | place)
+def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
+    return points_at(points, DEFAULTS | levels)
 
 
 def over_lru(points: Sequence[Point], metric: str) -> Callable[[Point], float | None]:
@@ -142,11 +142,11 @@ def law(name: str, span_mib: int) -> float:
 def _over_spans(points: Sequence[Point]) -> Lines:
     rows: list[Row] = []
     for name, span in product(RECORDS, dict.fromkeys(p.span for p in points)):
-        place = [p for p in place_of(points, span=span) if p.trace == name]
-        gain, mib = over_lru(place, "hit_ratio"), int(span.split()[0])
+        levels = [p for p in at_levels(points, span=span) if p.trace == name]
+        gain, mib = over_lru(levels, "hit_ratio"), int(span.split()[0])
         seeds = {
             (row["line"], row["buffer_mib"]): gains
-            for row, alike in grouped(pinned(place), "line", "buffer_mib")
+            for row, alike in grouped(pinned(levels), "line", "buffer_mib")
             if (gains := values_of(alike, gain))
         }
         sizes = [seeds["ncq", size] for size in CLAIMED if ("ncq", size) in seeds]
@@ -209,7 +209,7 @@ def tables(runs: Sequence[Point]) -> list[Exhibit]:
 OVER = "Over LRU with the same drive, requests and size; means with 95% intervals."
 WAITING = "On average; the queue holds one more, which is served. What waits outside is left out."
 SETUPS = {"span": "span of {}", "alignment": "aligned to {}", "arrivals": "{} gaps"}
-"""Name of a choice on an axis, if it needs more than its key."""
+"""Name of a level on an axis, if it needs more than its key."""
 
 
 def _by_size(
@@ -224,15 +224,15 @@ def _by_size(
         (line, "as assumed" if line == "ncq" else LABELS[line], {}) for line in PINS
     ]
     setups += [
-        ("ncq", SETUPS.get(axis.key, "{}").format(choice.key), {axis.key: choice.key})
+        ("ncq", SETUPS.get(axis.key, "{}").format(level.key), {axis.key: level.key})
         for axis in AXES
         if axis.key in PLACE
-        for choice in axis.choices
-        if choice.key != axis.default
+        for level in axis.levels
+        if level.key != axis.default
     ]
     rows: list[Row] = []
-    for name, (line, label, place) in product(RECORDS, setups):
-        setup = sorted(place_of(runs, **place), key=lambda p: p.buffer_mib)
+    for name, (line, label, levels) in product(RECORDS, setups):
+        setup = sorted(at_levels(runs, **levels), key=lambda p: p.buffer_mib)
         chosen = [p for p in setup if (p.trace, p.line) == (name, line)]
         if cells := cells_across(chosen, "buffer_mib", number_at(setup), form):
             rows.append({"trace": name, "setup": label, **cells})
@@ -252,10 +252,10 @@ def offered(name: str) -> float:
     return RECORDS[name] / 1e6 / (float(GAPS[name].removesuffix("ms")) / 1e3)
 
 
-def _alike(runs: Sequence[Point], name: str, line: str, mib: int, **place: str) -> list[Point]:
+def _alike(runs: Sequence[Point], name: str, line: str, mib: int, **levels: str) -> list[Point]:
     """Returns the runs of one buffer on one workload, which differ in their seeds alone."""
     of = (name, line, mib)
-    return [p for p in place_of(runs, **place) if (p.trace, p.line, p.buffer_mib) == of]
+    return [p for p in at_levels(runs, **levels) if (p.trace, p.line, p.buffer_mib) == of]
 
 
 def _speeds(runs: Sequence[Point]) -> Numbers:
@@ -266,13 +266,13 @@ def _speeds(runs: Sequence[Point]) -> Numbers:
         "waiting": "{:.1f}".format,
         "write_amplification": ratio,
     }
-    speeds = [choice.key for axis in AXES if axis.key == "speed" for choice in axis.choices]
+    speeds = [level.key for axis in AXES if axis.key == "speed" for level in axis.levels]
     rows: list[Row] = []
     for name, alignment, speed in product(RECORDS, ("records", "pages"), speeds):
         lru = _alike(runs, name, "lru", SMALLEST, speed=speed, alignment=alignment)
         if cells := spread_row(lru, formats):
-            place = {"trace": name, "alignment": alignment, "speed": speed}
-            rows.append({**place, "offered": offered(name), **cells})
+            levels = {"trace": name, "alignment": alignment, "speed": speed}
+            rows.append({**levels, "offered": offered(name), **cells})
     return Numbers(
         key="speeds",
         title="How fast the drives are",
@@ -300,8 +300,8 @@ def _merges(runs: Sequence[Point]) -> Numbers:
         alike = _alike(runs, name, line, mib, alignment=alignment, otherwise=ftl)
         if cells := spread_row(alike, formats):
             label = "BAST" if ftl == "as assumed" else ftl
-            place = {"trace": name, "alignment": alignment, "ftl": label, "mib": mib}
-            rows.append({**place, "line": LABELS[line], **cells})
+            levels = {"trace": name, "alignment": alignment, "ftl": label, "mib": mib}
+            rows.append({**levels, "line": LABELS[line], **cells})
     return Numbers(
         key="merges",
         title="Merges a command",
@@ -318,9 +318,9 @@ def _merges(runs: Sequence[Point]) -> Numbers:
 
 
 def asked_with(findings: Findings[Point], key: str, title: str, *axes: str) -> Numbers:
-    """Returns every claim at the middle of its domain with other choices on these axes."""
+    """Returns every claim at the middle of its domain with other levels on these axes."""
     rows: list[Row] = []
-    places: dict[str, None] = {}
+    points: dict[str, None] = {}
     for claim in CLAIMS:
         other = replace(claim, axes=axes)
         cases = {
@@ -330,14 +330,14 @@ def asked_with(findings: Findings[Point], key: str, title: str, *axes: str) -> N
                 findings.experiment, other, findings.points, findings.lab.full, IDLE
             ).rows
         }
-        places |= dict.fromkeys(cases)
+        points |= dict.fromkeys(cases)
         rows.append({"claim": claim.text, **cases})
     return Numbers(
         key=key,
         title=title,
         caption="At the middle of what else is left open; what the filter leaves out is marked.",
-        rows=rows if len(places) > 1 else [],
-        columns=[Column("Claim", "claim"), *(Column(place, place) for place in places)],
+        rows=rows if len(points) > 1 else [],
+        columns=[Column("Claim", "claim"), *(Column(levels, levels) for levels in points)],
         brief=False,
     )
 

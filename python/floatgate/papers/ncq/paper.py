@@ -1,7 +1,7 @@
 """The NCQ-aware write buffer: blocks that queued commands will use stay (Kim and Kim, 2013).
 
 The paper's Figures 3 to 5 are lost, and the paper states no geometry, timing, span or capacity. The
-reproduction checks its text. Our choices and their reasons are in the preset `ncq13` and in
+reproduction checks its text. Our levels and their reasons are in the preset `ncq13` and in
 docs/papers/ncq.md.
 """
 
@@ -63,10 +63,10 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Yields the runs of figures and of the tables next to the verdicts."""
     lines = [domain.sized(scheme, mib) for scheme, mib in product(domain.SCHEMES, domain.SIZES)]
     pair = [domain.sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), domain.CLAIMED)]
-    drawn = [(experiment.places((), full), lines)]
-    drawn += [(experiment.places(axes, full), pair) for _, axes in BESIDE.values()]
-    for places, keys in drawn:
-        yield from runs_at(experiment, experiment.workloads, places, keys, full)
+    drawn = [(experiment.points((), full), lines)]
+    drawn += [(experiment.points(axes, full), pair) for _, axes in BESIDE.values()]
+    for points, keys in drawn:
+        yield from runs_at(experiment, experiment.workloads, points, keys, full)
 
 
 def _more(findings: Findings[Point]) -> More:

@@ -50,15 +50,15 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     depth = int(result.config["queue"]["depth"])
     scheme, _, size = run.line.partition(", ")
     commands = result.workload.requests
-    # A default that changes nothing is no choice of the run.
+    # A default that changes nothing is no level of the run.
     axes = ("span", "speed", "alignment", "arrivals", "otherwise")
-    place = {axis: run.at(axis) or experiment.axis(axis).default for axis in axes}
-    place["otherwise"] = run.at("worst") or place["otherwise"]
+    levels = {axis: run.at(axis) or experiment.axis(axis).default for axis in axes}
+    levels["otherwise"] = run.at("worst") or levels["otherwise"]
     return Point(
         trace=run.workload,
         line=scheme,
         buffer_mib=int(size.split()[0]),
-        **place,
+        **levels,
         seed=run.seed,
         hit_ratio=hits,
         write_mb_s=through.write_mb_s,

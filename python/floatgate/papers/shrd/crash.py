@@ -16,7 +16,7 @@ from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
 from floatgate.papers.kit.columns import numbers, texts
 from floatgate.papers.kit.exhibits import Column, Numbers
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
 from floatgate.simulation import configs
@@ -48,8 +48,8 @@ AXES = (
         "window",
         "the window",
         (
-            Choice("1/16", {"shrd.remap_threshold": "0.25", "shrd.remap_size": "0.0625"}),
-            Choice("3/4", {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}),
+            Level("1/16", {"shrd.remap_threshold": "0.25", "shrd.remap_size": "0.0625"}),
+            Level("3/4", {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}),
         ),
         "How much of the log waits to be remapped when power fails.",
     ),
@@ -57,8 +57,8 @@ AXES = (
         "stale",
         "what is out of date in the log",
         (
-            Choice("dropped", {"shrd.lazy_stale": "false"}),
-            Choice("kept", {"shrd.lazy_stale": "true"}),
+            Level("dropped", {"shrd.lazy_stale": "false"}),
+            Level("kept", {"shrd.lazy_stale": "true"}),
         ),
         "The authors' drive keeps it until its slot is written again; then recovery must tell old "
         "from new.",
@@ -124,8 +124,8 @@ def explore(
         made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, options)
         report = kept.document(made_of, cut) if kept else cut()
         counted = {name: report[name] for name in ("moments", "lost", "reads_mean")}
-        place = run.named("window", "stale")
-        crashes[run] = Crashes(**place, explored=report["points"], **counted)
+        levels = run.named("window", "stale")
+        crashes[run] = Crashes(**levels, explored=report["points"], **counted)
     return crashes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Experiment, Line, Workload
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Experiment, Level, Line, Workload
 from floatgate.papers.kit.trace_files import Source
 
 DEVICE = "shrd17"
@@ -130,15 +130,14 @@ def _share(share: float) -> ByFootprint:
     }
 
 
-def _window(key: str, threshold: float, size: float) -> Choice:
-    return Choice(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
+def _window(key: str, threshold: float, size: float) -> Level:
+    return Level(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
 
 
-def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Choice, ...]:
-    """Returns a choice for each value of a setting. Those in `full` are not quick."""
+def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Level, ...]:
+    """Returns a level for each value of a setting. Those in `full` are not quick."""
     return tuple(
-        Choice(value, {setting: value.replace(" ", "")}, quick=value not in full)
-        for value in values
+        Level(value, {setting: value.replace(" ", "")}, quick=value not in full) for value in values
     )
 
 
@@ -146,12 +145,12 @@ def _over(span: str) -> dict[str, str]:
     return {name: f"{name}, {span}" for name in GENERATED}
 
 
-def _loads(workload: str, names: Sequence[str]) -> tuple[Choice, ...]:
-    """Returns a choice for each workload name. A capture has a fixed span, and other workloads
+def _loads(workload: str, names: Sequence[str]) -> tuple[Level, ...]:
+    """Returns a level for each workload name. A capture has a fixed span, and other workloads
     ignore the axes of captures. Writes of 128 KiB are small at one threshold only."""
     captures, large = frozenset({"span"}), frozenset({"share"})
     return tuple(
-        Choice(
+        Level(
             name,
             workloads={workload: name},
             beside=captures if name in CAPTURED else large if name == SEQUENTIAL else UNSCALED,
@@ -179,8 +178,8 @@ AXES = (
         "controller",
         "the controller",
         (
-            Choice("prototype", {"controller.cores": "2", "controller.blocking": "true"}),
-            Choice("work-conserving", {"controller.cores": "1", "controller.blocking": "false"}),
+            Level("prototype", {"controller.cores": "2", "controller.blocking": "true"}),
+            Level("work-conserving", {"controller.cores": "1", "controller.blocking": "false"}),
         ),
         "The authors' firmware has two cores, each of which waits for its map page. The other end "
         "is a drive in which only the dies are waited for; the slides claim nothing about cores.",
@@ -199,8 +198,8 @@ AXES = (
         "request",
         "a sequential write",
         (
-            Choice("128 KiB"),
-            Choice("4 KiB", workloads={SEQUENTIAL: STREAM}, beside=frozenset({"threshold"})),
+            Level("128 KiB"),
+            Level("4 KiB", workloads={SEQUENTIAL: STREAM}, beside=frozenset({"threshold"})),
         ),
         "Large writes of an application are above the driver's threshold, and SHRD does nothing "
         "to them; 4 KiB is the size that fio has unless told, and no queue merges them here.",
@@ -215,7 +214,7 @@ AXES = (
     Axis(
         "span",
         "the span",
-        tuple(Choice(span, workloads=_over(span), quick=span in SPANS[::2]) for span in SPANS),
+        tuple(Level(span, workloads=_over(span), quick=span in SPANS[::2]) for span in SPANS),
         "The slides have 32 GiB. A window over a smaller span has more pages of each map page, as "
         "one over 32 GiB has with larger map pages.",
         paper="32 GiB",
@@ -246,8 +245,8 @@ AXES = (
         "top",
         "the largest cache",
         (
-            Choice("the whole map", lines={LARGE_DFTL: "dftl-whole", LARGE_SHRD: "shrd-whole"}),
-            Choice("2 MiB", lines={LARGE_DFTL: "dftl-2m", LARGE_SHRD: "shrd-2m"}),
+            Level("the whole map", lines={LARGE_DFTL: "dftl-whole", LARGE_SHRD: "shrd-whole"}),
+            Level("2 MiB", lines={LARGE_DFTL: "dftl-2m", LARGE_SHRD: "shrd-2m"}),
         ),
         '"Regardless of cache size" is about the sizes of a figure that is lost: they may or may '
         "not have gone to the whole map.",
@@ -255,7 +254,7 @@ AXES = (
     Axis(
         "rate",
         "the rate",
-        tuple(Choice(rate, workloads=_at(rate), quick=rate == "330/s") for rate in RATES),
+        tuple(Level(rate, workloads=_at(rate), quick=rate == "330/s") for rate in RATES),
         "The slides do not say how many requests were made. An eighth, a quarter and a half of the "
         "1,316 a second that two cores can do which wait for a map page to be read and another "
         "to be written (142 + 1,378 us) with each request.",
@@ -265,7 +264,7 @@ AXES = (
         "spare",
         "the spare space of an aged drive",
         tuple(
-            Choice(key, {"capacity.spare_factor": share}, quick=key != "25%")
+            Level(key, {"capacity.spare_factor": share}, quick=key != "25%")
             for key, share in (("48%", OWN), ("25%", "0.25"), ("15%", "0.15"))
         ),
         "What 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
@@ -281,7 +280,7 @@ AXES = (
     Axis(
         "share",
         "the cache's share",
-        tuple(Choice(key, _share(share), quick=key == "1/8") for key, share in SHARES.items()),
+        tuple(Level(key, _share(share), quick=key == "1/8") for key, share in SHARES.items()),
         "Of the map of the pages that a capture touches, as its device has 2 to 6 GiB; at least "
         "the map pages of the authors' drive as released, which an eighth of pgbench's is less "
         "than. A smaller share would be that cache again.",
@@ -289,7 +288,7 @@ AXES = (
     Axis(
         "room",
         "the spare space",
-        (Choice("48%"), Choice("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS)),
+        (Level("48%"), Level("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS)),
         "32 GiB of the prototype's 62 leave 48%. Here the last map page is then a part of one, and "
         "the map pages after it lie over two dies; whether the prototype pads it is not known. "
         "With a half all map pages are whole.",

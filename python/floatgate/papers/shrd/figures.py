@@ -34,7 +34,7 @@ from .reduce import Point
 DEFAULTS = {axis.key: axis.default for axis in AXES}
 STATED = 30.0
 """The factor that the slides state."""
-WINDOWS = [choice.key for choice in next(axis for axis in AXES if axis.key == "window").choices]
+WINDOWS = [level.key for level in next(axis for axis in AXES if axis.key == "window").levels]
 SERIES = {
     "dftl": "DFTL",
     **{f"shrd {window}": f"SHRD, windows of {window} of the log" for window in WINDOWS},
@@ -83,7 +83,7 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
     """Returns the function that gives a point's throughput, in bursts its mean response, as a
-    multiple of DFTL's at the same place and seed. DFTL itself has none."""
+    multiple of DFTL's at the same point and seed. DFTL itself has none."""
     by_place = {_same(p): p for p in points if p.line == "dftl"}
 
     def times(point: Point) -> float | None:
@@ -113,17 +113,17 @@ SPAN, LOG = "32 GiB", "64 MiB"
 """The slides' point in figures over spans and logs."""
 
 
-def _marked(choice: str | None, slides: str) -> str:
-    return f"{choice} (the slides')" if choice == slides else str(choice)
+def _marked(level: str | None, slides: str) -> str:
+    return f"{level} (the slides')" if level == slides else str(level)
 
 
 def _size_of(axis: str) -> Key:
-    """Returns the function that gives the number in a choice such as "64 MiB", if a point has
+    """Returns the function that gives the number in a level such as "64 MiB", if a point has
     one."""
 
     def number(point: Point) -> float | None:
-        choice = getattr(point, axis)
-        return None if choice is None else float(choice.split()[0])
+        level = getattr(point, axis)
+        return None if level is None else float(level.split()[0])
 
     return number
 

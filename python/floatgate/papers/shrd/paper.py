@@ -1,6 +1,6 @@
 """SHRD: sequentialize in the host, randomize in the device (Kim, Shin, Jeong and Kim, FAST 2017).
 
-The slides' figures are lost. The reproduction checks their text. Our choices and their reasons are
+The slides' figures are lost. The reproduction checks their text. Our levels and their reasons are
 in the preset `shrd17` and in docs/papers/shrd.md.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from floatgate.papers.kit.experiment import Experiment, Place, Run, seeds_of
+from floatgate.papers.kit.experiment import Experiment, Levels, Run, seeds_of
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper
-from floatgate.papers.kit.verdict_tables import by_choice, map_of
+from floatgate.papers.kit.verdict_tables import by_level, map_of
 
 from . import crash, domain
 from .claims import CLAIMS, UNCHECKED
@@ -46,14 +46,14 @@ def _experiment(lab: Lab) -> Experiment:
 def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Yields DFTL and SHRD on every workload, the bound on random writes (in full on all), and SHRD
     over logs and thresholds."""
-    windows = experiment.places(("controller", "window"), full)
+    windows = experiment.points(("controller", "window"), full)
     for name in domain.LOADS:
         bound = (domain.WHOLE,) if full or name == domain.RANDOM else ()
         yield from _runs(experiment, name, (domain.DFTL, domain.SHRD, *bound), windows, full)
     captures = domain.CAPTURED if full else (domain.POSTMARK,)
     for name, axis in {domain.RANDOM: "log", **dict.fromkeys(captures, "threshold")}.items():
-        places = experiment.places((axis, "window"), full=True)
-        yield from _runs(experiment, name, (domain.SHRD,), places, full)
+        points = experiment.points((axis, "window"), full=True)
+        yield from _runs(experiment, name, (domain.SHRD,), points, full)
     yield from _narrow(experiment, full)
 
 
@@ -61,19 +61,19 @@ def _narrow(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Yields runs over spans outside every claim. A figure finds there the span at which the gain
     is 30."""
     lines = {domain.RANDOM: (domain.DFTL, domain.SHRD), domain.BURSTS: (domain.DFTL, domain.IDLE)}
-    for place in experiment.places(("controller", "log", "window"), full):
+    for levels in experiment.points(("controller", "log", "window"), full):
         for (name, each), span, seed in product(lines.items(), domain.NARROW, seeds_of(full)):
             work = experiment.workload(f"{name}, {span}")
             for line in each:
-                yield experiment.run(work, experiment.line(domain.STANDS_FOR[line]), place, seed)
+                yield experiment.run(work, experiment.line(domain.STANDS_FOR[line]), levels, seed)
 
 
 def _runs(
-    experiment: Experiment, name: str, lines: Iterable[str], places: Sequence[Place], full: bool
+    experiment: Experiment, name: str, lines: Iterable[str], points: Sequence[Levels], full: bool
 ) -> Iterator[Run]:
-    for place, line, seed in product(places, lines, seeds_of(full)):
-        if experiment.has(place, [name]):
-            yield experiment.run_of(place, name, line, seed)
+    for levels, line, seed in product(points, lines, seeds_of(full)):
+        if experiment.has(levels, [name]):
+            yield experiment.run_of(levels, name, line, seed)
 
 
 def _more(findings: Findings[Point]) -> More:
@@ -85,7 +85,7 @@ def _more(findings: Findings[Point]) -> More:
         exhibits=[
             worked_example(),
             *figures(findings.every),
-            *(by_choice(experiment, a, findings.judged) for a in ("load", "controller", "window")),
+            *(by_level(experiment, a, findings.judged) for a in ("load", "controller", "window")),
             *(one for w in captures for one in pattern(bench, w.name, w.played, domain.LIMIT)),
             losses,
             map_of(crash.EXPERIMENT, *recovery),

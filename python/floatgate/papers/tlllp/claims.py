@@ -57,8 +57,8 @@ EACH = ("baseline", "fetch", *TRACES)
 
 
 def here(at: At[Point], *without: str) -> list[str]:
-    """Returns the paper's workloads at a place, which may leave out Financial2."""
-    left = without if at.place["financial2"] == "stand-in" else (*without, FINANCIAL2)
+    """Returns the paper's workloads at a point, which may leave out Financial2."""
+    left = without if at.levels["financial2"] == "stand-in" else (*without, FINANCIAL2)
     return [name for name in ALL if name not in left]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, ByFootprint, Choice, Line, Workload
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Level, Line, Workload
 from floatgate.papers.kit.trace_files import Source
 
 DEVICE = "tlllp17"
@@ -82,8 +82,8 @@ AXES = (
         "start",
         "the start",
         (
-            Choice("fresh", {"start.fill": "sequential"}),
-            Choice("aged", {"start.fill": "random"}, random=True),
+            Level("fresh", {"start.fill": "sequential"}),
+            Level("aged", {"start.fill": "random"}, random=True),
         ),
         "The paper does not say. A drive is delivered filled in order at best; one in use was "
         "written over, here at random by two volumes.",
@@ -91,7 +91,7 @@ AXES = (
     Axis(
         "spare",
         "the spare space",
-        tuple(Choice(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        tuple(Level(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
         "The paper does not say. From GB sold of GiB built to drives for servers; no cache or "
         "mapping page is part of it.",
         ordered=True,
@@ -99,7 +99,7 @@ AXES = (
     Axis(
         "cache",
         "the cache",
-        tuple(Choice(key, _cache(share)) for key, share in CACHES.items()),
+        tuple(Level(key, _cache(share)) for key, share in CACHES.items()),
         "The paper sweeps it and prints no size. Shares of the map of the pages that an excerpt "
         "touches, as a size for a whole trace would hold all of an excerpt's map; 4 KiB at least.",
         ordered=True,
@@ -108,8 +108,8 @@ AXES = (
         "arrivals",
         "the arrival",
         (
-            Choice("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
-            Choice("own times", {"queue.arrivals": "open"}),
+            Level("one at a time", {"queue.arrivals": "closed", "queue.depth": "1"}),
+            Level("own times", {"queue.arrivals": "open"}),
         ),
         "The paper's response is from a request's arrival, but how fast its drive is against its "
         "traces is not said. One at a time is the end at which no request waits for another.",
@@ -119,8 +119,8 @@ AXES = (
         "baseline",
         "the baseline",
         (
-            Choice("victim alone", lines={DFTL: "dftl"}),
-            Choice("batches", lines={DFTL: "dftl-batch"}),
+            Level("victim alone", lines={DFTL: "dftl"}),
+            Level("batches", lines={DFTL: "dftl-batch"}),
         ),
         "What DFTL writes back with a dirty victim: public implementations do both.",
     ),
@@ -128,8 +128,8 @@ AXES = (
         "fetch",
         "the history",
         (
-            Choice("run", lines={TLLLP: "tlllp"}),
-            Choice("prev", lines={TLLLP: "tlllp-prev"}, quick=False),
+            Level("run", lines={TLLLP: "tlllp"}),
+            Level("prev", lines={TLLLP: "tlllp-prev"}, quick=False),
         ),
         "Section 2.1 has the pages accessed in sequence before, Table 1 the last prefetch.",
     ),
@@ -138,8 +138,8 @@ AXES = (
         "financial2",
         "Financial2",
         (
-            Choice("left out", workloads={FINANCIAL2: FINANCIAL1}),
-            Choice("stand-in", workloads={FINANCIAL2: FITTED.name}),
+            Level("left out", workloads={FINANCIAL2: FINANCIAL1}),
+            Level("stand-in", workloads={FINANCIAL2: FITTED.name}),
         ),
         "It is the one of the paper's four that is not among the traces. Left out, claims are of "
         "three; the stand-in has its published mix and size, and a skew and a span of ours.",
@@ -148,8 +148,8 @@ AXES = (
         "financial1",
         "Financial1",
         (
-            Choice("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
-            Choice("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+            Level("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
+            Level("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
         ),
         "Two excerpts that overlap in time; the second has all devices on top of each other. They "
         "are not independent, so they are never averaged.",
@@ -158,8 +158,8 @@ AXES = (
         "msr",
         "MSR",
         (
-            Choice("20% reads", workloads={MSR: MSR_READS}),
-            Choice("most throughput", workloads={MSR: MSR_BUSY}, quick=False),
+            Level("20% reads", workloads={MSR: MSR_READS}),
+            Level("most throughput", workloads={MSR: MSR_BUSY}, quick=False),
         ),
         "Two windows of volumes that their source does not name, chosen by their mix and by their "
         "rate: no sample of a whole, so they are never averaged.",

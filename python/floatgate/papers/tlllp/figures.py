@@ -15,7 +15,7 @@ from floatgate.papers.kit.experiment import seeds_of
 from floatgate.papers.kit.numbers import mean_row, met_at_once, met_in_pairs, points_at, spread
 from floatgate.papers.kit.reproduce import Findings
 from floatgate.papers.kit.seeds import cells_across, grouped, mean_rows, spread_row, values_of
-from floatgate.papers.kit.verdict_tables import by_choice, verdicts_by
+from floatgate.papers.kit.verdict_tables import by_level, verdicts_by
 from floatgate.results.values import measured, percent
 
 from .claims import NUMBERS
@@ -59,8 +59,8 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
     ]
 
 
-def place_of(points: Iterable[Point], **place: str) -> list[Point]:
-    return points_at(points, DEFAULTS | place)
+def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
+    return points_at(points, DEFAULTS | levels)
 
 
 def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> list[Exhibit]:
@@ -83,7 +83,7 @@ def _over_caches(points: Sequence[Point], lines: Sequence[str], suffix: str) -> 
                     "half": row["half"],
                 }
                 for cache, share in CACHES.items()
-                for row in mean_rows(place_of(drawn, cache=cache), metric, "trace", "line")
+                for row in mean_rows(at_levels(drawn, cache=cache), metric, "trace", "line")
             ],
             metric=metric,
             style=style,
@@ -108,7 +108,7 @@ def _by_workload(points: Sequence[Point], metric: str, start: str) -> Bars:
             {"arrivals": arrivals, **row}
             for arrivals in ("one at a time", "own times")
             for row in mean_rows(
-                place_of(drawn, start=start, arrivals=arrivals), metric, "trace", "line"
+                at_levels(drawn, start=start, arrivals=arrivals), metric, "trace", "line"
             )
         ],
         style=style,
@@ -126,7 +126,7 @@ def _reductions(points: Sequence[Point], metric: str) -> Bars:
     """Draws the savings of TLLLP next to the paper's numbers, on both drives."""
     rows: list[Row] = []
     for start in ("fresh", "aged"):
-        for row, alike in grouped(place_of(points, start=start), "trace"):
+        for row, alike in grouped(at_levels(points, start=start), "trace"):
             tlllp = {p.seed: getattr(p, metric) for p in alike if p.line == "tlllp"}
             for baseline in BASELINES:
                 dftl = [p for p in alike if p.line == baseline and p.seed in tlllp]
@@ -166,7 +166,7 @@ def tables(findings: Findings[Point]) -> list[Exhibit]:
     by_axis = ("financial2", "baseline", "start", "spare", "cache", "arrivals")
     return [
         *together,
-        *(by_choice(axes, axis, findings.judged) for axis in by_axis),
+        *(by_level(axes, axis, findings.judged) for axis in by_axis),
         _by_wait(findings),
         _cold(findings.every),
         _traffic(findings.every),
@@ -227,9 +227,9 @@ def _with_waits(
     """Adds the largest share of waiting in a mean response time to each point of a claim."""
 
     def wait(row: Row) -> float:
-        place = {axis.key: row.get(axis.key, axis.default) for axis in findings.experiment.axes}
+        levels = {axis.key: row.get(axis.key, axis.default) for axis in findings.experiment.axes}
         runs = (
-            findings.experiment.run_of(place, workload, line, seed)
+            findings.experiment.run_of(levels, workload, line, seed)
             for workload, line, seed in product(claim.workloads, claim.lines, seeds_of(True))
         )
         return max(findings.points[run].queue_share for run in runs if run in findings.points)
@@ -240,7 +240,7 @@ def _with_waits(
 def _cold(points: Sequence[Point]) -> Numbers:
     """Returns the possible hits of a cache that begins empty, next to DFTL's hits."""
     percent = "{:.1%}".format
-    by_cache = [p for cache in CACHES for p in place_of(points, cache=cache) if p.line == "dftl"]
+    by_cache = [p for cache in CACHES for p in at_levels(points, cache=cache) if p.line == "dftl"]
     hits = {
         row["trace"]: cells_across(alike, "cache", "hit_ratio", percent)
         for row, alike in grouped(by_cache, "trace")
@@ -253,7 +253,7 @@ def _cold(points: Sequence[Point]) -> Numbers:
         "spare space. What filling the drive has left in a large cache comes on top.",
         rows=[
             {**row, "most": spread(values_of(alike, "repeated"), percent), **hits[row["trace"]]}
-            for row, alike in grouped((p for p in place_of(points) if p.line == "dftl"), "trace")
+            for row, alike in grouped((p for p in at_levels(points) if p.line == "dftl"), "trace")
         ],
         columns=[
             *texts(trace="Trace", most="Looked up before"),
@@ -286,7 +286,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
             {"trace": row["trace"], "start": start, "line": LABELS[row["line"]]}
             | spread_row(alike, numbers)
             for start in ("fresh", "aged")
-            for row, alike in grouped(place_of(points, start=start), "trace", "line")
+            for row, alike in grouped(at_levels(points, start=start), "trace", "line")
             if row["line"] in BARS
         ],
         columns=[

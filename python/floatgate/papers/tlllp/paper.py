@@ -1,7 +1,7 @@
 """TLLLP: prefetching map entries by request length and history (Yin et al., 2017).
 
 The paper states no geometry and no cache size, and its figures are lost. The reproduction checks
-its text. Our choices and their reasons are in the preset `tlllp17` and in docs/papers/tlllp.md.
+its text. Our levels and their reasons are in the preset `tlllp17` and in docs/papers/tlllp.md.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     drives. A quick reproduction plays only the stand-in on the aged drive, in addition to the
     claims' runs."""
     lines = [*BARS, "belady", "ideal", *(OTHERS if full else ())]
-    caches = experiment.places(("cache",), full=True)
+    caches = experiment.points(("cache",), full=True)
     yield from runs_at(experiment, experiment.workloads, caches, lines, full)
     for work in experiment.workloads:
         if work.family != domain.CAPTURED:
-            places = experiment.places(("start", "arrivals"), full=True)
-            shown = [p for p in places if full or work.random or p["start"] == "fresh"]
+            points = experiment.points(("start", "arrivals"), full=True)
+            shown = [p for p in points if full or work.random or p["start"] == "fresh"]
             yield from runs_at(experiment, [work], shown, BARS, full)
 
 

@@ -214,7 +214,9 @@ def _claim(question: Question, family: str) -> Claim[Point]:
 
     def measure(at: At[Point]) -> Values:
         values = question.value(at, work)
-        return {f"{at.place[axis]}, {of}" if of else at.place[axis]: v for of, v in values.items()}
+        return {
+            f"{at.levels[axis]}, {of}" if of else at.levels[axis]: v for of, v in values.items()
+        }
 
     return Claim(
         f"{question.key}-{family}",

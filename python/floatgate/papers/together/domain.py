@@ -12,7 +12,7 @@ from itertools import combinations
 
 from floatgate._core import ConfigError
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Workload
 from floatgate.simulation import configs
 
 DEVICE = "tlc-enterprise"
@@ -57,7 +57,7 @@ DRIVE = {
     "start.fill": "random",
     "start.overwrites": "1",
 }
-"""2 dies in place of 32, with an equal number of rows of memory for each. An erase takes 1/384 of
+"""2 dies in point of 32, with an equal number of rows of memory for each. An erase takes 1/384 of
 the time, because a block has 1/384 of the rows. A translation page has 512 entries, as on the
 drives of DFTL and TLLLP. The start is filled in order, then overwritten once at random, like a
 drive in use. NCQ has 32 commands.
@@ -95,7 +95,7 @@ AXES = (
     Axis(
         "spare",
         "the spare space",
-        tuple(Choice(key, _spare(share)) for key, share in SPARES.items()),
+        tuple(Level(key, _spare(share)) for key, share in SPARES.items()),
         "From GB sold of GiB built to drives for much writing (3 DWPD).",
         ordered=True,
     ),
@@ -103,8 +103,8 @@ AXES = (
         "arrivals",
         "the arrival",
         (
-            Choice("own times", {"queue.arrivals": "open"}),
-            Choice("a full queue", {"queue.arrivals": "closed"}),
+            Level("own times", {"queue.arrivals": "open"}),
+            Level("a full queue", {"queue.arrivals": "closed"}),
         ),
         "Latencies are compared at equal rates, so requests have times of their own: those of the "
         f"trace, or {GAP} apart on average. A buffer that looks into the queue needs one: with a "
@@ -234,7 +234,7 @@ SYNTHETICS = (
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
 """Name in a question for the workload that the family's axis chooses."""
 BY_WORKLOAD = {SYNTHETIC: "load", RECORDED: "trace"}
-"""The axis of each family, with the available workloads as choices."""
+"""The axis of each family, with the available workloads as levels."""
 WHY_THESE = {
     SYNTHETIC: "No skew, the usual hot and cold, and the usual skew of key-value benchmarks.",
     RECORDED: "All that are here and write a page twice on average, in their first 10,000 requests "
@@ -244,7 +244,7 @@ WHY_THESE = {
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     names = [line.key for line in LINES] + [work.name for work in workloads]
-    drive = Axis("drive", "the drive", (Choice("aged", DRIVE, random=True),), "the same for all")
+    drive = Axis("drive", "the drive", (Level("aged", DRIVE, random=True),), "the same for all")
     families = dict.fromkeys(work.family for work in workloads)
     played = [_played(family, workloads) for family in families]
     return Experiment(
@@ -254,5 +254,5 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 def _played(family: str, workloads: Sequence[Workload]) -> Axis:
     axis, played = BY_WORKLOAD[family], [work for work in workloads if work.family == family]
-    choices = tuple(Choice(work.name, workloads={ANY[family]: work.name}) for work in played)
-    return Axis(axis, f"the {axis}", choices, WHY_THESE[family])
+    levels = tuple(Level(work.name, workloads={ANY[family]: work.name}) for work in played)
+    return Axis(axis, f"the {axis}", levels, WHY_THESE[family])

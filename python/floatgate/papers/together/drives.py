@@ -20,7 +20,7 @@ from floatgate.calibrate.measured import STEADY_SHARE, read_wa
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
 from floatgate.papers.kit.exhibits import Column, Numbers, Row, columns_of
-from floatgate.papers.kit.experiment import Axis, Choice, Experiment, Line, Run, Workload
+from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.reproduce import runs_at
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Estimate, Region, farthest
 from floatgate.results.values import fixed
@@ -88,7 +88,7 @@ AXES = (
     Axis(
         "spare",
         "the spare space of the measured drive",
-        tuple(Choice(key, _drive(share)) for key, share in SPARES.items()),
+        tuple(Level(key, _drive(share)) for key, share in SPARES.items()),
         "Fitted to uniform writes of the D7-P5520. The others sell as large a share of their "
         "flash, and nothing is known of theirs: they are compared by ratios.",
     ),
@@ -137,8 +137,8 @@ def runs(full: bool) -> Iterable[Run]:
     quick = [work for work in WORKLOADS if work.name in (UNIFORM, zipf_name(THETA))]
     victims = VICTIMS if full else QUICK_VICTIMS
     lines = [key_of(placement, victim) for placement, victim in product(PLACEMENTS, victims)]
-    places = EXPERIMENT.places((), True)
-    return runs_at(EXPERIMENT, WORKLOADS if full else quick, places, lines, full)
+    points = EXPERIMENT.points((), True)
+    return runs_at(EXPERIMENT, WORKLOADS if full else quick, points, lines, full)
 
 
 def steady(result: Result) -> float:

@@ -63,10 +63,10 @@ def figures(points: Sequence[Point], excerpts: Sequence[Excerpt]) -> list[Exhibi
     return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
-def at_defaults(points: Iterable[Point], **place: str) -> list[Point]:
-    """Returns the points with every choice at its default, except the choices in `place`. A line on
-    which a choice has no effect has one value for all of that axis."""
-    return points_at(points, DEFAULTS | place)
+def at_defaults(points: Iterable[Point], **levels: str) -> list[Point]:
+    """Returns the points with every level at its default, except the levels in `levels`. A line on
+    which a level has no effect has one value for all of that axis."""
+    return points_at(points, DEFAULTS | levels)
 
 
 def summary(points: Iterable[Point]) -> list[Row]:

@@ -1,6 +1,6 @@
 """All five mechanisms on one aged drive, with bounds, which none of the papers has measured.
 
-This is no reproduction. The claims are questions of our own, posed before the runs. The choices and
+This is no reproduction. The claims are questions of our own, posed before the runs. The levels and
 their reasons are in `domain` and in docs/papers/together.md.
 """
 
@@ -72,7 +72,7 @@ def _families(experiment: Experiment) -> list[str]:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    middle, pairs = experiment.places((), True), {pair.key for pair in domain.PAIRS}
+    middle, pairs = experiment.points((), True), {pair.key for pair in domain.PAIRS}
     for work in experiment.workloads:
         every = full or work.family == domain.SYNTHETIC
         lines = [line.key for line in domain.LINES if every or line.key not in pairs]

@@ -1,6 +1,6 @@
 """Traces for all five mechanisms: which, how much of each, on which drive, and why not others.
 
-The choices and their reasons apply to all traces alike.
+The levels and their reasons apply to all traces alike.
 """
 
 from __future__ import annotations

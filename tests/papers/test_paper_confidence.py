@@ -14,7 +14,6 @@ from scipy.stats import t as student
 from floatgate.papers.kit.claims import Counts
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import judge
-from floatgate.papers.kit.verdict_tables import by_confidence
 from floatgate.papers.kit.verdicts import AS_CLAIMED, STRADDLES, Region
 
 
@@ -43,15 +42,6 @@ def test_a_point_that_holds_alone_may_not_hold_among_many() -> None:
     assert {(row["case"], row["case_at_once"]) for row in aged} == {(AS_CLAIMED, STRADDLES)}
     assert str(found.counts) == "12 of 12 as claimed"
     assert str(found.at_once) == "6 of 12 as claimed, 6 open"
-    [row] = by_confidence([(claim, found)]).rows
-    assert row == {
-        "claim": "new is more than old",
-        "paper": "more",
-        "intervals": 6,
-        "confidence": pytest.approx(1 - 0.05 / 6),
-        "95% each": "12 of 12 as claimed",
-        "95% at once": "6 of 12 as claimed, 6 open",
-    }
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.02])
@@ -59,8 +49,6 @@ def test_seeds_that_agree_hold_one_by_one_and_at_once(spread: float) -> None:
     claim = claim_of()
     found = judged_of(claim, _gains(spread, "aged"))
     assert is_met(found) and found.at_once == found.counts
-    table = by_confidence([(claim, found)])
-    assert table.caption.endswith("0 of 1 verdicts differ.")
 
 
 def test_what_fails_alone_may_be_open_among_many() -> None:
@@ -70,21 +58,13 @@ def test_what_fails_alone_may_be_open_among_many() -> None:
     assert (found.counts, found.at_once) == (Counts(less=12), Counts(less=6, open=6))
     alone = judged_of(replace(lost, axes=()), _gains(0.2, "fresh"))
     assert alone.at_once == alone.counts
-    assert by_confidence([(lost, found), (lost, alone)]).caption.endswith("1 of 2 verdicts differ.")
 
 
 def test_what_is_not_random_keeps_its_case_and_is_no_interval() -> None:
-    """Only drives that count have intervals: two of the six aged drives are left out."""
     exact = claim_of(axes=("cache", "reading"))
     found = judged_of(exact, _gains(0.2, "aged"))
     assert is_met(found) and found.at_once == found.counts
-    [row] = by_confidence([(exact, found)]).rows
-    assert (row["intervals"], row["confidence"]) == (0, None)
-
-    [row] = by_confidence([(claim_of(), judged_of(claim_of(), _small_is_busy))]).rows
-    assert row["intervals"] == 4
-    nothing = judge(EXPERIMENT, exact, {}, True, BUSY)
-    assert by_confidence([(exact, nothing)]).rows == []
+    assert judge(EXPERIMENT, exact, {}, True, BUSY).at_once == Counts()
 
 
 def _small_is_busy(run: Run) -> KitPoint:

@@ -38,7 +38,7 @@ def test_a_sixth_paper_is_a_folder_and_a_row(toy: Outcome, tmp_path: Path) -> No
     assert [row["spare"] for row in three["domain"]] == ["7%", "15%", "25%"]
     assert {row["seeds"] for row in three["domain"]} == {3}
     assert (three["basis"], three["quote"]) == ("stated", "Greedy writes three pages for one.")
-    figures = {"domain", "shares", "by-factor", "by-confidence", "by-spare-space"}
+    figures = {"domain", "by-factor", "by-spare-space"}
     assert figures | {"map-lower", "map-three"} == document["figures"].keys()
     write_outcome(toy, document, tmp_path)
     numbers = pl.read_csv(tmp_path / "numbers.csv")

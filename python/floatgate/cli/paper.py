@@ -156,7 +156,10 @@ def _print(summary: Summary) -> None:
     from floatgate.papers.kit.claims import OURS
 
     out = output.console()
-    out.print(f"{summary.title} ({summary.citation}), {summary.mode}\n")
+    out.print(f"{summary.title} ({summary.citation}), {summary.mode}")
+    if summary.coverage:
+        out.print(Text(f"This quick run {summary.coverage}."))
+    out.print()
     _print_claims(summary.claims)
     for brief in summary.tables:
         _print_table(brief)

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 PAGE = 4096
 WINDOWS = 100
-"""Number of windows in a round of a repeated trace. Each round plays them in another order, so a
-request's position in one round does not predict its position in the next, except relative to its
-neighbours in a hundredth of the round. A window still has bursts and runs of requests."""
+"""Number of windows in a round of a repeated trace. Rounds play them in different orders, so the
+position of a request in one round does not predict the next. A window keeps bursts and runs."""
 OVERWRITTEN = 2.0
-"""Least mean number of writes to a page in a round of an excerpt. From here on the excerpt has a
-last update for each page that it writes. With fewer writes, most ages come from our repetition."""
+"""Least mean number of writes to a page in a round of an excerpt. With fewer writes, most ages of
+pages come from our repetition."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,11 @@ class Played:
     dense: bool = False
     """Whether a trace is reduced to the 4 KiB pages that it touches, placed one after the other."""
     windows: int = 0
-    """Number of windows that a round of a trace is cut into. Each repetition plays the windows in
-    another order, drawn from the seed. With 0 every round is as recorded. Each request keeps its
-    time since the previous request, so a round takes equally long."""
-
+    """Number of windows that a round of a trace is cut into. The seed gives each round its own
+    order. 0: every round is as recorded. Each request keeps its time since the previous request."""
     moves: int = 0
     """Number of times that a generator's addresses shift during the run, at even distances in
-    requests. The phases between shifts lie evenly around the span, so the hot data lie elsewhere in
-    each."""
+    requests, so that the hot data lie elsewhere. The shifts divide the span evenly."""
 
     @property
     def how(self) -> RunOptions:
@@ -118,17 +114,15 @@ class Bench:
         return self.run([Task(played, untimed)])[0].workload.footprint_pages
 
     def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
-        """Returns the order in which the first `limit` requests change map entries, with or without
+        """Returns in which order the first `limit` requests change map entries, without and with
         SHRD."""
-        config = configs.resolve(self.device, {})
-        load = self._load(played)
+        config, load = configs.resolve(self.device, {}), self._load(played)
         text = _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
         pattern: dict[str, Any] = json.loads(text)
         return pattern
 
     def span_bytes(self, played: Played) -> int:
-        """Returns the bytes of the address space. Of a trace, pages that it never touches do not
-        count."""
+        """Returns the bytes of the address space, without untouched pages of a trace."""
         load = self._load(played)
         return load.span_bytes or load.workload.span_bytes
 
@@ -139,16 +133,14 @@ class Bench:
         return self.written_bytes(played) / self._writes(played).height
 
     def overwrites(self, played: Played) -> float:
-        """Returns how often a round of a trace writes each of its written 4 KiB pages, on
-        average."""
+        """Returns the mean number of writes to a 4 KiB page that a round of a trace writes."""
         writes = fold_pages(_trace_of(self._open(played)))[0].filter(op=WRITE)
         pages = writes.select(pl.int_ranges(*_ENDS).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()
 
     def write_ends(self, played: Played, writes: int) -> int:
-        """Returns the largest number of different ends, in pages of 4 KiB, in `writes` consecutive
-        writes of a trace, over slices that do not overlap. The ends of a write are its first page
-        and the page behind its last."""
+        """Returns the largest number of different ends of writes (4 KiB pages: the first page, and
+        the page behind the last) in a slice of `writes` writes. Slices do not overlap."""
         frame = lay_out(_trace_of(self._open(played)), "span").frame.filter(op=WRITE)
         slices = frame.select(pl.concat_list(*_ENDS).alias("end")).iter_slices(writes)
         return max((ends.explode("end")["end"].n_unique() for ends in slices), default=0)
@@ -258,9 +250,8 @@ def _in_rounds(
 
 
 def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -> pl.DataFrame:
-    """Returns `rounds` rounds of a trace one after the other. Each round is cut into windows with
-    equal numbers of requests (the last window has the rest). The seed gives each round its own
-    order of windows."""
+    """Returns `rounds` rounds of a trace. Each round is cut into windows of equally many requests
+    (the last window has the rest), in an order of its own, drawn from the seed."""
     size = -(-frame.height // windows)
     gaps = frame["at_ns"].diff().fill_null(0)
     parts = frame.with_columns(gaps.cast(pl.UInt64).alias("at_ns")).iter_slices(size)
@@ -270,11 +261,8 @@ def shuffle_windows(frame: pl.DataFrame, windows: int, rounds: int, seed: int) -
 
 
 def fold_pages(trace: Trace) -> tuple[pl.DataFrame, int]:
-    """Returns the trace's reads and writes on the pages that they touch, and the number of these
-    pages.
-
-    Addresses keep their order, and each request stays in one piece.
-    """
+    """Returns the reads and writes of a trace without untouched pages, and the number of touched
+    pages. Addresses keep their order, and each request stays in one piece."""
     frame = lay_out(trace, "span").frame.filter(pl.col("op") <= WRITE)
     ranges = frame.select(pl.int_ranges(*_ENDS, dtype=pl.UInt64).alias("page"))
     pages = ranges.explode("page")["page"].unique().sort()

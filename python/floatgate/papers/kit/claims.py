@@ -32,8 +32,8 @@ response time."""
 
 
 def is_backlogged(utilization: float, queue_share: float) -> bool:
-    """Returns whether requests come faster than the drive serves them. Response times then grow
-    with the length of the trace, and no longer depend on the scheme alone."""
+    """Returns whether requests come faster than the drive serves them, so that response times grow
+    with the length of the trace."""
     return utilization >= BUSY and queue_share >= WAITING
 
 
@@ -46,8 +46,7 @@ class Origin(NamedTuple):
     paper: str
     """The paper's statement, in short."""
     basis: str
-    """Stated: the paper states it. Inferred: it follows from the paper's text. Ours: a question
-    that the paper does not pose."""
+    """Stated by the paper, inferred from its text, or a question of ours."""
     quote: str
 
 
@@ -88,8 +87,7 @@ class At(Generic[Point]):
     seed: int
 
     def __call__(self, workload: str, line: str) -> Point:
-        """Returns the run of one of the paper's lines on one of its workloads. Raises KeyError if
-        the run is missing."""
+        """Returns the run of a paper's line on its workload. Raises KeyError without such a run."""
         return self.points[self.experiment.run_of(self.levels, workload, line, self.seed)]
 
 
@@ -100,8 +98,8 @@ Measure = Callable[[At[Point]], Values]
 
 @dataclass(frozen=True)
 class Premise(Generic[Point]):
-    """Assumption of a claim. A point is left out of the claim's verdict unless the premise's whole
-    interval is in the premise's region."""
+    """Assumption of a claim. A point counts only if the premise's whole interval is in its
+    region."""
 
     text: str
     """Describes the points left out: "without a gain on Financial1"."""
@@ -112,8 +110,7 @@ class Premise(Generic[Point]):
 
 @dataclass(frozen=True)
 class Filter(Generic[Point]):
-    """Rule for runs that give no information. It is fixed before any run and applies to all
-    claims."""
+    """Rule for runs that give no information, fixed before any run, for all claims."""
 
     text: str
     """Describes the points left out: "points with a backlog"."""
@@ -142,8 +139,7 @@ class Claim(Statement, Generic[Point]):
     """Those axes that a quick reproduction leaves at their defaults."""
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
-    """Maps the name of a value to its group. In each group the best value is enough ("in some
-    cases")."""
+    """Group of a value, by its name. The best value of each group is enough ("in some cases")."""
     cases: int = 1
     """Number of values that the best is picked from. It widens all intervals."""
 

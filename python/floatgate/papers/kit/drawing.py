@@ -14,7 +14,7 @@ from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT
 
-from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Numbers, Row, Shares
+from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Numbers, Row
 
 TITLE = 22
 GAP = 2
@@ -28,8 +28,6 @@ def figure_of(exhibit: Exhibit) -> Figure:
     if isinstance(exhibit, Numbers):
         if isinstance(exhibit, HeatMap):
             _add_cells(figure, exhibit)
-        elif isinstance(exhibit, Shares):
-            _add_shares(figure, exhibit)
         if not figure.drawings:
             figure.reasons.append(exhibit.caption)
         figure.table = number_table(exhibit.title, exhibit.columns, exhibit.rows)
@@ -55,37 +53,9 @@ def _cell(column: Column, value: Any) -> Cell:
     return Cell(ABSENT if value is None else column.text(value), value)
 
 
-def _add_shares(figure: Figure, chart: Shares) -> None:
-    """Adds bars of equal length. Each part of a bar has the length of its share."""
-    bars = [
-        {"bar": row[chart.row], "part": part, "order": at, "number": row[part]}
-        for row in chart.rows
-        for at, part in enumerate(chart.parts)
-        if row[part]
-    ]
-    scale = alt.Scale(domain=list(chart.parts))
-    plot: Plot = alt.LayerChart(
-        layer=[
-            alt.Chart(_data(bars))
-            .mark_bar()
-            .encode(
-                x=alt.X("number:Q", stack="normalize", title=None, axis=alt.Axis(format=".0%")),
-                y=alt.Y("bar:N", sort=None, title=None),
-                color=alt.Color("part:N", scale=scale, legend=alt.Legend()),
-                order=alt.Order("order:Q"),
-                tooltip=[alt.Tooltip("part:N"), alt.Tooltip("number:Q", title="Points")],
-            )
-        ],
-        height=18 * len(chart.rows),
-    )
-    figure.drawings.append(Drawing("", plot, f"{chart.title}."))
-    figure.legend = [Legend(part, i) for i, part in enumerate(chart.parts)]
-
-
 def cells_of(chart: HeatMap) -> list[Row]:
-    """Returns the cells over the sides of a map. Each has the number of its points and the share of
-    them at which the claim is met; an open point counts half. A cell is missing if all its points
-    are left out."""
+    """Returns the cells of a map: the points of each, and the share of them at which the claim is
+    met; an open point counts half. A cell is missing if all its points are left out."""
     keys = [key for key, *_ in chart.sides]
     cells: dict[tuple[str, ...], list[float]] = {}
     for row in chart.rows:

@@ -45,16 +45,8 @@ class HeatMap(Numbers):
     """A table of points, drawn as cells over one or two of their columns."""
 
     sides: Sequence[tuple[str, str, Sequence[str]]]
-    """Column, title and ordered values of each side. A row that counts has no `rejected`. Its
-    `score` is a number from 0 to 1, and a cell shows the mean score."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shares(Numbers):
-    """A table of counts, drawn with one bar a row. Each of `parts` is a part of the bar."""
-
-    row: str
-    parts: Sequence[str]
+    """Column, title and ordered values of each side. A cell shows the mean `score` (0 to 1) of
+    its rows without `rejected`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +56,7 @@ class Chart(Exhibit):
     metric: str = "value"
     """Column with the drawn number."""
     spread: str = "half"
-    """Column with half of a value's interval. The interval is drawn over the value, if a row has
-    one."""
+    """Column with half of a value's interval, drawn over the value if a row has one."""
     style: str
     """Number format, in d3's notation."""
     labels: Mapping[str, str]
@@ -89,8 +80,7 @@ class Lines(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Dots(Chart):
-    """A dot for each row, at `x` and the metric. The chart is for positions, not for single
-    values."""
+    """A dot for each row, at `x` and the metric."""
 
     x: str
     x_title: str

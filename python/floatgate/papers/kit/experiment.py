@@ -1,9 +1,8 @@
 """An experiment as data: lines on workloads, along the axes that a paper leaves open.
 
-A *point* is a level on every axis. A claim refers to lines and workloads by the paper's names,
-such as "DFTL" on "Financial1". A level may change the drive, or map such a name to one of our
-lines or workloads. A run leaves out the levels that have no effect on it, so each run is simulated
-once.
+A *point* is a level on every axis. Claims use the paper's names of lines and workloads, such as
+"DFTL" on "Financial1". A level may change the drive, or map such a name to our line or workload. A
+run leaves out the levels that have no effect on it, so each run is simulated once.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ ByFootprint = Callable[[int], Settings]
 """Settings that depend on the number of pages that a workload touches."""
 
 QUICK_SEEDS = 3
-"""Student's t multiplies the standard error by 4.3 with three seeds, and by 12.7 with two. Three is
-the smallest number whose interval depends more on the runs than on their number."""
+"""Student's t multiplies the standard error by 4.3 with three seeds, and by 12.7 with two."""
 FULL_SEEDS = 5
 
 
@@ -44,8 +42,7 @@ class Level:
     """Name in verdicts and tables."""
     set: Settings | ByFootprint = field(default_factory=dict)
     keys: Settings = field(default_factory=dict)
-    """Further keys of the played generators: {"span": "64MiB"}. Workloads from files ignore the
-    axis."""
+    """Further keys of the generators: {"span": "64MiB"}. Workloads from files ignore the axis."""
     lines: Mapping[str, str] = field(default_factory=dict)
     """Our line for each of these lines of the paper."""
     workloads: Mapping[str, str] = field(default_factory=dict)
@@ -55,9 +52,8 @@ class Level:
     quick: bool = True
     """Whether a quick reproduction includes this level."""
     beside: frozenset[str] = frozenset()
-    """Axes that stay at their defaults where a claim sweeps its axis to this level. Either they
-    have no effect with it, so points would appear twice, or all their levels would take too many
-    runs."""
+    """Axes that stay at their defaults at points with this level, because they have no effect
+    there or would take too many runs."""
 
     @property
     def matters(self) -> bool:
@@ -67,9 +63,8 @@ class Level:
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter that the paper leaves open, and the swept levels. The default is the first
-    level, or the middle one of an ordered axis; it applies where a claim does not sweep the
-    axis."""
+    """A parameter that the paper leaves open, and the swept levels. The default applies where a
+    claim does not sweep the axis: the first level, or the middle one of an ordered axis."""
 
     key: str
     text: str
@@ -121,8 +116,7 @@ class Workload:
     slow: frozenset[str] = frozenset()
     """Levels for which a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
-    """Whether its runs differ from seed to seed with every level, because its requests or the
-    start of its drive are random."""
+    """Whether its runs differ from seed to seed with every level."""
     fit: Callable[[Settings], Settings] | None = None
     """Turns the settings of axes and line into those for a drive of the workload's size."""
 
@@ -168,11 +162,8 @@ class Experiment:
         return next(work for work in self.workloads if work.name == name)
 
     def points(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
-        """Returns the points of a domain: all, or quickly the corners of the ordered axes and their
-        middle.
-
-        The axes that are not swept are at their defaults.
-        """
+        """Returns all points of a domain, or quickly the corners of the ordered axes and their
+        middle. Axes that are not swept are at their defaults."""
         keys = set(swept)
         sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
         sizes = [axis for axis in self.axes if axis.ordered and axis.key in keys]
@@ -187,8 +178,7 @@ class Experiment:
         return all(levels[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
 
     def run_of(self, levels: Levels, workload: str, line: str, seed: int) -> Run:
-        """Returns the run of one of the paper's lines on one of its workloads. A run without
-        randomness has seed 1."""
+        """Returns the run of a paper's line on its workload. Without randomness the seed is 1."""
         asked = (*levels.items(), workload, line, seed)
         if asked not in self._asked:
             work, drawn = self.workload(self._meant(levels, workload)), self._meant(levels, line)
@@ -197,7 +187,7 @@ class Experiment:
 
     @cached_property
     def _asked(self) -> dict[tuple[object, ...], Run]:
-        """Caches the run of each request, because many claims need the same run."""
+        """Runs by their request. Many claims need the same run."""
         return {}
 
     def run(self, work: Workload, line: Line, levels: Levels, seed: int) -> Run:
@@ -221,8 +211,7 @@ class Experiment:
         return all(self._meant(levels, name) in played for name in workloads)
 
     def is_quick(self, levels: Levels, workloads: Iterable[str]) -> bool:
-        """Returns whether a quick reproduction includes the point, with these of the paper's
-        workloads."""
+        """Returns whether a quick run includes the point with these workloads of the paper."""
         slow = {s for name in workloads for s in self.workload(self._meant(levels, name)).slow}
         sizes = [axis for axis in self.axes if axis.ordered]
         return not slow & set(levels.values()) or _is_middle(sizes, levels)
@@ -259,8 +248,7 @@ class Experiment:
         return any(callable(self.axis(axis).level(level).set) for axis, level in run.levels)
 
     def _meant(self, levels: Levels, name: str) -> str:
-        """Returns our line or workload for this name. Each axis may map the name that an earlier
-        axis has returned."""
+        """Returns our line or workload for a name. Each axis may map an earlier axis's name."""
         meant, is_said = name, False
         for axis in self.axes:
             level = axis.level(levels[axis.key])

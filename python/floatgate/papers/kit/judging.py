@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from .claims import At, Claim, Filter, Judged, Measured, Point, Premise, Values
@@ -57,8 +58,7 @@ def judge(
 def judge_evaluated(
     experiment: Experiment, claim: Claim[Any], evaluated: Sequence[Evaluation]
 ) -> Measured:
-    """Judges the claim with numbers that were evaluated earlier. They do not depend on the
-    region."""
+    """Judges the claim with values that were evaluated earlier, for any region."""
     intervals = sum(one.random for one in evaluated if not one.rejected)
     rows = [_row(claim, one, intervals) for one in evaluated]
     if not rows:
@@ -84,7 +84,7 @@ class Evaluation:
 
     levels: Levels
     named: Mapping[str, Estimate]
-    seeds: Sequence[int]
+    seeds: int
     random: bool
     rejected: str | None
 
@@ -97,48 +97,27 @@ def evaluate(
     reject: Filter[Point],
 ) -> list[Evaluation]:
     """Returns the points of the claim's domain for which all runs exist."""
-    evaluated = (
-        _evaluate(experiment, claim, points, levels, reject)
-        for levels in domain_of(experiment, claim, full)
-    )
-    return [one for one in evaluated if one]
-
-
-def _evaluate(
-    experiment: Experiment,
-    claim: Claim[Point],
-    points: Mapping[Run, Point],
-    levels: Levels,
-    reject: Filter[Point],
-) -> Evaluation | None:
-    seeds = range(1, 1 + FULL_SEEDS)
-    runs = [
-        [experiment.run_of(levels, work, line, seed) for seed in seeds]
-        for work in claim.workloads
-        for line in claim.lines
-    ]
-    complete = [
-        seed
-        for seed, each in zip(seeds, zip(*runs, strict=True), strict=True)
-        if all(run in points for run in each)
-    ]
-    if not complete:
-        return None
-    random = any(experiment.is_random(one[0]) for one in runs)
-    ats = [At(experiment, points, levels, seed) for seed in complete]
-    filtered = any(reject.rejects(points[one[i - 1]]) for one in runs for i in complete)
-    return Evaluation(
-        levels=levels,
-        named=_estimates([claim.measure(at) for at in ats], random),
-        seeds=complete,
-        random=random,
-        rejected=reject.text if filtered else _unmet(claim.premise, ats, random),
-    )
+    evaluated = []
+    pairs = list(product(claim.workloads, claim.lines))
+    for levels in domain_of(experiment, claim, full):
+        by_seed = {
+            seed: [experiment.run_of(levels, work, line, seed) for work, line in pairs]
+            for seed in range(1, 1 + FULL_SEEDS)
+        }
+        runs = {seed: each for seed, each in by_seed.items() if all(run in points for run in each)}
+        if not runs:
+            continue
+        random = any(experiment.is_random(run) for run in by_seed[1])
+        ats = [At(experiment, points, levels, seed) for seed in runs]
+        filtered = any(reject.rejects(points[run]) for each in runs.values() for run in each)
+        rejected = reject.text if filtered else _unmet(claim.premise, ats, random)
+        named = _estimates([claim.measure(at) for at in ats], random)
+        evaluated.append(Evaluation(levels, named, len(runs), random, rejected))
+    return evaluated
 
 
 def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
-    """Returns a point of the domain with its case on its own, and its case with `intervals`
-    intervals that hold simultaneously."""
+    """Returns a point with its case, and its case with `intervals` simultaneous intervals."""
     compared = _compared(claim, one, 1)
     of, ours = min(compared.items(), key=lambda item: claim.region.rank(item[1]))
     stated = claim.region.stated
@@ -146,7 +125,7 @@ def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
         **{key: one.levels[key] for key in claim.axes},
         "of": of,
         "ours": ours.mean,
-        "ci95": ours.half if ours.random and len(one.seeds) > 1 else None,
+        "ci95": ours.half if ours.random and one.seeds > 1 else None,
         "seeds": ours.runs,
         "random": one.random,
         "case": farthest(map(claim.region.case, compared.values())),
@@ -170,9 +149,8 @@ def _estimates(values: Sequence[Values], random: bool) -> dict[str, Estimate]:
 
 
 def _compared(claim: Claim[Any], one: Evaluation, intervals: int) -> dict[str, Estimate]:
-    """Returns the estimates that have to be in the region, with `intervals` intervals that hold
-    simultaneously. These are all values, or the best value of each group if the claim has
-    groups."""
+    """Returns the estimates that have to be in the region, with `intervals` simultaneous intervals:
+    all values, or the best of each group if the claim has groups."""
     confidence = confidence_of_each(max(intervals, 1) * claim.cases)
     named = {name: estimate.at(confidence) for name, estimate in one.named.items()}
     return _best(claim.region, named, claim.of_each) if claim.of_each else named
@@ -181,8 +159,8 @@ def _compared(claim: Claim[Any], one: Evaluation, intervals: int) -> dict[str, E
 def _best(
     region: Region, named: Mapping[str, Estimate], of_each: Callable[[str], str]
 ) -> dict[str, Estimate]:
-    """Returns the best estimate of each group: the one nearest to the region, or farthest inside
-    it. It keeps its own name."""
+    """Returns the best estimate of each group, with its own name: nearest to the region, or
+    farthest inside it."""
     ranked = sorted(named.items(), key=lambda item: region.rank(item[1]))
     return dict({of_each(name): (name, estimate) for name, estimate in ranked}.values())
 
@@ -195,8 +173,7 @@ def _ours(claim: Claim[Any], rows: Sequence[Row]) -> str:
 
 
 def interval(claim: Claim[Any], row: Row) -> str:
-    """Formats our number at a point with half of its interval, and the name of the deciding
-    value."""
+    """Formats the name of the deciding value, our number at a point, and half its interval."""
     of = f"{row['of']} " if row["of"] else ""
     if row["ci95"]:
         half = claim.said(row["ci95"]).lstrip("+")

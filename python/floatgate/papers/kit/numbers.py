@@ -21,8 +21,7 @@ def plus_minus(mean: float, half: float | None, text: Callable[[float], str]) ->
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """Formats a mean over seeds with half its 95 % interval. Without the interval if there is one
-    value, or if all are equal."""
+    """Formats a mean over seeds with half its 95 % interval, if values differ."""
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
     return plus_minus(mean, half, text)
@@ -40,8 +39,8 @@ def mean_text(text: Callable[[float], str]) -> Callable[[Row], str]:
 
 
 def points_at(points: Iterable[Point], levels: Mapping[str, str | None]) -> list[Point]:
-    """Returns the points with these levels. A run on which an axis has no effect matches each
-    level of that axis. None leaves an axis open."""
+    """Returns the points with these levels. None leaves an axis open. A run on which an axis has no
+    effect matches each of its levels."""
     return [
         point
         for point in points
@@ -71,9 +70,8 @@ def cross_table(
     text: Callable[[Any], str] | None = None,
     brief: bool = True,
 ) -> Numbers:
-    """Returns a table with the cells, by the keys of row and column. `rows` and `columns` give the
-    names of the keys, and `first` is the column with the names of the rows. A row without cells is
-    left out."""
+    """Returns a table with the cells, by the keys of row and column, whose names are in `rows` and
+    `columns`. The column `first` names the rows. A row without cells is left out."""
     table = [
         {first.field: name} | {key: cells[row, key] for key in columns if (row, key) in cells}
         for row, name in rows.items()

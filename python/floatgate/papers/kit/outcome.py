@@ -29,6 +29,8 @@ class Outcome:
     """Columns of the table of all runs, by the fields of a point."""
     shown: str
     """Line for which one run per trace is shown with its whole config."""
+    coverage: str = ""
+    """Of a quick run: what it covers, and where it differs from the recorded full run."""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -55,6 +57,7 @@ class Outcome:
         return {
             "paper": {"name": self.name, "title": self.title, "citation": self.citation},
             "mode": self.mode,
+            "coverage": self.coverage,
             "claims": claims,
             "figures": {exhibit.key: exhibit.rows for exhibit in self.exhibits},
             "warnings": self.warnings,

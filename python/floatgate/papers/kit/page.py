@@ -61,6 +61,8 @@ def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
 def _page(outcome: Outcome) -> str:
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
     everything = ["all figures"]
+    covered = [f"This quick run {outcome.coverage}."] if outcome.coverage else []
+    notes = [*covered, OURS, *outcome.notes]
     # As in `payload`: in debug mode Altair validates each part of a chart when it is made.
     with debug_mode(False):
         figures = [figure_of(exhibit) for exhibit in outcome.exhibits if exhibit.rows]
@@ -74,7 +76,7 @@ def _page(outcome: Outcome) -> str:
         runs=traces,
         single=False,
         warnings=[(text, everything) for text in outcome.warnings],
-        notes=[(text, everything) for text in (OURS, *outcome.notes)],
+        notes=[(text, everything) for text in notes],
         summary=claims_table(findings(outcome)),
         varying=Table("", [], []),
         details=_details(outcome),

@@ -27,14 +27,8 @@ class Request:
 
 def frame_of(requests: Sequence[Request], page_bytes: int) -> pl.DataFrame:
     rows = [
-        (
-            request.at_ns,
-            WRITE if request.write else READ,
-            0,
-            request.first * page_bytes,
-            request.pages * page_bytes,
-        )
-        for request in requests
+        (r.at_ns, WRITE if r.write else READ, 0, r.first * page_bytes, r.pages * page_bytes)
+        for r in requests
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 

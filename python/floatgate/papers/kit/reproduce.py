@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from .batch import Bench
 from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
+from .coverage import coverage_of, recorded_claims
 from .exhibits import Column, Exhibit
 from .experiment import Experiment, Levels, Run, Workload, seeds_of
 from .judging import judge_all, runs_of
 from .outcome import Outcome
 from .trace_files import Source, find_traces, missing_warning
-from .verdict_tables import axes_table, by_confidence, by_factor, map_of, shares
+from .verdict_tables import axes_table, by_factor, map_of
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -107,49 +108,42 @@ def reproduce(
     progress: Progress | None,
     kept: Cache | None = None,
 ) -> Outcome:
-    """Runs the paper's experiment. With `full` it runs every point of each claim's domain, with
-    more seeds.
+    """Runs the paper's experiment, with `full` at every point of each claim's domain.
 
     `traces` is the directory of its traces, if given. `kept` has the results of earlier runs and
     receives new results. Raises ConfigError if the directory does not exist.
     """
     files, missing = find_traces(paper.sources, traces)
     lab = Lab(full, dict(files), Bench(paper.device, progress, kept))
-    findings = _investigated(paper, lab)
+    given, asked = paper.experiment, paper.claims
+    experiment = given if isinstance(given, Experiment) else given(lab)
+    asked = asked(experiment, full) if callable(asked) else asked
+    findings = investigate(paper, lab, experiment, asked, paper.shown(experiment, full))
     more = paper.more(findings)
     judged = [*findings.judged, *more.judged]
-    with_domain = [(c, m) for c, m in judged if isinstance(c, Claim)]
     standard = [
-        shares(judged),
-        axes_table(findings.experiment, [claim for claim, _ in findings.judged]),
-        by_factor(findings.experiment, findings.judged, findings.points, full, paper.filter),
-        by_confidence(with_domain),
+        axes_table(experiment, asked),
+        by_factor(experiment, findings.judged, findings.points, full, paper.filter),
     ]
-    maps = [map_of(findings.experiment, c, m) for c, m in findings.judged if len(m.rows) > 1]
+    maps = [map_of(experiment, c, m) for c, m in findings.judged if len(m.rows) > 1]
     exhibits = {exhibit.key: exhibit for exhibit in (*standard, *more.exhibits, *maps)}
+    claims = [*judged, *paper.unchecked]
     return Outcome(
         name=listed.name,
         title=listed.title,
         citation=listed.citation,
         mode="full" if full else "quick",
-        labels={line.key: line.label for line in findings.experiment.lines} | {**more.labels},
+        labels={line.key: line.label for line in experiment.lines} | {**more.labels},
         exhibits=[exhibit for exhibit in exhibits.values() if exhibit.rows],
-        claims=[*judged, *paper.unchecked],
+        claims=claims,
         points=[*findings.every, *more.points],
         results=[*findings.results.values(), *more.results],
         columns=paper.columns,
         shown=paper.example,
+        coverage="" if full else coverage_of(claims, recorded_claims(listed.name)),
         warnings=[*missing_warning([s for s in missing if full or s.quick]), *more.warnings],
         notes=[JUDGED, *paper.notes.splitlines()],
     )
-
-
-def _investigated(paper: Paper[Point], lab: Lab) -> Findings[Point]:
-    given = paper.experiment
-    experiment = given if isinstance(given, Experiment) else given(lab)
-    asked = paper.claims
-    claims = asked(experiment, lab.full) if callable(asked) else asked
-    return investigate(paper, lab, experiment, claims, paper.shown(experiment, lab.full))
 
 
 def investigate(

@@ -45,8 +45,7 @@ def mean_rows(points: Iterable[Any], number: str | Key, *fields: str, **keys: Ke
 def spread_rows(
     points: Iterable[Any], numbers: Mapping[str, Format], *fields: str, **keys: Key
 ) -> list[Row]:
-    """Returns the keys of each group with the mean and the interval of each of these fields, in
-    its format."""
+    """Returns the keys of each group with mean and interval of each field, in its format."""
     return [row | spread_row(alike, numbers) for row, alike in grouped(points, *fields, **keys)]
 
 
@@ -61,8 +60,7 @@ def spread_row(points: Iterable[Any], numbers: Mapping[str, Format]) -> Row:
 def cells_across(
     points: Iterable[Any], column: str, number: str | Key, form: Format
 ) -> dict[str, str]:
-    """Returns a cell for each value of the field `column`: the mean and the interval of a
-    number."""
+    """Returns a cell for each value of `column`: mean and interval of a number."""
     return {
         str(row[column]): spread(values, form)
         for row, alike in grouped(points, column)

@@ -37,23 +37,16 @@ def _index(summaries: Sequence[Summary], directory: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    papers = [
-        {
-            "name": summary.name,
-            "title": summary.title,
-            "citation": summary.citation,
-            "mode": summary.mode,
-            "warnings": summary.warnings,
-            "counts": summary.kinds(),
-            "claims": [(claim, share_bar(claim.counts)) for claim in summary.claims],
-            "files": sorted(file.name for file in (directory / summary.name).iterdir()),
-        }
+    files = {
+        summary.name: sorted(file.name for file in (directory / summary.name).iterdir())
         for summary in summaries
-    ]
+    }
     return environment.get_template("site.html.jinja").render(
         title="Papers",
         subtitle="Claims and verdicts, reproduced by Floatgate",
-        papers=papers,
+        papers=summaries,
+        files=files,
+        share_bar=share_bar,
         kinds=KINDS,
         ours=OURS,
         light=Markup(theme.css_variables(theme.LIGHT)),

@@ -63,6 +63,7 @@ class Summary:
     title: str
     citation: str
     mode: str
+    coverage: str
     claims: Sequence[Finding]
     tables: Sequence[Brief]
     warnings: Sequence[str]
@@ -85,6 +86,7 @@ def summary_of(outcome: Outcome) -> Summary:
         outcome.title,
         outcome.citation,
         outcome.mode,
+        outcome.coverage,
         findings(outcome),
         tables,
         outcome.warnings,

@@ -8,38 +8,14 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-from .claims import Claim, Counts, Filter, Judged, Measured, Point, Statement
-from .exhibits import Column, HeatMap, Numbers, Row, Shares
+from .claims import Claim, Counts, Filter, Judged, Measured, Point
+from .exhibits import Column, HeatMap, Numbers, Row
 from .experiment import FULL_SEEDS, QUICK_SEEDS, Axis, Experiment, Run
 from .judging import domain_of, evaluate, interval, judge_evaluated
-from .verdicts import AS_CLAIMED, FACTORS, LESS, MORE, STRADDLES, TOLERANCE, confidence_of_each
+from .verdicts import AS_CLAIMED, FACTORS, MORE, STRADDLES, TOLERANCE
 
 SCORES = {AS_CLAIMED: 1.0, MORE: 1.0, STRADDLES: 0.5}
 """Score of a point by its case: how far it meets the claim. Other cases score 0."""
-
-
-def shares(judged: Iterable[tuple[Statement, Measured]]) -> Shares:
-    parts = (AS_CLAIMED, MORE, STRADDLES, LESS)
-    rows: list[Row] = []
-    for claim, measured in judged:
-        if measured.is_checked:
-            counts = measured.counts
-            numbers = (counts.as_claimed, counts.more, counts.open, counts.less)
-            basis = {"claim": claim.key, "basis": claim.origin.basis}
-            rows.append(basis | dict(zip(parts, numbers, strict=True)))
-    return Shares(
-        key="shares",
-        title="Verdicts",
-        caption="Of the points at which a claim is tested, the share of each case.",
-        rows=rows,
-        columns=[
-            *(Column(title, title) for title in ("claim", "basis")),
-            *(Column(part, part, str) for part in parts),
-        ],
-        brief=False,
-        row="claim",
-        parts=parts,
-    )
 
 
 def map_of(experiment: Experiment, claim: Claim[Any], measured: Measured) -> HeatMap:
@@ -96,8 +72,7 @@ def verdicts_by(
     judged: Iterable[Judged[Any]],
     columns: Mapping[str, Callable[[Measured], Counts]],
 ) -> Numbers:
-    """Returns each claim with its counts under several conditions, one condition a column. A cell
-    is empty if no point is left under its condition."""
+    """Returns each claim with its counts under several conditions, one condition a column."""
     rows: list[Row] = []
     for claim, measured in judged:
         counted = {name: count(measured) for name, count in columns.items()}
@@ -160,66 +135,33 @@ def by_factor(
     )
 
 
-EACH, AT_ONCE = "95% each", "95% at once"
-
-
-def by_confidence(judged: Sequence[Judged[Any]]) -> Numbers:
-    """Returns each claim twice: with 95 % intervals at each point, and with wider intervals that
-    hold simultaneously at 95 %."""
-    rows: list[Row] = []
-    for claim, measured in judged:
-        if not measured.rows:
-            continue
-        left = [row for row in measured.rows if not row["rejected"]]
-        intervals = sum(row["random"] for row in left) * claim.cases
-        rows.append(
-            {
-                "claim": claim.text,
-                "paper": claim.origin.paper,
-                "intervals": intervals,
-                "confidence": confidence_of_each(intervals) if intervals else None,
-                EACH: measured.verdict,
-                AT_ONCE: str(measured.at_once),
-            }
-        )
-    other = sum(m.at_once != m.counts for _, m in judged if m.rows)
-    return Numbers(
-        key="by-confidence",
-        title="Verdicts by whether intervals hold one by one or at once",
-        caption="One in twenty intervals of 95% misses. With n of them each has 1 - 0.05/n at "
-        "once, by Student's t over the seeds of its point (Bonferroni); points of which nothing is "
-        f"random have none, and keep theirs. {other} of {len(rows)} verdicts differ.",
-        rows=rows,
-        columns=[
-            Column("claim", "claim"),
-            Column("paper", "paper"),
-            Column("intervals", "intervals", str),
-            Column("confidence of each at once", "confidence", "{:.4%}".format),
-            Column(EACH, EACH),
-            Column(AT_ONCE, AT_ONCE),
-        ],
-        brief=False,
-    )
+TESTED = (
+    f"With --full a claim is tested at every combination of its levels, with {FULL_SEEDS} seeds "
+    "where anything is random. With --quick it is tested where each of its sizes is the smallest "
+    "or the largest, and where all sizes are in the middle (slow workloads only there), with "
+    f"{QUICK_SEEDS} seeds."
+)
+"""Points at which the claims are tested."""
 
 
 def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
-    swept = [axis for axis in experiment.axes if len(axis.levels) > 1]
     rows = [
         {
             "axis": axis.text,
-            "choices": ", ".join(level.key for level in axis.levels),
+            "levels": ", ".join(level.key for level in axis.levels),
             "quick": ", ".join(_quick_levels(experiment, axis, claims)) or None,
             "paper": axis.paper or None,
             "reason": axis.reason,
             "claims": sum(axis.key in claim.axes for claim in claims),
         }
-        for axis in swept
+        for axis in experiment.axes
+        if len(axis.levels) > 1
     ]
-    titles = ("axis", "choices", "quick", "paper", "reason", "claims")
+    titles = ("axis", "levels", "quick", "paper", "reason", "claims")
     return Numbers(
         key="domain",
         title="What the paper leaves open",
-        caption=_domain_caption(experiment, swept, claims),
+        caption=TESTED,
         rows=rows,
         columns=[Column(title, title) for title in titles],
         brief=False,
@@ -235,25 +177,3 @@ def _quick_levels(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any
         for levels in domain_of(experiment, claim, full=False)
     }
     return [level.key for level in axis.levels if level.key in tested]
-
-
-def _domain_caption(
-    experiment: Experiment, swept: Sequence[Axis], claims: Sequence[Claim[Any]]
-) -> str:
-    """Returns which combinations of levels the claims are tested at."""
-    tested = {key for claim in claims for key in claim.axes}
-    sizes = [axis.text for axis in swept if axis.ordered and axis.key in tested]
-    sentences = [
-        f"{FULL_SEEDS} seeds with --full, {QUICK_SEEDS} with --quick, where anything is random."
-    ]
-    if len(sizes) > 1:
-        sentences.append(
-            "With --full a claim is tested at every combination of its choices. With --quick it is "
-            f"tested where each of its sizes ({', '.join(sizes)}) is the smallest or the largest, "
-            "and where all sizes are in the middle."
-        )
-    if any(work.slow for work in experiment.workloads):
-        sentences.append("With --quick, slow workloads have only the middle of the sizes.")
-    if any(axis.key not in tested for axis in swept):
-        sentences.append("Axes of no claim have a table of their own.")
-    return " ".join(sentences)

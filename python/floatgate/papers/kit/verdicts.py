@@ -1,8 +1,7 @@
 """Verdict at one point: the position of our interval relative to the claimed numbers.
 
-A claim names a region. At a point our number is *as claimed* if its whole interval is in the
-region. Outside, it is *more* than claimed if it lies beyond the end in the claim's own direction,
-and *less* otherwise. It is *open* if the interval crosses an end of the region.
+Our number is *as claimed* if its whole interval is in the claimed region, and *open* if it crosses
+an end. Outside it is *more* beyond the end in the claim's own direction, and *less* elsewhere.
 """
 
 from __future__ import annotations
@@ -20,9 +19,8 @@ RANK = {LESS: 0, MORE: 0, STRADDLES: 1, AS_CLAIMED: 2}
 ABOVE, BELOW = "above", "below"
 
 TOLERANCE = 1.5
-"""A stated number is met within this factor. The TLLLP paper has two numbers for one effect: -12 %
-over its workloads, and -16.64 % on one of them. They are a factor of 1.39 apart. Excerpts of such
-workloads cannot be more precise than the spread between the workloads themselves."""
+"""A stated number is met within this factor. The TLLLP paper states -12 % over its workloads and
+-16.64 % on one of them, a factor of 1.39 apart. Excerpts cannot be more precise than that."""
 FACTORS = (1.1, 1.25, TOLERANCE, 2.0)
 """Factors for which verdicts are also given: a tenth, a quarter, and twice."""
 
@@ -39,8 +37,7 @@ class Estimate:
 
     @classmethod
     def of(cls, values: Sequence[float], random: bool) -> Estimate:
-        """Returns the estimate from one value per seed. Without randomness there is one exact
-        value."""
+        """Returns the estimate from one value per seed; without randomness all are equal."""
         if not random:
             return cls(values[0], 0.0, 1, False)
         mean, half = mean_and_half_width(values)
@@ -48,8 +45,7 @@ class Estimate:
         return cls(mean, math.inf if half is None else half, len(values), True)
 
     def at(self, confidence: float) -> Estimate:
-        """Returns the estimate with an interval of another confidence, between 0 and 1 (exclusive).
-        Student's t for the number of runs gives the width in standard errors."""
+        """Returns the estimate with an interval of another confidence (0 to 1, exclusive)."""
         if self.runs < 2:
             return self
         wider = t_quantile(self.runs - 1, confidence) / t_quantile(self.runs - 1)
@@ -65,8 +61,8 @@ class Estimate:
 
 
 def confidence_of_each(intervals: int) -> float:
-    """Returns the confidence of each of `intervals` intervals that hold simultaneously at 95 %. The
-    correction is Bonferroni's, so the intervals may share seeds."""
+    """Returns the confidence of each of `intervals` intervals that hold simultaneously at 95 %
+    (Bonferroni, so they may share seeds)."""
     return 1 - (1 - CONFIDENCE) / max(intervals, 1)
 
 
@@ -79,8 +75,8 @@ class Region:
     stated: float | None = None
     """The number that the paper prints, if any."""
     beyond: str = ""
-    """The end behind which a number is *more than claimed*: `ABOVE` or `BELOW`. Empty: neither end;
-    every number outside falls short of the claim."""
+    """The end behind which a number is *more*: `ABOVE` or `BELOW`. Empty: every number outside is
+    *less*."""
 
     @classmethod
     def about(cls, stated: float, factor: float = TOLERANCE) -> Region:
@@ -91,8 +87,7 @@ class Region:
 
     def within(self, factor: float) -> Region | None:
         """Returns this region with another factor than `TOLERANCE`, or None if `TOLERANCE` did not
-        make its ends. Without a stated number the region is taken around 1, for numbers relative to
-        the paper's."""
+        make its ends. Without a stated number its middle is 1."""
         stated = 1.0 if self.stated is None else self.stated
         made = Region.about(stated)
         if (made.low, made.high) != (self.low, self.high):

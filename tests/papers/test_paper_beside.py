@@ -15,8 +15,8 @@ import pytest
 from paper_site import TWO, outcome_of
 
 from floatgate._core import ConfigError
+from floatgate.papers.kit.outcome import summary_of
 from floatgate.papers.kit.parallel import Asked, reproduce_all
-from floatgate.papers.kit.summary import summary_of
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc")
 

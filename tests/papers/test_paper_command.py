@@ -15,8 +15,7 @@ from floatgate import papers
 from floatgate.cli import app
 from floatgate.papers.kit.claims import OURS, AnyClaim, Measured, Statement, stated
 from floatgate.papers.kit.exhibits import Column, Lines, Numbers
-from floatgate.papers.kit.outcome import Outcome
-from floatgate.papers.kit.summary import claims_table, findings
+from floatgate.papers.kit.outcome import Outcome, claims_table, findings
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from floatgate.papers.asa.domain import synthetic
 from floatgate.papers.eti import paper as eti
 from floatgate.papers.eti.claims import claims_on
 from floatgate.papers.kit.experiment import Experiment, Run
+from floatgate.papers.kit.outcome import KINDS
 from floatgate.papers.kit.page import write_outcome
 from floatgate.papers.kit.reproduce import reproduce as reproduce_paper
-from floatgate.papers.kit.summary import KINDS
 
 __all__ = ["browser", "site", "two_papers"]
 

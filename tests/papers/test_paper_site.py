@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from floatgate.cli import app
 from floatgate.papers.kit.claims import OURS, Counts, Measured, Statement, inferred
-from floatgate.papers.kit.summary import (
+from floatgate.papers.kit.outcome import (
     CANNOT,
     EVERYWHERE,
     NOWHERE,

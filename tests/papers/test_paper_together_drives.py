@@ -9,27 +9,23 @@ from typing import Any
 import polars as pl
 import pytest
 
-from floatgate.papers.kit import summary
+from floatgate.papers.kit import outcome as summary
 from floatgate.papers.kit.claims import Measured
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.together import drives as together_drives
 from floatgate.papers.together.drives import (
     FITTED,
-    SAME,
     THETA,
     THETAS,
     UNIFORM,
     Measurements,
-    by_chance,
     key_of,
-    measured_table,
-    rates_table,
 )
 from floatgate.papers.together.drives import zipf_name as zipf
 from floatgate.simulation import configs
 
 TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 0.9375}, "m0": {0.2: 1.0, 0.8: 5.0}})
-DAC, ALONE, FUTURE = (key_of(placement, "greedy") for placement in ("dac", "single", "oracle"))
+DAC, ALONE = (key_of(placement, "greedy") for placement in ("dac", "single"))
 Evidence = dict[tuple[str, str], list[float]]
 
 
@@ -102,33 +98,6 @@ def test_what_was_not_run_at_other_skews_decides_nothing_unless_it_fails() -> No
 def test_without_measurements_nothing_is_judged() -> None:
     for found in (verdicts({}, None), verdicts({})):
         assert {ours.verdict for ours in found.values()} == {"not checked"}
-
-
-def test_what_chance_would_give() -> None:
-    """Errors range from -10 to +30 %. An eighth of that range is within 2.5 % of 0."""
-    offs = (-0.1, 0.02, 0.1, 0.3)
-    lines = [line for line in together_drives.LABELS if not line.startswith("oracle")][: len(offs)]
-    found: Evidence = {(UNIFORM, line): [3.2] * 3 for line in (*lines, FUTURE)}
-    found |= {(zipf(THETA), at): [3 * (1 + off)] * 3 for at, off in zip(lines, offs, strict=True)}
-    found[zipf(THETA), FUTURE] = [0.3] * 3
-    near, chance, of = by_chance(found, TRUTH)
-    assert (near, of) == (1, 4), "no drive knows the future"
-    assert chance == pytest.approx(4 * 2 * SAME / 0.4)
-    assert (
-        "1 are within 2.5% of the Zipf run on average; spread evenly over what all have, 0.5"
-        in (measured_table(found, TRUTH).caption)
-    )
-    same = {at: [3.0] * 3 for at in found}
-    assert by_chance(same, TRUTH) == (4, 4.0, 4), "all are alike"
-
-
-def test_the_table_of_rates_is_that_of_runs_at_all_skews() -> None:
-    full = evidence([3.0] * 3)
-    assert [row["policy"] for row in rates_table(full, TRUTH).rows] == [
-        *("h0, measured", "m0, measured", "single, greedy", "dac, greedy")
-    ]
-    quick = {at: v for at, v in full.items() if at[0] in (UNIFORM, zipf(THETA))}
-    assert rates_table(quick, TRUTH).rows == []
 
 
 def test_a_doubted_rate_does_not_count() -> None:

@@ -27,7 +27,6 @@ from floatgate.papers.together.domain import (
     RECORDED,
     SPAN,
     SPARE_28,
-    TLLLP,
     blocks,
     experiment_of,
 )
@@ -132,12 +131,6 @@ def test_what_is_not_told_apart_is_said() -> None:
     dots = {row["scheme"]: row for row in found["memory-write-amplification"].rows}
     assert dots[ETI]["half"] == pytest.approx(4.302652729911275 * 0.1 / 3**0.5)
     assert dots[DFTL]["line"] == "beaten in all three"
-
-
-def test_hits_are_in_points() -> None:
-    points = [*runs(DFTL, map_hits=0.9), *runs(TLLLP, map_hits=(0.2, 0.21, 0.22))]
-    [_, [_, misses, hits, *_]] = cells(by_key(figures(points, []))["prefetch"])
-    assert (misses, hits) == ("10.00%", "-69.0 points ± 2.5 points")
 
 
 # Without the first volume

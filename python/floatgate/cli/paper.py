@@ -14,8 +14,8 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
+    from floatgate.papers.kit.outcome import Brief, Finding, Summary
     from floatgate.papers.kit.parallel import Asked, Reproduced
-    from floatgate.papers.kit.summary import Brief, Finding, Summary
 
 Full = Annotated[
     bool,

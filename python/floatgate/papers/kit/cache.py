@@ -25,10 +25,7 @@ Document = dict[str, Any]
 @dataclass(frozen=True)
 class Cache(Kept):
     """Directory with a compressed file for each run, named by the digest of its config, requests
-    and seed.
-
-    Each file has a checksum. If a file cannot be read, its run is repeated.
-    """
+    and seed. If the checksum of a file is wrong, its run is repeated."""
 
     tell: Callable[[str], None] = lambda _: None
     """Receives the reason if a result cannot be written."""
@@ -43,8 +40,8 @@ class Cache(Kept):
         self._write(job.digest, result.to_dict())
 
     def document(self, made_of: Sequence[object], make: Callable[[], Document]) -> Document:
-        """Returns the result of `make`, or the earlier result for an equal `made_of` (compared as
-        JSON). `made_of` has everything that the result depends on."""
+        """Returns the result of `make`, or the earlier result for an equal `made_of`, which has all
+        that the result depends on."""
         name = digest_of(*made_of)
         try:
             document: Document = json.loads(self._read(name))

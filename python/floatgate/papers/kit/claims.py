@@ -190,6 +190,8 @@ class Measured:
     """Our number with every axis at its default."""
     rows: Sequence[Row] = ()
     """The points of the claim's domain, each with its estimate and case."""
+    middle: str = ""
+    """`number` as a text, with its interval."""
 
     @property
     def counts(self) -> Counts:

@@ -1,14 +1,13 @@
-"""Makes several columns of a table in one call, and formats of their numbers."""
+"""Columns of a table, several in one call, and formats of their numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from floatgate.results.values import fixed
 
-from .exhibits import Column
+from .exhibits import columns_of
 
 Format = Callable[[float], str]
 
@@ -18,11 +17,4 @@ def digits(number: int) -> Format:
     return partial(fixed, digits=number)
 
 
-def texts(**titles: str) -> list[Column]:
-    """Returns a column of texts for each field, under its title."""
-    return [Column(title, field) for field, title in titles.items()]
-
-
-def numbers(form: Callable[[Any], str], **titles: str) -> list[Column]:
-    """Returns a column of numbers in one format for each field, under its title."""
-    return [Column(title, field, form) for field, title in titles.items()]
+texts = numbers = columns_of

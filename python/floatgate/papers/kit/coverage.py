@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .claims import AnyClaim, Statement
-from .summary import kind_of
+from .outcome import kind_of
 
 RECORDED = Path(__file__).resolve().parents[1] / "claims.csv"
 """The claims.csv of the last site. The column `mode` states which rows are of a full run."""

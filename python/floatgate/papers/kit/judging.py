@@ -66,12 +66,11 @@ def judge_evaluated(
         return Measured(why=f"not run: {needs}"[:LONGEST])
     left = [row for row in rows if not row["rejected"]] or rows
     out = Counter(row["rejected"] for row in rows if row["rejected"])
-    return Measured(
-        _ours(claim, left),
-        " and ".join(f"{n} {text}" for text, n in out.items()),
-        _middle(experiment, left),
-        rows,
-    )
+    why = " and ".join(f"{n} {text}" for text, n in out.items())
+    middle = _middle(experiment, left)
+    if middle is None:
+        return Measured(_ours(claim, left), why, None, rows)
+    return Measured(_ours(claim, left), why, middle["ours"], rows, interval(claim, middle))
 
 
 LONGEST = 120
@@ -193,9 +192,7 @@ def decided_by(measured: Measured) -> str:
     return text
 
 
-def _middle(experiment: Experiment, rows: Sequence[Row]) -> float | None:
-    for row in rows:
-        if all(row[a.key] == a.default for a in experiment.axes if a.key in row):
-            value: float = row["ours"]
-            return value
-    return None
+def _middle(experiment: Experiment, rows: Sequence[Row]) -> Row | None:
+    """Returns the point with every axis at its default."""
+    defaults = {axis.key: axis.default for axis in experiment.axes}
+    return next((r for r in rows if all(r.get(k, v) == v for k, v in defaults.items())), None)

@@ -9,22 +9,19 @@ from .columns import Format
 from .verdicts import ABOVE, TOLERANCE, Region
 
 EFFECT = 0.005
-"""Half a per cent, or half a percentage point. A paper that prints whole per cents prints a
-smaller change as 0."""
+"""Half a per cent, or half a point. A paper that prints whole per cents prints less as 0."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NEAR_ONE = Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE)
 """Region of our numbers as multiples of a paper's: inside it each of them is met."""
 
 Test = tuple[tuple[str, ...], tuple[str, ...], Measure[Point], Region, Format]
-"""The end of a claim: the workloads and lines that its measure needs, the measure, the region, and
-the format of a value."""
+"""The end of a claim: workloads, lines, measure, region, and format of a value."""
 Of = Callable[[At[Point], str], float]
 """Measures a number of one workload at a point."""
 
 
 def ratio(number: str, line: str, base: str) -> Of[Point]:
-    """Returns the measure of a line's number as a multiple of the base line's. A number is a field
-    of a point, here and below."""
+    """Returns the measure of a line's number, a field of a point, as a multiple of the base's."""
     return lambda at, workload: (
         getattr(at(workload, line), number) / getattr(at(workload, base), number)
     )
@@ -47,8 +44,7 @@ def on(workload: str, of: Of[Point]) -> Measure[Point]:
 
 
 def multiples(numbers: Mapping[str, tuple[float, Measure[Point]]]) -> Measure[Point]:
-    """Returns the measure of our numbers as multiples of a paper's. `numbers` has each stated
-    number with the measure of ours."""
+    """Returns the measure of our numbers as multiples of the stated ones in `numbers`."""
     return lambda at: {key: ours(at)[""] / stated for key, (stated, ours) in numbers.items()}
 
 

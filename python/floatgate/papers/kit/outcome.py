@@ -1,4 +1,5 @@
-"""Outcome of a reproduction: its measurements, verdicts and figures."""
+"""Outcome of a reproduction: its measurements, verdicts and figures. Its summary is plain data that
+passes between processes."""
 
 from __future__ import annotations
 
@@ -6,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .claims import AnyClaim, Measured
-from .exhibits import Column, Exhibit, Row
+from floatgate.results.tables import Cell, Table
+
+from .claims import OURS, STATED, AnyClaim, Counts, Measured
+from .drawing import number_table
+from .exhibits import Column, Exhibit, Numbers, Row
+from .judging import decided_by
 
 if TYPE_CHECKING:
     from floatgate.results.result import Result
@@ -82,3 +87,149 @@ def _provenance(result: Result) -> Row:
         "engine": result.engine.version,
         "config": result.config,
     }
+
+
+EVERYWHERE, SOMEWHERE, UNCLEAR = "as claimed or more", "in part", "open"
+NOWHERE, CANNOT = "less", "not checked"
+KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and its measurements: a row of claims.csv."""
+
+    kind: str
+    basis: str
+    id: str
+    claim: str
+    where: str
+    quote: str
+    paper: str
+    ours: str
+    middle: str
+    """Our number with every axis at its default, with its interval."""
+    verdict: str
+    points: int
+    as_claimed: int
+    more: int
+    less: int
+    open: int
+    left_out: int
+    at_once: str
+    """The verdict with intervals that hold simultaneously. Empty without points."""
+    decided_by: str
+    why: str
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(self.as_claimed, self.more, self.less, self.open, self.left_out)
+
+
+@dataclass(frozen=True)
+class Brief:
+    """A table that is also printed in a terminal."""
+
+    caption: str
+    table: Table
+
+
+@dataclass(frozen=True)
+class Summary:
+    name: str
+    title: str
+    citation: str
+    mode: str
+    coverage: str
+    claims: Sequence[Finding]
+    tables: Sequence[Brief]
+    warnings: Sequence[str]
+    notes: Sequence[str]
+
+    def kinds(self) -> dict[str, int]:
+        kinds = [claim.kind for claim in self.claims if claim.basis == STATED]
+        return {kind: kinds.count(kind) for kind in KINDS}
+
+
+def summary_of(outcome: Outcome) -> Summary:
+    """Returns the outcome without its runs and figures."""
+    tables = [
+        Brief(exhibit.caption, number_table(exhibit.title, exhibit.columns, exhibit.rows))
+        for exhibit in outcome.exhibits
+        if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows
+    ]
+    return Summary(
+        outcome.name,
+        outcome.title,
+        outcome.citation,
+        outcome.mode,
+        outcome.coverage,
+        findings(outcome),
+        tables,
+        outcome.warnings,
+        outcome.notes,
+    )
+
+
+def findings(outcome: Outcome) -> list[Finding]:
+    return [
+        Finding(
+            kind=kind_of(measured.counts),
+            basis=claim.origin.basis,
+            id=claim.key,
+            claim=claim.text,
+            where=claim.origin.where,
+            quote=claim.origin.quote,
+            paper=claim.origin.paper,
+            ours=measured.ours,
+            middle=measured.middle,
+            verdict=measured.verdict,
+            points=measured.counts.points,
+            **vars(measured.counts),
+            at_once=str(measured.at_once) if measured.is_checked else "",
+            decided_by=decided_by(measured),
+            why=measured.why,
+        )
+        for claim, measured in outcome.claims
+    ]
+
+
+def kind_of(counts: Counts) -> str:
+    """Returns the kind of a verdict, by how many of the points that count meet the claim."""
+    met = counts.as_claimed + counts.more
+    if not counts.points:
+        return CANNOT
+    if met:
+        return EVERYWHERE if met == counts.points else SOMEWHERE
+    return UNCLEAR if counts.open else NOWHERE
+
+
+def claims_table(claims: Sequence[Finding]) -> Table:
+    rows = [
+        [
+            Cell(f"{claim.claim} ({claim.where})"),
+            *map(Cell, (claim.basis, claim.paper, claim.ours, claim.verdict, _reason(claim))),
+        ]
+        for claim in claims
+    ]
+    titles = ["Claim", "Basis", "Paper", "Ours", "Verdict", "Why"]
+    return Table(f"Claims. {OURS}", titles, rows, frozenset(range(len(titles))))
+
+
+def _reason(claim: Finding) -> str:
+    decides = f"decided by {claim.decided_by}" if claim.decided_by else ""
+    return "; ".join(filter(None, (decides, claim.why)))
+
+
+def share_bar(counts: Counts) -> list[dict[str, Any]]:
+    """Returns the parts of a bar: each case with its number of points and its share of them."""
+    parts = {
+        "as claimed": counts.as_claimed,
+        "more": counts.more,
+        "open": counts.open,
+        "less": counts.less,
+    }
+    return [
+        {"name": name, "number": number, "share": 100 * number / counts.points}
+        for name, number in parts.items()
+        if number
+    ]

@@ -20,14 +20,12 @@ from floatgate.results.tables import Table
 from .claims import OURS
 from .drawing import figure_of, number_table
 from .exhibits import Numbers
-from .outcome import Outcome
-from .summary import claims_table, findings
+from .outcome import Outcome, claims_table, findings
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
-    """Writes paper.html and results.json. As Parquet and CSV it writes `numbers` with a row per
-    run, and `domain` with a row per claim and point of its domain. In LaTeX it writes the claims
-    and every table."""
+    """Writes paper.html and results.json; `numbers` (one row a run) and `domain` (one a claim and
+    point) as Parquet and CSV; and the claims and every table in LaTeX."""
     (directory / "results.json").write_text(_lines(document) + "\n", "utf-8")
     frame = pl.DataFrame([vars(point) for point in outcome.points], infer_schema_length=None)
     frame.write_parquet(directory / "numbers.parquet")
@@ -41,8 +39,7 @@ def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path
 
 
 def _lines(value: Any) -> str:
-    """Returns JSON with one line for each claim, row of a figure, and run. Deeper indentation would
-    mostly add blanks."""
+    """Returns JSON with one line for each claim, row of a figure, and run."""
     if isinstance(value, Mapping):
         entries = (f"{json.dumps(key)}: {_lines(entry)}" for key, entry in value.items())
         return "{\n" + ",\n".join(entries) + "\n}"

@@ -1,5 +1,5 @@
 """Reproduces papers side by side. Reading, judging and drawing take one core; the runs of another
-paper use the other cores meanwhile. A process frees a paper before it begins the next."""
+paper use the others. A process frees a paper before it begins the next."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Executor, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
@@ -24,16 +23,14 @@ from floatgate.simulation.pool import cores
 from floatgate.simulation.watching import POLL_SECONDS, Progress
 
 from .cache import run_cache
+from .outcome import Summary, summary_of
 from .page import write_outcome
-from .summary import Summary, summary_of
 
 AT_ONCE = 2
-"""Number of processes. Each has the runs of a paper in memory, and uses all cores while it
-simulates."""
+"""Number of processes. Each has the runs of a paper in memory."""
 
 Tell = Callable[[str, str, int, int], None]
-"""Callback for progress. Its arguments are the paper, the phase, and the number of requests done
-and in total over all runs."""
+"""Callback for progress: the paper, the phase, and the requests done and in total."""
 
 Say = Callable[[str], None]
 
@@ -77,11 +74,9 @@ def reproduce_one(
 def reproduce_all(
     names: Sequence[str], asked: Asked, directory: Path | None, progress: Tell | None, say: Say
 ) -> list[Reproduced]:
-    """Reproduces the papers and returns them in the order of `names`. If a directory is given, each
-    paper has a folder of its name there.
+    """Reproduces the papers, each in a folder of its name if a directory is given.
 
-    If a paper fails, raises its exception. If several fail between two polls, the first of them in
-    `names` decides. Raises RunError if a process was killed.
+    Raises the exception of the first paper that fails, and RunError if a process was killed.
     """
     heard: Heard = _spawned().SimpleQueue()
     said: set[str] = set()
@@ -99,9 +94,8 @@ def reproduce_all(
     with _workers(heard, directory is not None) as pool:
         work = []
         for name in names:
-            folder = None
-            if directory is not None:
-                folder = directory / name
+            folder = directory / name if directory else None
+            if folder:
                 folder.mkdir()
             with _deaf():
                 work.append(pool.submit(_reproduce, name, asked, folder, progress is not None))
@@ -116,8 +110,7 @@ def reproduce_all(
 
 
 def _spawned() -> Any:
-    """Returns a context that starts fresh processes. A forked process would inherit locks of
-    threads that it does not have."""
+    """Returns a context for fresh processes. A forked one would inherit locks of lost threads."""
     return multiprocessing.get_context("spawn")
 
 
@@ -150,12 +143,11 @@ def _deaf() -> Iterator[None]:
 
 
 _told: Heard | None = None
-"""Queue for progress messages. It is set only in a process that reproduces papers."""
+"""Queue for messages, in a process that reproduces papers."""
 
 
 def _begin(heard: Heard, over: Connection, drawn: bool) -> None:
-    """Prepares a new process for reproducing papers. The process ends when the other end of `over`
-    is closed."""
+    """Prepares a new process, which ends when the other end of `over` is closed."""
     global _told
     _told = heard
     gc.disable()
@@ -177,12 +169,8 @@ def _tell(what: object) -> None:
         _told.put(what)
 
 
-def _tell_progress(name: str, phase: str, done: int, total: int) -> None:
-    _tell((name, phase, done, total))
-
-
 def _reproduce(name: str, asked: Asked, folder: Path | None, watched: bool) -> Reproduced:
-    progress = partial(_tell_progress, name) if watched else None
+    progress = (lambda *phase: _tell((name, *phase))) if watched else None
     reproduced = reproduce_one(name, asked, folder, progress, _tell)
     gc.collect()
     return reproduced

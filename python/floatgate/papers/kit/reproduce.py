@@ -71,10 +71,6 @@ class More:
     warnings: Sequence[str] = ()
 
 
-def _nothing(_: Any) -> More:
-    return More()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Paper(Generic[Point]):
     """A paper as data. Its title and its citation are in the table of papers."""
@@ -96,7 +92,7 @@ class Paper(Generic[Point]):
     """Measures a workload itself, without a drive."""
     shown: Callable[[Experiment, bool], Iterable[Run]] = lambda *_: ()
     """Runs that figures need, even if no claim needs them."""
-    more: Callable[[Findings[Point]], More] = _nothing
+    more: Callable[[Findings[Point]], More] = lambda _: More()
     unchecked: Sequence[AnyClaim] = ()
 
 

@@ -14,7 +14,7 @@ from floatgate.report import theme
 from floatgate.report.page import stylesheet
 
 from .claims import OURS
-from .summary import KINDS, Summary, share_bar
+from .outcome import KINDS, Summary, share_bar
 
 
 def write_index(summaries: Sequence[Summary], directory: Path) -> None:

@@ -42,12 +42,11 @@ def map_of(experiment: Experiment, claim: Claim[Any], measured: Measured) -> Hea
             Column("case", "text"),
         ],
         brief=False,
-        sides=[_side(axis) for axis in _explaining(axes, rows)],
+        sides=[
+            (axis.key, axis.text, [level.key for level in axis.levels])
+            for axis in _explaining(axes, rows)
+        ],
     )
-
-
-def _side(axis: Axis) -> tuple[str, str, list[str]]:
-    return axis.key, axis.text, [level.key for level in axis.levels]
 
 
 def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:

@@ -1,28 +1,24 @@
-"""Questions about the five on one drive, posed before the runs.
-
-Each question is worded as a claim with a number, so that it can fail. None is from a paper.
-"""
+"""Questions about the five on one drive, worded as claims so that they can fail. None is from a
+paper."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from floatgate.papers.kit.claims import At, Claim, Counts, Judged, Values, change, in_points, own
-from floatgate.papers.kit.exhibits import Numbers, Row, columns_of
+from floatgate.papers.kit.claims import At, Claim, Values, change, in_points, own
 from floatgate.papers.kit.measures import EFFECT
-from floatgate.papers.kit.verdicts import Region, farthest
+from floatgate.papers.kit.verdicts import Region
 
 from . import domain
 from .reduce import Point
 
 WORTH = 0.05
-"""A gain is worth its cost from a twentieth of the programs, or of the waiting time. About the same
-comes from 1 % more flash near 15 % spare space (uniform writes, closed form), so a smaller gain is
-easier to get that way."""
+"""A gain is worth its cost from a twentieth of the programs, or of the waiting time. 1 % more flash
+gains as much near 15 % spare space (uniform writes, closed form)."""
 LARGE = 0.2
 POINT = 0.01
-"""A point of hits: the smallest difference that the NCQ paper prints."""
+"""The smallest difference in hits that the NCQ paper prints."""
 NEAR = 0.1
 """Largest difference that counts as "close", as for the papers."""
 HALF = 0.5
@@ -55,6 +51,8 @@ class Question:
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
+    is_read: bool = True
+    """Whether the question is asked with every reading of its lines."""
 
 
 def relative(of: Number, line: str, over: str) -> tuple[Lines, Value]:
@@ -73,8 +71,7 @@ def against_placements(line: str) -> tuple[Lines, Value]:
 
 
 def interaction(base: float, one: float, other: float, both: float) -> float:
-    """Returns the relative difference between a pair's factor and the product of its parts'
-    factors. It is 0 if the parts do not interact."""
+    """Returns a pair's factor over the product of its parts' factors, less 1."""
     return both * base / (one * other) - 1
 
 
@@ -196,6 +193,7 @@ QUESTIONS = (
         (domain.BASE, *_SINGLES, *(pair.key for pair in domain.PAIRS)),
         interactions,
         Region(-WORTH, WORTH),
+        is_read=False,
     ),
 )
 
@@ -211,6 +209,7 @@ WHERE = {domain.SYNTHETIC: "synthetic loads", domain.RECORDED: "traces"}
 
 def _claim(question: Question, family: str) -> Claim[Point]:
     axis, work = domain.BY_WORKLOAD[family], domain.ANY[family]
+    lines = question.lines if question.is_read else ()
 
     def measure(at: At[Point]) -> Values:
         values = question.value(at, work)
@@ -222,33 +221,10 @@ def _claim(question: Question, family: str) -> Claim[Point]:
         f"{question.key}-{family}",
         question.text,
         own(f"on {WHERE[family]}", question.asked),
-        (axis, *question.axes),
+        (axis, *question.axes, *(key for key in lines if key in domain.READ)),
         (work,),
         question.lines,
         measure,
         question.region,
         question.said,
-    )
-
-
-def worst_of_all(judged: Sequence[Judged[Point]]) -> Numbers:
-    rows: list[Row] = []
-    for claim, measured in judged:
-        family, *others = claim.axes
-        cases: dict[tuple[str, ...], list[str]] = {}
-        for row in measured.rows:
-            if not row["rejected"]:
-                cases.setdefault(tuple(row[key] for key in others), []).append(row["case"])
-        if len({row[family] for row in measured.rows}) > 1 and cases:
-            worst = [{"case": farthest(each), "rejected": None} for each in cases.values()]
-            text = f"{claim.text} ({claim.origin.where})"
-            rows.append({"claim": text, "each": measured.verdict, "all": str(Counts.of(worst))})
-    return Numbers(
-        key="worst-workload",
-        title="Verdicts if the worst workload decided for all",
-        caption="Each question is asked on each workload. In the last column a point is as it is "
-        "on the workload that is farthest from what is asked.",
-        rows=rows,
-        columns=columns_of(claim="claim", each="each workload", all="all workloads"),
-        brief=False,
     )

@@ -1,7 +1,6 @@
 """All five on one aged drive, as data: the drive, the lines, the workloads, and the points.
 
-No number here is from a paper. Every number was chosen before the first run, and its reason stands
-next to it.
+No number here is from a paper. Each was chosen before the first run, for the reason next to it.
 """
 
 from __future__ import annotations
@@ -21,24 +20,20 @@ docs/datasheet.md compares its numbers with data sheets."""
 
 PAGE = 4096
 SPAN = 64 << 20
-"""Bytes for the host. A quick run can fill this span and write it hundreds of times over. An
-excerpt of 10,000 requests touches half of it. The rest of its drive is cold, like most of a real
-drive."""
+"""Bytes for the host. A quick run can write this span hundreds of times over. An excerpt of 10,000
+requests touches half of it; the rest is cold, like most of a real drive."""
 UNIT_PAGES = 96
-"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. 171 units hold the
-span. docs/trust.md states why a small drive keeps many units with fewer pages each. The preset has
-32 dies of 384 rows."""
+"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. docs/trust.md states
+why a small drive keeps many units (171 hold the span) with fewer pages each."""
 
 CACHE = 16 << 10
-"""Bytes of the map cache. The size is an eighth of the map with DFTL's 8 bytes a page, the middle
-of TLLLP's axis here, and 4 map pages, as in SHRD's prototype."""
+"""Bytes of the map cache: an eighth of the map with DFTL's 8 bytes a page, and 4 map pages, as in
+SHRD's prototype."""
 BUFFER = 1 << 20
-"""Bytes of the write buffer: the size for which the NCQ paper states its gains, in its blocks of 32
-pages."""
+"""Bytes of the write buffer, for which the NCQ paper states its gains."""
 LOG = 1 << 20
-"""Bytes of SHRD's log: a tenth of the spare space, if that is 15 %. A write to the log has a
-sixteenth of it at most, as a window has. The driver's limit of 128 pages in a row is half of such a
-log. The log would then be full before a window may be remapped, and stay full."""
+"""Bytes of SHRD's log: a tenth of the spare space of 15 %. A write to the log has a sixteenth of it
+at most, as a window has. With the driver's limit of 128 pages, half of this log, it stays full."""
 
 SPARES = {"7%": 0.07, "15%": 0.15, "28%": 0.28}
 
@@ -57,25 +52,21 @@ DRIVE = {
     "start.fill": "random",
     "start.overwrites": "1",
 }
-"""2 dies in point of 32, with an equal number of rows of memory for each. An erase takes 1/384 of
-the time, because a block has 1/384 of the rows. A translation page has 512 entries, as on the
-drives of DFTL and TLLLP. The start is filled in order, then overwritten once at random, like a
-drive in use. NCQ has 32 commands.
+"""2 dies instead of 32. A block has 1/384 of the rows and erases as much faster. A translation
+page has 512 entries, as in DFTL and TLLLP. The start is filled in order, then overwritten once at
+random. NCQ has 32 commands.
 
-A drive keeps units free in addition to its spare space. The reserve grows with the number of open
-streams: 5 units by default with one stream, 17 with the most streams here. This is much of 201
-units, but little of 900, so all lines have the largest reserve. The preset copies 4 pages for each
-written page, enough for its 15 % spare space. Uniform writes need 6.3 with 7 % (closed form). A
-drive that copies fewer uses its reserve as if it were spare space.
+Free units come on top of the spare space, 5 for one stream and 17 for the most streams here. All
+lines have the largest reserve, a real share of 201 units. The preset copies 4 pages for a written
+page, enough for 15 % spare space; uniform writes need 6.3 with 7 % (closed form).
 """
 
 GAP = "400us"
-"""Mean time between two requests of a synthetic load, half of them reads. Two dies program a page
-in 36 us, and writes come every 800 us, which leaves room for a write amplification of 22. Uniform
-writes have 7.3 with 7 % spare space (closed form), and a map on flash may double that."""
+"""Mean time between two requests of a synthetic load, half of them reads. Two dies have room for a
+write amplification of 22. Uniform writes have 7.3 with 7 % spare space (closed form), and a map on
+flash may double that."""
 VOLUMES = 3
-"""Volumes written during the measurement: one in which cleaning separates the hot data, and two
-after it."""
+"""Volumes written during the measurement. In the first, cleaning separates the hot data."""
 
 
 def blocks(spare: float, pages: int = SPAN // PAGE) -> int:
@@ -106,9 +97,8 @@ AXES = (
             Level("own times", {"queue.arrivals": "open"}),
             Level("a full queue", {"queue.arrivals": "closed"}),
         ),
-        "Latencies are compared at equal rates, so requests have times of their own: those of the "
-        f"trace, or {GAP} apart on average. A buffer that looks into the queue needs one: with a "
-        "full queue 32 commands wait at all times.",
+        f"Latencies are compared at equal rates: the trace's times, or {GAP} apart on average. A "
+        "look into the queue needs a queue: 32 commands wait at all times.",
     ),
 )
 
@@ -119,7 +109,7 @@ SHRD_CACHED, SPARE_28 = "shrd+page_cache", "spare-28"
 
 _BUFFER = {"buffer.capacity": f"{BUFFER}B", "buffer.block_pages": "32", "queue.dispatch": "serial"}
 """Commands are served one after the other, so they wait in the drive's queue, where the NCQ-aware
-buffer sees them. Its rivals have this setting, too."""
+buffer and its rivals see them."""
 
 PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     DFTL: ("DFTL", {"mapping.scheme": "dftl"}),
@@ -165,25 +155,6 @@ REFERENCES = (
 )
 
 
-@dataclass(frozen=True)
-class Refused:
-    first: str
-    second: str
-    reason: str
-
-
-def _pairs() -> tuple[list[Line], list[Refused]]:
-    """Returns every pair of mechanisms and bounds: the pairs that the engine takes, and the pairs
-    that it refuses."""
-    lines, refused = [], []
-    for (one, (name, a)), (two, (other, b)) in combinations({**PARTS, **BOUND_SETS}.items(), 2):
-        if reason := why_refused(a, b):
-            refused.append(Refused(name, other, reason))
-        elif one in PARTS and two in PARTS:
-            lines.append(Line(f"{one}+{two}", f"{name} + {other}", {**a, **b}))
-    return lines, refused
-
-
 def why_refused(one: Mapping[str, str], other: Mapping[str, str]) -> str:
     """Returns why the engine refuses a drive with both schemes. Empty if it takes them."""
     for key in one.keys() & other.keys():
@@ -196,12 +167,38 @@ def why_refused(one: Mapping[str, str], other: Mapping[str, str]) -> str:
     return ""
 
 
-PAIRS, REFUSED = _pairs()
-LINES = (
+PAIRS = tuple(
+    Line(f"{one}+{two}", f"{PARTS[one][0]} + {PARTS[two][0]}", {**PARTS[one][1], **PARTS[two][1]})
+    for one, two in combinations(PARTS, 2)
+    if not why_refused(PARTS[one][1], PARTS[two][1])
+)
+"""Every pair of mechanisms that the engine takes."""
+_AS_ON_PAGES = (
     *REFERENCES,
     *(Line(key, label, set) for key, (label, set) in {**PARTS, **BOUND_SETS}.items()),
     *PAIRS,
 )
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Another reading of a paper: a line of its own, and a level of the axis of the line `of`."""
+
+    of: str
+    name: str
+    set: Mapping[str, str]
+
+    @property
+    def line(self) -> Line:
+        [line] = [line for line in _AS_ON_PAGES if line.key == self.of]
+        key, label = f"{self.of}, {self.name}", f"{line.label}, {self.name}"
+        return Line(key, label, {**line.set, **self.set})
+
+
+READINGS = (Reading(ETI, "highest counter of merged extents", {"eti.merge_value": "max"}),)
+"""Questions about a line are asked with each of its readings, except for pairs."""
+READ = tuple(dict.fromkeys(reading.of for reading in READINGS))
+LINES = (*_AS_ON_PAGES, *(reading.line for reading in READINGS))
 LABELS = {line.key: line.label for line in LINES}
 BOUNDS = tuple(BOUND_SETS)
 
@@ -247,9 +244,15 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     drive = Axis("drive", "the drive", (Level("aged", DRIVE, random=True),), "the same for all")
     families = dict.fromkeys(work.family for work in workloads)
     played = [_played(family, workloads) for family in families]
-    return Experiment(
-        DEVICE, (drive, *played, *AXES), tuple(workloads), LINES, {name: name for name in names}
-    )
+    axes = (drive, *played, *AXES, *map(_read, READ))
+    return Experiment(DEVICE, axes, tuple(workloads), LINES, {name: name for name in names})
+
+
+def _read(of: str) -> Axis:
+    others = [reading for reading in READINGS if reading.of == of]
+    levels = (Level("default"), *(Level(o.name, lines={of: o.line.key}) for o in others))
+    why = "The paper leaves it open, and the result of its page depends on it."
+    return Axis(of, f"the reading of {LABELS[of]}", levels, why)
 
 
 def _played(family: str, workloads: Sequence[Workload]) -> Axis:

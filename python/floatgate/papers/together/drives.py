@@ -1,8 +1,8 @@
-"""Compares placements with measured Zipf runs of real drives: ours against SSD-iq's.
+"""Compares placements with measured Zipf runs of real drives (SSD-iq).
 
-For one drive the write amplification under Zipf is known, for four others only host rates. How much
-slower they serve Zipf than uniform writes stands for how much more they write; the data's own page
-warns that a rate depends on more than that. docs/trust.md describes the drive and earlier attempts.
+The write amplification of one drive is known, of four others only host rates. Their slowdown from
+uniform to Zipf writes stands for the rise of write amplification; the data's page warns that rates
+depend on more. docs/trust.md describes the drive.
 """
 
 from __future__ import annotations
@@ -19,29 +19,26 @@ from typing import TYPE_CHECKING
 from floatgate.calibrate.measured import STEADY_SHARE, read_wa
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
-from floatgate.papers.kit.exhibits import Column, Numbers, Row, columns_of
+from floatgate.papers.kit.exhibits import Row
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.reproduce import runs_at
-from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES, Estimate, Region, farthest
-from floatgate.results.values import fixed
+from floatgate.papers.kit.verdicts import LESS, Estimate, Region
 
-from .domain import ORACLE
 from .reduce import amplified
 
 if TYPE_CHECKING:
     from floatgate.results.result import Result
 
 DEVICE = "classic"
-"""Base preset. Without a clock, only the settings below matter: units, spare space, policies."""
+"""Base preset. Without a clock only the settings below matter."""
 UNITS, UNIT_PAGES = 512, 256
-"""The drive has 2,147 units of 262,144 pages. Greedy cleaning of small units finds better victims
-than cleaning of large units: uniform writes are 8 % below the measurement with 32 pages, and 2 %
-with 128."""
+"""The drive has 2,147 units of 262,144 pages. Greedy cleaning finds better victims among small
+units: uniform writes are 8 % below the measurement with 32 pages, and 2 % with 128."""
 PAGE = 4096
 VOLUMES = 4
 SAME = 0.025
-"""A run is explained within this relative error. Two runs of the measured drive with equal uniform
-writes end 2.5 % apart, and no model can be nearer to the drive than the drive is to itself."""
+"""A run is explained within this relative error: two runs of the drive with equal uniform writes
+end 2.5 % apart."""
 REGION = Region(-SAME, SAME)
 
 QUICK_VICTIMS = ("greedy", "cost_benefit")
@@ -58,9 +55,7 @@ MEASURED = "measured drives"
 THETAS = (0.2, 0.4, 0.6, 0.8, 1.0)
 THETA = 0.8
 DOUBTED = {("m0", 0.8), ("m0", 1.0)}
-"""Runs in which requests to one page queue. The data's page states that their rates depend on more
-than write amplification. The runs were excluded before any simulation; they are shown but not
-judged."""
+"""Runs in which requests to one page queue. They were excluded before any simulation."""
 
 
 def _drive(spare: float) -> dict[str, str]:
@@ -132,8 +127,7 @@ EXPERIMENT = Experiment(DEVICE, AXES, WORKLOADS, LINES, {name: name for name in 
 
 
 def runs(full: bool) -> Iterable[Run]:
-    """Returns every policy on every load. A quick reproduction has two victim policies, and 0.8 as
-    the only skew."""
+    """Returns every policy on every load; quickly two victim policies, and the skew 0.8 only."""
     quick = [work for work in WORKLOADS if work.name in (UNIFORM, zipf_name(THETA))]
     victims = VICTIMS if full else QUICK_VICTIMS
     lines = [key_of(placement, victim) for placement, victim in product(PLACEMENTS, victims)]
@@ -191,7 +185,7 @@ ON_ZIPF, ON_UNIFORM = f"Zipf {THETA:g}", "uniform"
 
 def errors(steady: Steady, truth: Measurements) -> dict[str, Errors]:
     """Returns the errors of each policy that was run on Zipf 0.8 and on uniform writes: relative
-    errors for these two, and the distance to the rates of each drive."""
+    for these two, and the distance to the rates of each drive."""
     policies: dict[str, Errors] = {}
     for line in LABELS:
         zipf, uniform = steady.get((zipf_name(THETA), line)), steady.get((UNIFORM, line))
@@ -228,107 +222,8 @@ def distance(
     return Estimate.of(values, True)
 
 
-EXPLAINS = {AS_CLAIMED: "yes", STRADDLES: "open", LESS: "no"}
-
-
-def measured_table(steady: Steady, truth: Measurements) -> Numbers:
-    """Compares every policy with the drive, the nearest to Zipf 0.8 first."""
-    rows: list[tuple[float, Row]] = []
-    for line, offs in errors(steady, truth).items():
-        zipf, uniform = both = _of_one_drive(offs)
-        wa = Estimate.of(steady[zipf_name(THETA), line], True)
-        row: Row = {
-            "policy": LABELS[line],
-            "wa": f"{fixed(wa.mean, 3)} ± {fixed(wa.half, 3)}",
-            "zipf": said(zipf),
-            "uniform": said(uniform),
-            "case": EXPLAINS[farthest(map(REGION.case, both))],
-        }
-        rows.append((abs(zipf.mean), row))
-    near, chance, of = by_chance(steady, truth)
-    return Numbers(
-        key="measured-p5520",
-        title="Policies against a measured Zipf run, and how many would meet it by chance",
-        caption=(
-            f"Solidigm D7-P5520: {truth.zipf:.3f} under Zipf {THETA:g}, {truth.uniform:.3f} under "
-            "uniform writes (over base, last fifth). Spare factor fitted to the uniform run; all "
-            "policies at their defaults; 95% intervals over seeds; nearest first. Of the "
-            f"{of} that know no future {near} are within {SAME:.1%} of the Zipf run on average; "
-            f"spread evenly over what all have, {chance:.1f} would be: one that explains it may "
-            "do so by chance."
-        ),
-        rows=[row for _, row in sorted(rows, key=lambda one: one[0])],
-        columns=[
-            Column("Placement, victim", "policy"),
-            Column(ON_ZIPF, "wa"),
-            *columns_of(zipf="Against measured", uniform="Uniform, against measured"),
-            Column(f"Both within {SAME:.1%}", "case"),
-        ],
-    )
-
-
-def _of_one_drive(offs: Errors) -> tuple[Estimate, Estimate]:
-    zipf, uniform = offs[ON_ZIPF], offs[ON_UNIFORM]
-    assert zipf is not None and uniform is not None, "a policy without both has no errors"
-    return zipf, uniform
-
-
-def rates_table(steady: Steady, truth: Measurements) -> Numbers:
-    """Compares every policy's rise under skew with the slowdown of four drives. The drives come
-    first. Without rows if no policy was run for all skews, as --full does."""
-    drives: list[Row] = [
-        {"policy": f"{drive}, measured"}
-        | {f"{theta:g}": fixed(ratio, 3) for theta, ratio in ratios.items()}
-        for drive, ratios in truth.ratios.items()
-    ]
-    rows: list[Row] = []
-    for line, offs in errors(steady, truth).items():
-        uniform = steady[UNIFORM, line]
-        zipf = {theta: steady.get((zipf_name(theta), line)) for theta in THETAS}
-        if None in zipf.values():
-            continue
-        row: Row = {"policy": LABELS[line]}
-        for theta, values in zipf.items():
-            pairs = zip(values or (), uniform, strict=True)
-            row[f"{theta:g}"] = fixed(sum(a / b for a, b in pairs) / len(uniform), 3)
-        for drive in truth.ratios:
-            off = offs[_rates(drive)]
-            row[drive] = None if off is None else f"{off.mean:.1%} ± {off.half:.1%}"
-        rows.append(row)
-    return Numbers(
-        key="measured-rates",
-        title="Policies against the rates of four drives",
-        caption=(
-            "By Zipf's theta: write amplification over that of uniform writes, and of the drives "
-            "the rate of uniform writes over this one. Right: the root mean square distance over "
-            "all theta, of m0 without 0.8 and 1, where its rate is not write amplification alone."
-        ),
-        rows=[*drives, *rows] if rows else [],
-        columns=[
-            Column("Placement, victim", "policy"),
-            *(Column(f"{theta:g}", f"{theta:g}") for theta in THETAS),
-            *(Column(f"to {drive}", drive) for drive in truth.ratios),
-        ],
-        brief=False,
-    )
-
-
 def said(error: Estimate) -> str:
     return f"{change(error.mean)} ± {error.half:.1%}"
-
-
-def by_chance(steady: Steady, truth: Measurements) -> tuple[int, float, int]:
-    """Returns three numbers: the policies whose means come within `SAME` of the measured Zipf run,
-    the number expected if the policies were spread evenly over their range, and the number of
-    policies. Policies that know the future are excluded, because no drive knows it and their
-    numbers are far from all others."""
-    offs = [
-        _of_one_drive(offs)[0].mean
-        for line, offs in errors(steady, truth).items()
-        if line.partition("/")[0] != ORACLE
-    ]
-    share = min(1.0, 2 * SAME / (max(offs) - min(offs))) if len(set(offs)) > 1 else 1.0
-    return sum(abs(off) <= SAME for off in offs), share * len(offs), len(offs)
 
 
 def judged(steady: Steady, truth: Measurements | None) -> list[AnyClaim]:
@@ -352,9 +247,8 @@ Off = tuple[str, Estimate]
 
 
 def _best(policies: Mapping[str, Errors]) -> Measured:
-    """Judges whether one of the policies is near enough to all measurements. The largest error
-    decides for a policy, and the best policy decides for all. A policy without a known failure that
-    was not run for all measurements decides nothing."""
+    """Judges the best policy by its largest error. A policy without a known failure that was not
+    run for all measurements decides nothing."""
     largest: dict[str, Off] = {}
     for line, offs in policies.items():
         worst = min(((name, off) for name, off in offs.items() if off), key=_rank)

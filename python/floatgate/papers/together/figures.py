@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
-from floatgate.papers.kit.claims import Judged, change, in_points
-from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row, columns_of
+from floatgate.papers.kit.claims import change
+from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers, Row, columns_of
 from floatgate.papers.kit.numbers import (
     by_line,
     cross_table,
-    mean_row,
     plus_minus,
     points_at,
     spread,
@@ -28,7 +27,7 @@ from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.values import count, fixed, measured, percent, size
 
 from .claims import interaction
-from .domain import ASA, BASE, BOUNDS, DFTL, ETI, LABELS, PAIRS, REFUSED, SPARE_28, SPARES, TLLLP
+from .domain import BASE, BOUNDS, LABELS, PAIRS, SPARE_28
 from .reduce import Point
 from .traces import Excerpt
 
@@ -41,32 +40,22 @@ METRICS: Mapping[str, Callable[[float], str]] = {
 MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memory_bytes")
 WEIGHED = ("memory_bytes", "write_amplification", "read_p99_us")
 """Numbers that count in the comparison; less is better. Writes are acknowledged from protected
-memory, so their tail differs between lines only when the drive falls behind. So the compared tail
-is the read tail."""
+memory, so the tail of reads is compared."""
 FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
 """Standing of a line among lines that can be built with an equal amount of flash."""
 
 
 def figures(points: Sequence[Point], excerpts: Sequence[Excerpt]) -> list[Exhibit]:
-    middle = at_defaults(points)
+    middle = points_at(points, DEFAULTS)
     rows = weigh(summary(middle), middle)
     exhibits: list[Exhibit] = [
         _everything(rows),
         _front(rows),
-        *(_scatter(rows, *one) for one in SCATTERS),
-        _by_spare(points),
-        _prefetch(middle),
+        _scatter(rows),
         _interactions(middle),
-        _refusals(),
         _excerpts(excerpts),
     ]
     return [exhibit for exhibit in exhibits if exhibit.rows]
-
-
-def at_defaults(points: Iterable[Point], **levels: str) -> list[Point]:
-    """Returns the points with every level at its default, except the levels in `levels`. A line on
-    which a level has no effect has one value for all of that axis."""
-    return points_at(points, DEFAULTS | levels)
 
 
 def summary(points: Iterable[Point]) -> list[Row]:
@@ -88,10 +77,8 @@ def _means(runs: Sequence[Point]) -> Row:
 
 
 def weigh(rows: Sequence[Row], points: Iterable[Point]) -> list[Row]:
-    """Returns the rows with their standing among drives that can be built with an equal amount of
-    flash. A line is on the front if no other line beats it, beaten if one surely does, and unclear
-    if one may. Lines that cannot be built have no standing. `by` names the lines that beat it or
-    may beat it."""
+    """Returns the rows with their standing among drives that can be built with equal flash, and in
+    `by` the lines that beat it or may beat it. Lines that cannot be built have no standing."""
     drives = by_line(filter(can_be_built, points))
     return [row | _standing(row["trace"], row["line"], drives) for row in rows]
 
@@ -121,9 +108,8 @@ def can_be_built(point: Point) -> bool:
 
 
 def beats(one: Mapping[int, Point], other: Mapping[int, Point]) -> str:
-    """Returns whether a line has no more than another of every weighed number, and less of at least
-    one. The answer is surely (all 95 % intervals of the differences by seed), surely not (one of
-    them), or open."""
+    """Returns whether a line has no more than another of every weighed number, and less of one:
+    surely (by all 95 % intervals of the differences by seed), surely not (by one), or open."""
     seeds = one.keys() & other.keys()
     differences = [
         Estimate.of([getattr(one[seed], name) - getattr(other[seed], name) for seed in seeds], True)
@@ -191,10 +177,6 @@ def _front(rows: Sequence[Row]) -> Numbers:
     )
 
 
-SCATTERS = (
-    ("write_amplification", "Write amplification", ".2f"),
-    ("read_p99_us", "p99 of reads, µs", ".0f"),
-)
 KINDS = {
     FRONT: "on the front",
     UNCLEAR: "not told apart from one that beats it",
@@ -203,10 +185,10 @@ KINDS = {
 }
 
 
-def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
+def _scatter(rows: Sequence[Row]) -> Dots:
     return Dots(
-        key=f"memory-{metric.replace('_', '-')}",
-        title=title,
+        key="memory-write-amplification",
+        title="Write amplification",
         caption=(
             "Means over seeds with 95% intervals; 15% spare space, requests at their own times."
         ),
@@ -216,72 +198,16 @@ def _scatter(rows: Sequence[Row], metric: str, title: str, style: str) -> Dots:
                 "line": KINDS[row[FRONT]],
                 "scheme": row["line"],
                 "memory": row["memory_bytes"] / 1024,
-                metric: row[metric],
-                "half": row[f"{metric}_half"],
+                "value": row["write_amplification"],
+                "half": row["write_amplification_half"],
             }
             for row in rows
-            if metric in row
         ],
-        metric=metric,
-        style=style,
+        style=".2f",
         labels={text: text for text in KINDS.values()},
         x="memory",
         x_title="Memory, KiB",
         size=40,
-    )
-
-
-PLACED = (BASE, ASA, ETI)
-
-
-def _by_spare(points: Sequence[Point]) -> Bars:
-    rows = [
-        {"line": line, "at": f"{trace}, {spare}"}
-        | mean_row(point.write_amplification for point in seeds.values())
-        for spare in SPARES
-        for (trace, line), seeds in by_line(at_defaults(points, spare=spare)).items()
-        if line in PLACED
-    ]
-    return Bars(
-        key="spares",
-        title="Write amplification by spare space",
-        caption="Means over seeds; whiskers are 95% intervals.",
-        rows=sorted(rows, key=lambda row: str(row["at"]).rpartition(",")[0]),
-        style=".2f",
-        labels={line: LABELS[line] for line in PLACED},
-        panel=None,
-        row="at",
-    )
-
-
-def _prefetch(points: Sequence[Point]) -> Numbers:
-    """Shows whether prefetching pays where reads miss: TLLLP's change, by DFTL's misses."""
-    lines = by_line(points)
-    table: list[Row] = []
-    for (trace, line), seeds in lines.items():
-        dftl = lines.get((trace, DFTL), {})
-        pairs = [(point, dftl[seed]) for seed, point in seeds.items() if seed in dftl]
-        if line != TLLLP or not pairs:
-            continue
-        row: Row = {"trace": trace}
-        row["misses"] = spread([1 - base.map_hits for _, base in pairs], percent)
-        row["hits"] = spread([our.map_hits - base.map_hits for our, base in pairs], in_points)
-        for name in ("read_mean_us", "write_amplification"):
-            both = [(getattr(our, name), getattr(base, name)) for our, base in pairs]
-            if all(None not in one for one in both):
-                row[name] = spread([a / b - 1 for a, b in both], change)
-        table.append(row)
-    return Numbers(
-        key="prefetch",
-        title="Does prefetching pay where look-ups miss?",
-        caption="TLLLP against DFTL with the same bytes of cache, paired by seed; 95% intervals.",
-        rows=table,
-        columns=[
-            *columns_of(
-                trace="Workload", misses="DFTL misses", hits="Hits", read_mean_us="Read mean"
-            ),
-            Column("Write amplification", "write_amplification"),
-        ],
     )
 
 
@@ -305,51 +231,6 @@ def _interactions(points: Sequence[Point]) -> Numbers:
         {pair.key: pair.label for pair in PAIRS},
         {trace: trace for _, trace in cells},
         Column("Pair", "pair"),
-    )
-
-
-def first_volume(counted: Sequence[Judged[Point]], left_out: Sequence[Judged[Point]]) -> Numbers:
-    rows = [
-        {
-            "claim": f"{claim.text} ({claim.origin.where})",
-            "ours": ours.ours,
-            "later": without.ours,
-            "verdict": ours.verdict,
-            "moved": "the same" if without.verdict == ours.verdict else without.verdict,
-        }
-        for (claim, ours), (_, without) in zip(counted, left_out, strict=True)
-        if [row["ours"] for row in ours.rows] != [row["ours"] for row in without.rows]
-    ]
-    return Numbers(
-        key="first-volume",
-        title="Verdicts without the first volume",
-        caption=(
-            "The first of the volumes that a workload writes is its way from the start of the "
-            "drive; verdicts count it. Here are all about what is programmed, once with it and "
-            "once without. Response times and hits are of whole runs."
-        ),
-        rows=rows,
-        columns=[
-            *columns_of(
-                claim="Claim", ours="Ours", later="Without the first volume", verdict="Verdict"
-            ),
-            Column("Without the first volume", "moved"),
-        ],
-        brief=False,
-    )
-
-
-def _refusals() -> Numbers:
-    return Numbers(
-        key="refused",
-        title="Pairs that the engine refuses",
-        caption=(
-            "Of the mechanisms, DFTL and the bounds. What it takes of two mechanisms is run; a "
-            "bound beside another scheme is not."
-        ),
-        rows=[vars(one) for one in REFUSED],
-        columns=[Column("One", "first"), Column("Other", "second"), Column("Why", "reason")],
-        brief=False,
     )
 
 

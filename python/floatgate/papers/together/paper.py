@@ -1,25 +1,18 @@
-"""All five mechanisms on one aged drive, with bounds, which none of the papers has measured.
-
-This is no reproduction. The claims are questions of our own, posed before the runs. The levels and
-their reasons are in `domain` and in docs/papers/together.md.
-"""
+"""All five mechanisms on one aged drive, with bounds: questions of our own, no reproduction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import Claim
-from floatgate.papers.kit.exhibits import Exhibit
 from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.judging import judge_all
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 
 from . import domain, drives
-from .claims import claims_of, worst_of_all
-from .figures import COLUMNS, figures, first_volume
+from .claims import claims_of
+from .figures import COLUMNS, figures
 from .reduce import BACKLOG, Point, reduce
 from .traces import TRACES, Excerpt, excerpts
 
@@ -27,9 +20,9 @@ if TYPE_CHECKING:
     from floatgate.results.result import Result
 
 NOTES = """\
-No paper: the questions are ours, and so are their numbers, which were written down before the \
-first run, but for the one about all measured drives. That questions are asked on each workload, \
-and whole traces, came after results, too.
+No paper: the questions and their numbers are ours, and were written down before the first run. \
+The question about all measured drives, the whole traces, the question for each workload and ETI's \
+other reading came after results.
 The drive is the preset tlc-enterprise with 2 of its 32 dies and 64 MiB for the host, filled in \
 order and once over at random. Every line has the same flash; what a line keeps on flash, its map \
 or its log, it takes from the spare space.
@@ -39,9 +32,7 @@ A trace is its first 10,000 requests, on the pages that it touches, in windows i
 each round; the rest of the drive is cold. With --full two that write their pages twice only as a \
 whole are played whole, on a drive of their size.
 Of 16 traces most are left out, each for a reason that the table of traces has.
-Each question is asked on each workload; a table has what the verdict would be if the worst of \
-them decided for all.
-The first volume that a workload writes is counted, a transient; a table has the verdicts without.
+The first volume that a workload writes is counted. `numbers` has the amplification without it, too.
 """
 
 SLOW = f"sum-{domain.RECORDED}"
@@ -79,36 +70,18 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
         yield from runs_at(experiment, [work], middle, lines, full)
 
 
-def later(points: Mapping[Run, Point]) -> dict[Run, Point]:
-    """Returns the runs without their first volume in the counts of programs."""
-    return {
-        run: replace(point, write_amplification=point.later_write_amplification)
-        for run, point in points.items()
-    }
-
-
 def _more(findings: Findings[Point]) -> More:
-    lab, experiment, judged = findings.lab, findings.experiment, findings.judged
-    claims = [claim for claim, _ in judged]
-    without_first = judge_all(experiment, claims, later(findings.points), lab.full, BACKLOG)
+    lab = findings.lab
     truth = drives.find_measurements()
     measured = _measured(lab) if truth else {}
     numbers = drives.by_seed({run: drives.steady(result) for run, result in measured.items()})
-    tables: list[Exhibit] = []
-    if truth:
-        tables = [drives.measured_table(numbers, truth), drives.rates_table(numbers, truth)]
     return More(
         judged=drives.judged(numbers, truth),
         points=[reduce(drives.EXPERIMENT, run, result) for run, result in measured.items()],
         results=list(measured.values()),
         labels=drives.LABELS,
         warnings=[] if truth else [NO_DRIVES],
-        exhibits=[
-            worst_of_all(judged),
-            *figures(findings.every, _excerpts(lab)),
-            first_volume(judged, without_first),
-            *tables,
-        ],
+        exhibits=figures(findings.every, _excerpts(lab)),
     )
 
 

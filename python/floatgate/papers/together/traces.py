@@ -1,7 +1,4 @@
-"""Traces for all five mechanisms: which, how much of each, on which drive, and why not others.
-
-The levels and their reasons apply to all traces alike.
-"""
+"""Traces for all five mechanisms: which, how much of each, on which drive, and why not others."""
 
 from __future__ import annotations
 

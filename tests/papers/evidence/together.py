@@ -94,7 +94,7 @@ EVIDENCE = Evidence(
     experiment=WHOLE,
     filter=BACKLOG,
     point=point,
-    where=lambda run: [run.line],
+    where=lambda run: [run.line.partition(",")[0]],
     cases=[
         case
         for key, (line, name, (good, bad, (low, high))) in CASES.items()

@@ -51,7 +51,8 @@ class Played:
     order. 0: every round is as recorded. Each request keeps its time since the previous request."""
     moves: int = 0
     """Number of times that a generator's addresses shift during the run, at even distances in
-    requests, so that the hot data lie elsewhere. The shifts divide the span evenly."""
+    requests. The phases between shifts lie evenly around the span, so the hot data lie elsewhere in
+    each."""
 
     @property
     def how(self) -> RunOptions:

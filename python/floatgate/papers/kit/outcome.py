@@ -35,7 +35,7 @@ class Outcome:
     shown: str
     """Line for which one run per trace is shown with its whole config."""
     coverage: str = ""
-    """Of a quick run: what it covers, and where it differs from the recorded full run."""
+    """The points that a quick run covers, and its differences from the recorded full run."""
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 

@@ -52,7 +52,7 @@ class Question:
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
     is_read: bool = True
-    """Whether the question is asked with every reading of its lines."""
+    """Whether the question has a point for every reading of its lines."""
 
 
 def relative(of: Number, line: str, over: str) -> tuple[Lines, Value]:

@@ -196,7 +196,7 @@ class Reading:
 
 
 READINGS = (Reading(ETI, "highest counter of merged extents", {"eti.merge_value": "max"}),)
-"""Questions about a line are asked with each of its readings, except for pairs."""
+"""A question about a line has a point for each of its readings, unless it is about pairs."""
 READ = tuple(dict.fromkeys(reading.of for reading in READINGS))
 LINES = (*_AS_ON_PAGES, *(reading.line for reading in READINGS))
 LABELS = {line.key: line.label for line in LINES}

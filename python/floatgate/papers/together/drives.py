@@ -1,8 +1,8 @@
 """Compares placements with measured Zipf runs of real drives (SSD-iq).
 
-The write amplification of one drive is known, of four others only host rates. Their slowdown from
-uniform to Zipf writes stands for the rise of write amplification; the data's page warns that rates
-depend on more. docs/trust.md describes the drive.
+SSD-iq measured the write amplification of one drive, and only host rates of four others. Their
+slowdown from uniform to Zipf writes stands for the rise of write amplification; the data's page
+warns that rates depend on more. docs/trust.md describes the drive.
 """
 
 from __future__ import annotations

@@ -52,8 +52,9 @@ CHANGED: dict[str, dict[str, Any]] = {
     "lfs_cost_benefit": {"lfs_cost_benefit.age": "opened"},
     "cat": {"cat.age": "modified"},
     "ncq_lru": {"ncq_lru.pin": "on_arrival_only"},
-    "bplru": {"bplru.compensation": False},
-    "clc": {"clc.alpha": 0.3},
+    "fab": {"fab.pin": "counted"},
+    "bplru": {"bplru.compensation": False, "bplru.pin": "on_arrival_only"},
+    "clc": {"clc.alpha": 0.3, "clc.pin": "move_only"},
     "bast": {"bast.log_blocks": 6, "bast.victim": "lru", "bast.merge_when_full": "lazy"},
     "fast": {"fast.log_blocks": 6, "fast.out_of_order": "random"},
 }

@@ -28,11 +28,12 @@ mod flush;
 mod lru;
 mod ncq_lru;
 mod page_lru;
+mod pins;
 mod recency;
 
 pub use external::ExternalBuffer;
 pub use flush::{Flush, Group};
-pub use ncq_lru::Pin;
+pub use pins::Pin;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -75,7 +76,7 @@ trait EvictionPolicy: Policy + Send {
         BufferDemands::default()
     }
 
-    /// Makes a block a candidate after some of its pages were written.
+    /// Makes a block a candidate after a use: a write, or another use if no pages were written.
     fn put(&mut self, written: &Written);
 
     /// Removes a block from the candidates: it is about to be written, or has no buffered pages
@@ -100,8 +101,8 @@ trait EvictionPolicy: Policy + Send {
     /// Notes an event.
     fn observe(&mut self, _event: BufferEvent, _table: &BlockTable) {}
 
-    /// Asserts that the candidates agree with the buffered blocks.
-    fn check_blocks(&self, _table: &BlockTable) {}
+    /// Asserts that there are this many candidates, and that they agree with the buffered blocks.
+    fn check_blocks(&self, _table: &BlockTable, _candidates: usize) {}
 }
 
 /// Requirements of a policy on its buffer and the device.
@@ -113,13 +114,18 @@ struct BufferDemands {
     listens: bool,
     /// Whether the device must pad evicted blocks.
     pads: bool,
+    /// Effect of queued commands on the victims.
+    pin: Pin,
+    /// With pins: whether a read of a buffered page is a use of its block.
+    reads_use: bool,
 }
 
 /// Event that a policy may use in its next choices.
 enum BufferEvent {
     /// The host read a buffered page of a candidate.
     Read { slot: u32 },
-    /// The host trimmed a page of a candidate. The block keeps `left` buffered pages.
+    /// The host trimmed a page of a candidate or of a postponed victim ([`pins`]). The block keeps
+    /// `left` buffered pages.
     Trimmed { slot: u32, left: u32 },
     /// A command on these blocks has entered the queue.
     Queued { blocks: Range<u32> },
@@ -127,14 +133,14 @@ enum BufferEvent {
     Served { block: u32 },
 }
 
-/// A write to one block.
+/// A write to one block, or another use of it.
 #[derive(Clone, Debug)]
 struct Written {
     slot: u32,
     block: u32,
     /// Whether the block had no buffered page before the write.
     is_new: bool,
-    /// Written pages, counted from the start of the block.
+    /// Written pages, counted from the start of the block; empty for a use without a write.
     pages: Range<u32>,
     /// Buffered pages of the block after the write.
     buffered: u32,
@@ -174,7 +180,9 @@ macro_rules! buffers {
                         let demands = $Type::demands(config);
                         let block_pages = if demands.single_pages { 1 } else { config.block_pages };
                         let config = BufferConfig { block_pages, ..*config };
-                        Some(Self::with(Box::new($Type::new(&config)), &config, &demands))
+                        let BufferDemands { pin, reads_use, .. } = demands;
+                        let order = pins::pinned($Type::new(&config), pin, reads_use, &config);
+                        Some(Self::with(order, &config, &demands))
                     })*
                     _ => None,
                 }
@@ -198,7 +206,7 @@ buffers! {
         "the LRU that Kim and Kim improve on, 2013";
     ncq_lru NcqLru(NcqLruConfig), "As lru, but pins blocks that queued commands will access.",
         "Kim and Kim, Exploiting the Future Reference in Write Buffer Management, 2013";
-    fab Fab(), "Evicts the block with the most buffered pages.",
+    fab Fab(FabConfig), "Evicts the block with the most buffered pages.",
         "Jo, Kang, Park, Kim and Lee, IEEE Trans. Consumer Electronics 52, 2006";
     bplru Bplru(BplruConfig),
         "As lru, for writes only; evicts sequential blocks first; pads victims.",
@@ -254,7 +262,7 @@ impl Buffer {
         Self {
             blocks: BlockTable::new(block_pages, config.blocks(), config.slots()),
             pads: demands.pads,
-            listens: demands.listens,
+            listens: demands.listens || demands.pin != Pin::None,
             order,
             capacity_pages: capacity_pages.into(),
             logical_pages,
@@ -399,7 +407,7 @@ impl Buffer {
     pub fn check(&self) {
         self.blocks.check();
         assert!(self.pages() <= self.capacity_pages);
-        self.order.check_blocks(&self.blocks);
+        self.order.check_blocks(&self.blocks, self.blocks.len());
     }
 
     #[inline]

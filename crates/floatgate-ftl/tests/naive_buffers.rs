@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{
-    BUFFERS, BplruConfig, Buffer, BufferConfig, ClcConfig, Flush, NcqLruConfig, Pin, parts,
+    BUFFERS, BplruConfig, Buffer, BufferConfig, ClcConfig, FabConfig, Flush, NcqLruConfig, Pin,
+    parts,
 };
 use floatgate_ftl::future::NextUseBuilder;
 use floatgate_ftl::parameters::names;
@@ -185,21 +186,24 @@ fn compare(name: &'static str, config: BufferConfig, depth: usize, seed: u64, co
     assert!(count < 500 || pair.hits > 0, "nothing was found: {config:?}");
 }
 
+const PINS: [Pin; 4] = [Pin::None, Pin::Counted, Pin::OnArrivalOnly, Pin::MoveOnly];
+
 /// Returns every set of options of a policy.
 fn options(name: &str, config: BufferConfig) -> Vec<BufferConfig> {
-    match name {
-        "ncq_lru" => [Pin::Counted, Pin::OnArrivalOnly, Pin::MoveOnly]
-            .map(|pin| BufferConfig { ncq_lru: NcqLruConfig { pin }, ..config })
-            .to_vec(),
+    let with_pin = |pin| match name {
+        "ncq_lru" => vec![BufferConfig { ncq_lru: NcqLruConfig { pin }, ..config }],
+        "fab" => vec![BufferConfig { fab: FabConfig { pin }, ..config }],
         "bplru" => [(true, true), (true, false), (false, true), (false, false)]
-            .map(|(padding, compensation)| BplruConfig { padding, compensation })
+            .map(|(padding, compensation)| BplruConfig { padding, compensation, pin })
             .map(|bplru| BufferConfig { bplru, ..config })
             .to_vec(),
         "clc" => [0.0, 0.1, 0.333, 0.5, 1.0]
-            .map(|alpha| BufferConfig { clc: ClcConfig { alpha }, ..config })
+            .map(|alpha| BufferConfig { clc: ClcConfig { alpha, pin }, ..config })
             .to_vec(),
-        _ => vec![config],
-    }
+        _ if pin == Pin::None => vec![config],
+        _ => vec![],
+    };
+    PINS.into_iter().flat_map(with_pin).collect()
 }
 
 #[test]
@@ -265,7 +269,11 @@ fn extremes_are_other_policies() {
     for config in options("ncq_lru", config) {
         assert_eq!(unqueued("ncq_lru", &config), lru, "an empty queue");
     }
-    let alpha = |alpha| BufferConfig { clc: ClcConfig { alpha }, ..config };
+    for pin in PINS {
+        let pinned = BufferConfig { fab: FabConfig { pin }, ..config };
+        assert_eq!(unqueued("fab", &pinned), unqueued("fab", &config), "an empty queue");
+    }
+    let alpha = |alpha| BufferConfig { clc: ClcConfig { alpha, pin: Pin::None }, ..config };
     assert_eq!(unqueued("clc", &alpha(1.0)), lru);
     assert_eq!(unqueued("clc", &alpha(0.0)), unqueued("fab", &config));
     let pages = BufferConfig { block_pages: 1, ..config };

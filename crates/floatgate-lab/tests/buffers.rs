@@ -88,21 +88,24 @@ fn every_form_of_the_queue_serves_every_request() {
 
 #[test]
 fn pins_help_only_if_the_drive_sees_its_queue() {
-    let hits = |scheme, dispatch| {
-        let sets = [
-            ("buffer.scheme", scheme),
-            ("buffer.capacity", "64KiB"),
-            ("queue.dispatch", dispatch),
-            ("queue.arrivals", "closed"),
-            ("queue.depth", "32"),
-        ];
-        let result = result("uniform:span=1MiB,writes=20k,size=8KiB", &sets);
-        result["buffer"]["hit_ratio"].as_f64().expect("pages were written")
-    };
-    let (lru, pinned) = (hits("lru", "serial"), hits("ncq_lru", "serial"));
-    assert!((lru - 0.0625).abs() < 0.01, "LRU hits buffer / span: {lru}");
-    assert!(pinned > lru + 0.01, "{pinned} with pins, {lru} without");
-    assert!((hits("ncq_lru", "parallel") - lru).abs() < 0.003, "nothing waits where it is seen");
+    for scheme in ["ncq_lru", "fab", "clc"] {
+        let hits = |pin, dispatch| {
+            let sets = [
+                ("buffer.scheme", scheme),
+                (&*format!("{scheme}.pin"), pin),
+                ("buffer.capacity", "64KiB"),
+                ("queue.dispatch", dispatch),
+                ("queue.arrivals", "closed"),
+                ("queue.depth", "32"),
+            ];
+            let result = result("uniform:span=1MiB,writes=20k,size=8KiB", &sets);
+            result["buffer"]["hit_ratio"].as_f64().expect("pages were written")
+        };
+        let (plain, pinned) = (hits("none", "serial"), hits("counted", "serial"));
+        assert!((plain - 0.0625).abs() < 0.01, "{scheme} hits buffer / span: {plain}");
+        assert!(pinned > plain + 0.01, "{scheme}: {pinned} with pins, {plain} without");
+        assert!((hits("counted", "parallel") - plain).abs() < 0.003, "{scheme}: nothing waits");
+    }
 }
 
 #[test]

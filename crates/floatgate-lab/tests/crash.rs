@@ -140,6 +140,10 @@ fn drives(turn: usize) -> Vec<Sets> {
     ] {
         drives.push(vec![set(key, value), set("placement.scheme", "eti")]);
     }
+    let (scheme, pin) = [("fab", "fab.pin"), ("bplru", "bplru.pin"), ("clc", "clc.pin")][turn % 3];
+    let pinned = [set(pin, "counted"), set("queue.dispatch", "serial")];
+    let buffered = [set("buffer.scheme", scheme), set("buffer.capacity", "16KiB")];
+    drives.push([pinned, buffered].concat());
     drives
 }
 

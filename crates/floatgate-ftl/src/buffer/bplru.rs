@@ -14,6 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::BlockTable;
+use super::pins::Pin;
 use super::recency::Recency;
 use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
 use crate::policy::Policy;
@@ -26,6 +27,8 @@ crate::parameters! {
         padding: bool = true;
         /// Whether a block written from its first page to its last, in order, is evicted next.
         compensation: bool = true;
+        /// How a queued command protects the buffered blocks that it will access.
+        pin: Pin = Pin::None;
     }
 }
 
@@ -49,10 +52,14 @@ impl Bplru {
 
 impl EvictionPolicy for Bplru {
     fn demands(config: &BufferConfig) -> BufferDemands {
-        BufferDemands { pads: config.bplru.padding, ..BufferDemands::default() }
+        let BplruConfig { padding, pin, .. } = config.bplru;
+        BufferDemands { pads: padding, pin, ..BufferDemands::default() }
     }
 
     fn put(&mut self, written: &Written) {
+        if written.pages.is_empty() {
+            return self.recency.put(written.slot);
+        }
         let in_order = &mut self.in_order[written.slot as usize];
         let expected = if written.is_new { 0 } else { *in_order };
         let continues = written.pages.start == 0 || written.pages.start == expected;
@@ -82,8 +89,8 @@ impl EvictionPolicy for Bplru {
         }
     }
 
-    fn check_blocks(&self, table: &BlockTable) {
-        self.recency.check(table);
+    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
+        self.recency.check(table, candidates);
         let written = |slot: u32| self.in_order[slot as usize] <= table.buffered(slot);
         assert!(self.recency.iter().all(written));
     }

@@ -18,8 +18,9 @@ use alloc::vec::Vec;
 
 use super::blocks::BlockTable;
 use super::by_size::BySize;
+use super::pins::Pin;
 use super::recency::Recency;
-use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
 use crate::parameters::permille;
 use crate::policy::Policy;
 
@@ -29,6 +30,8 @@ crate::parameters! {
         /// Share of the blocks, the most recently used, evicted only if there are no others. Counts
         /// in thousandths.
         alpha: f64 = 0.1, from 0 to 1;
+        /// How a queued command protects the buffered blocks that it will access.
+        pin: Pin = Pin::None;
     }
 }
 
@@ -67,6 +70,10 @@ impl Clc {
 }
 
 impl EvictionPolicy for Clc {
+    fn demands(config: &BufferConfig) -> BufferDemands {
+        BufferDemands { pin: config.clc.pin, reads_use: true, ..BufferDemands::default() }
+    }
+
     fn put(&mut self, written: &Written) {
         self.pages[written.slot as usize] = written.buffered;
         self.recent.put(written.slot);
@@ -109,11 +116,11 @@ impl EvictionPolicy for Clc {
         }
     }
 
-    fn check_blocks(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
         self.others.check();
         let all = || self.recent.iter().chain(self.others.iter());
         assert_eq!(all().count() as u64, self.len);
-        assert_eq!(all().count(), table.len());
+        assert_eq!(all().count(), candidates);
         assert!(all().all(|slot| self.pages[slot as usize] == table.buffered(slot)));
     }
 }

@@ -93,7 +93,8 @@ impl EvictionPolicy for ExternalEviction {
         }
     }
 
-    fn check_blocks(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
+        assert_eq!(self.blocks.len(), candidates);
         for ((&block, &slot), place) in self.blocks.iter().zip(&self.slots).zip(0..) {
             assert_eq!((table.block(slot), self.places[slot as usize]), (block, place));
         }

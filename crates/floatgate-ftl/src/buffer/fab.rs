@@ -9,8 +9,17 @@
 
 use super::blocks::BlockTable;
 use super::by_size::BySize;
-use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
+use super::pins::Pin;
+use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
 use crate::policy::Policy;
+
+crate::parameters! {
+    /// Parameters of `fab`.
+    pub struct FabConfig {
+        /// How a queued command protects the buffered blocks that it will access.
+        pin: Pin = Pin::None;
+    }
+}
 
 /// Policy that evicts the block with the most pages.
 pub(super) struct Fab(BySize);
@@ -22,6 +31,10 @@ impl Fab {
 }
 
 impl EvictionPolicy for Fab {
+    fn demands(config: &BufferConfig) -> BufferDemands {
+        BufferDemands { pin: config.fab.pin, reads_use: true, ..BufferDemands::default() }
+    }
+
     fn put(&mut self, written: &Written) {
         self.0.put(written.slot, written.buffered);
     }
@@ -37,16 +50,16 @@ impl EvictionPolicy for Fab {
     fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
         let (slot, pages) = match event {
             BufferEvent::Read { slot } => (slot, self.0.size(slot)),
-            BufferEvent::Trimmed { slot, left } => (slot, left),
+            BufferEvent::Trimmed { slot, left } if self.0.contains(slot) => (slot, left),
             _ => return,
         };
         self.0.take(slot);
         self.0.put(slot, pages);
     }
 
-    fn check_blocks(&self, table: &BlockTable) {
+    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
         self.0.check();
-        assert_eq!(self.0.iter().count(), table.len());
+        assert_eq!(self.0.iter().count(), candidates);
         assert!(self.0.iter().all(|slot| self.0.size(slot) == table.buffered(slot)));
     }
 }

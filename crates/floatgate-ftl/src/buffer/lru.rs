@@ -40,8 +40,8 @@ impl EvictionPolicy for Lru {
         }
     }
 
-    fn check_blocks(&self, table: &BlockTable) {
-        self.0.check(table);
+    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
+        self.0.check(table, candidates);
     }
 }
 

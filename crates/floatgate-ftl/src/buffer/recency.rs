@@ -131,10 +131,10 @@ impl Recency {
         4 * (self.queue.len() + self.places.len()) as u64
     }
 
-    /// Asserts that the queue contains every block of the table and nothing else.
-    pub(super) fn check(&self, table: &BlockTable) {
-        assert_eq!(self.iter().count(), table.len());
-        assert_eq!(self.len as usize, table.len());
+    /// Asserts that the queue contains this many blocks of the table and nothing else.
+    pub(super) fn check(&self, table: &BlockTable, blocks: usize) {
+        assert_eq!(self.iter().count(), blocks);
+        assert_eq!(self.len as usize, blocks);
         assert!(self.len == 0 || self.queue[self.first] != NONE);
         for slot in self.iter() {
             assert!(table.buffered(slot) > 0);

@@ -52,6 +52,20 @@ impl Case {
     }
 }
 
+/// Policies that take pins.
+const PINNED: [&str; 4] = ["ncq_lru", "fab", "bplru", "clc"];
+
+/// Returns a config in which each of them has these pins.
+fn pins(pin: Pin, capacity_pages: u32) -> BufferConfig {
+    BufferConfig {
+        ncq_lru: NcqLruConfig { pin },
+        fab: FabConfig { pin },
+        bplru: BplruConfig { padding: true, compensation: true, pin },
+        clc: ClcConfig { alpha: 0.1, pin },
+        ..BufferConfig::new(50, 4, capacity_pages)
+    }
+}
+
 fn queue(case: &mut Case, first: u32, pages: u32) {
     case.buffer.queued(Lpn::new(first), pages);
 }
@@ -141,55 +155,128 @@ fn single_pages_leave_by_last_use() {
 
 #[test]
 fn pinned_blocks_stay() {
-    let mut case = Case::new("ncq_lru", 4);
-    case.fill(&[0, 4, 8, 12]);
-    // Two commands on blocks 0 and 1, and one on block 6, which is not buffered yet.
-    queue(&mut case, 0, 8);
-    queue(&mut case, 0, 8);
-    queue(&mut case, 24, 1);
-    assert_eq!(case.write(24, 1), (0, vec![vec![8]]));
-    assert_eq!(case.write(28, 1), (0, vec![vec![12]]));
-    assert_eq!(case.write(32, 1), (0, vec![vec![28]]), "block 6 was pinned when it came");
-    served(&mut case, 0);
-    assert_eq!(case.write(36, 1), (0, vec![vec![32]]), "a command still wants block 0");
-    served(&mut case, 24);
-    assert_eq!(case.write(40, 1), (0, vec![vec![24]]));
-    served(&mut case, 4);
-    served(&mut case, 0);
-    assert_eq!(case.order(), [0, 9, 10, 1], "block 0 was used before; block 1 is pinned");
+    // Blocks of one page: in each policy they leave by last use.
+    for name in PINNED {
+        let mut case = Case::with(name, pins(Pin::Counted, 4));
+        case.fill(&[0, 4, 8, 12]);
+        // Two commands on blocks 0 and 1, and one on block 6, which is not buffered yet.
+        queue(&mut case, 0, 8);
+        queue(&mut case, 0, 8);
+        queue(&mut case, 24, 1);
+        assert_eq!(case.write(24, 1), (0, vec![vec![8]]), "{name}");
+        assert_eq!(case.write(28, 1), (0, vec![vec![12]]), "{name}");
+        assert_eq!(case.write(32, 1), (0, vec![vec![28]]), "block 6 was pinned when it came");
+        served(&mut case, 0);
+        assert_eq!(case.write(36, 1), (0, vec![vec![32]]), "a command still wants block 0");
+        served(&mut case, 24);
+        assert_eq!(case.write(40, 1), (0, vec![vec![24]]), "{name}");
+        served(&mut case, 4);
+        served(&mut case, 0);
+        assert_eq!(case.order(), [0, 9, 10, 1], "block 0 was chosen before; block 1 is pinned");
+    }
 }
 
 #[test]
-fn if_all_are_pinned_the_oldest_leaves() {
-    let mut case = Case::new("ncq_lru", 4);
-    queue(&mut case, 0, 20);
-    case.fill(&[4, 0, 12, 8]);
-    // A command that is larger than the buffer must still complete.
-    assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
-    assert_eq!(case.write(20, 1), (0, vec![vec![0]]));
-    assert_eq!(case.write(24, 1), (0, vec![vec![20]]), "pinned by nobody");
+fn if_all_are_pinned_the_first_choice_leaves() {
+    for name in PINNED {
+        let mut case = Case::with(name, pins(Pin::Counted, 4));
+        queue(&mut case, 0, 20);
+        case.fill(&[4, 0, 12, 8]);
+        // A command that is larger than the buffer must still complete.
+        assert_eq!(case.write(16, 1), (0, vec![vec![4]]), "{name}");
+        assert_eq!(case.write(20, 1), (0, vec![vec![0]]), "{name}");
+        assert_eq!(case.write(24, 1), (0, vec![vec![20]]), "pinned by nobody");
+    }
 }
 
 #[test]
 fn pins_on_arrival_cover_buffered_blocks() {
-    let config = BufferConfig {
-        ncq_lru: NcqLruConfig { pin: Pin::OnArrivalOnly },
-        ..BufferConfig::new(50, 4, 4)
+    for name in PINNED {
+        let mut case = Case::with(name, pins(Pin::OnArrivalOnly, 4));
+        case.fill(&[0, 4, 8]);
+        queue(&mut case, 12, 1); // This write brings block 3 in.
+        queue(&mut case, 12, 1); // Queued while block 3 is not buffered: it pins nothing.
+        queue(&mut case, 0, 1);
+        case.fill(&[12]);
+        served(&mut case, 12);
+        queue(&mut case, 12, 1); // Block 3 is buffered: pinned until this command is served.
+        served(&mut case, 12);
+        assert_eq!(case.write(16, 1), (0, vec![vec![4]]), "{name}");
+        assert_eq!(case.write(20, 1), (0, vec![vec![8]]), "{name}");
+        assert_eq!(case.write(24, 1), (0, vec![vec![16]]), "{name}");
+        served(&mut case, 12);
+        assert_eq!(case.order(), [3, 5, 6, 0], "{name}");
+    }
+}
+
+#[test]
+fn a_postponed_victim_leaves_before_a_fuller_block() {
+    let mut case = Case::with("fab", pins(Pin::Counted, 8));
+    case.fill(&[0, 1, 4, 5, 6, 8, 12, 13]);
+    queue(&mut case, 4, 1);
+    assert_eq!(case.write(16, 1), (0, vec![vec![0, 1]]), "block 1 has more pages, but a pin");
+    assert_eq!(case.write(14, 2), (0, vec![vec![8]]));
+    assert!(case.buffer.trim(Lpn::new(5)), "which is no use of a postponed victim");
+    served(&mut case, 4);
+    assert_eq!(case.write(20, 2), (0, vec![vec![4, 6]]), "block 3 has more pages");
+    assert_eq!(case.order(), [3, 5, 4]);
+}
+
+#[test]
+fn a_use_ends_the_postponement() {
+    // A command wants block 0. While it waits, block 1 leaves in its place.
+    let left = |name, used: fn(&mut Case)| {
+        let mut case = Case::with(name, pins(Pin::Counted, 4));
+        case.fill(&[0, 4, 8, 12]);
+        queue(&mut case, 0, 1);
+        assert_eq!(case.write(16, 1), (0, vec![vec![4]]), "{name}");
+        used(&mut case);
+        served(&mut case, 0);
+        case.order()
     };
-    let mut case = Case::with("ncq_lru", config);
-    case.fill(&[0, 4, 8]);
-    queue(&mut case, 12, 1); // This write brings block 3 in.
-    queue(&mut case, 12, 1); // Queued while block 3 is not buffered: it pins nothing.
-    queue(&mut case, 0, 1);
-    case.fill(&[12]);
-    served(&mut case, 12);
-    queue(&mut case, 12, 1); // Block 3 is buffered: pinned until this command is served.
-    served(&mut case, 12);
-    assert_eq!(case.write(16, 1), (0, vec![vec![4]]));
-    assert_eq!(case.write(20, 1), (0, vec![vec![8]]));
-    assert_eq!(case.write(24, 1), (0, vec![vec![16]]));
-    served(&mut case, 12);
-    assert_eq!(case.order(), [3, 5, 6, 0]);
+    for name in PINNED {
+        assert_eq!(left(name, |_| ()), [0, 2, 3, 4], "{name}");
+        assert_eq!(left(name, |case| _ = case.write(0, 1)), [2, 3, 4, 0], "{name}");
+        // A read is no use in BPLRU.
+        let expected = if name == "bplru" { [0, 2, 3, 4] } else { [2, 3, 4, 0] };
+        assert_eq!(left(name, |case| _ = case.buffer.read(Lpn::new(0))), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_move_is_a_use() {
+    for name in PINNED {
+        let mut case = Case::with(name, pins(Pin::MoveOnly, 4));
+        case.fill(&[0, 4, 8, 12]);
+        queue(&mut case, 0, 6);
+        assert_eq!(case.order(), [2, 3, 0, 1], "{name}");
+    }
+    // BPLRU moves even a block in order, and the move does not break the order of its pages.
+    let mut case = Case::with("bplru", pins(Pin::MoveOnly, 8));
+    assert_eq!(case.write(0, 4), (0, vec![]));
+    assert_eq!(case.write(4, 2), (0, vec![]));
+    queue(&mut case, 0, 8);
+    assert_eq!(case.write(6, 2), (0, vec![]));
+    assert_eq!(case.order(), [1, 0]);
+}
+
+#[test]
+fn lru_needs_room_for_all_commands_before() {
+    // Section III of the paper. The buffer has room for four blocks. R is on block 0, which is
+    // buffered when R is queued behind commands of one block each.
+    let hits = |name, before: u32| {
+        let mut case = Case::new(name, 16);
+        assert_eq!(case.write(0, 4), (0, vec![]));
+        (1..=before).for_each(|block| queue(&mut case, 4 * block, 4));
+        queue(&mut case, 0, 4);
+        for block in 1..=before {
+            assert_eq!(case.write(4 * block, 4).0, 0);
+            served(&mut case, 4 * block);
+        }
+        case.write(0, 4).0
+    };
+    assert_eq!([2, 3, 4, 5].map(|before| hits("lru", before)), [4, 4, 0, 0]);
+    assert_eq!([2, 3, 4, 5].map(|before| hits("ncq_lru", before)), [4; 4]);
 }
 
 #[test]
@@ -234,7 +321,7 @@ fn bplru_lets_sequential_blocks_leave_and_pads_them() {
 
 #[test]
 fn bplru_without_its_options_is_lru_of_writes() {
-    let bplru = BplruConfig { padding: false, compensation: false };
+    let bplru = BplruConfig { padding: false, compensation: false, pin: Pin::None };
     let mut case = Case::with("bplru", BufferConfig { bplru, ..BufferConfig::new(50, 4, 8) });
     case.fill(&[0]);
     assert_eq!(case.write(4, 4), (0, vec![]));
@@ -245,7 +332,8 @@ fn bplru_without_its_options_is_lru_of_writes() {
 
 #[test]
 fn clc_protects_recent_blocks() {
-    let config = BufferConfig { clc: ClcConfig { alpha: 0.5 }, ..BufferConfig::new(50, 4, 8) };
+    let clc = ClcConfig { alpha: 0.5, pin: Pin::None };
+    let config = BufferConfig { clc, ..BufferConfig::new(50, 4, 8) };
     let mut case = Case::with("clc", config);
     case.fill(&[0, 4, 5, 8, 12, 13, 14, 16]);
     // Five blocks, so 3 and 4 are protected. Of the other blocks, block 1 has the most pages.

@@ -14,6 +14,8 @@ pub struct Block {
     in_order: u32,
     /// `clc`: whether the block is recent.
     recent: bool,
+    /// Time at which a pin postponed the eviction of the block.
+    postponed: Option<i64>,
 }
 
 /// A block that a queued command needs, and whether the command pins the block.
@@ -51,17 +53,32 @@ impl Naive {
         self.now
     }
 
+    /// Uses a block, if it is buffered, without a write.
     pub fn touch(&mut self, number: u32) {
         let rank = self.tick();
         if let Some(block) = self.find(number) {
-            block.rank = rank;
+            (block.rank, block.recent, block.postponed) = (rank, true, None);
+            self.rebalance(None);
+        }
+    }
+
+    pub fn pin(&self) -> Pin {
+        match self.name {
+            "ncq_lru" => self.config.ncq_lru.pin,
+            "fab" => self.config.fab.pin,
+            "bplru" => self.config.bplru.pin,
+            "clc" => self.config.clc.pin,
+            _ => Pin::None,
         }
     }
 
     pub fn is_pinned(&self, number: u32) -> bool {
-        self.wishes.iter().any(|wish| {
-            wish.block == number && (wish.pins || self.config.ncq_lru.pin == Pin::Counted)
-        })
+        let wants = |wish: &Wish| match self.pin() {
+            Pin::None | Pin::MoveOnly => false,
+            Pin::Counted => wish.block == number,
+            Pin::OnArrivalOnly => wish.block == number && wish.pins,
+        };
+        self.wishes.iter().any(wants)
     }
 
     pub fn next_use(&self, number: u32) -> i64 {
@@ -69,9 +86,10 @@ impl Naive {
         next.map_or(1 << 40, |next| next as i64)
     }
 
-    /// `clc`: stops sparing the oldest blocks beyond the share. Ignores the block `without`.
+    /// `clc`: stops sparing the oldest blocks beyond the share. Ignores the block `without` and
+    /// postponed victims.
     pub fn rebalance(&mut self, without: Option<u32>) {
-        let here = |block: &&mut Block| Some(block.number) != without;
+        let here = |block: &&mut Block| Some(block.number) != without && block.postponed.is_none();
         loop {
             let len = self.blocks.iter_mut().filter(here).count();
             let limit = len * (self.config.clc.alpha * 1000.0) as usize / 1000;
@@ -88,12 +106,37 @@ impl Naive {
 
     /// Returns the next block to leave, except the block `current`.
     pub fn victim(&mut self, current: u32) -> usize {
+        if self.name == "ncq_lru" {
+            let others = self.blocks.iter().enumerate().filter(|(_, b)| b.number != current);
+            let order = |b: &Block| (self.is_pinned(b.number), b.rank);
+            return others.min_by_key(|(_, block)| order(block)).unwrap().0;
+        }
+        let postponed = |naive: &Self, with_pinned: bool| {
+            let blocks = naive.blocks.iter().enumerate();
+            let here = blocks.filter(|(_, b)| b.number != current && b.postponed.is_some());
+            let here = here.filter(|(_, b)| with_pinned || !naive.is_pinned(b.number));
+            here.min_by_key(|(_, block)| block.postponed).map(|(at, _)| at)
+        };
+        if let Some(at) = postponed(self, false) {
+            return at;
+        }
+        while let Some(at) = self.choice(current) {
+            if !self.is_pinned(self.blocks[at].number) {
+                return at;
+            }
+            self.blocks[at].postponed = Some(self.tick());
+        }
+        postponed(self, true).unwrap()
+    }
+
+    /// Returns the policy's own choice, except the block `current` and postponed victims.
+    pub fn choice(&mut self, current: u32) -> Option<usize> {
         self.rebalance(Some(current));
-        let others = self.blocks.iter().enumerate().filter(|(_, block)| block.number != current);
+        let others = self.blocks.iter().enumerate();
+        let others = others.filter(|(_, b)| b.number != current && b.postponed.is_none());
         let least = others.min_by_key(|(_, block)| {
             let largest_first = u32::MAX - block.pages.len() as u32;
             match self.name {
-                "ncq_lru" => (u32::from(self.is_pinned(block.number)), 0, block.rank),
                 "fab" => (0, largest_first, block.rank),
                 "clc" if block.recent => (1, 0, block.rank),
                 "clc" => (0, largest_first, block.rank),
@@ -101,7 +144,7 @@ impl Naive {
                 _ => (0, 0, block.rank),
             }
         });
-        least.unwrap().0
+        least.map(|(at, _)| at)
     }
 
     /// Removes a block. Queued commands no longer pin it.
@@ -131,7 +174,7 @@ impl Naive {
         let compensates = self.name == "bplru" && self.config.bplru.compensation;
         let block = self.find(number).unwrap();
         block.pages.extend(first..first + pages);
-        block.recent = true;
+        (block.recent, block.postponed) = (true, None);
         block.in_order = match start {
             0 => pages,
             _ if start == block.in_order => start + pages,
@@ -150,8 +193,6 @@ impl Naive {
         if self.name != "bplru" {
             self.touch(number);
         }
-        self.find(number).unwrap().recent = true;
-        self.rebalance(None);
         true
     }
 
@@ -179,7 +220,7 @@ impl Naive {
 
     pub fn queued(&mut self, first: u32, pages: u32) {
         for block in first / self.per_block..=(first + pages - 1) / self.per_block {
-            if self.name == "ncq_lru" && self.config.ncq_lru.pin == Pin::MoveOnly {
+            if self.pin() == Pin::MoveOnly {
                 self.touch(block);
             } else {
                 let pins = self.find(block).is_some();

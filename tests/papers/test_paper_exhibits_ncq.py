@@ -15,9 +15,9 @@ from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
 from floatgate.papers.ncq.claims import ALL_SIX, AS_LRU, CLAIMS, PAPER, STATED, by_construction
-from floatgate.papers.ncq.domain import FIRST, SECOND, all_speeds, experiment_of, finer, worst
-from floatgate.papers.ncq.examples import figure_2, table_1
-from floatgate.papers.ncq.figures import figures, law, tables
+from floatgate.papers.ncq.domain import FIRST, SECOND, experiment_of, worst
+from floatgate.papers.ncq.examples import figure_2
+from floatgate.papers.ncq.figures import figures, law
 from floatgate.papers.ncq.reduce import IDLE, reduce
 
 UNCHECKED = "not checked, 1 left out"
@@ -53,70 +53,49 @@ def test_gains_are_drawn_with_what_the_paper_states() -> None:
         pytest.approx(0.04),
         pytest.approx(0.002484, abs=1e-6),
     )
-    rates = found["gain-bandwidth"].rows
-    for metric in ("write_mb_s", "iops"):
-        drawn = {r["trace"]: r["value"] for r in rates if r["line"] == metric}
-        assert drawn == PAPER[metric]
     spans = [r for r in found["gain-span"].rows if r["trace"] == SECOND]
     laws = {r["span_mib"]: r["value"] for r in spans if r["line"] == "law"}
-    assert laws == {mib: law(SECOND, mib) for mib in (64, 256, 1024)}
-    most = [r["value"] for r in spans if r["line"] == "most"]
-    assert most == pytest.approx([0.022] * 3)
+    assert laws == {mib: law(SECOND, mib) for mib in (16, 128, 1024)}
+    counted = {r["span_mib"]: r["value"] for r in spans if r["line"] == "ncq-counted"}
+    assert counted == pytest.approx(dict.fromkeys((16, 128, 1024), 0.022))
 
 
-def test_tables_of_gains_have_a_row_for_each_setup() -> None:
-    found = by_key(tables(list(_points().values())))
-    titles, *rows = cells(found["hits"])
-    assert titles == ["Workload", "Setup", *(f"{size} MiB" for size in (1, 2, 4, 8, 16, 32))]
-    table = {(row[0], row[1]): row[2:] for row in rows}
-    assert table[FIRST, "as assumed"] == [
-        *("+4.00 ± 0.25", "–", "–", "+1.50 ± 0.25", "–", "+1.00 ± 0.25")
-    ]
-    assert (FIRST, "NCQ-aware, moves only") in table
-    assert {"span of 64 MiB", "32 ways", "aligned to pages"} <= {key[1] for key in table}
-    assert cells(found["bandwidth"])[1][2] == "+5.0%"
-    assert cells(found["waiting"])[1][2] == "31.0"
+def test_tables_have_the_queue_and_the_other_schemes() -> None:
+    found = by_key(figures(list(_points().values())))
+    titles, *rows = cells(found["waiting"])
+    assert titles == ["Workload", "Span", *(f"{size} MiB" for size in (1, 2, 4, 8, 16, 32))]
+    assert rows[0] == [FIRST, "16 MiB", "31.0", "–", "–", "12.0", "–", "10.0"]
+    _, *rows = cells(found["other-schemes"])
+    table = {tuple(row[:3]): row[3:] for row in rows}
+    # Three schemes besides LRU, three pins, two workloads and alignments.
+    assert len(table) == 4 * 3 * 2 * 2
+    gain = table[FIRST, "pages", "NCQ-aware CLC, counted pins"]
+    assert gain == ["+4.00 points", "+1.50 points"]
 
 
 def test_how_many_of_the_six_numbers_are_met_at_once() -> None:
     asked = [*STATED, ALL_SIX]
     evidence = _points(asked)
     for run, one in evidence.items():
-        if one.line == "ncq" and one.span == "64 MiB":
+        if one.line == "ncq" and one.span == "16 MiB":
             evidence[run] = replace(one, iops=1300.0)
         if one.line == "lru" and one.speed == "32 ways":
             evidence[run] = replace(one, busy=0.9)
     *parts, whole = EVIDENCE.findings(evidence, asked).judged
-    table = met_at_once(WHOLE, whole, parts, all_speeds(WHOLE))
+    table = met_at_once(WHOLE, whole, parts, WHOLE.axis("speed"))
     by_span = {
         row["span"]: (row["16 ways"], row["32 ways"])
         for row in table.rows
-        if (row["pins"], row["alignment"], row["reach"]) == ("counted", "records", "1 to 8 MiB")
+        if (row["pins"], row["alignment"], row["reach"]) == ("on arrival", "records", "1 to 8 MiB")
     }
     six = ("6", "6 (left out)")
-    assert by_span == {"64 MiB": ("4", "4 (left out)"), "256 MiB": six, "1024 MiB": six}
+    assert by_span == {"16 MiB": ("4", "4 (left out)"), "128 MiB": six, "1024 MiB": six}
     titles = [column.title for column in table.columns]
     assert titles[:2] == ["the span", "the pin"] and titles[-2:] == ["16 ways", "32 ways"]
     pairs = met_in_pairs(whole, parts)
-    # 36 points have 16 ways. The 4 points with 64 MiB and counted pins have too many IOPS.
+    # 36 points have 16 ways. The 4 points with 16 MiB and pins on arrival have too many IOPS.
     assert {row["(1)"] for row in pairs.rows} == {36, 32}
     assert [row["(5)"] for row in pairs.rows] == [32] * 6
-
-
-def test_finer_speeds_are_on_one_span_and_on_the_preset_apart() -> None:
-    between = finer(experiment_of({FIRST: 400, SECOND: 150}))
-    runs = runs_of(between, [*STATED, ALL_SIX], full=True)
-    assert {(run.at("span"), run.at("speed")) for run in runs} == {
-        *(("192 MiB", "21 ways"), ("192 MiB", "22 ways"))
-    }
-    # LRU and counted pins with three sizes, two workloads, two speeds, five seeds.
-    assert len(runs) == 2 * 3 * 2 * 2 * 5
-    assert not {"21 ways", "22 ways"} & {level.key for level in WHOLE.axis("speed").levels}
-    assert [level.key for level in all_speeds(WHOLE).levels] == [
-        f"{ways} ways" for ways in (16, 20, 21, 22, 24, 28, 32)
-    ]
-    run = next(run for run in runs if run.at("speed") == "21 ways")
-    assert between.settings(run, 0)["flash.program"] == f"{300_000 * 16 // 21}ns"
 
 
 @pytest.mark.parametrize(("key", "least"), [("falls-1", 0.005), ("low-1", 0.01)])
@@ -197,8 +176,3 @@ def test_the_papers_examples_on_the_engine() -> None:
         *((block, "no", "yes", "no", "yes", "yes") for block in (1, 2, 3)),
         (4, *["no"] * 5),
     ]
-    titles, first, second = cells(table_1(WHOLE, full=False))
-    assert titles[:3] == ["Workload", "Record, paper", "Record, ours"]
-    assert first[:4] == [FIRST, "256 KiB", "256 KiB", "0.83 ms"]
-    assert second[:4] == [SECOND, "1024 KiB", "1024 KiB", "5.02 ms"]
-    assert first[4].startswith("0.8") and second[4].startswith("5.0")

@@ -8,14 +8,14 @@ from evidence import Case, Evidence
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.papers.ncq.claims import CLAIMS, UNCHECKED
-from floatgate.papers.ncq.domain import FIRST, QUICK, SECOND, experiment_of
+from floatgate.papers.ncq.domain import FIRST, OTHERS, QUICK, SECOND, experiment_of
 from floatgate.papers.ncq.paper import BESIDE
 from floatgate.papers.ncq.reduce import IDLE, Point
 
 WHOLE = experiment_of(QUICK)
 
 Where = tuple[str, str, int]
-"""A workload, a buffer (the scheme in whatever reading is "ncq"), and its size in MiB."""
+"""A workload, a buffer (with any reading of the pin "ncq", in other schemes "other"), its MiB."""
 
 LRU = {"hit_ratio": 0.0, "write_mb_s": 100.0, "iops": 1000.0, "waiting": 31.0}
 GAINS = {
@@ -34,7 +34,7 @@ def point(run: Run, **numbers: Any) -> Point:
     scheme, size = run.line.split(", ")
     mib = int(size.removesuffix(" MiB"))
     known: dict[str, Any] = dict(LRU)
-    if scheme.startswith("ncq") and (run.workload, mib) in GAINS:
+    if scheme.startswith("ncq") and (run.workload, mib) in GAINS:  # Pins in other schemes, too.
         hits, bandwidth, iops, waiting = GAINS[run.workload, mib]
         known = {
             "hit_ratio": hits,
@@ -66,10 +66,12 @@ def point(run: Run, **numbers: Any) -> Point:
 def where(run: Run) -> Where:
     """Returns the paper's line for a run."""
     known = point(run)
-    return known.trace, known.line.split("-")[0], known.buffer_mib
+    is_other = any(known.line.startswith(f"ncq-{scheme}") for scheme in OTHERS.values())
+    return known.trace, "other" if is_other else known.line.split("-")[0], known.buffer_mib
 
 
 W1, W2 = (FIRST, "ncq", 1), (SECOND, "ncq", 1)
+OTHER = (FIRST, "other", 1)
 W1_8, W2_8 = (FIRST, "ncq", 8), (SECOND, "ncq", 8)
 
 
@@ -158,6 +160,8 @@ CASES = [
     ),
     Case("small-buffer", LESS, "not one of workload 2", {W2_8: {"hit_ratio": 0.0}}),
     Case("small-buffer", STRADDLES, "it scatters", {}, {W1: {"hit_ratio": 0.03}}),
+    Case("any-scheme", LESS, "no more hits with 1 MiB", {OTHER: {"hit_ratio": 0.0}}),
+    Case("any-scheme", STRADDLES, "it scatters", {}, {OTHER: {"hit_ratio": 0.03}}),
 ]
 CASES += [
     Case(claim, AS_CLAIMED, "it is as stated")

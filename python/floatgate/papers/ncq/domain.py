@@ -35,28 +35,40 @@ FULL = {FIRST: 10_000, SECOND: 3_000}
 of a point from seed to seed."""
 
 LRU, NCQ = "LRU", "NCQ-aware LRU"
+OTHER, NCQ_OTHER = "another scheme", "another scheme, NCQ-aware"
 """Lines of the paper. A size of the buffer completes the name: "LRU, 1 MiB"."""
+
+READINGS = {"on arrival": "", "moves": "-move", "counted": "-counted"}
+"""Readings of "pinned", "virtual MRU" and "no action is required": the end of a line's key by the
+level's key."""
+PIN = {"": "on_arrival_only", "-move": "move_only", "-counted": "counted"}
+PIN_LABELS = {"": "", "-move": ", moves only", "-counted": ", counted pins"}
+OTHERS = {"FAB": "fab", "BPLRU": "bplru", "CLC": "clc"}
+
+
+def _aware(label: str, scheme: str, key: str) -> dict[str, tuple[str, dict[str, str]]]:
+    """Returns a scheme with each reading of the pin, by our key."""
+    return {
+        key + end: (
+            f"NCQ-aware {label}{PIN_LABELS[end]}",
+            {"buffer.scheme": scheme, f"{scheme}.pin": pin},
+        )
+        for end, pin in PIN.items()
+    }
+
 
 SCHEMES = {
     "lru": ("LRU", {"buffer.scheme": "lru"}),
-    "ncq": ("NCQ-aware LRU", {"buffer.scheme": "ncq_lru", "ncq_lru.pin": "counted"}),
-    "ncq-arrival": (
-        "NCQ-aware, pins on arrival only",
-        {"buffer.scheme": "ncq_lru", "ncq_lru.pin": "on_arrival_only"},
-    ),
-    "ncq-move": (
-        "NCQ-aware, moves only",
-        {"buffer.scheme": "ncq_lru", "ncq_lru.pin": "move_only"},
-    ),
-    "fab": ("FAB", {"buffer.scheme": "fab"}),
-    "bplru": ("BPLRU", {"buffer.scheme": "bplru"}),
-    "clc": ("CLC", {"buffer.scheme": "clc"}),
+    **_aware("LRU", "ncq_lru", "ncq"),
+    **{key: (label, {"buffer.scheme": key}) for label, key in OTHERS.items()},
     "belady": ("Bound", {"buffer.scheme": "belady"}),
 }
-"""Label and settings by our key."""
-READINGS = {"counted": "ncq", "on arrival": "ncq-arrival", "moves": "ncq-move"}
-"""Readings of "pinned", "virtual MRU" and "no action is required": our scheme by the level's
-key."""
+"""Label and settings by our key: the lines of the figures."""
+PINNED = {
+    key: line
+    for label, scheme in OTHERS.items()
+    for key, line in _aware(label, scheme, f"ncq-{scheme}").items()
+}
 
 
 def sized(scheme: str, mib: int) -> str:
@@ -65,11 +77,11 @@ def sized(scheme: str, mib: int) -> str:
 
 
 def _line(key: str, mib: int) -> Line:
-    label, settings = SCHEMES[key]
+    label, settings = (SCHEMES | PINNED)[key]
     return Line(sized(key, mib), label, {**settings, "buffer.capacity": f"{mib}MiB"})
 
 
-LINES = tuple(_line(key, mib) for key in SCHEMES for mib in SIZES)
+LINES = tuple(_line(key, mib) for key in SCHEMES | PINNED for mib in SIZES)
 
 
 def as_fast_as(ways: int) -> dict[str, str]:
@@ -99,17 +111,22 @@ def ways(channels: int, dies: int) -> dict[str, str]:
     }
 
 
-SPANS = (64, 128, 192, 256, 384, 512, 1024)
-WAYS = (16, 20, 24, 28, 32)
+SPANS = (16, 24, 32, 48, 64, 128, 192, 256, 512, 1024)
+WAYS = (16, 20, 24, 32)
+
+
+def _lines(paper: str, ours: str) -> dict[str, str]:
+    return {sized(paper, mib): sized(ours, mib) for mib in SIZES}
+
 
 AXES = (
     Axis(
         "span",
         "the span",
         tuple(Level(f"{mib} MiB", keys={"span": f"{mib}MiB"}) for mib in SPANS),
-        "The paper does not say. From twice what a full queue of workload 2 asks for, below which "
+        "The paper does not say. From twice what a full queue of workload 1 asks for, below which "
         "most of the span would be queued, to 1 GiB, of which the smallest buffer is a thousandth; "
-        "a factor of 1.5 apart or less around the preset's 256 MiB, as numbers are met within one.",
+        "a factor of 2 apart or less, as a number is met over a factor of 2.25.",
         ordered=True,
     ),
     Axis(
@@ -121,19 +138,36 @@ AXES = (
         ),
         "The paper does not say. From the preset's, which writes half of what workload 1 offers, "
         "so that the queue is full, to twice that, which writes nearly all of it, so that there is "
-        "hardly one; in even steps, by shorter times of the preset's 16 dies.",
+        "hardly one, and two next to what workload 2 offers; by shorter times of the 16 dies.",
     ),
     Axis(
         "pins",
         "the pin",
         tuple(
-            Level(reading, lines={sized(NCQ, mib): sized(key, mib) for mib in SIZES})
-            for reading, key in READINGS.items()
+            Level(reading, lines=_lines(NCQ, f"ncq{end}") | _lines(NCQ_OTHER, f"other{end}"))
+            for reading, end in READINGS.items()
         ),
-        'Section III has blocks "pinned", of those that are buffered when a command arrives, and '
-        "Figure 2 a move to the front. Counted: blocks that come to be buffered while the "
-        "command waits are pinned, too, as the reason given, that they will be used soon, is as "
-        "true of them.",
+        'On arrival is the letter of section III: data in the buffer are "pinned", for others "no '
+        'action is required". Moves is the letter of Figure 2. Counted is an extension of ours: '
+        "blocks that enter the buffer while the command waits are pinned, too, as the reason "
+        "given, that they will be used soon, is as true of them.",
+    ),
+    Axis(
+        "scheme",
+        "the other scheme",
+        tuple(
+            Level(
+                label,
+                lines=_lines(OTHER, key)
+                | {
+                    name: ours
+                    for end in PIN
+                    for name, ours in _lines(f"other{end}", f"ncq-{key}{end}").items()
+                },
+            )
+            for label, key in OTHERS.items()
+        ),
+        "The existing schemes that section II names.",
     ),
     Axis(
         "alignment",
@@ -157,7 +191,7 @@ AXES = (
             Level("fixed", keys={"arrivals": "fixed"}, quick=False),
         ),
         "Table I states means of the times between commands; at random and evenly are two ends. "
-        "Asked with every speed at the middle of the rest, in a table beside the verdicts.",
+        "With every speed at the middle of the rest, in a table next to the verdicts.",
     ),
     Axis(
         "otherwise",
@@ -171,15 +205,15 @@ AXES = (
             Level("page-mapped", {"ftl.scheme": "page"}, quick=False),
             Level("one chip", ways(1, 1), quick=False),
         ),
-        "Each is one thing that the preset or the workload assumes, taken otherwise at the middle "
-        "of the rest: a table beside the verdicts, as all of them at once are too many.",
+        "One assumption of the preset or the workload at a time, at the middle of the rest: a "
+        "table next to the verdicts, as all of them at once are too many.",
     ),
 )
 
 STANDS_FOR = {
     FIRST: FIRST,
     SECOND: SECOND,
-    **{sized(LRU, mib): sized("lru", mib) for mib in SIZES},
+    **_lines(LRU, "lru"),
 }
 
 
@@ -199,27 +233,6 @@ def experiment_of(commands: Mapping[str, int]) -> Experiment:
     return Experiment(DEVICE, AXES, workloads, LINES, STANDS_FOR)
 
 
-FINER = (21, 22)
-"""Ways between 20, with which a drive writes 200 MB/s, and 24, with which it writes 238 MB/s. The
-swept speeds skip the 209 MB/s that workload 2 demands."""
-FINER_SPAN = "192 MiB"
-"""Span for which the law has the paper's 4 points."""
-
-
-def finer(experiment: Experiment) -> Experiment:
-    """Returns the experiment at these speeds, on one span, with counted pins and with records."""
-    one = {"span": FINER_SPAN, "pins": "counted", "alignment": "records"}
-    levels = {"speed": tuple(Level(f"{ways} ways", as_fast_as(ways)) for ways in FINER)}
-    levels |= {key: (experiment.axis(key).level(level),) for key, level in one.items()}
-    axes = (replace(a, levels=levels.get(a.key, a.levels)) for a in experiment.axes)
-    return replace(experiment, axes=tuple(axes))
-
-
-def all_speeds(experiment: Experiment) -> Axis:
-    levels = [Level(f"{ways} ways") for ways in sorted((*WAYS, *FINER))]
-    return replace(experiment.axis("speed"), levels=tuple(levels))
-
-
 ENOUGH = 1024
 """MiB of a buffer that holds every span."""
 WORST_SIZE = 8
@@ -234,8 +247,8 @@ WORST_CASE = Axis(
         Level(
             "all are served from the buffer",
             lines={
-                sized(key, WORST_SIZE): sized(scheme, ENOUGH)
-                for key, scheme in {LRU: "lru", **{key: key for key in READINGS.values()}}.items()
+                sized(line, WORST_SIZE): sized(key, ENOUGH)
+                for line, key in {LRU: "lru", **{f"ncq{end}": f"ncq{end}" for end in PIN}}.items()
             },
         ),
     ),
@@ -248,7 +261,7 @@ WORST_CASE = Axis(
 
 def worst(experiment: Experiment) -> Experiment:
     """Returns the experiment where the scheme should be no better than LRU."""
-    large = (_line(key, ENOUGH) for key in ("lru", *READINGS.values()))
+    large = (_line(key, ENOUGH) for key in ("lru", *(f"ncq{end}" for end in PIN)))
     return replace(
         experiment, axes=(*experiment.axes, WORST_CASE), lines=(*experiment.lines, *large)
     )

@@ -1,20 +1,12 @@
-"""The NCQ paper's worked examples: the blocks that Figure 2 moves, and Table I as played."""
+"""The NCQ paper's worked example: the blocks that Figure 2 moves."""
 
 from __future__ import annotations
 
-from statistics import fmean
-
-import polars as pl
-
-from floatgate import _core
 from floatgate.papers.kit.columns import texts
 from floatgate.papers.kit.exhibits import Column, Numbers, Row
-from floatgate.papers.kit.experiment import Experiment, seeds_of
-from floatgate.papers.kit.numbers import spread
 from floatgate.papers.kit.recorded import Request, play
-from floatgate.results.values import percent
 
-from .domain import DEVICE, GAPS, LRU, RECORDS, SCHEMES, SMALLEST, sized
+from .domain import DEVICE, SCHEMES
 
 PAGE = 4096
 BLOCK, FIRST, PAGES = 64, 100, 100
@@ -75,56 +67,3 @@ def _stays(page: int, scheme: str) -> bool:
         "buffer.capacity": f"{BUFFER * PAGE}B",
     }
     return play(requests, PAGE, DEVICE, settings).buffer.hits == 1
-
-
-def table_1(experiment: Experiment, full: bool) -> Numbers:
-    """Returns the paper's numbers for its workloads next to the requests that are played."""
-    [levels] = experiment.points((), full)
-    rows: list[Row] = []
-    for name, record in RECORDS.items():
-        spec = experiment.played(experiment.run_of(levels, name, sized(LRU, SMALLEST), 1)).spec
-        played = [_means(spec, seed) for seed in seeds_of(full)]
-        sizes, gaps, follow = zip(*played, strict=True)
-        rates = [1.024 * size / gap for size, gap, _ in played]
-        rows.append(
-            {
-                "trace": name,
-                "record": f"{record >> 10} KiB",
-                "our_record": f"{fmean(sizes):.0f} KiB",
-                "gap": GAPS[name].replace("ms", " ms"),
-                "our_gap": spread(gaps, "{:.3f} ms".format),
-                "pattern": "random",
-                "follow": spread(follow, percent),
-                "rate": spread(rates, "{:.0f} MB/s".format),
-            }
-        )
-    return Numbers(
-        key="example-table-1",
-        title="Table I: the workloads",
-        caption="What the paper prints, and the requests that are played; means over seeds with "
-        "95% intervals. Exponential gaps, a span of 256 MiB.",
-        rows=rows,
-        columns=[
-            *texts(trace="Workload", record="Record, paper", our_record="Record, ours"),
-            *texts(gap="Mean gap, paper", our_gap="Mean gap, ours", pattern="Access, paper"),
-            *texts(follow="Begin where the one before ended, ours", rate="Asked for, ours"),
-        ],
-        brief=False,
-    )
-
-
-def _means(spec: str, seed: int) -> tuple[float, float, float]:
-    """Returns the mean KiB of the requests, the mean ms between two, and the share that begin where
-    the one before ended."""
-    batches = _core.Workload.generator(spec, seed).batches(1 << 14)
-    requests = pl.concat(pl.DataFrame(batch) for batch in batches)
-    # Differences may be negative.
-    at_ns, offset, length = (requests[key].cast(pl.Int64) for key in ("at_ns", "offset", "length"))
-    follows = offset == (offset + length).shift(1)
-    return _mean(length) / 1024, _mean(at_ns.diff().drop_nulls()) / 1e6, _mean(follows)
-
-
-def _mean(series: pl.Series) -> float:
-    mean = series.mean()
-    assert isinstance(mean, float), "there are requests"
-    return mean

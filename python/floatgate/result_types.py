@@ -341,6 +341,25 @@ class StreamPages:
 
 
 @dataclass(frozen=True)
+class ExtentSearchResult:
+    """Searches for the extents in which write commands begin, as ETI's paper describes them. A step
+    compares the page with one extent. Steps are means per command, None without a command."""
+
+    commands: int
+    """Write commands."""
+    in_last: int
+    """Write commands that begin in the extent found last."""
+    walk: float | None
+    """Steps of a walk along the extents, from the first one."""
+    walk_from_last: float | None
+    """Steps of a walk from the extent found last, in either direction."""
+    halving: float | None
+    """Steps of a binary search among all extents."""
+    halving_from_last: float | None
+    """Steps of a search from the extent found last, by doubled distances and then by halving."""
+
+
+@dataclass(frozen=True)
 class PlacementResult:
     """Placement: which data shared erase units."""
 
@@ -349,12 +368,14 @@ class PlacementResult:
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks at the end. This and the following two are None if the policy
+    """Extents that the policy tracks at the end. This and the following three are None if the policy
     tracks no extents."""
     extents_mean: float | None
     """Mean number of extents at the end of a write command."""
     extents_most: int | None
     """Largest number of extents at the end of a write command."""
+    extent_search: ExtentSearchResult | None
+    """Searches for the extents in which write commands begin."""
     sample_reads: int
     """Translation pages read to sample page ages."""
     unknown_handles: int

@@ -25,7 +25,7 @@ from evidence.eti import (
 from exhibits import printed
 
 from floatgate.papers import PAPERS
-from floatgate.papers.eti.claims import claims_on, memory_of
+from floatgate.papers.eti.claims import claims_on
 from floatgate.papers.eti.domain import (
     BLOCKS,
     DEVICE,
@@ -42,7 +42,7 @@ from floatgate.papers.eti.domain import (
     in_a_loop,
     pages_of,
     real,
-    sized,
+    stand_in,
 )
 from floatgate.papers.eti.figures import COLUMNS
 from floatgate.papers.eti.hot import HOT_CLAIMS, LONG_TRACES
@@ -52,7 +52,7 @@ from floatgate.papers.eti.reduce import HOT_ENOUGH, Traced, hot_writes, lacks_ho
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.claims import in_points
 from floatgate.papers.kit.exhibits import Row
-from floatgate.papers.kit.experiment import Experiment, Line, Run
+from floatgate.papers.kit.experiment import Experiment, Line
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.reproduce import reproduce
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -91,7 +91,7 @@ def test_what_takes_a_trace_that_nobody_has_cannot_be_checked(key: str) -> None:
 
 def test_without_traces_claims_on_them_cannot_be_checked() -> None:
     """The claims name the missing traces. The stand-ins still have verdicts."""
-    made = experiment_of([work for work in WORKLOADS if work.family in ("stand-in", "synthetic")])
+    made = experiment_of([work for work in WORKLOADS if work.family == "stand-in"])
     for claim in CLAIMS:
         evidence = {run: point(run) for run in runs_of(made, [claim], full=False)}
         found = judge(made, claim, evidence, False, HOT_ENOUGH)
@@ -101,11 +101,9 @@ def test_without_traces_claims_on_them_cannot_be_checked() -> None:
             assert is_met(found)
 
 
-@pytest.mark.parametrize(
-    ("key", "trace"), [("larger-filters", "proj_0"), ("larger-modest", "usr_0")]
-)
-def test_where_eti_gains_nothing_larger_filters_are_not_asked(key: str, trace: str) -> None:
-    gains_nothing = Case(key, "", "", {(trace, "eti"): {"write_amplification": 2.49}})
+def test_where_eti_gains_nothing_larger_filters_are_not_asked() -> None:
+    nothing = {("proj_0", "eti"): {"write_amplification": 2.49}}
+    gains_nothing = Case("larger-filters", "", "", nothing)
     found = EVIDENCE.at_one_point(gains_nothing)
     assert not found.is_checked
     assert "where ETI does not surely gain half a per cent over MBF" in found.why
@@ -118,21 +116,40 @@ def test_a_trace_with_few_ends_cannot_fill_the_table() -> None:
         assert (found.is_checked, found.rows[0]["case"]) == (checked, LESS)
 
 
-def test_the_papers_size_is_asked_at_every_skew_and_not_quickly() -> None:
-    (claim, other) = (BY_KEY[f"src2_0-{rival}-full-size"] for rival in ("mbf", "mhf"))
+def test_the_papers_size_is_asked_with_each_reading_and_not_quickly() -> None:
+    claim = BY_KEY["src2_0-full-size"]
     evidence = {
-        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0.6" else {}))
-        for run in runs_of(WHOLE, [claim, other], full=True)
+        run: point(run, **({"write_amplification": 2.5} if run.at("merge") == "highest" else {}))
+        for run in runs_of(WHOLE, [claim], full=True)
     }
     assert {run.workload for run in evidence} == {"src2_0, the paper's size"}
     rows = judge(WHOLE, claim, evidence, True, HOT_ENOUGH).rows
-    skews = {"0": AS_CLAIMED, "0.3": AS_CLAIMED, "0.6": LESS, "0.9": AS_CLAIMED, "1.2": AS_CLAIMED}
-    assert {row["skew"]: row["case"] for row in rows} == skews
+    assert {row["merge"]: row["case"] for row in rows} == {
+        "weighted mean": AS_CLAIMED,
+        "highest": LESS,
+        "plain mean": AS_CLAIMED,
+        "lowest": AS_CLAIMED,
+    }
     assert {row["seeds"] for row in rows} == {5}
     quick = experiment_of([work for work in WORKLOADS if "paper's size" not in work.name])
-    assert runs_of(quick, [claim, other], full=False) == []
+    assert runs_of(quick, [claim], full=False) == []
     found = judge(quick, claim, {}, False, HOT_ENOUGH)
-    assert found.why == "not run: src2_0, the paper's size with ETI, MBF"
+    assert found.why == "not run: src2_0, the paper's size with ETI, mbf-1, mhf-1"
+
+
+def test_rare_levels_are_judged_with_the_defaults_of_the_rest() -> None:
+    """Each is combined with the skew, or with the reading of merged extents, or with nothing."""
+    points = WHOLE.points(BY_KEY["src2_0"].axes, full=True)
+    for axis, level, free in (
+        ("merge", "lowest", set()),
+        ("merge", "plain mean", {"skew"}),
+        ("copies", "cold", {"skew", "merge"}),
+        ("drift", "half", {"merge"}),
+        ("mhf", "conservative", {"skew", "merge", "unit"}),
+    ):
+        others = [levels for levels in points if levels[axis] == level]
+        varied = {key for key in points[0] if len({levels[key] for levels in others}) > 1}
+        assert varied == free
 
 
 def test_a_loop_is_a_place_of_the_traces_that_were_judged_so() -> None:
@@ -143,33 +160,37 @@ def test_a_loop_is_a_place_of_the_traces_that_were_judged_so() -> None:
     assert not any("loop" in run.workload for run in runs_of(WHOLE, [claim], full=False))
 
 
-def test_memory_is_by_construction() -> None:
-    (run, *_) = runs_of(WHOLE, [BY_KEY["src2_0-mbf"]], full=False)
-    _, found = memory_of([point(run, trace="uniform", line="eti", memory_bytes=9232)])
-    assert (found.ours, found.is_checked, found.number) == ("9,232 bytes", False, 9232.0)
-
-
 def test_what_is_asked_of_several_traces_is_asked_of_those_that_are_here() -> None:
     asked = {claim.key: claim.workloads for claim in claims_on([HP])}
-    assert asked["headline-real"] == asked["larger-cost-real"] == (HP,)
-    assert asked["lower-real"] == (REAL,)
+    assert (asked["headline-real"], asked["lower-real"]) == ((HP,), (REAL,))
 
 
 def test_a_claim_that_needs_skew_says_so() -> None:
     """ETI gains 20 % where hot data are skewed, and nothing elsewhere."""
-    claim = BY_KEY["src2_0-mbf"]
+    claim = BY_KEY["src2_0"]
     evidence = {
-        run: point(run, **({"write_amplification": 2.5} if run.at("skew") == "0" else {}))
+        run: point(run, **({"write_amplification": 2.7} if run.at("skew") == "0" else {}))
         for run in runs_of(WHOLE, [claim], full=True)
     }
     assert met_at(EVIDENCE.judged(claim, evidence), "skew") == {"0.6", "1.2"}
 
 
 def test_a_pair_of_hashes_is_a_place() -> None:
-    claim = BY_KEY["src2_0-mhf"]
+    claim = BY_KEY["lower-real"]
     full = {run.line for run in runs_of(WHOLE, [claim], full=True)}
-    assert full == {"eti", "mhf-1", "mhf-2", "mhf-3"}
-    assert {run.line for run in runs_of(WHOLE, [claim], full=False)} == {"eti", "mhf-1"}
+    assert full == {"eti", *(f"{rival}-{n}" for rival in ("mbf", "mhf") for n in (1, 2, 3))}
+    assert {run.line for run in runs_of(WHOLE, [claim], full=False)} == {"eti", "mbf-1", "mhf-1"}
+
+
+def test_the_point_names_the_search_and_the_tracked_pages() -> None:
+    """A search by halving from the extent found last takes more steps here, a walk fewer."""
+    claim = BY_KEY["search"]
+    more_steps = {"halving_from_last": 12.0}
+    evidence = {run: point(run, **more_steps) for run in runs_of(WHOLE, [claim], full=True)}
+    assert met_at(EVIDENCE.judged(claim, evidence), "search") == {"walk"}
+    # 200 hot pages and 300 cold ones for 4 extents.
+    found = looked(BY_HOT_KEY["page-tracking"], hotness([20.0, 4.0], [0.0], hot_pages=200.0))
+    assert met_at(found, "tracked") == {"written"}
 
 
 def test_what_cannot_matter_is_run_once() -> None:
@@ -184,6 +205,8 @@ def test_what_cannot_matter_is_run_once() -> None:
         )
 
     assert other("unit", "pages", "eti") and not other("unit", "pages", "mbf-1")
+    assert other("merge", "highest", "eti") and not other("merge", "highest", "mhf-1")
+    assert not other("search", "halving", "eti")
     assert other("mbf", "newest first", "mbf-1") and not other("mbf", "newest first", "mhf-1")
     assert other("mhf", "conservative", "mhf-1") and not other("mhf", "conservative", "eti")
     assert other("copies", "cold", "mbf-1") and not other("copies", "cold", "single")
@@ -218,11 +241,9 @@ def test_a_model_has_less_of_everything() -> None:
     (levels,) = WHOLE.points((), full=True)
     settings = WHOLE.settings(WHOLE.run_of(levels, "src2_0", "mbf-1-x4", 1), 0)
     assert SCALE == 32
-    sizes = ("flash.blocks", "mbf.bits", "mbf.clear_every", "eti.extents", "lru_lists.hot")
-    assert [settings[key] for key in sizes] == ["1024", str(4 * 64), "128", "64", "16"]
-    names = [work.name for work in sized(row)]
-    assert names == ["src2_0, 1/8", "src2_0, the paper's size"]
-    whole = sized(row)[1]
+    sizes = ("flash.blocks", "mbf.bits", "mbf.clear_every", "eti.extents")
+    assert [settings[key] for key in sizes] == ["1024", str(4 * 64), "128", "64"]
+    whole = stand_in(row, 1)
     assert whole.played.spec == f"fitted:row=src2_0,writes={round(2 * 3_900_702 / 1.9)}"
     assert whole.fit is not None and whole.fit({})["eti.extents"] == "2048"
 
@@ -253,14 +274,15 @@ def test_a_run_in_numbers() -> None:
     (levels,) = WHOLE.points((), full=True)
     run = WHOLE.run_of(levels, "src2_0", ETI, 2)
     pages = [SimpleNamespace(host_pages=count) for count in (750, 150, 100)]
+    search = SimpleNamespace(
+        commands=400, in_last=100, walk=30.0, walk_from_last=9.0, halving=6.0, halving_from_last=4.0
+    )
     result: Any = SimpleNamespace(
         page_write_amplification=2.75,
         placement=SimpleNamespace(
-            memory_bytes=304, extents_mean=48.0, extents_most=64, streams=pages
+            memory_bytes=304, extents_mean=48.0, extent_search=search, streams=pages
         ),
         cleaning=SimpleNamespace(victim_valid_mean=0.4375),
-        workload=SimpleNamespace(write_pages=5000, writes=400),
-        drive=SimpleNamespace(logical_pages=2000),
         setting={"eti.extents": 64}.get,
     )
     found = reduce(WHOLE, run, result, Traced(0.74))
@@ -273,6 +295,7 @@ def test_a_run_in_numbers() -> None:
         "drift": None,
         "copies": "their own",
         "unit": "commands",
+        "merge": "weighted mean",
         "mbf": None,
         "mhf": None,
         "seed": 2,
@@ -282,45 +305,37 @@ def test_a_run_in_numbers() -> None:
         "ends": None,
         "victim_valid": 0.4375,
         "memory_bytes": 304,
-        "extents_mean": 48.0,
-        "extents_most": 64,
         "extents_table": 0.75,
-        "length": 12.5,
-        "volumes": 2.5,
+        "in_last": 0.25,
+        "walk": 30.0,
+        "walk_from_last": 9.0,
+        "halving": 6.0,
+        "halving_from_last": 4.0,
     }
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))
-    assert (shown["Skew"], shown["Hot"], shown["Extents, mean"]) == ("0.6", "25.00%", "48.0")
+    assert (shown["Skew"], shown["Hot"], shown["Extents in use"]) == ("0.6", "25.00%", "75.00%")
     assert in_points(-0.0125) == "\N{MINUS SIGN}1.2 points"
-
-
-def _uniform(experiment: Experiment, _: bool) -> list[Run]:
-    (levels,) = experiment.points((), full=True)
-    return [experiment.run_of(levels, "uniform", ETI, 1)]
 
 
 def test_a_quick_reproduction_without_traces(tmp_path: Path) -> None:
     claims = [
-        replace(BY_KEY["src2_0-mbf"], axes=("skew",)),
+        replace(BY_KEY["waste"], axes=("merge",)),
         replace(BY_KEY["headline-real"], axes=()),
     ]
-    some = replace(PAPER, claims=claims, shown=_uniform, more=partial(more, looked_gbs=1))
+    some = replace(PAPER, claims=claims, shown=lambda *_: (), more=partial(more, looked_gbs=1))
     outcome = reproduce(some, PAPERS[0], False, tmp_path, None)
     document = json.loads(json.dumps(outcome.document()))
-    first, other, memory, *hot = document["claims"]
-    assert [row["skew"] for row in first["domain"]] == ["0", "0.6", "1.2"]
+    first, other, *hot, memory = document["claims"]
+    merged = ["weighted mean", "highest", "plain mean", "lowest"]
+    assert [row["merge"] for row in first["domain"]] == merged
     assert {(row["seeds"], row["random"]) for row in first["domain"]} == {(3, True)}
     assert other["verdict"] == "not checked"
     assert (memory["ours"], memory["verdict"]) == ("9,232 bytes", "not checked")
-    assert document["figures"]["memory"] == [{"line": "ETI", "bytes": 9232}]
     assert [claim["id"] for claim in hot] == [claim.key for claim in HOT_CLAIMS]
     assert hot[0]["verdict"] == "not checked"
-    assert {"domain", "domain-hot", "table-1", "figure-1"} <= set(document["figures"])
-    specs = {run["workload"]["name"] for run in document["runs"]}
-    assert any("skew=1.2" in spec for spec in specs)
+    assert {"domain", "domain-hot", "figure-1"} <= set(document["figures"])
     assert "msr-sample-rw20-80-10k.trace.zst" in document["warnings"][0]
-    table = {row["trace"]: row for row in document["figures"]["table-1"]}
-    assert table["src2_0"]["hot_pages"] == pytest.approx(7100, rel=0.01)
 
 
 def _without_splits(whole: Experiment, extents: int) -> Experiment:
@@ -349,8 +364,9 @@ def _found(experiment: Experiment, key: str, **levels: str) -> Row:
 
 def test_without_splits_eti_gains_nothing_on_skewed_hot_data() -> None:
     """The paper's number lies in ETI's interval, and far from the number without splits."""
-    on = _found(WHOLE, "src2_0-mbf", skew="1.2")
-    off = _found(_without_splits(WHOLE, SCALE), "src2_0-mbf", skew="1.2")
+    skewed = {"skew": "1.2", "merge": "highest"}
+    on = _found(WHOLE, "src2_0", **skewed)
+    off = _found(_without_splits(WHOLE, SCALE), "src2_0", **skewed)
     assert on["case"] in (AS_CLAIMED, STRADDLES)
     assert on["paper_within"]
     assert off["case"] == LESS
@@ -373,7 +389,7 @@ def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     ids = [claim["id"] for claim in document["claims"]]
-    assert ids == [*BY_KEY, "memory", *BY_HOT_KEY]
+    assert ids == [*BY_KEY, *BY_HOT_KEY, "memory"]
     unchecked = {c["id"] for c in document["claims"] if c["verdict"].startswith("not checked")}
     assert {*EVIDENCE.never, "memory", "once-partners", "extents-msr-real"} <= unchecked
     files = {path.name for path in (tmp_path / "here").iterdir()}
@@ -384,7 +400,7 @@ def test_quick_judges_every_claim(cli, tmp_path: Path) -> None:
     }
     assert {"claims.tex", "domain.tex"} < tables
     assert pl.read_parquet(tmp_path / "here" / "numbers.parquet").height == len(document["runs"])
-    figures = {"figure-4", "figure-5", "figure-6", "skew", "rivals", "sensitivity"}
+    figures = {"figure-4", "figure-6", "readings", "skew", "search", "search-steps"}
     assert figures <= document["figures"].keys()
 
 

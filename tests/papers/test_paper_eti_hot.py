@@ -22,7 +22,7 @@ def test_every_claim_on_traces_meets_evidence_for_each_case() -> None:
     met = {(case.claim, case.case) for case in HOT_CASES}
     known = BY_HOT_KEY.keys() - {"once-partners"}
     wanted = {(key, case) for key in known for case in (AS_CLAIMED, LESS)}
-    assert met == wanted | {("merged", MORE), ("once", MORE)}
+    assert met == wanted | {("once", MORE)}
 
 
 def test_a_map_of_one_extent_is_no_map() -> None:

@@ -89,6 +89,24 @@ pub struct ExtentCounts {
     pub sum: u64,
     /// Write commands.
     pub commands: u64,
+    /// Searches for the extents in which the commands begin.
+    pub search: ExtentSearch,
+}
+
+/// Steps of searches for the extents in which write commands begin, one search per command. A step
+/// compares the page with one extent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExtentSearch {
+    /// Commands that begin in the extent found last.
+    pub in_last: u64,
+    /// Steps of a walk along the extents, from the first one.
+    pub walk: u64,
+    /// Steps of a walk from the extent found last, in either direction.
+    pub walk_from_last: u64,
+    /// Steps of a binary search among all extents.
+    pub halving: u64,
+    /// Steps of a search from the extent found last, by doubled distances and then by halving.
+    pub halving_from_last: u64,
 }
 
 /// Number of causes of operations.

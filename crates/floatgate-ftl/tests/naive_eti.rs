@@ -3,6 +3,7 @@
 
 use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::counters::{Counters, ExtentSearch};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::placement::{
     DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Placement, PlacementConfig,
@@ -17,11 +18,38 @@ struct NaiveEti {
     extents: Vec<Extent>,
     /// Commands, or pages, since the last ageing.
     executions: u32,
+    /// The page looked up last.
+    last: u32,
+    search: ExtentSearch,
 }
 
 impl NaiveEti {
     fn new(config: EtiConfig, pages: u32) -> Self {
-        Self { config, extents: vec![Extent { start: 0, end: pages, counter: 0 }], executions: 0 }
+        let extents = vec![Extent { start: 0, end: pages, counter: 0 }];
+        Self { config, extents, executions: 0, last: 0, search: ExtentSearch::default() }
+    }
+
+    fn extent_of(&self, page: u32) -> usize {
+        self.extents.iter().position(|e| e.start <= page && page < e.end).expect("no gap")
+    }
+
+    /// Searches the extent of a page in every way, and counts the steps.
+    fn look_up(&mut self, page: u32) {
+        let (from, to) = (self.extent_of(self.last), self.extent_of(page));
+        self.search.in_last += u64::from(from == to);
+        self.search.walk += (0..=to).count() as u64;
+        self.search.walk_from_last += (from.min(to)..=from.max(to)).count() as u64;
+        self.search.halving += halvings(self.extents.len());
+        self.search.halving_from_last += 1;
+        if from != to {
+            let (mut reach, distance) = (1, from.abs_diff(to));
+            while reach <= distance {
+                reach *= 2;
+                self.search.halving_from_last += 1;
+            }
+            self.search.halving_from_last += halvings(reach / 2);
+        }
+        self.last = page;
     }
 
     /// Returns the extent that a cut at `page` would divide.
@@ -47,6 +75,7 @@ impl NaiveEti {
             self.executions -= self.config.decay_period;
             self.age();
         }
+        self.look_up(first);
         let end = first + pages;
         let need =
             usize::from(self.to_cut(first).is_some()) + usize::from(self.to_cut(end).is_some());
@@ -87,6 +116,9 @@ impl NaiveEti {
                     let mass = members.iter().map(|e| length(e) * u64::from(e.counter));
                     (mass.sum::<u64>() / members.iter().map(length).sum::<u64>()) as u8
                 }
+                MergeValue::PlainMean => {
+                    (counters.map(usize::from).sum::<usize>() / members.len()) as u8
+                }
                 MergeValue::Max => counters.max().expect("members"),
                 MergeValue::Min => counters.min().expect("members"),
                 MergeValue::Zero => 0,
@@ -108,9 +140,15 @@ impl NaiveEti {
     }
 
     fn stream(&self, lpn: u32) -> u8 {
-        let extent = self.extents.iter().find(|e| e.start <= lpn && lpn < e.end).expect("no gap");
-        u8::from(extent.counter >= self.config.hot_threshold)
+        u8::from(self.extents[self.extent_of(lpn)].counter >= self.config.hot_threshold)
     }
+}
+
+/// How often `many` candidates are halved until one is left.
+fn halvings(many: usize) -> u64 {
+    let mut left = many;
+    let halving = std::iter::from_fn(|| (left > 1).then(|| left = left.div_ceil(2)));
+    halving.count() as u64
 }
 
 /// Source of commands: some to a few hot places, some in sequence, the rest anywhere.
@@ -161,6 +199,7 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
             let write = HostWrite { lpn: Lpn::new(lpn), request_pages: count, clock: 0, now_ns: 0 };
             let stream = ours.stream(write);
             assert_eq!(stream, naive.stream(lpn), "command {number}: page {lpn}, {eti:?}");
+            naive.last = lpn;
             hot += u64::from(stream);
         }
         let (lpn, stream) = (source.rng.below(pages.into()) as u32, 0);
@@ -174,6 +213,9 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
             );
         }
     }
+    let mut counters = Counters::default();
+    ours.report(&mut counters);
+    assert_eq!(counters.extents.expect("it has extents").search, naive.search, "{eti:?}");
     assert_eq!(most, eti.extents as usize, "the extents were all used: {eti:?}");
     assert!(hot > 0, "something was hot: {eti:?}");
 }
@@ -181,7 +223,7 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
 fn options() -> Vec<EtiConfig> {
     let small = EtiConfig { extents: 60, decay_period: 400, ..EtiConfig::default() };
     let mut all = vec![small, EtiConfig { partial_split: true, ..small }];
-    for merge_value in [MergeValue::Max, MergeValue::Min, MergeValue::Zero] {
+    for merge_value in [MergeValue::PlainMean, MergeValue::Max, MergeValue::Min, MergeValue::Zero] {
         all.push(EtiConfig { merge_value, decay_unit: DecayUnit::Pages, ..small });
     }
     for (alpha_percent, beta) in [(90, 4), (80, 3), (50, 2), (1, 8)] {

@@ -1,5 +1,6 @@
 //! The caches, the placement and the host layer.
 
+use floatgate_ftl::counters::ExtentCounts;
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -103,6 +104,34 @@ pub struct StreamPages {
     pub gc_pages: u64,
 }
 
+/// Searches for the extents in which write commands begin, as ETI's paper describes them. A step
+/// compares the page with one extent. Steps are means per command, None without a command.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ExtentSearchResult {
+    /// Write commands.
+    pub commands: u64,
+    /// Write commands that begin in the extent found last.
+    pub in_last: u64,
+    /// Steps of a walk along the extents, from the first one.
+    pub walk: Option<f64>,
+    /// Steps of a walk from the extent found last, in either direction.
+    pub walk_from_last: Option<f64>,
+    /// Steps of a binary search among all extents.
+    pub halving: Option<f64>,
+    /// Steps of a search from the extent found last, by doubled distances and then by halving.
+    pub halving_from_last: Option<f64>,
+}
+
+impl ExtentSearchResult {
+    fn new(counts: &ExtentCounts) -> Self {
+        let (search, commands) = (counts.search, counts.commands);
+        let [walk, walk_from_last, halving, halving_from_last] =
+            [search.walk, search.walk_from_last, search.halving, search.halving_from_last]
+                .map(|steps| ratio(steps, commands));
+        Self { commands, in_last: search.in_last, walk, walk_from_last, halving, halving_from_last }
+    }
+}
+
 /// Placement: which data shared erase units.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PlacementResult {
@@ -110,13 +139,15 @@ pub struct PlacementResult {
     pub streams: Vec<StreamPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
-    /// Extents that the policy tracks at the end. This and the following two are None if the policy
-    /// tracks no extents.
+    /// Extents that the policy tracks at the end. This and the following three are None if the
+    /// policy tracks no extents.
     pub extents: Option<u32>,
     /// Mean number of extents at the end of a write command.
     pub extents_mean: Option<f64>,
     /// Largest number of extents at the end of a write command.
     pub extents_most: Option<u32>,
+    /// Searches for the extents in which write commands begin.
+    pub extent_search: Option<ExtentSearchResult>,
     /// Translation pages read to sample page ages.
     pub sample_reads: u64,
     /// Writes of the host with a placement handle that the drive does not have; the drive used
@@ -135,6 +166,7 @@ impl PlacementResult {
             extents: extents.map(|extents| extents.now),
             extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),
             extents_most: extents.map(|extents| extents.most),
+            extent_search: extents.as_ref().map(ExtentSearchResult::new),
             sample_reads: readings.counters.sample_reads,
             unknown_handles: readings.counters.unknown_handles,
         }

@@ -7,7 +7,7 @@ the pages of a block are not scaled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from floatgate.papers.kit.batch import PAGE, WINDOWS, Played
@@ -21,13 +21,11 @@ PAGES_PER_BLOCK = 128
 SPARE = 0.07
 SCALE = 32
 """Stand-ins are played in models at one part in `SCALE`. A run then takes half a second, and ETI's
-table still has 64 extents. The figure over `SIZES_SHOWN` shows the effect of the scale."""
-SIZES_SHOWN = (32, 8, 1)
-SIZE_NAMES = {scale: "the paper's size" if scale == 1 else f"1/{scale}" for scale in SIZES_SHOWN}
+table still has 64 extents. src2_0 is also played at the paper's size."""
 VOLUMES = 2
 """Length of the played trace, in volumes of the drive (section 5)."""
 
-STAND_IN, EXCERPT, CAPTURED, SYNTHETIC = "stand-in", "excerpt", "captured", "synthetic"
+STAND_IN, EXCERPT, CAPTURED = "stand-in", "excerpt", "captured"
 LOOPED = "excerpt in a loop"
 REAL, MSR_ROW = "a real trace", "an MSR row"
 """Names that claims use for the trace chosen on the axis of traces, or of rows."""
@@ -56,7 +54,7 @@ TABLE_1 = (
 MSR = tuple(row.name for row in TABLE_1[:4])
 SRC2_0, SW1 = "src2_0", "SW1"
 ROWS = (*MSR, SW1)
-SRC2_0_WHOLE = f"{SRC2_0}, {SIZE_NAMES[1]}"
+SRC2_0_WHOLE = f"{SRC2_0}, the paper's size"
 
 LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
 """Smallest share of page writes to hot pages on any trace of Table 1: SW1's, 4.1 %."""
@@ -90,6 +88,15 @@ REAL_TRACES = (
 
 SHORT = tuple(trace.name for trace in REAL_TRACES if trace.kind == EXCERPT)
 
+_COMBINED = ("skew", "cold", "drift", "copies", "unit", "merge", "mbf", "mhf", "hashes")
+
+
+def _alone(*axes: str) -> frozenset[str]:
+    """Returns the axes that stay at their defaults with a level, all but `axes`. With every
+    combination, src2_0 alone would take ten times as many runs."""
+    return frozenset(_COMBINED) - set(axes)
+
+
 AXES = (
     Axis(
         "skew",
@@ -117,8 +124,8 @@ AXES = (
         "what moves of the hot data in a GB",
         (
             Level("nothing"),
-            Level("a tenth", keys={"drift": "0.1"}, quick=False),
-            Level("half", keys={"drift": "0.5"}, quick=False),
+            Level("a tenth", keys={"drift": "0.1"}, quick=False, beside=_alone("drift", "merge")),
+            Level("half", keys={"drift": "0.5"}, quick=False, beside=_alone("drift", "merge")),
         ),
         "Table 1 does not say whether a GB's hot data are the last one's. Half of them at least: "
         "with more, a GB is nearly a trace of its own; the row holds only roughly already.",
@@ -144,7 +151,12 @@ AXES = (
         "the stream of copies",
         (
             Level("their own", {"placement.gc_destination": "same"}),
-            Level("cold", {"placement.gc_destination": "cold"}, quick=False),
+            Level(
+                "cold",
+                {"placement.gc_destination": "cold"},
+                quick=False,
+                beside=_alone("copies", "skew", "merge"),
+            ),
         ),
         "The paper does not say; the simulator that it cites leaves copies in their pool. What "
         "cleaning moves was not written again, which is to be cold.",
@@ -154,17 +166,44 @@ AXES = (
         "ETI's period",
         (
             Level("commands", {"eti.decay_unit": "commands"}),
-            Level("pages", {"eti.decay_unit": "pages"}, quick=False),
+            Level("pages", {"eti.decay_unit": "pages"}),
         ),
-        "A decay period of 4096 (Table 2) of what is not said: ETI is executed once per command, "
-        "its rivals per page.",
+        "Table 2 has a decay period of 4096 without a unit, in one row for ETI, MBF and MHF. ETI "
+        "is executed once per command (section 4), its rivals once per page.",
+    ),
+    Axis(
+        "merge",
+        "the counter of merged cold extents",
+        (
+            Level("weighted mean", {"eti.merge_value": "mean"}),
+            Level("highest", {"eti.merge_value": "max"}),
+            Level("plain mean", {"eti.merge_value": "plain_mean"}, beside=_alone("merge", "skew")),
+            Level("lowest", {"eti.merge_value": "min"}, beside=_alone("merge")),
+        ),
+        "The paper merges cold extents and does not say what the merged one's counter is. The four "
+        "ways to make one value of several: means with and without the lengths, and both ends. "
+        "The first two are the ends in effect: nearly all of a drive is cold with 0, so a mean by "
+        "length forgets as the lowest does.",
+    ),
+    Axis(
+        "search",
+        "the search among the extents",
+        (Level("walk"), Level("halving")),
+        "Section 4 has an ordered search structure, which can be halved. Algorithm 1 keeps the "
+        "upper bound of the extent found last with lengths of extents alone, as a list of lengths "
+        "needs it, which is walked.",
     ),
     Axis(
         "mbf",
         "MBF's insertion",
         (
             Level("round robin", {"mbf.insert": "round_robin"}),
-            Level("newest first", {"mbf.insert": "newest_first"}, quick=False),
+            Level(
+                "newest first",
+                {"mbf.insert": "newest_first"},
+                quick=False,
+                beside=_alone("mbf", "skew", "merge", "unit"),
+            ),
         ),
         "Park and Du go round; section 2 describes MBF as one that fills the newest filter first.",
     ),
@@ -173,7 +212,12 @@ AXES = (
         "MHF's counting",
         (
             Level("plain", {"mhf.conservative": "false"}),
-            Level("conservative", {"mhf.conservative": "true"}, quick=False),
+            Level(
+                "conservative",
+                {"mhf.conservative": "true"},
+                quick=False,
+                beside=_alone("mhf", "skew", "merge", "unit"),
+            ),
         ),
         "Hsieh, Kuo and Chang have both; the paper does not say which it has.",
     ),
@@ -195,12 +239,17 @@ AXES = (
         (
             Level("in windows"),
             # A trace that is not repeated has no such workload, so claims skip it there.
-            Level("in a loop", workloads={t.name: t.looped for t in REAL_TRACES}, quick=False),
+            Level(
+                "in a loop",
+                workloads={t.name: t.looped for t in REAL_TRACES},
+                quick=False,
+                beside=_alone(),
+            ),
         ),
         "The paper repeats its traces, and does not say that any is short. In a loop every page "
         "comes back at the same distance, which is a gift to a scheme that looks at the last ones; "
         f"so a round is cut into {WINDOWS} windows, which are in another order each time. "
-        "Loops, judged before, are of the traces that a quick reproduction has.",
+        "Loops are of the traces that a quick reproduction has.",
     ),
 )
 
@@ -209,7 +258,7 @@ OF_STAND_INS = frozenset({"skew", "cold", "drift"})
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
     traces = (trace.name for trace in REAL_TRACES)
-    names = {name: name for name in (*ROWS, *CHECKS, *traces, HDP, SRC2_0_WHOLE)}
+    names = {name: name for name in (*ROWS, *traces, HDP, SRC2_0_WHOLE)}
     return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **names})
 
 
@@ -253,10 +302,6 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
     )
 
 
-def sized(row: TableRow) -> list[Workload]:
-    return [stand_in(row, scale, f"{row.name}, {SIZE_NAMES[scale]}") for scale in SIZES_SHOWN[1:]]
-
-
 def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
     """Returns a real trace on the smallest drive that holds its pages. A long trace is played once.
     A short trace is repeated, with windows in another order, until it has written two volumes. The
@@ -270,27 +315,6 @@ def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
 
 def in_a_loop(trace: RealTrace, work: Workload) -> Workload:
     return replace(work, name=trace.looped, family=LOOPED, played=replace(work.played, windows=0))
-
-
-CHECKS: Mapping[str, tuple[float, float] | None] = {
-    "uniform": None,
-    "80/20": (0.8, 0.2),
-    "90/10": (0.9, 0.1),
-}
-"""Synthetic loads with closed forms: shares of the writes and of the pages that are hot."""
-PERFECT = {"uniform": "single", "80/20": "perfect-20", "90/10": "perfect-10"}
-"""The lines that classify these loads without error."""
-CHECK_LINES = ("single", "eti", "mbf-1", "mhf-1", "direct")
-CHECK_BLOCKS = 1024
-
-
-def check(name: str, volumes: int) -> Workload:
-    """Returns a synthetic load, with ETI, MBF and MHF at the paper's size."""
-    pages, mix = pages_of(CHECK_BLOCKS), CHECKS[name]
-    spec = f"span={pages * PAGE}B,writes={volumes * pages}"
-    spec = f"uniform:{spec}" if mix is None else f"hotcold:r={mix[0]},f={mix[1]},{spec}"
-    fit = _on(CHECK_BLOCKS)
-    return Workload(name, SYNTHETIC, Played(spec), OF_STAND_INS, random=True, fit=fit)
 
 
 def _model(scale: int) -> Callable[[Settings], Settings]:

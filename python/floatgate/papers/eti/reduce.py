@@ -9,7 +9,7 @@ from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import Filter
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 
-from .domain import LEAST_HOT, STAND_IN, SYNTHETIC, TABLE_1
+from .domain import LEAST_HOT, STAND_IN, TABLE_1
 from .lines import PERIOD
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Point:
 
     trace: str
     kind: str
-    """Stand-in, excerpt, excerpt in a loop, captured or synthetic."""
+    """Stand-in, excerpt, excerpt in a loop or captured."""
     line: str
     skew: str | None
     """None here and below: the parameter has no effect on the run."""
@@ -31,6 +31,7 @@ class Point:
     drift: str | None
     copies: str | None
     unit: str | None
+    merge: str | None
     mbf: str | None
     mhf: str | None
     seed: int
@@ -45,14 +46,17 @@ class Point:
     victim_valid: float | None
     """Share of the pages in a cleaned unit that cleaning has to move."""
     memory_bytes: int
-    extents_mean: float | None
-    """Mean number of extents over the write commands."""
-    extents_most: int | None
     extents_table: float | None
-    """Mean number of extents, as a share of the table."""
-    length: float
-    volumes: float
-    """Pages written in the measured part, in volumes of the drive."""
+    """Mean number of extents over the write commands, as a share of the table."""
+    in_last: float | None
+    """Share of the write commands that begin in the extent found last. None here and below: the
+    scheme has no extents."""
+    walk: float | None
+    """Mean steps of a search, one extent a step: a walk from the first extent."""
+    walk_from_last: float | None
+    halving: float | None
+    """A binary search among all extents."""
+    halving_from_last: float | None
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,10 @@ class Traced:
 
 def facts_of(bench: Bench, work: Workload) -> Traced:
     """Measures a workload. A stand-in has the numbers of its row, and a real trace is measured over
-    one pass. A synthetic load is no trace; it counts as hot throughout."""
+    one pass."""
     if work.family == STAND_IN:
         row = next(row for row in TABLE_1 if row.name == work.name.partition(",")[0])
         return Traced(row.hot_writes / (row.hot_writes + row.cold_writes))
-    if work.family == SYNTHETIC:
-        return Traced(1.0)
     share = hot_writes(bench.hotness(work.played.spec))
     return Traced(share, bench.write_ends(work.played, PERIOD))
 
@@ -81,11 +83,12 @@ def hot_writes(hotness: Hotness) -> float:
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, traced: Traced) -> Point:
-    placement, work = result.placement, result.workload
+    placement = result.placement
     pages = [stream.host_pages for stream in placement.streams]
-    mean = placement.extents_mean
+    mean, search = placement.extents_mean, placement.extent_search
+    steps = ("walk", "walk_from_last", "halving", "halving_from_last")
     return Point(
-        **run.named("skew", "cold", "drift", "copies", "unit", "mbf", "mhf"),
+        **run.named("skew", "cold", "drift", "copies", "unit", "merge", "mbf", "mhf"),
         kind=experiment.workload(run.workload).family,
         write_amplification=result.page_write_amplification or 1.0,
         hot_share=sum(pages[1:]) / sum(pages) if sum(pages) and len(pages) > 1 else None,
@@ -93,11 +96,9 @@ def reduce(experiment: Experiment, run: Run, result: Result, traced: Traced) -> 
         ends=traced.ends,
         victim_valid=result.cleaning.victim_valid_mean,
         memory_bytes=placement.memory_bytes,
-        extents_mean=mean,
-        extents_most=placement.extents_most,
         extents_table=mean / result.setting("eti.extents") if mean else None,
-        length=work.write_pages / max(work.writes, 1),
-        volumes=work.write_pages / result.drive.logical_pages,
+        in_last=search.in_last / search.commands if search and search.commands else None,
+        **{key: getattr(search, key, None) for key in steps},
     )
 
 

@@ -1,5 +1,6 @@
 use super::super::tests::*;
 use super::*;
+use crate::counters::ExtentSearch;
 use crate::rng::Rng;
 use alloc::vec;
 use proptest::prelude::*;
@@ -61,13 +62,42 @@ fn the_worked_example() {
 fn extents_are_counted_after_each_command_since_the_reset() {
     let mut eti = eti(1000, EtiConfig { decay_period: 3, ..EtiConfig::default() });
     run(&mut eti, "2x100+100 150+100");
-    let seen = ExtentCounts { now: 5, most: 5, sum: 11, commands: 3 };
-    assert_eq!(eti.counters().extents, Some(seen));
+    let sampled = |eti: &Eti| {
+        let ExtentCounts { now, most, sum, commands, .. } = eti.counters().extents.unwrap();
+        (now, most, sum, commands)
+    };
+    assert_eq!(sampled(&eti), (5, 5, 11, 3));
     eti.reset_counters();
     assert_eq!(eti.counters().extents, Some(ExtentCounts { now: 5, ..ExtentCounts::default() }));
     run(&mut eti, "0+1000 10+10");
-    let seen = ExtentCounts { now: 3, most: 3, sum: 4, commands: 2 };
-    assert_eq!(eti.counters().extents, Some(seen));
+    assert_eq!(sampled(&eti), (3, 3, 4, 2));
+}
+
+/// Before each command: extents, the one found last, the one in which the command begins.
+/// 1, 0, 0; 3, 1, 1 (0 100 200); 3, 1, 1; 5, 2, 0 (0 100 150 200 250); 6, 0, 4.
+#[test]
+fn searches_are_counted_by_where_commands_begin() {
+    let mut eti = eti(1000, EtiConfig { decay_period: 5, ..EtiConfig::default() });
+    run(&mut eti, "100+100 100+100 150+100 0+50 200+1");
+    let search = ExtentSearch {
+        in_last: 3,
+        walk: 1 + 2 + 2 + 1 + 5,
+        walk_from_last: 1 + 1 + 1 + 3 + 5,
+        halving: 2 + 2 + 3 + 3, // of 1, 3, 3, 5 and 6 extents
+        halving_from_last: 3 + (1 + 3) + (1 + 5), // distances 0, 0, 0, 2 and 4
+    };
+    assert_eq!(eti.counters().extents.unwrap().search, search);
+    // Ageing merges all extents. The one found last is then the one that has its pages.
+    run(&mut eti, "7x900+1");
+    eti.age();
+    let before = eti.counters().extents.unwrap().search.in_last;
+    run(&mut eti, "900+1");
+    assert_eq!(eti.counters().extents.unwrap().search.in_last, before + 1);
+    // It stays the one found last behind extents that are hot.
+    let mut eti = self::eti(1000, EtiConfig::default());
+    run(&mut eti, "8x100+100 10x200+100 900+1");
+    eti.age();
+    assert_eq!((table(&eti), eti.latest.index), (vec![(0, 0), (100, 4), (200, 5), (300, 0)], 3));
 }
 
 #[test]
@@ -188,7 +218,8 @@ fn ageing_waits_for_the_next_command() {
 fn cold_extents_have_one_counter_when_they_merge() {
     // Aged: 3 over 100 pages, 1 over 300, 0 over 600.
     for (merge_value, expected) in [
-        (MergeValue::Mean, 0), // 600/1000
+        (MergeValue::Mean, 0),      // 600/1000
+        (MergeValue::PlainMean, 1), // 4/3
         (MergeValue::Max, 3),
         (MergeValue::Min, 0),
         (MergeValue::Zero, 0),

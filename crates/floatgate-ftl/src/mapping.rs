@@ -23,7 +23,7 @@ mod two_level;
 pub use boxed::{AnyMapping, Boxed};
 pub use dftl::Replacement;
 pub use page_cache::ForCleaning;
-pub use tlllp::{FetchMode, NodeVictim};
+pub use tlllp::{Evicted, FetchMode, NodeVictim, PrefetchCount};
 
 use alloc::vec::Vec;
 

@@ -3,10 +3,9 @@
 
 use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{ODD, Rig, SERIAL, TIMING};
+use crate::naive_tlllp::options;
 use floatgate_ftl::device::{Device, Inspect, Ssd};
-use floatgate_ftl::mapping::{
-    FetchMode, MapConfig, Mapping, NodeVictim, Tlllp, TlllpConfig, Tpftl, TpftlConfig,
-};
+use floatgate_ftl::mapping::{MapConfig, Mapping, Tlllp, Tpftl, TpftlConfig};
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Queue;
@@ -49,16 +48,8 @@ fn every_rig(mut each: impl FnMut(&Rig, MapConfig)) {
 #[test]
 fn tlllp_reads_the_written_data() {
     every_rig(|rig, map| {
-        let modes = [FetchMode::Run, FetchMode::Prev, FetchMode::None];
-        for bits in 0..24 {
-            let tlllp = TlllpConfig {
-                fetch_mode: modes[bits as usize / 8],
-                victim: if bits & 1 == 0 { NodeVictim::Min } else { NodeVictim::Max },
-                rule2_first: bits & 2 != 0,
-                evict_until_fit: bits & 4 != 0,
-                ..TlllpConfig::default()
-            };
-            run(rig, &MapConfig { tlllp, ..map }, Tlllp::new, bits);
+        for (seed, tlllp) in (0..).zip(options()) {
+            run(rig, &MapConfig { tlllp, ..map }, Tlllp::new, seed);
         }
     });
 }

@@ -8,32 +8,38 @@
 //! most one rewrite of its page. Cleaning works as in DFTL: cached entries are updated in place,
 //! other entries with one rewrite per page.
 //!
-//! The text contradicts itself in places. This is the reading here (docs/algorithms.md, 2.10):
+//! The text contradicts itself in places. Readings, with the defaults first (docs/algorithms.md,
+//! 2.10):
 //! - T1 "least visited" and "most recently visited" page: the node with the smallest mean is
-//!   evicted, as in Figure 1. `victim = Max` is the other reading. Ties: least recently accessed
-//!   (T13).
-//! - T2 one entry or all entries of the page: all. T12: the page of the access is not evicted
-//!   unless it is the only one. Then only its least visited entry leaves (ties: least recently
-//!   accessed).
-//! - T6 `prefetch_num` counts the missed entry. T7 a prefetch ends with the translation page and
-//!   with the drive. T8 only a miss prefetches. T9 a prefetched entry has been visited 0 times, the
-//!   missed entry once, and nothing ages.
+//!   evicted, as in Figure 1. `victim = Max` is the literal reading; `LeastRecent` takes "have
+//!   recently been rarely accessed" as an order by time. Ties: least recently accessed (T13).
+//! - T2 one entry or all entries of the page: all, or with `evict = Entry` the least visited entry
+//!   of the victim node (ties: least recently accessed), one after the other, each of the node that
+//!   is then the victim.
+//! - T6 `prefetch_num` counts the missed entry, or with `prefetch = Beside` only entries behind it.
+//!   T7 a prefetch ends with the translation page and with the drive. T8 only a miss prefetches. T9
+//!   a prefetched entry has been visited 0 times, the missed entry once, and nothing ages.
 //! - T11 a dirty node costs a read and a program of its page; no read if all its entries are
-//!   cached.
+//!   cached. With `evict = Entry` a dirty entry costs as much, and all dirty entries of its node are
+//!   written with it (section 1: "update the latest entries which belong to one mapping page
+//!   together").
+//! - T12 the page of the access is not evicted unless it is the only one. Then only its least
+//!   visited entry leaves.
 //! - T14 nodes take memory too. T15 room is made by evicting one node, and the prefetch then
-//!   shrinks to the room. `evict_until_fit` evicts nodes until the whole prefetch fits.
+//!   shrinks to the room. With `evict = Entry`, entries leave until the missed entry fits, at least
+//!   one. `evict_until_fit` evicts until the whole prefetch fits.
 //!
 //! Further decisions: entries in the prefetched range that are cached already count and stay as
 //! they are. A trim neither prefetches nor is part of a sequential run. The cache holds at least
 //! one entry, whatever the budget. The cost per page is a probe of a hash table and a list move. A
-//! miss costs one more probe per prefetched entry, and sifts in a heap of nodes. T12 walks one
-//! node.
+//! miss costs one more probe per prefetched entry, and sifts in a heap of nodes. An entry that
+//! leaves without its node costs a walk of the node.
 
 mod history;
 
 use alloc::vec::Vec;
 
-use super::two_level::{Entry, Sizes, TwoLevel};
+use super::two_level::{Entry, First, Sizes, TwoLevel};
 use super::{
     Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
 };
@@ -56,12 +62,34 @@ crate::choice! {
 }
 
 crate::choice! {
+    /// Whether the prefetch length counts the missed entry.
+    pub enum PrefetchCount {
+        /// It does: a length of 1 loads only the missed entry.
+        With = "with",
+        /// It does not: that many entries are loaded in addition to the missed entry.
+        Beside = "beside",
+    }
+}
+
+crate::choice! {
     /// Which translation page's entries are evicted.
     pub enum NodeVictim {
         /// The page that is visited least on average.
         Min = "min",
         /// The page that is visited most on average: the paper's literal reading, for comparison.
         Max = "max",
+        /// The least recently accessed page.
+        LeastRecent = "least_recent",
+    }
+}
+
+crate::choice! {
+    /// What an eviction takes from the victim page.
+    pub enum Evicted {
+        /// All its entries.
+        Page = "page",
+        /// Its least visited entry. A write-back also writes the other dirty entries of the page.
+        Entry = "entry",
     }
 }
 
@@ -74,10 +102,14 @@ crate::parameters! {
         /// request, not 2 times. It does if its entry is in the translation page of the page
         /// accessed before.
         rule2_first: bool = false;
+        /// Whether the prefetch length counts the missed entry.
+        prefetch: PrefetchCount = PrefetchCount::With;
         /// Which translation page's entries are evicted.
         victim: NodeVictim = NodeVictim::Min;
-        /// Whether translation pages are evicted until the whole prefetch fits, instead of only
-        /// one.
+        /// What an eviction takes from the victim page.
+        evict: Evicted = Evicted::Page;
+        /// Whether evictions continue until the whole prefetch fits, instead of ending at the first
+        /// one after which the missed entry fits.
         evict_until_fit: bool = false;
         /// Bytes of a cached entry.
         bytes_per_entry: u32 = 8, from 1 to 64;
@@ -104,21 +136,26 @@ impl Tlllp {
     pub fn new(config: &MapConfig) -> Self {
         let TlllpConfig { bytes_per_entry, bytes_per_node, victim, .. } = config.tlllp;
         let sizes = Sizes { entry: bytes_per_entry.into(), node: bytes_per_node.into() };
+        let first = match victim {
+            NodeVictim::Min => First::LowestMean,
+            NodeVictim::Max => First::HighestMean,
+            NodeVictim::LeastRecent => First::LeastRecent,
+        };
         Self {
             geometry: config.geometry,
             config: config.tlllp,
-            cache: TwoLevel::new(config, sizes, victim == NodeVictim::Max),
+            cache: TwoLevel::new(config, sizes, first),
             history: History::new(&config.tlllp),
             now: 0,
             stats: MapStats::default(),
         }
     }
 
-    /// Loads the entry of a page and the entries behind it, `prefetch_num` in total, or fewer if
-    /// there is too little room.
-    fn load(&mut self, access: &Access, prefetch_num: u32, io: &mut Vec<MapOp>) {
+    /// Loads the entry of a page and the entries behind it, `entries` in total, or fewer if there
+    /// is too little room.
+    fn load(&mut self, access: &Access, entries: u32, io: &mut Vec<MapOp>) {
         let Access { lpn, kind, .. } = *access;
-        let count = prefetch_num.min(self.cache.page_end(lpn) - lpn.get());
+        let count = entries.min(self.cache.page_end(lpn) - lpn.get());
         let count = self.make_room(lpn, count, io);
         io.push(MapOp::Fetch(self.geometry.translation_page(lpn)));
         // Of the prefetched entries, the nearest one is the last to leave.
@@ -134,22 +171,25 @@ impl Tlllp {
         self.cache.insert(entry, self.now);
     }
 
-    /// Evicts nodes to make room for `count` entries from `lpn` on. Returns how many of them fit,
-    /// at least one.
+    /// Evicts nodes or entries to make room for `count` entries from `lpn` on. Returns how many of
+    /// them fit, at least one.
     fn make_room(&mut self, lpn: Lpn, count: u32, io: &mut Vec<MapOp>) -> u32 {
         let current = self.geometry.translation_page(lpn);
         let fitting = |cache: &TwoLevel| cache.fitting(lpn, count, cache.free_bytes()).0;
         let mut fits = fitting(&self.cache);
         while fits < count {
             let Some(victim) = self.cache.front(current) else { break };
-            self.evict_node(victim, io);
+            match self.config.evict {
+                Evicted::Page => self.evict_node(victim, io),
+                Evicted::Entry => self.evict_entry(victim, io),
+            }
             fits = fitting(&self.cache);
-            if !self.config.evict_until_fit {
+            if fits > 0 && !self.config.evict_until_fit {
                 break;
             }
         }
         if fits == 0 {
-            self.drop_least_visited(current, io);
+            self.evict_entry(current, io);
             fits = fitting(&self.cache);
         }
         assert!(fits > 0, "the budget holds a node and an entry");
@@ -166,15 +206,18 @@ impl Tlllp {
         self.cache.remove_node(victim);
     }
 
-    /// Evicts the least visited entry of the only node.
-    fn drop_least_visited(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
+    /// Evicts the least visited entry of a node.
+    fn evict_entry(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         let entries = self.cache.entries_of(tpn);
         let slot = entries.min_by_key(|&slot| self.cache.entry(slot).weight);
-        let slot = slot.expect("a cache without room holds an entry");
+        let slot = slot.expect("a node has an entry");
         self.stats.evictions += 1;
         if self.cache.entry(slot).dirty {
             self.stats.dirty_evictions += 1;
-            io.push(MapOp::Update(tpn));
+            io.push(write_back(&self.cache, tpn));
+            if self.config.evict == Evicted::Entry {
+                self.cache.clean(tpn);
+            }
         }
         self.cache.remove(slot);
     }
@@ -213,8 +256,8 @@ impl Mapping for Tlllp {
             return;
         }
         self.stats.misses += 1;
-        let prefetch_num = if trim { 1 } else { self.history.prefetch_num(&access) };
-        self.load(&access, prefetch_num, io);
+        let entries = if trim { 1 } else { self.history.entries_to_load(&access) };
+        self.load(&access, entries, io);
     }
 
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {

@@ -34,7 +34,7 @@
 
 use alloc::vec::Vec;
 
-use super::two_level::{Entry, Sizes, TwoLevel};
+use super::two_level::{Entry, First, Sizes, TwoLevel};
 use super::{
     Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
 };
@@ -87,7 +87,7 @@ impl Tpftl {
         Self {
             geometry: config.geometry,
             config: config.tpftl,
-            cache: TwoLevel::new(config, sizes, false),
+            cache: TwoLevel::new(config, sizes, First::LowestMean),
             phase: Phase::new(config.tpftl.selective_threshold),
             now: 0,
             stats: MapStats::default(),

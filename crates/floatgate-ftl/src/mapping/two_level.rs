@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The policy defines the weight: the number of accesses to the entry (TLLLP), or the time of its
-//! last access (TPFTL). Means are compared as fractions, exactly. Memory of the drive is counted by
+//! last access (TPFTL). It can also order the first level by the last access alone. Means are compared as fractions, exactly. Memory of the drive is counted by
 //! node and by entry. Finding an entry costs a probe of a hash table; an access, a list move; the
 //! node at the front, a sift or two in a heap of nodes. Nothing is allocated after set-up.
 
@@ -24,6 +24,7 @@ use crate::addr::{Lpn, Tpn};
 use crate::geometry::Geometry;
 use crate::intmap::IntMap;
 use crate::lru::{Links, List};
+pub(super) use means::First;
 use means::{Mean, Means};
 
 /// Bytes of an entry and of a node.
@@ -87,7 +88,7 @@ crate::state!(
 impl TwoLevel {
     /// Makes empty lists. A budget too small for one entry is raised to the size of one entry and
     /// its node.
-    pub(super) fn new(config: &MapConfig, sizes: Sizes, highest_first: bool) -> Self {
+    pub(super) fn new(config: &MapConfig, sizes: Sizes, first: First) -> Self {
         let budget = config.cache_bytes.max(sizes.node + sizes.entry);
         let pages = u64::from(config.geometry.logical_pages());
         let capacity = ((budget - sizes.node) / sizes.entry).min(pages) as usize;
@@ -101,7 +102,7 @@ impl TwoLevel {
             links: Links::new(capacity),
             unused: List::EMPTY,
             nodes: vec![Node::EMPTY; nodes],
-            order: Means::new(nodes, highest_first),
+            order: Means::new(nodes, first),
             wasted: 0,
         }
     }

@@ -1,4 +1,4 @@
-//! The number of entries that a miss prefetches: Equation 1 of TLLLP.
+//! The number of entries that a miss loads, by Equation 1 of TLLLP.
 //!
 //! `prefetch_num = min(fetch_num + 1, min_fetch_num)`.
 //!
@@ -9,9 +9,11 @@
 //! `fetch_num` comes from the history (T5). In mode `run` it is the length of the run of
 //! consecutive pages accessed just before, hit or miss, across requests. In mode `prev` it is the
 //! result of Equation 1 for the last miss of that run, before translation page, drive and memory
-//! cut it short. With prefetching off it is 0, so `prefetch_num` is 1.
+//! cut it short.
+//!
+//! A miss loads `prefetch_num` entries, or one more (T6). With prefetching off it loads one.
 
-use super::{FetchMode, TlllpConfig};
+use super::{FetchMode, PrefetchCount, TlllpConfig};
 use crate::addr::{Lpn, Tpn};
 use crate::mapping::Access;
 
@@ -20,18 +22,19 @@ use crate::mapping::Access;
 pub(super) struct History {
     mode: FetchMode,
     rule2_first: bool,
+    counted: PrefetchCount,
     previous: Option<(Lpn, Tpn)>,
     /// For the current page access, as is `same_page`.
     fetch_num: u32,
     same_page: bool,
 }
 
-crate::state!(History { previous, fetch_num, same_page } fixed { mode, rule2_first });
+crate::state!(History { previous, fetch_num, same_page } fixed { mode, rule2_first, counted });
 
 impl History {
     pub(super) fn new(config: &TlllpConfig) -> Self {
-        let TlllpConfig { fetch_mode: mode, rule2_first, .. } = *config;
-        Self { mode, rule2_first, previous: None, fetch_num: 0, same_page: false }
+        let TlllpConfig { fetch_mode: mode, rule2_first, prefetch: counted, .. } = *config;
+        Self { mode, rule2_first, counted, previous: None, fetch_num: 0, same_page: false }
     }
 
     /// Notes a host access to a page. The mapping calls it for every access, hit or miss.
@@ -56,12 +59,16 @@ impl History {
 
     /// Returns how many entries to load for a miss of the current page, including the page's own
     /// entry.
-    pub(super) fn prefetch_num(&mut self, access: &Access) -> u32 {
+    pub(super) fn entries_to_load(&mut self, access: &Access) -> u32 {
         let prefetch_num = self.fetch_num.saturating_add(1).min(self.min_fetch_num(access));
         if self.mode == FetchMode::Prev {
             self.fetch_num = prefetch_num;
         }
-        prefetch_num
+        match (self.mode, self.counted) {
+            (FetchMode::None, _) => 1,
+            (_, PrefetchCount::With) => prefetch_num,
+            (_, PrefetchCount::Beside) => prefetch_num.saturating_add(1),
+        }
     }
 }
 

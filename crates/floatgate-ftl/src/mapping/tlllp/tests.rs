@@ -12,6 +12,10 @@ fn prev() -> TlllpConfig {
     TlllpConfig { fetch_mode: FetchMode::Prev, ..config() }
 }
 
+fn beside(tlllp: TlllpConfig) -> TlllpConfig {
+    TlllpConfig { prefetch: PrefetchCount::Beside, ..tlllp }
+}
+
 /// 512 entries in a translation page, and room for all entries.
 fn ample(tlllp: TlllpConfig) -> Tlllp {
     Tlllp::new(&MapConfig { tlllp, ..MapConfig::new(geometry(512), AMPLE) })
@@ -26,10 +30,13 @@ fn small(nodes: u64, entries: u64, tlllp: TlllpConfig) -> (Tlllp, u64) {
 
 #[test]
 fn one_request_of_eight_pages() {
-    // The pages that miss, and the end of the cached entries after each page of the request.
-    for (config, ends) in
-        [(config(), [1, 3, 3, 7, 7, 7, 7, 11]), (prev(), [1, 3, 3, 6, 6, 6, 10, 10])]
-    {
+    // The number of misses, and the end of the cached entries after each page of the request.
+    for (config, fetches, ends) in [
+        (config(), 4, [1, 3, 3, 7, 7, 7, 7, 11]),
+        (prev(), 4, [1, 3, 3, 6, 6, 6, 10, 10]),
+        (beside(config()), 3, [2, 2, 6, 6, 6, 6, 14, 14]),
+        (beside(prev()), 3, [2, 2, 5, 5, 5, 9, 9, 9]),
+    ] {
         let mut map = ample(config);
         let mut io = vec![];
         for page in 0..8 {
@@ -40,10 +47,10 @@ fn one_request_of_eight_pages() {
             );
             assert_eq!(cached(&map).len() as u32, ends[page as usize], "page {page}, {config:?}");
         }
-        assert_eq!(io, [fetch(0); 4]);
+        assert_eq!(io, vec![fetch(0); fetches as usize]);
         let MapStats { hits, misses, prefetched, prefetch_used, .. } = map.counters().map;
-        let loaded = u64::from(ends[7]);
-        assert_eq!((hits, misses, prefetched, prefetch_used), (4, 4, loaded - 4, 4));
+        assert_eq!((hits, misses, prefetch_used), (8 - fetches, fetches, 8 - fetches));
+        assert_eq!(prefetched, u64::from(ends[7]) - fetches);
     }
 }
 
@@ -101,8 +108,8 @@ fn random_pages_are_never_prefetched() {
 
 #[test]
 fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
-    for rule2_first in [false, true] {
-        let tlllp = TlllpConfig { fetch_mode: FetchMode::None, rule2_first, ..config() };
+    for (rule2_first, of) in [(false, config()), (true, config()), (true, beside(config()))] {
+        let tlllp = TlllpConfig { fetch_mode: FetchMode::None, rule2_first, ..of };
         let mut map = ample(tlllp);
         // A run within a request, from one request to the next, and over the end of a translation
         // page.
@@ -137,11 +144,38 @@ fn the_rarely_accessed_node_leaves_as_a_whole() {
 
 #[test]
 fn the_literal_reading_evicts_the_most_visited_node() {
-    for (victim, left) in [(NodeVictim::Min, 16), (NodeVictim::Max, 0)] {
+    let victims = [(NodeVictim::Min, 16), (NodeVictim::Max, 0), (NodeVictim::LeastRecent, 16)];
+    for (victim, left) in victims {
         let (mut map, bytes) = small(2, 2, TlllpConfig { victim, ..config() });
         run(&mut map, bytes, "r0 r16 r16 r32");
         assert_eq!(cached(&map), [left, 32]);
     }
+}
+
+#[test]
+fn visits_that_never_age_keep_a_node_that_nobody_accesses() {
+    for (victim, hits, left) in
+        [(NodeVictim::Min, 1, [0, 32]), (NodeVictim::LeastRecent, 5, [16, 32])]
+    {
+        let (mut map, bytes) = small(2, 2, TlllpConfig { victim, ..config() });
+        run(&mut map, bytes, "r0 r0 r16 r32 r16 r32 r16 r32");
+        assert_eq!((map.counters().map.hits, cached(&map)), (hits, left.to_vec()));
+    }
+}
+
+#[test]
+fn one_entry_leaves_and_all_dirty_entries_of_its_page_are_written() {
+    for (evict, left) in [(Evicted::Page, vec![16, 18]), (Evicted::Entry, vec![2, 4, 16, 18])] {
+        let (mut map, bytes) = small(2, 4, TlllpConfig { evict, ..config() });
+        // 0 and 4 were visited once; 0 is the least recently accessed.
+        let io = run(&mut map, bytes, "w0 r2 r2 w4 r16 r16 r18");
+        assert_eq!((&io[6], cached(&map)), (&vec![update(0), fetch(1)], left));
+    }
+    let (mut map, bytes) = small(2, 4, TlllpConfig { evict: Evicted::Entry, ..config() });
+    let io = run(&mut map, bytes, "w0 r2 r2 w4 r16 r16 r18 r20 r22");
+    assert_eq!(io[7..], [[fetch(1)], [fetch(1)]], "4 leaves clean, as it was written with 0");
+    assert_eq!(cached(&map), [16, 18, 20, 22], "2 has left with its node");
+    assert_eq!((map.counters().map.evictions, map.counters().map.dirty_evictions), (3, 1));
 }
 
 #[test]
@@ -191,6 +225,25 @@ fn the_node_that_is_asked_for_leaves_an_entry_only_when_it_is_alone() {
     // All entries were visited twice; 4 is the least recently accessed.
     run(&mut map, bytes, "r6 r8");
     assert_eq!(cached(&map), [0, 6, 8]);
+}
+
+#[test]
+fn entries_leave_until_the_missed_entry_or_the_prefetch_fits() {
+    // 3 would be loaded with 4, 5 and 6, and there is room for one.
+    for (evict, evict_until_fit, left) in [
+        (Evicted::Entry, false, vec![0, 1, 2, 3, 4, 18, 32]),
+        (Evicted::Entry, true, vec![0, 1, 2, 3, 4, 5, 6, 32]),
+        (Evicted::Page, false, vec![0, 1, 2, 3, 4, 5, 6, 32]),
+    ] {
+        let (mut map, bytes) = small(3, 7, TlllpConfig { evict, evict_until_fit, ..config() });
+        let io = run(&mut map, bytes, "w16 w18 w32 r32 r0+4");
+        assert_eq!(cached(&map), left);
+        assert_eq!(io[4].iter().filter(|op| **op == update(1)).count(), 1);
+    }
+    // A new node needs more than the entry that leaves first: the next one leaves, too.
+    let (mut map, bytes) = small(1, 3, TlllpConfig { evict: Evicted::Entry, ..config() });
+    run(&mut map, bytes, "r0 r2 r2 w4 r16");
+    assert_eq!(cached(&map), [2, 16]);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Nodes in the order of their means: a heap with eight branches that knows the place of each node.
+//! Nodes in the order of their means or of their last accesses: a heap with eight branches that
+//! knows the place of each node.
 //!
 //! Most means move back in the order (under TPFTL, the means of all accessed nodes). Such a mean is
 //! only noted: its node stays where it was, too far in front, until it is the first. Then it sinks
@@ -19,6 +20,17 @@ pub(super) struct Mean {
     pub(super) accessed: u64,
 }
 
+/// The node at the front of the order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum First {
+    /// The lowest mean; of equal means the least recently accessed node.
+    LowestMean,
+    /// The highest mean; of equal means the least recently accessed node.
+    HighestMean,
+    /// The least recently accessed node, whatever its mean.
+    LeastRecent,
+}
+
 /// A mean as a number that sorts in the order: 44 bits of whole weights, 40 of fraction, 44 of
 /// time. This is exact: two different means of at most 2^20 weights differ by 2^-40 or more.
 type Key = u128;
@@ -29,13 +41,17 @@ const COUNT_MAX: u32 = 1 << (FRACTION_BITS / 2);
 
 impl Mean {
     #[inline(always)]
-    fn key(self, highest_first: bool) -> Key {
+    fn key(self, first: First) -> Key {
         let count = u64::from(self.count);
         let (whole, rest) = (self.sum / count, self.sum % count);
         assert!(self.count <= COUNT_MAX && (whole | self.accessed) >> TIME_BITS == 0);
         let fraction = (rest << FRACTION_BITS) / count;
         let mean = u128::from(whole) << FRACTION_BITS | u128::from(fraction);
-        let mean = if highest_first { (u128::MAX >> TIME_BITS) - mean } else { mean };
+        let mean = match first {
+            First::LowestMean => mean,
+            First::HighestMean => (u128::MAX >> TIME_BITS) - mean,
+            First::LeastRecent => 0,
+        };
         mean << TIME_BITS | u128::from(self.accessed)
     }
 }
@@ -50,20 +66,20 @@ pub(super) struct Means {
     places: Vec<u32>,
     /// Key of the mean, by node.
     current: Vec<Key>,
-    highest_first: bool,
+    first: First,
 }
 
-crate::state!(Means { keys, nodes, places, current } fixed { highest_first });
+crate::state!(Means { keys, nodes, places, current } fixed { first });
 
 impl Means {
     /// Makes an empty order.
-    pub(super) fn new(nodes: usize, highest_first: bool) -> Self {
+    pub(super) fn new(nodes: usize, first: First) -> Self {
         Self {
             keys: Vec::with_capacity(nodes),
             nodes: Vec::with_capacity(nodes),
             places: vec![NONE; nodes],
             current: vec![0; nodes],
-            highest_first,
+            first,
         }
     }
 
@@ -76,8 +92,7 @@ impl Means {
     /// Whether a node has this mean. For no mean: whether the node is not in the order.
     pub(super) fn has(&self, node: u32, mean: Option<Mean>) -> bool {
         let stands = self.places[node as usize] != NONE;
-        stands.then_some(self.current[node as usize])
-            == mean.map(|mean| mean.key(self.highest_first))
+        stands.then_some(self.current[node as usize]) == mean.map(|mean| mean.key(self.first))
     }
 
     /// Returns the first node of the order that is not `except`: the root or a child of the root.
@@ -99,7 +114,7 @@ impl Means {
     /// Sets the mean of a node. Adds the node to the order if it is not in it.
     #[inline]
     pub(super) fn put(&mut self, node: u32, mean: Mean) {
-        let key = mean.key(self.highest_first);
+        let key = mean.key(self.first);
         self.current[node as usize] = key;
         let place = self.places[node as usize];
         if place == NONE {
@@ -208,19 +223,19 @@ mod tests {
     use alloc::collections::BTreeMap;
 
     /// First node by a scan.
-    fn first(model: &BTreeMap<u32, Mean>, except: u32, highest_first: bool) -> Option<u32> {
+    fn first(model: &BTreeMap<u32, Mean>, except: u32, first: First) -> Option<u32> {
         let rest = model.iter().filter(|(node, _)| **node != except);
-        let key = |mean: &Mean| (mean.sum * 2520 / u64::from(mean.count), mean.accessed);
-        let sign = |(mean, accessed): (u64, u64)| match highest_first {
-            true => (u64::MAX - mean, accessed),
-            false => (mean, accessed),
+        let key = |&Mean { sum, count, accessed }: &Mean| match first {
+            First::LowestMean => (sum * 2520 / u64::from(count), accessed),
+            First::HighestMean => (u64::MAX - sum * 2520 / u64::from(count), accessed),
+            First::LeastRecent => (0, accessed),
         };
-        rest.min_by_key(|(_, mean)| sign(key(mean))).map(|(&node, _)| node)
+        rest.min_by_key(|(_, mean)| key(mean)).map(|(&node, _)| node)
     }
 
     #[test]
     fn the_closest_fractions_are_distinguished() {
-        let key = |sum, count, accessed| Mean { sum, count, accessed }.key(false);
+        let key = |sum, count, accessed| Mean { sum, count, accessed }.key(First::LowestMean);
         let (most, whole) = (COUNT_MAX, (1 << TIME_BITS) - 2);
         let sum = |count: u32, rest: u64| whole * u64::from(count) + rest;
         for rest in [1, 5, u64::from(most) / 2, u64::from(most) - 2] {
@@ -232,9 +247,9 @@ mod tests {
 
     #[test]
     fn the_first_is_that_of_a_scan() {
-        for highest_first in [false, true] {
+        for order in [First::LowestMean, First::HighestMean, First::LeastRecent] {
             let mut rng = crate::rng::Rng::new(5);
-            let (mut means, mut model) = (Means::new(40, highest_first), BTreeMap::new());
+            let (mut means, mut model) = (Means::new(40, order), BTreeMap::new());
             for accessed in 0..20_000 {
                 let node = rng.below(40) as u32;
                 if model.contains_key(&node) && rng.below(3) == 0 {
@@ -248,7 +263,7 @@ mod tests {
                 }
                 means.check();
                 let except = rng.below(40) as u32;
-                assert_eq!(means.first_except(except), first(&model, except, highest_first));
+                assert_eq!(means.first_except(except), first(&model, except, order));
                 assert!(means.has(except, model.get(&except).copied()));
                 assert_eq!(means.len(), model.len());
             }

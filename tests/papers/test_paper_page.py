@@ -37,7 +37,7 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert "stand-in: zipf writes" in text
         for i in range(3):
             assert seen.page.locator(f"#figure-2-{i} svg path").count() > 4
-        seen.page.locator("#figure-3-fresh-0 svg .mark-rect path").first.hover()
+        seen.page.locator("#figure-3-0 svg .mark-rect path").first.hover()
         assert "stand-in" in seen.page.locator("#tip").inner_text()
         assert "What the paper leaves open" in text
 

@@ -15,14 +15,11 @@ LEAST_CACHE = 4 << 10
 """Smallest cache in bytes. No scheme works with less."""
 
 FINANCIAL1, WEBSEARCH, MSR = "Financial1", "WebSearch", "MSR"
-FINANCIAL2, CAPTURED = "Financial2", "not in the paper"
+FINANCIAL2 = "Financial2"
 NO_CACHE, DFTL, TLLLP, FREE = "No Cache", "DFTL", "TLLLP", "TLLLP, nodes for nothing"
 EMPTY = "TLLLP, cache empty at first"
 """Workloads and lines of the paper. The last two lines are ours, for the cost of nodes and for the
 room that they take."""
-
-MAPPED = frozenset({"cache"})
-
 
 FINANCIAL1_10K, FINANCIAL1_50K = "Financial1, 10k requests", "Financial1, 50k requests"
 WEBSEARCH_25K = "WebSearch, 25k requests"
@@ -34,14 +31,6 @@ EXCERPTS = (
     Source(WEBSEARCH_25K, WEBSEARCH, "umass-websearch-25k.trace.zst"),
     Source(MSR_READS, MSR, "msr-sample-rw20-80-10k.trace.zst"),
     Source(MSR_BUSY, MSR, "msr-sample-most-thpt-10k.trace.zst"),
-)
-CAPTURES = tuple(
-    Source(f"{name}, {limit // 1000}k requests", CAPTURED, file, limit, quick=False)
-    for name, file, limit in (
-        ("pgbench on ext4", "capture-pgbench-ext4-656k.csv.zst", 100_000),
-        ("RocksDB on ext4", "capture-rocksdb-ext4-905k.csv.zst", 20_000),
-        ("postmark on f2fs", "capture-postmark-f2fs-996k.csv.zst", 100_000),
-    )
 )
 
 
@@ -57,22 +46,32 @@ def workload_of(source: Source, file: Path) -> Workload:
     )
 
 
-FITTED = Workload(
-    "stand-in for Financial2",
+PUBLISHED = (
+    "zipf:span=128MiB,size=2560B,aligned=false,theta=0.99,reads=0.82,requests=10k,"
+    "arrivals=exponential,interarrival=11ms"
+)
+FITTED = Workload("stand-in for Financial2", FINANCIAL2, Played(PUBLISHED), random=True)
+CLUSTERED = Workload(
+    "stand-in for Financial2, hot pages together",
     FINANCIAL2,
-    Played(
-        "zipf:span=128MiB,size=2560B,aligned=false,theta=0.99,reads=0.82,requests=10k,"
-        "arrivals=exponential,interarrival=11ms"
-    ),
+    Played(f"{PUBLISHED},scatter=false"),
     random=True,
 )
 """For Financial2, 18 % writes of 2.4 KB are published (Zhou et al., EuroSys 2015), but not the
-positions of its requests. Skew and span are ours, so claims are tested with it and without."""
+positions of its requests. Skew, span and the position of hot pages are ours: hot pages are
+scattered over all mapping pages, or lie in few of them."""
 
 
 def _cache(share: float) -> ByFootprint:
     return lambda pages: {"mapping.cache": f"{max(LEAST_CACHE, int(share * ENTRY * pages))}B"}
 
+
+TRACE_AXES = ("financial2", "financial1", "msr")
+READINGS = ("fetch", "prefetch", "victim", "evict")
+"""Axes of what the text means. They have no effect without TLLLP."""
+EXCERPT = frozenset({"spare", "fetch", "financial1", "msr"})
+ALONE = EXCERPT | {"arrivals", "prefetch"}
+"""Axes that stay at their defaults with another reading than the default, to bound the runs."""
 
 SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
 CACHES = {"1/64": 1 / 64, "1/8": 1 / 8, "1/2": 1 / 2}
@@ -116,6 +115,20 @@ AXES = (
         paper="own times",
     ),
     Axis(
+        "times",
+        "the flash times",
+        (
+            Level("25, 200 µs"),
+            Level(
+                "130.9, 405.9 µs",
+                {"flash.read": "130.9us", "flash.program": "405.9us"},
+                beside=ALONE | {"cache", "victim", "evict"},
+            ),
+        ),
+        "The paper states none. To read and to program a page: single-level cells of its time "
+        "(Agrawal et al., 2008), and the times in DFTL's paper, which include transfers.",
+    ),
+    Axis(
         "baseline",
         "the baseline",
         (
@@ -128,10 +141,46 @@ AXES = (
         "fetch",
         "the history",
         (
-            Level("run", lines={TLLLP: "tlllp"}),
-            Level("prev", lines={TLLLP: "tlllp-prev"}, quick=False),
+            Level("run", {"tlllp.fetch_mode": "run"}),
+            Level("prev", {"tlllp.fetch_mode": "prev"}, quick=False, beside=frozenset({"spare"})),
         ),
         "Section 2.1 has the pages accessed in sequence before, Table 1 the last prefetch.",
+    ),
+    Axis(
+        "prefetch",
+        "the prefetch",
+        (
+            Level("with the missed", {"tlllp.prefetch": "with"}),
+            Level("beside the missed", {"tlllp.prefetch": "beside"}, beside=EXCERPT),
+        ),
+        "Whether prefetch_num counts the missed entry. If it does, a miss without a sequence "
+        'prefetches nothing; section 2.1 has "not found in the cache, it is necessary to do '
+        'prefetch operation".',
+    ),
+    Axis(
+        "victim",
+        "the victim",
+        (
+            Level("least visited", {"tlllp.victim": "min"}),
+            Level("least recent", {"tlllp.victim": "least_recent"}, beside=EXCERPT),
+            Level("most visited", {"tlllp.victim": "max"}, beside=ALONE),
+        ),
+        'Section 2.2 averages visits, which never age; twice it has "recently". Its last sentence '
+        "on it, taken literally, evicts the most visited page.",
+    ),
+    Axis(
+        "evict",
+        "what leaves",
+        (
+            Level("the page", {"tlllp.evict": "page"}),
+            Level(
+                "entries",
+                {"tlllp.evict": "entry", "tlllp.evict_until_fit": "true"},
+                beside=ALONE | {"victim"},
+            ),
+        ),
+        'Section 2.2 has "all the mapping entries" of the page, and also "the mapping entry with '
+        'smallest value": one after the other, until the prefetch has its room.',
     ),
     # This axis comes before Financial1's axis, which then chooses the excerpt.
     Axis(
@@ -139,10 +188,16 @@ AXES = (
         "Financial2",
         (
             Level("left out", workloads={FINANCIAL2: FINANCIAL1}),
-            Level("stand-in", workloads={FINANCIAL2: FITTED.name}),
+            Level("scattered", workloads={FINANCIAL2: FITTED.name}),
+            Level(
+                "hot together",
+                workloads={FINANCIAL2: CLUSTERED.name},
+                beside=frozenset({"spare", "arrivals", "fetch", "times"}),
+            ),
         ),
         "It is the one of the paper's four that is not among the traces. Left out, claims are of "
-        "three; the stand-in has its published mix and size, and a skew and a span of ours.",
+        "three. The stand-ins have its published mix and size, and a skew and a span of ours; "
+        "their hot pages lie in all mapping pages, or in few.",
     ),
     Axis(
         "financial1",
@@ -168,16 +223,15 @@ AXES = (
 """A quick reproduction has the excerpts that keep devices separate and do not choose the busiest
 second."""
 
+
+OTHER = frozenset(READINGS)
 LINES = (
-    Line("none", "No Cache", {"mapping.scheme": "none"}, MAPPED),
-    Line("dftl", "DFTL", {"mapping.scheme": "dftl", "dftl.evict_batch": "false"}),
-    Line("dftl-batch", "DFTL, batches", {"mapping.scheme": "dftl", "dftl.evict_batch": "true"}),
-    Line("tlllp", "TLLLP", {"mapping.scheme": "tlllp"}),
+    Line("none", "No Cache", {"mapping.scheme": "none"}, OTHER | {"cache"}),
+    Line("dftl", "DFTL", {"mapping.scheme": "dftl", "dftl.evict_batch": "false"}, OTHER),
     Line(
-        "tlllp-prev",
-        "TLLLP, fetch_mode prev",
-        {"mapping.scheme": "tlllp", "tlllp.fetch_mode": "prev"},
+        "dftl-batch", "DFTL, batches", {"mapping.scheme": "dftl", "dftl.evict_batch": "true"}, OTHER
     ),
+    Line("tlllp", "TLLLP", {"mapping.scheme": "tlllp"}),
     Line("tlllp-free", FREE, {"mapping.scheme": "tlllp", "tlllp.bytes_per_node": "0"}),
     # Nothing is filled, so every entry in the cache was loaded and counted in the run.
     Line(
@@ -189,13 +243,15 @@ LINES = (
             "timing": "none",
             "queue.arrivals": "closed",
         },
-        frozenset({"start", "spare", "arrivals"}),
+        frozenset({"start", "spare", "arrivals", "times"}),
     ),
-    Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}),
-    Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, MAPPED),
-    Line("tpftl", "TPFTL", {"mapping.scheme": "tpftl"}),
-    Line("sftl", "S-FTL", {"mapping.scheme": "sftl"}),
-    Line("cdftl", "CDFTL", {"mapping.scheme": "cdftl"}),
-    Line("page_cache", "LRU of pages", {"mapping.scheme": "page_cache"}),
+    Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}, OTHER),
+    Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, OTHER | {"cache"}),
 )
-STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K, NO_CACHE: "none", FREE: "tlllp-free", EMPTY: "tlllp-empty"}
+STANDS_FOR = {
+    WEBSEARCH: WEBSEARCH_25K,
+    NO_CACHE: "none",
+    TLLLP: "tlllp",
+    FREE: "tlllp-free",
+    EMPTY: "tlllp-empty",
+}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run
 
-from .domain import EMPTY, STANDS_FOR
+from .domain import EMPTY, READINGS, STANDS_FOR
 
 if TYPE_CHECKING:
     from floatgate.results.result import Result
@@ -29,6 +29,12 @@ class Point:
     cache: str | None
     """Cache size, relative to the map of the pages that the trace touches."""
     arrivals: str | None
+    times: str | None
+    fetch: str | None
+    """Here and below: how TLLLP's text is read."""
+    prefetch: str | None
+    victim: str | None
+    evict: str | None
     seed: int
     hit_ratio: float
     repeated: float
@@ -65,7 +71,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     ahead, used = mapping.prefetched, mapping.prefetch_used
     mean = latency.all.mean_us or 0.0
     return Point(
-        **run.named("start", "spare", "cache", "arrivals"),
+        **run.named("start", "spare", "cache", "arrivals", "times", *READINGS),
         family=experiment.workload(run.workload).family,
         hit_ratio=mapping.hit_ratio or 0.0,
         repeated=1 - work.footprint_pages / accesses,

@@ -336,6 +336,9 @@ class StreamPages:
 
     host_pages: int
     """Pages that the host wrote."""
+    hot_pages: int
+    """Pages among `host_pages` that are hot in truth: those below `perfect.hot_pages`. 0 if that
+    key is not set."""
     gc_pages: int
     """Pages that cleaning moved."""
 

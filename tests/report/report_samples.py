@@ -165,7 +165,7 @@ def sample(
         },
         "buffer": {"hit_ratio": 0.31, "hits": 471_000, "misses": 1_049_000, "flushed_pages": host},
         "placement": {
-            "streams": [{"host_pages": host, "gc_pages": programs["gc"]}],
+            "streams": [{"host_pages": host, "hot_pages": 0, "gc_pages": programs["gc"]}],
             "memory_bytes": 0,
             "extents": None,
         },
@@ -221,7 +221,7 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
     document["start"] |= {"volumes": next(digits) / 1e3, "write_amplification": next(digits) / 1e3}
     document["warnings"], document["notes"] = ["a warning", "another"], ["a note"]
     document["placement"]["streams"] = [
-        {"host_pages": next(digits), "gc_pages": next(digits)} for _ in range(3)
+        {"host_pages": next(digits), "hot_pages": 0, "gc_pages": next(digits)} for _ in range(3)
     ]
     document["faults"]["read_only"] = False
     document["drive"] |= {"units": 1000 + next(digits), "units_added": 0}

@@ -253,6 +253,9 @@ pub struct Cleans {
 pub struct StreamCounts {
     /// Pages written by the host.
     pub host_pages: u64,
+    /// Pages among them that are hot in truth, by
+    /// [`hot_pages`](crate::placement::PerfectConfig::hot_pages). 0 if that is not set.
+    pub hot_pages: u64,
     /// Pages moved to the stream by cleaning.
     pub gc_pages: u64,
 }

@@ -137,7 +137,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let PageConfig { verify, pages_per_map_page, journal, .. } = config;
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
         let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
-        let streams = Streams::new(placement.streams(), M::ON_FLASH, wear, log, slc);
+        let streams = Streams::new(&placement, M::ON_FLASH, wear, log, slc);
         let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
         let extra_units = extra_map_units(pages, map_pages, pages_per_map_page);
         let least = cleaning.least_low_water(streams.count()) + extra_units;
@@ -237,7 +237,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
-        self.streams.count_host_page(stream);
+        self.streams.count_host_page(stream, lpn);
         if log.is_some() {
             // Pinned before the map points there. This may be the unit's last page, which would
             // seal the unit.

@@ -174,6 +174,7 @@ macro_rules! placements {
             scheme: Scheme,
             streams: u8,
             sorts_moved: bool,
+            hot_pages: u32,
         }
 
         impl AnyPlacement {
@@ -184,7 +185,8 @@ macro_rules! placements {
                     _ => return None,
                 };
                 let PlacementDemands { streams, sorts_moved, .. } = demands(name, config)?;
-                Some(Self { scheme, streams, sorts_moved })
+                let hot_pages = config.perfect.hot_pages.unwrap_or(0);
+                Some(Self { scheme, streams, sorts_moved, hot_pages })
             }
 
             /// Whether the named placement needs the future writes of the host.
@@ -259,11 +261,16 @@ macro_rules! placements {
 
 impl AnyPlacement {
     /// Wraps an external policy that sorts the pages of a drive into `streams` streams, at least 1.
-    pub fn external(policy: Box<dyn ExternalPlacement>, streams: u8, geometry: &Geometry) -> Self {
+    pub fn external(
+        policy: Box<dyn ExternalPlacement>,
+        streams: u8,
+        config: &PlacementConfig,
+    ) -> Self {
         assert!(streams > 0, "a placement has a stream");
         let sorts_moved = policy.sorts_moved();
-        let external = ExternalScheme::new(policy, geometry.logical_pages());
-        Self { scheme: Scheme::External(external), streams, sorts_moved }
+        let external = ExternalScheme::new(policy, config.geometry.logical_pages());
+        let hot_pages = config.perfect.hot_pages.unwrap_or(0);
+        Self { scheme: Scheme::External(external), streams, sorts_moved, hot_pages }
     }
 
     /// Returns the external policy, if the placement is one.
@@ -277,6 +284,11 @@ impl AnyPlacement {
     /// Returns the number of streams.
     pub fn streams(&self) -> u8 {
         self.streams
+    }
+
+    /// Returns the number of pages, from the first one, that are hot in truth. 0 if unknown.
+    pub fn hot_pages(&self) -> u32 {
+        self.hot_pages
     }
 
     /// Whether the placement may sort pages moved by cleaning into another stream.

@@ -92,3 +92,24 @@ fn asa_as_a_whole() {
     let moved = |result: &Value| result["flash"]["programs"]["gc"].as_u64().expect("a count");
     assert!(moved(&asa) < moved(&dftl), "{} of {}", moved(&asa), moved(&dftl));
 }
+
+#[test]
+fn host_writes_of_hot_pages_are_counted_by_stream() {
+    let with = |placement: &str, hot_pages: Option<&str>| {
+        let spec = "hotcold:span=4MiB,r=0.9,f=0.1,requests=20k,size=512,seed=3";
+        let mut workload = generator(spec, 1).expect(spec);
+        let hot = hot_pages.map(|pages| ("perfect.hot_pages", pages));
+        let sets = [("placement.scheme", placement), ("capacity.spare_factor", "0.1")];
+        let result = result(&mut *workload, None, &sets.into_iter().chain(hot).collect::<Vec<_>>());
+        let streams = result["placement"]["streams"].as_array().expect("streams").clone();
+        let count = |stream: &Value, key: &str| stream[key].as_u64().expect("a count");
+        streams.iter().map(|s| (count(s, "host_pages"), count(s, "hot_pages"))).collect::<Vec<_>>()
+    };
+    let perfect = with("perfect", Some("819"));
+    let [(cold, 0), (hot, counted)] = perfect[..] else { panic!("two streams: {perfect:?}") };
+    assert_eq!((cold + hot, counted), (20_000, hot));
+    let asa = with("asa", Some("819"));
+    assert_eq!(asa.iter().map(|&(_, hot)| hot).sum::<u64>(), hot, "the same writes: {asa:?}");
+    assert!(asa[2].1 > 0 && asa[2].1 < asa[2].0, "some labels are wrong: {asa:?}");
+    assert!(with("asa", None).iter().all(|&(_, hot)| hot == 0), "nothing is known");
+}

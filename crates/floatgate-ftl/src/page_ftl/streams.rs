@@ -6,9 +6,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::addr::{Ppn, Unit};
+use crate::addr::{Lpn, Ppn, Unit};
 use crate::counters::StreamCounts;
 use crate::geometry::{Geometry, Mode};
+use crate::placement::AnyPlacement;
 use crate::unit_table::UnitTable;
 
 /// The streams of a drive, and their open units.
@@ -28,13 +29,22 @@ pub(super) struct Streams {
     open: Vec<(u32, u32)>,
     /// Traffic by stream.
     traffic: Vec<StreamCounts>,
+    /// Logical pages, from the first one, that are counted as hot in truth.
+    hot_pages: u32,
 }
 
-crate::state!(Streams { open } fixed { data, map, wear, log, slc, traffic });
+crate::state!(Streams { open } fixed { data, map, wear, log, slc, traffic, hot_pages });
 
 impl Streams {
-    /// Makes `data` placement streams and the configured other streams. No unit is open yet.
-    pub(super) fn new(data: u8, map: bool, wear: bool, log: bool, slc: Option<Geometry>) -> Self {
+    /// Makes the streams of the placement and the configured other streams. No unit is open yet.
+    pub(super) fn new(
+        placement: &AnyPlacement,
+        map: bool,
+        wear: bool,
+        log: bool,
+        slc: Option<Geometry>,
+    ) -> Self {
+        let (data, hot_pages) = (placement.streams(), placement.hot_pages());
         let mut streams = data;
         let mut next = |exists: bool| {
             let stream = exists.then_some(streams);
@@ -45,7 +55,7 @@ impl Streams {
         let slc = next(slc.is_some()).zip(slc);
         let open = vec![(0, 0); streams.into()];
         let traffic = vec![StreamCounts::default(); streams.into()];
-        Self { data, map, wear, log, slc, open, traffic }
+        Self { data, map, wear, log, slc, open, traffic, hot_pages }
     }
 
     /// Returns the number of streams.
@@ -193,8 +203,10 @@ impl Streams {
 
     /// Counts a page that the host has written.
     #[inline(always)]
-    pub(super) fn count_host_page(&mut self, stream: u8) {
-        self.traffic[usize::from(stream)].host_pages += 1;
+    pub(super) fn count_host_page(&mut self, stream: u8, lpn: Lpn) {
+        let counts = &mut self.traffic[usize::from(stream)];
+        counts.host_pages += 1;
+        counts.hot_pages += u64::from(lpn.get() < self.hot_pages);
     }
 
     /// Counts pages that cleaning has moved.

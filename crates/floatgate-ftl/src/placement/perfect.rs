@@ -20,7 +20,8 @@ crate::parameters! {
         /// Counts in millionths.
         hot_share: f64 = 0.1, from 0 to 1;
         /// Number of hot pages, in place of the share: exact if the drive has more pages than the
-        /// workload touches. Not set: the share.
+        /// workload touches. With any placement, the result then counts the host writes of these
+        /// pages by stream (`placement.streams[].hot_pages`). Not set: the share, and no count.
         hot_pages: Option<u32> = None, from 1 to 4e9;
     }
 }

@@ -265,7 +265,9 @@ impl<M: Mapping> Naive<M> {
         }
         let (to, mut waited) = self.allocate(stream, now);
         self.enter(Kind::Program(to, owner), Cause::Host, program_ns(to), now);
-        self.streams[usize::from(stream)].host_pages += 1;
+        let counts = &mut self.streams[usize::from(stream)];
+        counts.host_pages += 1;
+        counts.hot_pages += u64::from(lpn.get() < self.placement.hot_pages());
         self.set(to, owner);
         if let Some(old) = self.table[lpn.index()].replace(to) {
             self.lose(old);

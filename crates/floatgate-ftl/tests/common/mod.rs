@@ -172,6 +172,9 @@ impl Rig {
         let mut config = PlacementConfig::new(self.geometry());
         // 256 of these small pages.
         config.autostream.chunk = Bytes(256 * u64::from(self.shape.page_bytes));
+        if self.placement != "perfect" {
+            config.perfect.hot_pages = Some(self.shape.logical_pages / 10);
+        }
         (self.tune_placement)(&mut config);
         AnyPlacement::new(self.placement, &config).unwrap()
     }

@@ -31,7 +31,7 @@ pub(super) fn page_config<M: Mapping>(
     let placements = config.placement_config(geometry, map_demands.keeps_ages);
     let count = streams_of(config, &placements)?;
     let placement = match policies.placement(&geometry) {
-        Some(external) => AnyPlacement::external(external, count, &geometry),
+        Some(external) => AnyPlacement::external(external, count, &placements),
         None => {
             let scheme = &config.placement.scheme;
             AnyPlacement::new(scheme, &placements).ok_or_else(|| unknown_placement(scheme))?

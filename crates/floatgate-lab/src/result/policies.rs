@@ -100,6 +100,9 @@ impl BufferResult {
 pub struct StreamPages {
     /// Pages that the host wrote.
     pub host_pages: u64,
+    /// Pages among `host_pages` that are hot in truth: those below `perfect.hot_pages`. 0 if that
+    /// key is not set.
+    pub hot_pages: u64,
     /// Pages that cleaning moved.
     pub gc_pages: u64,
 }
@@ -158,7 +161,11 @@ pub struct PlacementResult {
 impl PlacementResult {
     pub(super) fn new(readings: &Readings) -> Self {
         let pages = readings.counters.streams.iter();
-        let pages = pages.map(|s| StreamPages { host_pages: s.host_pages, gc_pages: s.gc_pages });
+        let pages = pages.map(|s| StreamPages {
+            host_pages: s.host_pages,
+            hot_pages: s.hot_pages,
+            gc_pages: s.gc_pages,
+        });
         let extents = readings.counters.extents;
         Self {
             streams: pages.collect(),

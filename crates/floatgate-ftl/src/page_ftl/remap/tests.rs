@@ -171,7 +171,7 @@ fn the_log_has_the_last_stream_and_its_own_count() {
         assert_eq!(drive.units().stream(drive.store.geometry.unit(at)), stream);
         drive.log(17, None);
         drive.write(lpn(15), 1, &mut Chain::default()).unwrap();
-        let counts = |host_pages| StreamCounts { host_pages, gc_pages: 0 };
+        let counts = |host_pages| StreamCounts { host_pages, ..StreamCounts::default() };
         let streams = |drive: &Drive| {
             let mut counters = Counters::default();
             drive.report(&mut counters);

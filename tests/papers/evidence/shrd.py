@@ -12,26 +12,34 @@ from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 from floatgate.papers.shrd.claims import CLAIMS, UNCHECKED
 from floatgate.papers.shrd.crash import Crashes
-from floatgate.papers.shrd.domain import (
+from floatgate.papers.shrd.domain import experiment_of
+from floatgate.papers.shrd.reduce import BACKLOG, Point
+from floatgate.papers.shrd.workloads import (
     BURSTS,
     EXT4,
     F2FS,
+    FIO_EXT4,
+    FIO_F2FS,
+    FULL_F2FS,
     OPEN,
     QUICK,
     RANDOM,
+    READ_F2FS,
     READS,
+    READS_OFTEN,
     SEQUENTIAL,
     SOURCES,
+    SPARSE,
     STREAM,
     captured,
-    experiment_of,
     generated,
+    recorded,
 )
-from floatgate.papers.shrd.reduce import BACKLOG, Point
 
 MIB = 1 << 20
 WORKLOADS = (
     *generated(QUICK),
+    *recorded(),
     *(captured(source, Path(source.spec)) for source in SOURCES),
 )
 WHOLE = experiment_of(WORKLOADS)
@@ -51,9 +59,16 @@ LINES: Mapping[str, Mapping[str, Any]] = {
     "shrd-counted": {"copies": 0.5},
 }
 STATED: Mapping[tuple[str, str], Mapping[str, Any]] = {
+    (SEQUENTIAL, "dftl"): {"write_bytes": 131072.0},
+    (STREAM, "dftl"): {"iops": 20_000.0},
     (SEQUENTIAL, "shrd"): {"iops": 1100.0},
-    (STREAM, "shrd"): {"iops": 1100.0},
+    (STREAM, "shrd"): {"iops": 22_000.0},
+    (SPARSE, "shrd"): {"iops": 1100.0},
+    (READS_OFTEN, "shrd"): {"iops": 1100.0},
     (READS, "shrd"): {"iops": 1100.0},
+    (FIO_EXT4, "dftl"): {"seconds": 20.0},
+    (READ_F2FS, "dftl"): {"seconds": 40.0},
+    (READ_F2FS, "shrd"): {"seconds": 40.0},
     (OPEN, "dftl"): {"mean_read_us": 1000.0, "mean_write_us": 2000.0},
     (OPEN, "shrd"): {"mean_read_us": 500.0, "mean_write_us": 800.0},
 }
@@ -74,24 +89,23 @@ def point(run: Run, **numbers: Any) -> Point:
         "seed": run.seed,
         "span": run.workload.split(", ")[-1] if ", " in run.workload else None,
         "cache_bytes": 128 << 10,
+        "seconds": 10.0,
         "iops": 1000.0,
         "mean_us": 100.0,
         "mean_read_us": None,
         "mean_write_us": None,
         "offered": OFFERED.get(family),
         "commands": 1.0,
-        "packed": None,
         "loads": 0.9,
-        "write_backs": 0.5,
         "data_programs": 1.0,
         "copies": 0.0,
         "window_pages": 1024.0,
         "map_pages": 128.0,
         "write_bytes": 4096.0,
-        "read_share": 0.0,
         "in_log": 0.0,
-        "utilization": 0.5,
     }
+    if run.workload.startswith(f"{FULL_F2FS} "):
+        known["seconds"] = 12.0
     stated = dict(LINES.get(run.line, {})) | dict(STATED.get((family, run.line), {}))
     return Point(**(known | stated | numbers))
 
@@ -101,9 +115,7 @@ RANDOM_ALL = replace(WHOLE, workloads=tuple(replace(work, random=True) for work 
 
 def losses(run: Run, lost: int) -> Crashes:
     """Returns the results of the power losses in a run."""
-    return Crashes(
-        run.workload, run.line, run.at("window"), run.at("stale"), run.seed, 29, 7000, lost, 1800.0
-    )
+    return Crashes(run.workload, run.line, run.at("window"), run.at("stale"), run.seed, 29, lost)
 
 
 R_DFTL, R_SHRD = (RANDOM, "dftl"), (RANDOM, "shrd")
@@ -123,10 +135,12 @@ CASES = [
     Case("everywhere", LESS, "as fast", {R_SHRD: {"iops": 1000.0}}),
     Case("everywhere", LESS, "0.4%", {R_SHRD: {"iops": 1004.0}}),
     Case("everywhere", STRADDLES, "it scatters", {}, {R_SHRD: {"iops": 29_000.0}}),
-    Case("sequential", LESS, "a loss", {(SEQUENTIAL, "shrd"): {"iops": 990.0}}),
-    Case("sequential", LESS, "none", {(SEQUENTIAL, "shrd"): {"iops": 1000.0}}),
-    Case("sequential", MORE, "a quarter is not small", {(SEQUENTIAL, "shrd"): {"iops": 1250.0}}),
-    Case("sequential", STRADDLES, "it scatters", {}, {(SEQUENTIAL, "shrd"): {"iops": 100.0}}),
+    Case("slow", LESS, "as fast as one of two", {(STREAM, "dftl"): {"iops": 1000.0}}),
+    Case("slow", STRADDLES, "it scatters", {}, {(STREAM, "dftl"): {"iops": 19_000.0}}),
+    Case("sequential", LESS, "a loss", {(SPARSE, "shrd"): {"iops": 990.0}}),
+    Case("sequential", LESS, "none", {(SPARSE, "shrd"): {"iops": 1000.0}}),
+    Case("sequential", MORE, "a quarter is not small", {(SPARSE, "shrd"): {"iops": 1250.0}}),
+    Case("sequential", STRADDLES, "it scatters", {}, {(SPARSE, "shrd"): {"iops": 100.0}}),
     Case("reads", LESS, "a loss", {(READS, "shrd"): {"iops": 900.0}}),
     Case("reads", MORE, "a quarter is not small", {(READS, "shrd"): {"iops": 1250.0}}),
     Case("reads", STRADDLES, "it scatters", {}, {(READS, "shrd"): {"iops": 100.0}}),
@@ -150,18 +164,37 @@ CASES = [
     Case("f2fs", STRADDLES, "it scatters", {}, {(F2FS, "shrd"): {"iops": 29_000.0}}),
     Case("ext4-better", LESS, "as fast", {(EXT4, "shrd"): {"iops": 1000.0}}),
     Case("ext4-better", STRADDLES, "it scatters", {}, {(EXT4, "shrd"): {"iops": 29_000.0}}),
+    Case("ext4-random", LESS, "as fast", {(FIO_EXT4, "dftl"): {"seconds": 10.0}}),
+    Case("ext4-random", STRADDLES, "it scatters", {}, {(FIO_EXT4, "dftl"): {"seconds": 11.0}}),
+    Case("ext4", LESS, "a third slower", {(FIO_EXT4, "shrd"): {"seconds": 15.0}}),
+    Case("ext4", MORE, "a third faster", {(FIO_EXT4, "shrd"): {"seconds": 7.5}}),
+    Case("ext4", STRADDLES, "it scatters", {}, {(FIO_EXT4, "shrd"): {"seconds": 2.0}}),
+    Case("f2fs-full", LESS, "as fast", {(FULL_F2FS, "dftl"): {"seconds": 10.0}}),
+    Case("f2fs-full", STRADDLES, "it scatters", {}, {(FULL_F2FS, "dftl"): {"seconds": 6.0}}),
+    Case("f2fs-aged", LESS, "as fast", {(FIO_F2FS, "shrd"): {"iops": 1000.0}}),
+    Case("f2fs-aged", STRADDLES, "it scatters", {}, {(FIO_F2FS, "shrd"): {"iops": 29_000.0}}),
+    Case("reads-after", LESS, "a fifth faster", {(READ_F2FS, "dftl"): {"seconds": 12.0}}),
+    Case("reads-after", STRADDLES, "it scatters", {}, {(READ_F2FS, "dftl"): {"seconds": 29.0}}),
     Case("memory", LESS, "1% slower", {R_SHRD: {"iops": 19_800.0}}),
     Case("memory", AS_CLAIMED, "0.4% slower", {R_SHRD: {"iops": 19_920.0}}),
     Case("memory", STRADDLES, "it scatters", {}, {R_SHRD: {"iops": 9000.0}}),
     *(
         Case(claim, AS_CLAIMED, "as stated")
         for claim in (
-            *("thirty", "bursts", "steady", "falls", "everywhere", "sequential", "reads", "mixed"),
+            *("thirty", "slow", "bursts", "steady", "falls", "everywhere", "sequential", "reads"),
+            *("mixed", "ext4-random", "ext4", "f2fs-full", "f2fs-aged", "reads-after"),
             *("commands", "locality", "sorted", "no-copy", "cleaning", "aged", "f2fs"),
             *("ext4-better", "memory"),
         )
     ),
 ]
+
+
+def _keys(run: Run) -> list[tuple[str, str]]:
+    """Returns the keys of a run's numbers: a file system at its utilization, and any workload."""
+    full = [(FULL_F2FS, run.line)] if run.workload.startswith(f"{FULL_F2FS} ") else []
+    return [*full, (point(run).family, run.line)]
+
 
 EVIDENCE = Evidence(
     claims=CLAIMS,
@@ -169,7 +202,7 @@ EVIDENCE = Evidence(
     scattering=RANDOM_ALL,
     filter=BACKLOG,
     point=point,
-    where=lambda run: [(point(run).family, run.line)],
+    where=_keys,
     cases=CASES,
     rejected={"offered": 1e9},
     unchecked=UNCHECKED,

@@ -3,12 +3,12 @@ all."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from floatgate import _core
@@ -53,6 +53,10 @@ class Played:
     """Number of times that a generator's addresses shift during the run, at even distances in
     requests. The phases between shifts lie evenly around the span, so the hot data lie elsewhere in
     each."""
+
+    small: float = 0.0
+    """Share of a generator's requests, 0 to below 1, that are replaced by writes of one page, each
+    page as likely as any other. The generator's other requests keep their order."""
 
     @property
     def how(self) -> RunOptions:
@@ -113,14 +117,6 @@ class Bench:
         """Returns the number of pages of the device's map that the requests read or write."""
         untimed = {"mapping.scheme": "ideal", "timing": "none", "queue.arrivals": "closed"}
         return self.run([Task(played, untimed)])[0].workload.footprint_pages
-
-    def access_pattern(self, played: Played, limit: int) -> dict[str, Any]:
-        """Returns in which order the first `limit` requests change map entries, without and with
-        SHRD."""
-        config, load = configs.resolve(self.device, {}), self._load(played)
-        text = _core.access_pattern(config, load.workload, span_bytes=load.span_bytes, limit=limit)
-        pattern: dict[str, Any] = json.loads(text)
-        return pattern
 
     def span_bytes(self, played: Played) -> int:
         """Returns the bytes of the address space, without untouched pages of a trace."""
@@ -195,6 +191,8 @@ def _trace_of(source: sources.Source) -> Trace:
 def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load:
     if played.moves:
         return _moving(source, played.moves)
+    if played.small:
+        return _with_small_writes(source, played.small, seed)
     if played.dense:
         return _dense(source, played, seed)
     return _in_windows(source, played, seed) if played.windows else source.load(None)
@@ -202,15 +200,37 @@ def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load
 
 def _moving(source: sources.Source, moves: int) -> sources.Load:
     """Returns a generator's requests with the addresses of each phase shifted further."""
-    made = source.workload
-    assert made is not None, "a recording says itself what moves"
-    frame = pl.concat([pl.DataFrame(batch) for batch in made.batches(sources.BATCH)])
+    made, frame = _generated(source)
     step = made.span_bytes // (moves + 1) // PAGE * PAGE
     part = pl.int_range(pl.len(), dtype=pl.UInt64) * (moves + 1) // pl.len()
     moved = frame.with_columns(offset=(pl.col("offset") + part * step) % made.span_bytes)
     note = f"addresses: in {moves + 1} parts of the requests, each {step:,} bytes further on"
     workload = _core.Workload.recorded(source.name, moved, 1, 1.0)
     return sources.Load(workload, made.span_bytes, [note], 0)
+
+
+def _with_small_writes(source: sources.Source, share: float, seed: int) -> sources.Load:
+    """Returns a generator's requests with a share of writes of one page at random between them."""
+    made, frame = _generated(source)
+    rng, number = np.random.default_rng(seed), frame.height
+    small = pl.Series("small", rng.permutation(number) < round(share * number))
+    pages = pl.Series("page", rng.integers(0, made.span_bytes // PAGE, number, np.uint64))
+    # The k-th of the other requests is the generator's k-th request.
+    frame = frame[((~small).cum_sum().cast(pl.Int64) - 1).clip(0)]
+    written = {"op": pl.lit(WRITE), "offset": pages * PAGE, "length": pl.lit(PAGE)}
+    mixed = frame.with_columns(
+        pl.when(small).then(value).otherwise(name).cast(frame.schema[name]).alias(name)
+        for name, value in written.items()
+    )
+    note = f"{share:.1%} of the requests are writes of {PAGE} bytes at random"
+    workload = _core.Workload.recorded(source.name, mixed, 1, 1.0)
+    return sources.Load(workload, made.span_bytes, [note], 0)
+
+
+def _generated(source: sources.Source) -> tuple[_core.Workload, pl.DataFrame]:
+    made = source.workload
+    assert made is not None, "a recording has all its requests"
+    return made, pl.concat([pl.DataFrame(batch) for batch in made.batches(sources.BATCH)])
 
 
 def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:

@@ -14,7 +14,6 @@ from floatgate.papers.kit.claims import (
     Measure,
     Values,
     change,
-    inferred,
     own,
     stated,
     unchecked,
@@ -23,26 +22,7 @@ from floatgate.papers.kit.columns import Format
 from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Test, on, ratio, relative
 from floatgate.papers.kit.verdicts import ABOVE, Region
 
-from .domain import (
-    ANY,
-    BURSTS,
-    DFTL,
-    DFTL_AGED,
-    DFTL_COUNTED,
-    IDLE,
-    LARGE_DFTL,
-    LARGE_SHRD,
-    ON_EXT4,
-    OPEN,
-    POSTMARK,
-    RANDOM,
-    READS,
-    SEQUENTIAL,
-    SHRD,
-    SHRD_AGED,
-    SHRD_COUNTED,
-    UNSORTED,
-)
+from . import workloads as w
 from .reduce import Point
 
 NOT_MORE, NOT_LESS = Region(high=EFFECT), Region(low=-EFFECT)
@@ -53,16 +33,20 @@ STEADY = Region(low=0.8)
 """Least throughput with a small cache, relative to a large cache. The limit is also a fifth."""
 HALF = Region(high=0.5)
 """Smallest drop for "falls" and "few": to half. The slides give no number."""
+SIMILAR = Region(0.8, 1.25, beyond=ABOVE)
+"""Ratio of "similar" throughputs: a fifth less, as for "steady", or as much more."""
+MUCH = Region(low=1.5)
+"""Ratio of a throughput that is "much better": half as high again. The slides give no number."""
 
 SPAN = frozenset({"span"})
 
 
-def _faster(workload: str, region: Region, base: str = DFTL, line: str = SHRD) -> Test[Point]:
+def _faster(workload: str, region: Region, base: str = w.DFTL, line: str = w.SHRD) -> Test[Point]:
     return (workload,), (base, line), on(workload, relative("iops", line, base)), region, change
 
 
 def _as_fast(
-    workload: str, region: Region, form: Format, base: str = DFTL, line: str = SHRD
+    workload: str, region: Region, form: Format, base: str = w.DFTL, line: str = w.SHRD
 ) -> Test[Point]:
     """Tests a line's throughput as a multiple of the base line's."""
     return (workload,), (base, line), on(workload, ratio("iops", line, base)), region, form
@@ -70,12 +54,12 @@ def _as_fast(
 
 def _alone(number: Callable[[Point], float], region: Region, form: Format) -> Test[Point]:
     """Tests a number of SHRD's random writes by itself."""
-    return (RANDOM,), (SHRD,), lambda at: {"": number(at(RANDOM, SHRD))}, region, form
+    return (w.RANDOM,), (w.SHRD,), lambda at: {"": number(at(w.RANDOM, w.SHRD))}, region, form
 
 
 def _responses(at: At[Point]) -> Values:
     """Relative change of the mean response time, from DFTL to SHRD."""
-    base, ours = at(OPEN, DFTL), at(OPEN, SHRD)
+    base, ours = at(w.OPEN, w.DFTL), at(w.OPEN, w.SHRD)
     pairs = {
         "reads": (base.mean_read_us, ours.mean_read_us),
         "writes": (base.mean_write_us, ours.mean_write_us),
@@ -85,19 +69,40 @@ def _responses(at: At[Point]) -> Values:
 
 def _loads(base: str) -> Test[Point]:
     """Tests the relative change of the map pages loaded per page that has left the log."""
-    return (RANDOM,), (base, SHRD), on(RANDOM, relative("settled_loads", SHRD, base)), LESS, change
+    loads: Measure[Point] = on(w.RANDOM, relative("settled_loads", w.SHRD, base))
+    return (w.RANDOM,), (base, w.SHRD), loads, LESS, change
 
 
 def _cleaning(at: At[Point]) -> Values:
     """Returns the relative change of the data pages programmed per write, including cleaning."""
-    return {"": (1 + at(RANDOM, SHRD_COUNTED).copies) / (1 + at(RANDOM, DFTL_COUNTED).copies) - 1}
+    return {
+        "": (1 + at(w.RANDOM, w.SHRD_COUNTED).copies) / (1 + at(w.RANDOM, w.DFTL_COUNTED).copies)
+        - 1
+    }
+
+
+def _slow(at: At[Point]) -> Values:
+    """Returns the relative change of DFTL's bytes a second from sequential to random writes."""
+    written = at(w.RANDOM, w.DFTL).bandwidth
+    return {name: written / at(name, w.DFTL).bandwidth - 1 for name in (w.SEQUENTIAL, w.STREAM)}
+
+
+def _speed(ours: tuple[str, str], other: tuple[str, str], less: float = 0.0) -> Measure[Point]:
+    """Returns the measure of a workload on a line as a multiple of the speed of another one, `less`
+    subtracted. Both workloads do the same for their application."""
+    return lambda at: {"": at(*other).seconds / at(*ours).seconds - less}
+
+
+def _aged_f2fs(at: At[Point]) -> Values:
+    faster = relative("iops", w.SHRD, w.DFTL)
+    return {name: faster(at, name) for name in w.OLD_F2FS}
 
 
 def times(value: float) -> str:
     return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
 
 
-_IN_BURSTS: Measure[Point] = on(BURSTS, ratio("mean_us", DFTL, IDLE))
+_IN_BURSTS: Measure[Point] = on(w.BURSTS, ratio("mean_us", w.DFTL, w.IDLE))
 """All writes of a burst arrive at once, so their mean response is half of the burst's duration, and
 the ratio of mean responses equals the ratio of throughputs."""
 
@@ -107,7 +112,7 @@ SMALL_GAINS = "Small gains at sequential or read dominant workload - still bette
 STEADY_CACHE = "SHRD shows steady performance regardless of cache size"
 THIRTY = "SHRD improves 30x better performance at a small map cache - reduce DRAM drastically"
 WITHOUT_COPY = "restores the original addresses without copy operations"
-SOLVES = "Solves POR / GC issues of address remapping"
+REDUCING = "By reducing map loading/unloading overhead"
 SORTED = "oLPN-sorted entries \N{RIGHTWARDS ARROW} Improving spatial locality"
 BOTH_SYSTEMS = "SHRD improves both EXT4 and F2FS"
 
@@ -116,15 +121,23 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "thirty",
         "Random writes are 30 times as fast as DFTL's at a small map cache",
         stated("conclusion; RW performance according to cache", "30x", THIRTY),
-        ("controller", "span", "log", "window", "cache", "room"),
-        *_as_fast(RANDOM, Region.about(30.0), times),
+        ("controller", "span", "log", "window", "cache", "room", "remaps"),
+        *_as_fast(w.RANDOM, Region.about(30.0), times),
+    ),
+    Claim(
+        "slow",
+        "With DFTL, random writes are slower than sequential ones",
+        stated("introduction", "slow", "Random write is still slow at SSD"),
+        ("controller", "span", "cache"),
+        *((w.RANDOM, w.SEQUENTIAL, w.STREAM), (w.DFTL,), _slow, LESS, change),
+        SPAN,
     ),
     Claim(
         "bursts",
         "The same, by mean response, in bursts of less than a log, remapped while the host is idle",
         own("the same; the slides do not say when the log is remapped", "30x"),
         ("controller", "span", "log", "room"),
-        *((BURSTS,), (DFTL, IDLE), _IN_BURSTS, Region.about(30.0), times),
+        *((w.BURSTS,), (w.DFTL, w.IDLE), _IN_BURSTS, Region.about(30.0), times),
         SPAN,
     ),
     Claim(
@@ -132,19 +145,15 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD is steady whatever the cache: at least 80% of its throughput with a large one",
         stated("RW performance according to cache", "steady", STEADY_CACHE),
         ("controller", "span", "window", "top", "room"),
-        *_as_fast(RANDOM, STEADY, "{:.0%}".format, LARGE_SHRD, SHRD),
+        *_as_fast(w.RANDOM, STEADY, "{:.0%}".format, w.LARGE_SHRD, w.SHRD),
         SPAN,
     ),
     Claim(
         "falls",
         "DFTL falls with a small cache, to half or less of its throughput with a large one",
-        inferred(
-            "RW performance according to cache",
-            "falls",
-            "Better performance than DFTL - By reducing map loading/unloading overhead",
-        ),
+        own("RW performance according to cache: a figure that is lost", "falls"),
         ("controller", "span", "top", "room"),
-        *_as_fast(RANDOM, HALF, "{:.0%}".format, LARGE_DFTL, DFTL),
+        *_as_fast(w.RANDOM, HALF, "{:.0%}".format, w.LARGE_DFTL, w.DFTL),
         SPAN,
     ),
     Claim(
@@ -152,57 +161,53 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD is faster than DFTL on every workload",
         stated(BENCHMARKS, "better", "Better performance at all workloads"),
         ("load", "controller", "span", "window", "share", "threshold", "room"),
-        *_faster(ANY, MORE),
+        *_faster(w.ANY, MORE),
         frozenset({"span", "threshold"}),
     ),
     Claim(
         "sequential",
         "A small gain on sequential writes, up to a fifth, but still a gain",
         stated(BENCHMARKS, "small", SMALL_GAINS),
-        ("request", "controller", "span", "window", "threshold"),
-        *_faster(SEQUENTIAL, SMALL),
+        ("stream", "controller", "span", "window", "threshold"),
+        *_faster(w.SPARSE, SMALL),
         SPAN,
     ),
     Claim(
         "reads",
-        "The same where nine of ten requests read",
+        "The same where nine of ten requests read, or more",
         stated(BENCHMARKS, "small", SMALL_GAINS),
-        ("controller", "span", "window", "room"),
-        *_faster(READS, SMALL),
+        ("written", "controller", "span", "window", "room"),
+        *_faster(w.READS_OFTEN, SMALL),
         SPAN,
     ),
     Claim(
         "mixed",
         "Random reads and writes, mixed, have a shorter mean response, both of them",
         own("latency comparison: a title over a lost figure", "shorter"),
-        ("controller", "span", "window", "rate", "room"),
-        *((OPEN,), (DFTL, SHRD), _responses, LESS, change),
+        ("controller", "span", "window", "rate", "room", "remaps"),
+        *((w.OPEN,), (w.DFTL, w.SHRD), _responses, LESS, change),
         SPAN,
     ),
     Claim(
         "commands",
         "Many small requests become few: at most half as many commands",
-        inferred(
-            "request handling overhead; sequentializing in host",
-            "few",
-            "Host OS writes random requests sequentially at log area",
-        ),
+        stated("special commands", "few", "Packed command with multiple RW requests"),
         ("outstanding", "log", "window"),
         *_alone(lambda shrd: shrd.commands, HALF, "{:.3f} a request".format),
     ),
     Claim(
         "locality",
         "Remapping loads fewer map pages than DFTL does",
-        inferred("oLPN-ordered map access", "fewer", "Can increase spatial locality"),
+        stated("RW performance according to cache", "fewer", REDUCING),
         ("span", "log", "window", "cache"),
-        *_loads(DFTL),
+        *_loads(w.DFTL),
     ),
     Claim(
         "sorted",
         "It loads fewer of them in the order of the pages than in that of the log",
         stated("oLPN-ordered map access", "fewer", SORTED),
         ("span", "log", "window"),
-        *_loads(UNSORTED),
+        *_loads(w.UNSORTED),
         SPAN,
     ),
     Claim(
@@ -221,15 +226,15 @@ CLAIMS: tuple[Claim[Point], ...] = (
             "solved",
         ),
         ("spare", "window"),
-        *((RANDOM,), (DFTL_COUNTED, SHRD_COUNTED), _cleaning, NOT_MORE, change),
+        *((w.RANDOM,), (w.DFTL_COUNTED, w.SHRD_COUNTED), _cleaning, NOT_MORE, change),
         frozenset({"window"}),
     ),
     Claim(
         "aged",
         "On an aged drive, too, random writes are faster",
-        inferred("solves POR / GC issues of address remapping", "solved", SOLVES),
+        own("solves POR / GC issues of address remapping: on drives that clean", "faster"),
         ("controller", "spare"),
-        *_faster(RANDOM, MORE, DFTL_AGED, SHRD_AGED),
+        *_faster(w.RANDOM, MORE, w.DFTL_AGED, w.SHRD_AGED),
         frozenset({"controller", "spare"}),
     ),
     Claim(
@@ -237,7 +242,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD improves F2FS",
         stated(FILE_SYSTEMS, "better", BOTH_SYSTEMS),
         ("controller", "window", "share", "threshold", "room"),
-        *_faster(POSTMARK, MORE),
+        *_faster(w.POSTMARK, MORE),
         frozenset({"threshold"}),
     ),
     Claim(
@@ -245,15 +250,56 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD improves EXT4",
         stated(FILE_SYSTEMS, "better", BOTH_SYSTEMS),
         ("ext4", "controller", "window", "share", "threshold", "room"),
-        *_faster(ON_EXT4, MORE),
+        *_faster(w.ON_EXT4, MORE),
         frozenset({"threshold"}),
+    ),
+    Claim(
+        "ext4-random",
+        "EXT4 is slower at random writes than F2FS",
+        stated(FILE_SYSTEMS, "bad", "EXT4 shows bad performance on random write"),
+        ("utilized", "age", "controller"),
+        *((w.FIO_EXT4, w.FIO_F2FS), (w.DFTL,)),
+        *(_speed((w.FIO_EXT4, w.DFTL), (w.FIO_F2FS, w.DFTL), 1.0), LESS, change),
+    ),
+    Claim(
+        "ext4",
+        "EXT4 with SHRD is about as fast as F2FS on random writes",
+        stated(FILE_SYSTEMS, "similar", "EXT4 shows similar performance as F2FS by using SHRD"),
+        ("scheme", "utilized", "age", "controller", "window"),
+        *((w.FIO_EXT4, w.FIO_F2FS), (w.SHRD, w.RIVAL)),
+        *(_speed((w.FIO_EXT4, w.SHRD), (w.FIO_F2FS, w.RIVAL)), SIMILAR, times),
+    ),
+    Claim(
+        "f2fs-full",
+        "F2FS slows down at high utilization",
+        stated(
+            FILE_SYSTEMS, "slower", "Performance of F2FS decreases due to SSR at high utilization"
+        ),
+        ("age", "controller"),
+        *((w.FULL_F2FS, w.HALF_F2FS), (w.DFTL,)),
+        *(_speed((w.FULL_F2FS, w.DFTL), (w.HALF_F2FS, w.DFTL), 1.0), LESS, change),
+    ),
+    Claim(
+        "f2fs-aged",
+        "SHRD improves the bandwidth of aged F2FS",
+        stated(FILE_SYSTEMS, "better", "SHRD improves the bandwidth of aged F2FS"),
+        ("controller", "window"),
+        *(w.OLD_F2FS, (w.DFTL, w.SHRD), _aged_f2fs, MORE, change),
+    ),
+    Claim(
+        "reads-after",
+        "Sequential reads after random writes are much faster on EXT4 than on F2FS",
+        stated(FILE_SYSTEMS, "much faster", "Sequential read performance of EXT4 is much better"),
+        ("scheme", "utilized", "age", "controller"),
+        *((w.READ_EXT4, w.READ_F2FS), (w.SCHEME,)),
+        *(_speed((w.READ_EXT4, w.SCHEME), (w.READ_F2FS, w.SCHEME)), MUCH, times),
     ),
     Claim(
         "memory",
         "With 128 KiB of cache random writes are as fast as DFTL's with all of the map in memory",
         own("conclusion: reduce DRAM drastically", "as fast"),
         ("controller", "span", "window", "room"),
-        *_faster(RANDOM, NOT_LESS, LARGE_DFTL, SHRD),
+        *_faster(w.RANDOM, NOT_LESS, w.LARGE_DFTL, w.SHRD),
         SPAN,
     ),
 )
@@ -276,39 +322,5 @@ UNCHECKED: tuple[AnyClaim, ...] = (
         stated("implementation", "1 MB", "Host redirection table: about 1 MB for 64 MB log area"),
         "our host's table is a structure of ours; 16,384 entries of the driver's 64 bytes are 1 "
         "MiB by arithmetic",
-    ),
-    unchecked(
-        "ext4-random",
-        "EXT4 is bad at random writes",
-        stated(FILE_SYSTEMS, "bad", "EXT4 shows bad performance on random write"),
-        "it is compared with F2FS, which takes both file systems under the same load",
-    ),
-    unchecked(
-        "ext4",
-        "EXT4 with SHRD is about as fast as F2FS on random writes",
-        stated(FILE_SYSTEMS, "similar", "EXT4 shows similar performance as F2FS by using SHRD"),
-        "it takes both file systems under the same load; the captures are of different loads",
-    ),
-    unchecked(
-        "f2fs-full",
-        "F2FS slows down at high utilisation, by slack-space recycling",
-        stated(
-            FILE_SYSTEMS,
-            "slower",
-            "Performance of F2FS decreases due to SSR at high utilization",
-        ),
-        "it takes a file system at several utilisations; a capture has one",
-    ),
-    unchecked(
-        "f2fs-aged",
-        "SHRD improves the bandwidth of aged F2FS",
-        stated(FILE_SYSTEMS, "better", "SHRD improves the bandwidth of aged F2FS"),
-        "the capture's file system was new, and how full it was is not known",
-    ),
-    unchecked(
-        "reads-after",
-        "Sequential reads after random writes are much faster on EXT4 than on F2FS",
-        stated(FILE_SYSTEMS, "much faster", "Sequential read performance of EXT4 is much better"),
-        "it takes both file systems, reading the same files",
     ),
 )

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 from floatgate.analysis import crash
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
-from floatgate.papers.kit.columns import numbers, texts
-from floatgate.papers.kit.exhibits import Column, Numbers
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
 from floatgate.simulation import configs
 
-from .domain import DEVICE, SHRD
+from .domain import DEVICE, window
+from .workloads import SHRD
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
@@ -48,8 +47,8 @@ AXES = (
         "window",
         "the window",
         (
-            Level("1/16", {"shrd.remap_threshold": "0.25", "shrd.remap_size": "0.0625"}),
-            Level("3/4", {"shrd.remap_threshold": "0.75", "shrd.remap_size": "0.75"}),
+            window("1/16", 0.25, 0.0625),
+            window("3/4", 0.75, 0.75),
         ),
         "How much of the log waits to be remapped when power fails.",
     ),
@@ -76,12 +75,8 @@ class Crashes:
     stale: str | None
     seed: int
     explored: int
-    moments: int
-    """Number of moments at which power can fail."""
     lost: int
     """Pages with a version that they must not have."""
-    reads_mean: float
-    """Mean number of flash pages that a recovery reads."""
 
 
 EXPERIMENT = Experiment(
@@ -123,20 +118,16 @@ def explore(
         cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **options)
         made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, options)
         report = kept.document(made_of, cut) if kept else cut()
-        counted = {name: report[name] for name in ("moments", "lost", "reads_mean")}
         levels = run.named("window", "stale")
-        crashes[run] = Crashes(**levels, explored=report["points"], **counted)
+        crashes[run] = Crashes(**levels, explored=report["points"], lost=report["lost"])
     return crashes
 
 
-def judged(
-    full: bool, progress: Progress | None, kept: Cache | None
-) -> tuple[Numbers, Judged[Crashes]]:
-    """Returns a table of the explored moments, and the claim that no run with a clock can test."""
+def judged(full: bool, progress: Progress | None, kept: Cache | None) -> Judged[Crashes]:
+    """Judges the claim that no run with a clock can test."""
     crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, progress, kept)
     measured = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
-    every = list(crashes.values())
-    return table(every), (RECOVERY, bounded(measured, every))
+    return RECOVERY, bounded(measured, list(crashes.values()))
 
 
 def at_most(losses: int) -> float:
@@ -152,28 +143,3 @@ def bounded(measured: Measured, points: Sequence[Crashes]) -> Measured:
         return measured
     ours = f"0 of {losses:,} losses of power lost a page: at most {at_most(losses):.2%} do (95%)"
     return replace(measured, ours=ours)
-
-
-def table(points: Sequence[Crashes]) -> Numbers:
-    return Numbers(
-        key="losses",
-        title="Losses of power",
-        caption=(
-            "A workload of 4 KiB writes with reads, trims and flushes on a prototype of 4 MiB with "
-            "a log of 1 MiB that cleans; after each loss every page is read. Where none lost one, "
-            "at most so many could (95%), if moments were drawn at random."
-        ),
-        rows=[
-            vars(p) | {"at_most": None if p.lost or not p.explored else at_most(p.explored)}
-            for p in points
-        ],
-        columns=(
-            *texts(window="Window", stale="Out of date"),
-            Column("Seed", "seed", str),
-            *numbers("{:,}".format, moments="Moments", explored="Losses"),
-            Column("Pages lost", "lost", str),
-            Column("At most", "at_most", "{:.1%}".format),
-            Column("Pages read to recover", "reads_mean", "{:,.0f}".format),
-        ),
-        brief=False,
-    )

@@ -1,124 +1,30 @@
-"""SHRD's experiment as data: lines, workloads, and the parameters that the slides leave open."""
+"""SHRD's experiment as data: lines, and the parameters that the slides leave open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.experiment import Axis, ByFootprint, Experiment, Level, Line, Workload
-from floatgate.papers.kit.trace_files import Source
+
+from . import workloads as w
 
 DEVICE = "shrd17"
 PAGE = 4096
 TOGETHER = 8
 """Flash pages in a map page of the prototype. It reads and writes them together."""
-MAP_PAGE = TOGETHER * PAGE
 ENTRY = 4
 """Bytes of a map entry, from the slides."""
-LEAST_CACHE = 4 * MAP_PAGE
+LEAST_CACHE = 4 * TOGETHER * PAGE
 """Bytes of cache in the drive that the authors released."""
 
-RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
-STREAM = "sequential writes of 4 KiB"
-MIXED, OPEN, BURSTS = "mixed", "mixed at a rate", "bursts"
-GENERATED = (RANDOM, SEQUENTIAL, STREAM, READS, MIXED, OPEN, BURSTS)
-EXT4, F2FS = "ext4", "f2fs"
-PGBENCH, ROCKSDB = "pgbench on ext4", "RocksDB on ext4"
-POSTMARK = "postmark and fio with fsync on f2fs"
-CAPTURED = (PGBENCH, ROCKSDB, POSTMARK)
-LOADS = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED)
-"""Workloads of which each has a verdict."""
-DFTL, SHRD, UNSORTED, WHOLE = "DFTL", "SHRD", "SHRD, unsorted", "the whole map in memory"
-IDLE = "SHRD, remapped when idle"
-DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
-DFTL_COUNTED, SHRD_COUNTED = "DFTL, aged, without a clock", "SHRD, aged, without a clock"
-LARGE_DFTL, LARGE_SHRD = "DFTL, large cache", "SHRD, large cache"
-ANY, ON_EXT4 = "the workload", "the load"
-"""Workloads and lines in claims. The last two names are placeholders that an axis replaces."""
-
-SOURCES = (
-    Source(PGBENCH, EXT4, "capture-pgbench-ext4-656k.csv.zst"),
-    Source(ROCKSDB, EXT4, "capture-rocksdb-ext4-905k.csv.zst"),
-    Source(POSTMARK, F2FS, "capture-postmark-f2fs-996k.csv.zst"),
-)
-
-LIMIT = 100_000
-"""Requests of a capture. The map of their pages is larger than the smallest cache, so a cache can
-hold an eighth of it or half."""
-SKIPPED = {PGBENCH: 65_629, ROCKSDB: 90_481, POSTMARK: 99_587}
-"""Requests of the first tenth of each capture, which are skipped. They create files and load tables
-before the measured benchmark begins."""
-
-LOG = 16_384
-"""Slots of the slides' log of 64 MiB."""
-WRITES = 8 * LOG
-"""Requests of a closed loop. The largest log is filled four times, so the pages left in it at the
-end are a sixteenth of the writes, or three with the largest window. Mixed requests write half as
-much, over the log of 64 MiB. A workload of mostly reads needs twice the requests for more than one
-window of any size."""
-
-QUICK, FULL = 2, 6
-"""Number of bursts."""
-
-SPANS = ("4 GiB", "16 GiB", "32 GiB")
-NARROW = ("1 GiB", "2 GiB")
-"""Spans of the figure that searches for the factor of 30. A cache of 128 KiB has an eighth of the
-first span's map, which is not small, so no claim is tested there."""
-SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
-RATES = {"165/s": 165, "330/s": 330, "660/s": 660}
-"""Requests a second."""
-BURST = 15 * LOG // 16
-"""Writes in a burst: nearly a full log."""
-PERIOD = 60.0
-"""Seconds from one burst to the next."""
-
-HOST = frozenset({"log", "window", "outstanding", "threshold"})
+HOST = frozenset({"log", "window", "outstanding", "threshold", "remaps"})
 """Axes that affect SHRD's host only."""
-UNSCALED = frozenset({"share", "threshold"})
+SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
+FEW_FIXED = frozenset({"span", "window", "threshold", "room"})
+"""Axes of which runs with few small writes have one level: they have many requests."""
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
 """Axes that are swept only with the prototype's spare space, to save time. The axis of spare space
 comes after the axes that set the size of a drive."""
-
-
-def generated(bursts: int) -> list[Workload]:
-    """Returns all generated workloads, over each of the spans."""
-    workloads = []
-    for span in (*NARROW, *SPANS):
-        uniform = f"uniform:span={span.replace(' ', '')},size=4KiB"
-        random = {
-            RANDOM: f"{uniform},writes={WRITES}",
-            READS: f"{uniform},requests={2 * WRITES},reads=0.9",
-            MIXED: f"{uniform},requests={WRITES},reads=0.5",
-            BURSTS: (
-                f"{uniform},writes={bursts * BURST},arrivals=fixed,burst={BURST},"
-                f"interarrival={round(1e9 * PERIOD / BURST)}ns"
-            ),
-        } | {
-            f"{OPEN}, {rate}": (
-                f"{uniform},requests={WRITES},reads=0.5,arrivals=exponential,"
-                f"interarrival={round(1e9 / a_second)}ns"
-            )
-            for rate, a_second in RATES.items()
-        }
-        workloads += [
-            Workload(f"{name}, {span}", name.split(", ")[0], Played(text), UNSCALED, random=True)
-            for name, text in random.items()
-        ]
-        sequential = f"sequential:span={span.replace(' ', '')}"
-        large = Played(f"{sequential},size=128KiB,writes={WRITES // 8}")
-        small = Played(f"{sequential},size=4KiB,writes={WRITES}")
-        # The large requests equal the largest threshold, which decides where they go.
-        workloads += [
-            Workload(f"{SEQUENTIAL}, {span}", SEQUENTIAL, large, frozenset({"share"})),
-            Workload(f"{STREAM}, {span}", STREAM, small, UNSCALED),
-        ]
-    return workloads
-
-
-def captured(source: Source, file: Path) -> Workload:
-    played = Played(str(file), LIMIT, SKIPPED[source.name])
-    return Workload(source.name, source.family, played, frozenset({"cache", "spare"}))
 
 
 def _share(share: float) -> ByFootprint:
@@ -130,7 +36,8 @@ def _share(share: float) -> ByFootprint:
     }
 
 
-def _window(key: str, threshold: float, size: float) -> Level:
+def window(key: str, threshold: float, size: float) -> Level:
+    """Returns a window of the log: the shares that are in use before it is due, and in it."""
     return Level(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
 
 
@@ -142,25 +49,39 @@ def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Level
 
 
 def _over(span: str) -> dict[str, str]:
-    return {name: f"{name}, {span}" for name in GENERATED}
+    return {name: f"{name}, {span}" for name in w.GENERATED}
 
 
 def _loads(workload: str, names: Sequence[str]) -> tuple[Level, ...]:
-    """Returns a level for each workload name. A capture has a fixed span, and other workloads
-    ignore the axes of captures. Writes of 128 KiB are small at one threshold only."""
-    captures, large = frozenset({"span"}), frozenset({"share"})
+    """Returns a level for each workload name."""
+    return tuple(Level(name, workloads={workload: name}, beside=_fixed(name)) for name in names)
+
+
+def _fixed(name: str) -> frozenset[str]:
+    """Returns the axes without effect on a workload. A capture has one span, and other workloads
+    have no share. Writes of 128 KiB are small at one threshold only."""
+    if name in w.CAPTURED:
+        return frozenset({"span"})
+    return frozenset({"share"}) if name == w.SEQUENTIAL else w.UNSCALED
+
+
+def _few(name: str, keys: Sequence[str], text: str = "{}") -> tuple[Level, ...]:
+    """Returns a level for each share of small writes in the workloads of this name."""
     return tuple(
         Level(
-            name,
-            workloads={workload: name},
-            beside=captures if name in CAPTURED else large if name == SEQUENTIAL else UNSCALED,
+            text.format(key), workloads={name: f"{name} {key}"}, beside=FEW_FIXED, quick=key == "1%"
         )
-        for name in names
+        for key in keys
     )
 
 
+def _named(names: Sequence[str], level: str) -> Level:
+    """Returns the level that adds its name to the names of these workloads."""
+    return Level(level, workloads={name: f"{name} {level}" for name in names})
+
+
 def _at(rate: str) -> dict[str, str]:
-    return {f"{OPEN}, {span}": f"{OPEN}, {rate}, {span}" for span in SPANS}
+    return {f"{w.OPEN}, {span}": f"{w.OPEN}, {rate}, {span}" for span in w.SPANS}
 
 
 OWN = "0.48"
@@ -188,33 +109,44 @@ AXES = (
     Axis(
         "load",
         "the workload",
-        _loads(ANY, LOADS),
+        _loads(w.ANY, w.LOADS),
         "The slides' benchmarks are a figure without text. These are fio's kinds, nine reads of "
         "ten for a load of mostly reads, and all captures. Sequential writes of 128 KiB are above "
         "the driver's threshold and pass SHRD by: there it is DFTL by construction. Those of 4 "
         "KiB, the size that fio has unless told, come one by one, as no queue merges them.",
     ),
     Axis(
-        "request",
-        "a sequential write",
+        "stream",
+        "the sequential writes",
         (
-            Level("128 KiB"),
-            Level("4 KiB", workloads={SEQUENTIAL: STREAM}, beside=frozenset({"threshold"})),
+            *_few(w.SPARSE, [*w.SMALL], "128 KiB, {} small"),
+            Level("128 KiB alone", workloads={w.SPARSE: w.SEQUENTIAL}),
+            Level("4 KiB alone", workloads={w.SPARSE: w.STREAM}, beside=frozenset({"threshold"})),
         ),
-        "Large writes of an application are above the driver's threshold, and SHRD does nothing "
-        "to them; 4 KiB is the size that fio has unless told, and no queue merges them here.",
+        "Large writes are above the driver's threshold, and SHRD does nothing to them, but an "
+        "application also writes metadata: one request in 200 to one in ten is small and random. "
+        "4 KiB is fio's size by default, and no queue merges them here.",
+    ),
+    Axis(
+        "written",
+        "the share of writes",
+        (
+            Level("10%", workloads={w.READS_OFTEN: w.READS}),
+            *_few(w.READS_OFTEN, ("1%", "0.5%", "3%")),
+        ),
+        "Of 4 KiB at random, among reads: the same shares as among sequential writes.",
     ),
     Axis(
         "ext4",
         "the load",
-        _loads(ON_EXT4, (PGBENCH, ROCKSDB)),
+        _loads(w.ON_EXT4, (w.PGBENCH, w.ROCKSDB)),
         "The captures of ext4. Writes of RocksDB have 125 KiB: nearly all are above the driver's "
         "threshold.",
     ),
     Axis(
         "span",
         "the span",
-        tuple(Level(span, workloads=_over(span), quick=span in SPANS[::2]) for span in SPANS),
+        tuple(Level(span, workloads=_over(span), quick=span in w.SPANS[::2]) for span in w.SPANS),
         "The slides have 32 GiB. A window over a smaller span has more pages of each map page, as "
         "one over 32 GiB has with larger map pages.",
         paper="32 GiB",
@@ -230,7 +162,7 @@ AXES = (
     Axis(
         "window",
         "the window",
-        (_window("1/16", 0.25, 0.0625), _window("3/4", 0.75, 0.75)),
+        (window("1/16", 0.25, 0.0625), window("3/4", 0.75, 0.75)),
         "Of the log. The slides do not say. A sixteenth is the authors' driver's; "
         "three quarters leave a log just room for what arrives.",
     ),
@@ -245,8 +177,8 @@ AXES = (
         "top",
         "the largest cache",
         (
-            Level("the whole map", lines={LARGE_DFTL: "dftl-whole", LARGE_SHRD: "shrd-whole"}),
-            Level("2 MiB", lines={LARGE_DFTL: "dftl-2m", LARGE_SHRD: "shrd-2m"}),
+            Level("the whole map", lines={w.LARGE_DFTL: "dftl-whole", w.LARGE_SHRD: "shrd-whole"}),
+            Level("2 MiB", lines={w.LARGE_DFTL: "dftl-2m", w.LARGE_SHRD: "shrd-2m"}),
         ),
         '"Regardless of cache size" is about the sizes of a figure that is lost: they may or may '
         "not have gone to the whole map.",
@@ -254,7 +186,7 @@ AXES = (
     Axis(
         "rate",
         "the rate",
-        tuple(Level(rate, workloads=_at(rate), quick=rate == "330/s") for rate in RATES),
+        tuple(Level(rate, workloads=_at(rate), quick=rate == "330/s") for rate in w.RATES),
         "The slides do not say how many requests were made. An eighth, a quarter and a half of the "
         "1,316 a second that two cores can do which wait for a map page to be read and another "
         "to be written (142 + 1,378 us) with each request.",
@@ -284,6 +216,43 @@ AXES = (
         "Of the map of the pages that a capture touches, as its device has 2 to 6 GiB; at least "
         "the map pages of the authors' drive as released, which an eighth of pgbench's is less "
         "than. A smaller share would be that cache again.",
+    ),
+    Axis(
+        "utilized",
+        "the utilization",
+        tuple(_named(w.ON_SYSTEMS, key) for key in w.UTILIZED),
+        "Of the file system, by one file, whose pages fio writes at random. The slides have a high "
+        "utilization without its number: nine tenths, and half to compare it with.",
+    ),
+    Axis(
+        "age",
+        "the file system's age",
+        tuple(
+            _named([f"{name} {full}" for name in w.ON_SYSTEMS for full in w.UTILIZED], key)
+            for key in w.AGES
+        ),
+        "The slides have aged file systems without a recipe. Aged: 256 MiB of random writes to "
+        "the file before, as much as a half-full file system of 512 MiB has free.",
+    ),
+    Axis(
+        "scheme",
+        "the scheme",
+        (
+            Level("DFTL", lines={w.RIVAL: "dftl", w.SCHEME: "dftl"}),
+            Level("SHRD", lines={w.RIVAL: "shrd", w.SCHEME: "shrd"}),
+        ),
+        "Below f2fs where it is compared with ext4 on SHRD, or below both file systems. The slides "
+        "do not say which.",
+    ),
+    Axis(
+        "remaps",
+        "the host during a remap",
+        (
+            Level("waits"),
+            Level("sends on", {"shrd.block_during_remap": "false"}, beside=ROOMLESS | {"room"}),
+        ),
+        "The authors' driver sends nothing while the drive remaps. The slides do not say so, and "
+        "the drive can serve other requests.",
     ),
     Axis(
         "room",
@@ -319,28 +288,21 @@ LINES = (
     Line("dftl", "DFTL, whole map pages", _PLAIN, HOST),
     Line("dftl-2m", "DFTL, 2 MiB", _PLAIN | {"mapping.cache": "2MiB"}, HOST | SIZED),
     Line("dftl-whole", "DFTL, cache for all", _PLAIN | {"mapping.cache": ALL}, HOST | SIZED),
-    Line("dftl-aged", DFTL_AGED, _PLAIN | _AGED, HOST),
-    Line("dftl-counted", DFTL_COUNTED, _PLAIN | _COUNTED, HOST | {"controller"}),
+    Line("dftl-aged", w.DFTL_AGED, _PLAIN | _AGED, HOST),
+    Line("dftl-counted", w.DFTL_COUNTED, _PLAIN | _COUNTED, HOST | {"controller"}),
     Line("shrd", "SHRD", {}),
     Line("shrd-2m", "SHRD, 2 MiB", {"mapping.cache": "2MiB"}, SIZED),
     Line("shrd-whole", "SHRD, cache for all", {"mapping.cache": ALL}, SIZED),
     Line("shrd-unsorted", "SHRD, windows as written", {"shrd.sort_remaps": "false"}),
-    Line("shrd-idle", IDLE, _IDLE, frozenset({"window"})),
-    Line("shrd-aged", SHRD_AGED, _AGED),
-    Line("shrd-counted", SHRD_COUNTED, _COUNTED, frozenset({"controller"})),
-    Line("ideal", WHOLE, _PLAIN | {"mapping.scheme": "ideal"}, HOST | SIZED),
+    Line("shrd-idle", w.IDLE, _IDLE, frozenset({"window"})),
+    Line("shrd-aged", w.SHRD_AGED, _AGED),
+    Line("shrd-counted", w.SHRD_COUNTED, _COUNTED, frozenset({"controller"})),
 )
 STANDS_FOR = {
-    **{name: name for name in CAPTURED},
-    DFTL: "dftl",
-    SHRD: "shrd",
-    UNSORTED: "shrd-unsorted",
-    IDLE: "shrd-idle",
-    DFTL_AGED: "dftl-aged",
-    SHRD_AGED: "shrd-aged",
-    DFTL_COUNTED: "dftl-counted",
-    SHRD_COUNTED: "shrd-counted",
-    WHOLE: "ideal",
+    **{name: name for name in (*w.CAPTURED, *w.OLD_F2FS)},
+    **{line.label: line.key for line in LINES},
+    w.DFTL: "dftl",
+    w.UNSORTED: "shrd-unsorted",
 }
 
 

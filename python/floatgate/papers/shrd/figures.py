@@ -1,34 +1,19 @@
-"""SHRD's figures and tables: the slides' figures, and figures and tables over the parameters that
-the slides leave open."""
+"""SHRD's figures and tables: the slides' figures over the parameters that the slides leave open."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from floatgate.papers.kit.columns import Format, digits, numbers, texts
+from floatgate.papers.kit.columns import digits, numbers, texts
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row
 from floatgate.papers.kit.numbers import mean_row, points_at, spread
-from floatgate.papers.kit.seeds import Key, grouped, mean_rows, spread_rows, values_of
-from floatgate.results.values import measured, percent, size
+from floatgate.papers.kit.seeds import Key, grouped, mean_rows, values_of
+from floatgate.results.values import measured, size
 
-from .domain import (
-    AXES,
-    BURSTS,
-    EXT4,
-    F2FS,
-    MIXED,
-    NARROW,
-    OPEN,
-    RANDOM,
-    READS,
-    SEQUENTIAL,
-    SPANS,
-    STREAM,
-)
+from . import workloads as w
+from .domain import AXES
 from .reduce import Point
 
 DEFAULTS = {axis.key: axis.default for axis in AXES}
@@ -38,19 +23,17 @@ WINDOWS = [level.key for level in next(axis for axis in AXES if axis.key == "win
 SERIES = {
     "dftl": "DFTL",
     **{f"shrd {window}": f"SHRD, windows of {window} of the log" for window in WINDOWS},
-    "ideal": "the whole map in memory",
+    "shrd None": "SHRD, windows of 1/32 of the log",
 }
-PLAIN = ("dftl", "shrd", "ideal")
+PLAIN = ("dftl", "shrd")
+SPAN = "32 GiB"
+"""The slides' point in figures over spans."""
 
 
 def series(point: Point) -> str:
     """Returns the scheme, regardless of its cache."""
     name = point.line.split("-")[0]
     return f"{name} {point.window}" if name == "shrd" else name
-
-
-def label(point: Point) -> str:
-    return SERIES[series(point)]
 
 
 def chosen_of(
@@ -63,34 +46,20 @@ def chosen_of(
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    exhibits: list[Exhibit] = [
-        *_gains(points),
-        _over_cache(points, "throughput", "Requests a second by map cache", "iops", ",.0f"),
-        _over_cache(
-            points, "loads", "Map pages loaded per page by map cache", "settled_loads", ".3f"
-        ),
-        windows(points),
-        order(points),
-        commands(points),
-        _latencies(points),
-        _benchmarks(points),
-        _over_log(points),
-        _over_threshold(points),
-        aged(points),
-    ]
+    exhibits = [gains(points), over_cache(points), windows(points), benchmarks(points)]
     return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
     """Returns the function that gives a point's throughput, in bursts its mean response, as a
     multiple of DFTL's at the same point and seed. DFTL itself has none."""
-    by_place = {_same(p): p for p in points if p.line == "dftl"}
+    by_point = {_same(p): p for p in points if p.line == "dftl"}
 
     def times(point: Point) -> float | None:
-        dftl = by_place.get(_same(point))
+        dftl = by_point.get(_same(point))
         if dftl is None or point.line == "dftl":
             return None
-        is_burst = point.family == BURSTS
+        is_burst = point.family == w.BURSTS
         return dftl.mean_us / point.mean_us if is_burst else point.iops / dftl.iops
 
     return times
@@ -98,55 +67,37 @@ def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
 
 def _same(point: Point) -> tuple[Any, ...]:
     """Returns the properties that a line shares with the DFTL run that it is compared with."""
-    return point.trace, point.controller, _cache(point), point.share, point.seed
+    cache = point.cache or DEFAULTS["cache"]
+    return point.trace, point.controller, cache, point.share, point.seed
 
 
-def _cache(point: Point) -> str:
-    return point.cache or DEFAULTS["cache"]
+def _marked(span: str | None) -> str:
+    return f"{span} (the slides')" if span == SPAN else str(span)
 
 
-def _panel(point: Point) -> str:
-    return f"{point.controller} controller, {_marked(point.span, SPAN)}"
-
-
-SPAN, LOG = "32 GiB", "64 MiB"
-"""The slides' point in figures over spans and logs."""
-
-
-def _marked(level: str | None, slides: str) -> str:
-    return f"{level} (the slides')" if level == slides else str(level)
-
-
-def _size_of(axis: str) -> Key:
-    """Returns the function that gives the number in a level such as "64 MiB", if a point has
-    one."""
-
-    def number(point: Point) -> float | None:
-        level = getattr(point, axis)
-        return None if level is None else float(level.split()[0])
-
-    return number
+def _span_gib(point: Point) -> float | None:
+    return float(point.span.split()[0]) if point.span else None
 
 
 def _gain_line(point: Point) -> str:
-    if point.line == "ideal":
-        return SERIES["ideal"]
-    return f"{point.log}, {'bursts' if point.family == BURSTS else point.window}"
+    return f"{point.log}, {'bursts' if point.family == w.BURSTS else point.window}"
 
 
-def _gains(points: Sequence[Point]) -> list[Exhibit]:
-    """Draws the runs of the claims of 30 times, and says where they are 30 times as fast."""
+def gains(points: Sequence[Point]) -> Lines:
+    """Draws the runs of the claims of 30 times."""
     opened = ("controller", "span", "log", "window", "cache")
-    runs = chosen_of(points, PLAIN, (RANDOM,), *opened)
-    runs += chosen_of(points, ("dftl", "shrd-idle"), (BURSTS,), *opened)
-    times = times_dftl(runs)
-    keys: dict[str, Key] = {"cache": _cache, "line": _gain_line, "span_gib": _size_of("span")}
-    shrd = [p for p in runs if p.line != "ideal"]
+    runs = chosen_of(points, PLAIN, (w.RANDOM,), *opened)
+    runs += chosen_of(points, ("dftl", "shrd-idle"), (w.BURSTS,), *opened)
+    keys: dict[str, Key] = {
+        "cache": lambda p: p.cache or DEFAULTS["cache"],
+        "line": _gain_line,
+        "span_gib": _span_gib,
+    }
     rows = [
         {"trace": f"{row['controller']} controller, cache of {row['cache']}", **row}
-        for row in mean_rows(runs, times, "controller", **keys)
+        for row in mean_rows(runs, times_dftl(runs), "controller", **keys)
     ]
-    drawn = Lines(
+    return Lines(
         key="gain",
         title="Random writes, times DFTL",
         caption=(
@@ -158,30 +109,28 @@ def _gains(points: Sequence[Point]) -> list[Exhibit]:
         labels={row["line"]: row["line"] for row in rows},
         x="span_gib",
         x_title="Span",
-        x_text=lambda gib: _marked(f"{gib:.0f} GiB", SPAN),
+        x_text=lambda gib: _marked(f"{gib:.0f} GiB"),
         rules=(("the slides", STATED),),
     )
-    return [drawn, contour(mean_rows(shrd, times, "controller", "seed", **keys))]
 
 
-def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, style: str) -> Lines:
-    lines = ("dftl", "dftl-2m", "dftl-whole", "shrd", "shrd-2m", "shrd-whole", "ideal")
+def over_cache(points: Sequence[Point]) -> Lines:
+    """Draws throughput over the map cache, at the spans that have several caches."""
+    lines = ("dftl", "dftl-2m", "dftl-whole", "shrd", "shrd-2m", "shrd-whole")
     rows = mean_rows(
-        chosen_of(points, lines, (RANDOM,), "controller", "span", "window", "cache"),
-        metric,
-        trace=_panel,
+        chosen_of(points, lines, (w.RANDOM,), "controller", "span", "window", "cache"),
+        "iops",
+        trace=lambda p: f"{p.controller} controller, {_marked(p.span)}",
         line=series,
-        cache=lambda p: None if p.line == "ideal" else p.cache_bytes,
+        cache=lambda p: p.cache_bytes,
     )
+    several = {row["trace"] for row in rows if row["cache"] != 128 << 10}
     return Lines(
-        key=key,
-        title=title,
-        caption=(
-            "Writes of 4 KiB, each page as likely as the others; the slides' point has 32 GiB and "
-            "a log of 64 MiB, as all here. Whiskers: 95% intervals."
-        ),
-        rows=_several(rows, "cache", 128 << 10),
-        style=style,
+        key="throughput",
+        title="Requests a second by map cache",
+        caption="Random writes of 4 KiB with a log of 64 MiB. Whiskers: 95% intervals.",
+        rows=[row for row in rows if row["trace"] in several],
+        style=",.0f",
         labels=SERIES,
         x="cache",
         x_title="Map cache",
@@ -189,50 +138,26 @@ def _over_cache(points: Sequence[Point], key: str, title: str, metric: str, styl
     )
 
 
-def _several(rows: Sequence[Row], x: str, default: float) -> list[Row]:
-    """Returns the rows of plots that have another value of `x` than the default."""
-    several = {row["trace"] for row in rows if row[x] not in (None, default)}
-    return [row for row in rows if row["trace"] in several]
-
-
-def _latencies(points: Sequence[Point]) -> Bars:
-    """Draws reads and writes of a mixed workload, at equal rates of arrival."""
-    runs = chosen_of(points, PLAIN, (OPEN,), "controller", "window")
-    keys: dict[str, Key] = {
-        "panel": lambda p: f"{p.controller} controller, {p.offered:.0f} requests a second",
-        "line": series,
-    }
-    return Bars(
-        key="latency",
-        title="Mean response of mixed random reads and writes",
-        axis="µs",
-        caption="At equal rates of arrival, half of 4 KiB reads, over 4 GiB. Whiskers: 95%.",
-        rows=[
-            {"trace": kind, **row}
-            for kind, metric in (("reads", "mean_read_us"), ("writes", "mean_write_us"))
-            for row in mean_rows(runs, metric, **keys)
-        ],
-        style=",.0f",
-        labels=SERIES,
-        panel="panel",
-        row="trace",
+def benchmarks(points: Sequence[Point]) -> Bars:
+    families = (
+        w.RANDOM,
+        w.READS,
+        w.READS_OFTEN,
+        w.MIXED,
+        w.SEQUENTIAL,
+        w.SPARSE,
+        w.STREAM,
+        w.EXT4,
+        w.F2FS,
     )
-
-
-def _benchmarks(points: Sequence[Point]) -> Bars:
-    families = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, EXT4, F2FS)
     runs = chosen_of(points, PLAIN, families, "controller", "window")
-    dftl = [p for p in runs if (p.line, p.controller) == ("dftl", "prototype")]
-    loads = mean_rows(dftl, "loads", "trace")
     return Bars(
         key="benchmarks",
         title="Throughput on every workload",
         axis="Times DFTL",
         caption=(
-            "With a cache of 128 KiB, for captures of 1/8 of their map. Whiskers: 95%. Map pages "
-            "that DFTL loads for a page written, with the prototype's controller: "
-            + ", ".join(f"{row['trace']} {row['value']:.4f}" for row in loads)
-            + "."
+            "With a cache of 128 KiB, for captures of 1/8 of their map. The share behind a "
+            "workload's name is that of small random writes. Whiskers: 95%."
         ),
         rows=mean_rows(runs, times_dftl(runs), "controller", "trace", line=series),
         style=".2f",
@@ -243,119 +168,31 @@ def _benchmarks(points: Sequence[Point]) -> Bars:
     )
 
 
-def _over_log(points: Sequence[Point]) -> Lines:
-    runs = chosen_of(points, PLAIN, (RANDOM,), "controller", "span", "window", "log")
-    rows = mean_rows(runs, "iops", trace=_panel, line=series, log=_size_of("log"))
-    return Lines(
-        key="log",
-        title="Requests a second by size of the log",
-        caption="Random writes with a cache of 128 KiB. Whiskers: 95% intervals.",
-        rows=_several(rows, "log", 64.0),
-        style=",.0f",
-        labels=SERIES,
-        x="log",
-        x_title="Log",
-        x_text=lambda mib: _marked(f"{mib:.0f} MiB", LOG),
-    )
-
-
-def _over_threshold(points: Sequence[Point]) -> Lines:
-    runs = chosen_of(points, PLAIN, (EXT4, F2FS), "window", "threshold")
-    return Lines(
-        key="threshold",
-        title="Requests a second by threshold",
-        caption="The captures, with a cache of 1/8 of their map and the prototype's controller.",
-        rows=mean_rows(runs, "iops", "trace", line=series, threshold=_size_of("threshold")),
-        style=",.0f",
-        labels=SERIES,
-        x="threshold",
-        x_title="Threshold",
-        x_text="{:.0f} KiB".format,
-    )
-
-
-def contour(rows: Sequence[Row]) -> Numbers:
-    """Shows where the gain is 30, from a row for each seed."""
-    lines: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        lines.setdefault((row["controller"], row["cache"], row["line"]), []).append(row)
-    return Numbers(
-        key="contour",
-        title="Where it is 30 times",
-        caption=(
-            "The span up to which the gain is 30 or more: for each seed between two measured ones, "
-            "in proportion on logarithmic scales, with its 95% interval over the seeds. Of "
-            f"{', '.join(NARROW)} and {', '.join(SPANS)} those that were run."
-        ),
-        rows=[
-            {"controller": controller, "cache": cache, "line": line, **_crossing(each)}
-            for (controller, cache, line), each in lines.items()
-        ],
-        columns=(
-            *texts(controller="Controller", cache="Map cache", line="Log, window"),
-            *texts(at="30 times DFTL up to a span of", most="Largest gain, times DFTL"),
-        ),
-    )
-
-
-def _crossing(rows: Sequence[Row]) -> Row:
-    """Returns the span at which the gain falls below 30, and the largest mean gain at any span."""
-    by_span: dict[float, list[float]] = {}
-    by_seed: dict[int, list[tuple[float, float]]] = {}
-    for row in sorted(rows, key=lambda row: row["span_gib"]):
-        by_span.setdefault(row["span_gib"], []).append(row["value"])
-        by_seed.setdefault(row["seed"], []).append((row["span_gib"], row["value"]))
-    most = max(by_span.values(), key=lambda gains: mean_row(gains)["value"])
-    crossings = [span for gains in by_seed.values() if (span := _falls_below(gains)) is not None]
-    if crossings:
-        at = f"{spread(crossings, digits(1))} GiB"
-        if len(crossings) < len(by_seed):
-            at += f", with {len(crossings)} of {len(by_seed)} seeds"
-    elif mean_row(most)["value"] >= STATED:
-        at = f"{max(by_span):.0f} GiB or more"
-    else:
-        at = f"none from {min(by_span):.0f} GiB on"
-    return {"at": at, "most": spread(most, digits(1))}
-
-
-def _falls_below(gains: Sequence[tuple[float, float]]) -> float | None:
-    """Returns the span at which the gain falls below 30. The spans are in ascending order."""
-    for (a, high), (b, low) in pairwise(gains):
-        if high >= STATED > low:
-            return a * math.exp(math.log(b / a) * math.log(high / STATED) / math.log(high / low))
-    return None
-
-
 SHAPE = ("span", "log", "window")
-ORDERS = {"dftl": "DFTL", "unsorted": "As written", "sorted": "Sorted"}
-
-
-def _by_order(
-    points: Sequence[Point], number: str, form: Format
-) -> Iterator[tuple[Row, list[Point]]]:
-    """Yields a number of DFTL, and of SHRD with its windows as written and sorted, by span, log
-    and window. Behind each row are SHRD's runs."""
-    lines = ("dftl", "shrd-unsorted", "shrd")
-    runs = {
-        tuple(row.values()): alike
-        for row, alike in grouped(chosen_of(points, lines, (RANDOM,), *SHAPE), "line", *SHAPE)
-    }
-    cells = {key: spread(values_of(alike, number), form) for key, alike in runs.items()}
-    for key, alike in runs.items():
-        line, *shape = key
-        if line == "shrd":
-            dftl, unsorted = ("dftl", shape[0], None, None), ("shrd-unsorted", *shape)
-            texts = (cells.get(dftl), cells.get(unsorted), cells[key])
-            yield dict(zip((*SHAPE, *ORDERS), (*shape, *texts), strict=True)), alike
+ORDERS = {"dftl": "DFTL", "shrd-unsorted": "As written", "shrd": "Sorted"}
 
 
 def windows(points: Sequence[Point]) -> Numbers:
     """Returns the ablation: the map pages that a window needs, with its order and without."""
+    runs = {
+        tuple(row.values()): alike
+        for row, alike in grouped(chosen_of(points, [*ORDERS], (w.RANDOM,), *SHAPE), "line", *SHAPE)
+    }
     rows: list[Row] = []
-    for row, alike in _by_order(points, "settled_loads", digits(4)):
-        pages, map_pages = values_of(alike, "window_pages"), alike[-1].map_pages
-        form = expected_loads(mean_row(pages)["value"], map_pages)
-        rows.append(row | {"pages": spread(pages, digits(0)), "map_pages": map_pages, "form": form})
+    for (line, *shape), alike in runs.items():
+        if line == "shrd":
+            others = {
+                "dftl": runs.get(("dftl", shape[0], None, None), ()),
+                "shrd-unsorted": runs.get(("shrd-unsorted", *shape), ()),
+                "shrd": alike,
+            }
+            pages, map_pages = values_of(alike, "window_pages"), alike[-1].map_pages
+            rows.append(
+                dict(zip(SHAPE, shape, strict=True))
+                | {key: _loads(one) for key, one in others.items()}
+                | {"pages": spread(pages, digits(0)), "map_pages": map_pages}
+                | {"form": expected_loads(mean_row(pages)["value"], map_pages)}
+            )
     return Numbers(
         key="windows",
         title="Map pages loaded per page written, by window and order",
@@ -375,17 +212,8 @@ def windows(points: Sequence[Point]) -> Numbers:
     )
 
 
-def order(points: Sequence[Point]) -> Numbers:
-    return Numbers(
-        key="order",
-        title="Requests a second, by the order of windows",
-        caption="Random writes, a cache of 128 KiB, the prototype's controller; 95% intervals.",
-        rows=[row for row, _ in _by_order(points, "iops", digits(0)) if row["unsorted"]],
-        columns=(
-            *(Column(key.capitalize(), key) for key in SHAPE),
-            *(Column(title, key) for key, title in ORDERS.items()),
-        ),
-    )
+def _loads(points: Sequence[Point]) -> str | None:
+    return spread(values_of(points, "settled_loads"), digits(4)) if points else None
 
 
 def expected_loads(window: float, pages: float) -> float:
@@ -394,55 +222,15 @@ def expected_loads(window: float, pages: float) -> float:
     return pages * (1 - math.pow(1 - 1 / pages, window)) / window
 
 
-def commands(points: Sequence[Point]) -> Numbers:
-    families = {point.family for point in points} - {BURSTS}
-    numbers = {"commands": 3, "packed": 1, "loads": 4, "write_backs": 4, "copies": 3}
-    keys: dict[str, Key] = {"line": label, "write_bytes": attrgetter("write_bytes")}
-    return Numbers(
-        key="commands",
-        title="Commands and map traffic",
-        caption="Loads are of map pages of 32 KiB, per page of 4 KiB written. 95% intervals.",
-        rows=spread_rows(
-            chosen_of(points, PLAIN, [*families], "controller", "window"),
-            {name: digits(number) for name, number in numbers.items()},
-            *("trace", "controller"),
-            **keys,
-        ),
-        columns=(
-            *texts(trace="Workload", controller="Controller", line="Scheme"),
-            Column("Bytes per write", "write_bytes", size),
-            *texts(commands="Commands per request", packed="Requests per twrite"),
-            *texts(loads="Map loads per page", write_backs="Map write-backs per page"),
-            Column("Copies per page", "copies"),
-        ),
-    )
-
-
-def aged(points: Sequence[Point]) -> Numbers:
-    runs = chosen_of(points, ("dftl-counted", "shrd-counted"), (RANDOM,), "window", "spare")
-    return Numbers(
-        key="aged",
-        title="Cleaning on an aged drive",
-        caption="Pages of data programmed per page written at random, cleaning's included.",
-        rows=mean_rows(runs, lambda p: 1 + p.copies, "spare", line=label),
-        columns=(
-            *texts(spare="Spare", line="Scheme"),
-            *numbers(digits(3), value="Programs per write", half="±"),
-        ),
-    )
-
-
 COLUMNS = (
     *texts(trace="Workload", line="Scheme", controller="Controller", log="Log", window="Window"),
     Column("Map cache", "cache_bytes", size),
-    *texts(threshold="Threshold", spare="Spare", outstanding="Outstanding"),
+    *texts(threshold="Threshold", spare="Spare", outstanding="Outstanding", remaps="During remaps"),
     Column("Seed", "seed", str),
     *numbers(measured, iops="Requests/s", mean_read_us="Read, µs", mean_write_us="Write, µs"),
     Column("Commands per request", "commands", digits(3)),
-    Column("Requests per twrite", "packed", digits(1)),
     Column("Bytes per write", "write_bytes", size),
     Column("Map loads per page", "loads", digits(4)),
     Column("Copies per page", "copies", digits(3)),
     Column("Pages per window", "window_pages", digits(0)),
-    *numbers(percent, read_share="Reads", utilization="Utilization"),
 )

@@ -10,10 +10,14 @@ from floatgate import _core
 from floatgate.papers.kit.claims import Filter
 from floatgate.papers.kit.experiment import Experiment, Run
 
-from .domain import BURST, BURSTS, OPEN, PAGE, PERIOD, RATES, TOGETHER
+from .domain import PAGE, TOGETHER
+from .workloads import BURST, BURSTS, OPEN, PERIOD, RATES
 
 if TYPE_CHECKING:
     from floatgate.results.result import Result
+
+
+AXES = "controller", "log", "window", "cache", "outstanding", "share", "threshold", "remaps"
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,14 @@ class Point:
     share: str | None
     """Cache size, relative to the map of the pages that a capture touches."""
     threshold: str | None
+    remaps: str | None
+    """What the host does during a remap."""
     seed: int
     span: str | None
     """None for a capture, whose device has a fixed size."""
     cache_bytes: int
+    seconds: float
+    """Time that all requests take."""
     iops: float
     mean_us: float
     mean_read_us: float | None
@@ -47,11 +55,8 @@ class Point:
     """Requests that arrive in a second. None if each request waits for another."""
     commands: float
     """Commands per request."""
-    packed: float | None
-    """Requests per write to the log."""
     loads: float
     """Map pages read for the host and for remaps, per page of 4 KiB written."""
-    write_backs: float
     data_programs: float
     """Pages of data programmed per page written: all pages minus the map pages that the map's own
     cache counts. A partial last map page counts as whole, so this is too small by the missing part.
@@ -63,11 +68,13 @@ class Point:
     map_pages: float
     write_bytes: float
     """Mean size of a write request."""
-    read_share: float
-    """Share of reads among the pages of all requests."""
     in_log: float
     """Share of the written pages whose log slots were still in use at the end."""
-    utilization: float | None
+
+    @property
+    def bandwidth(self) -> float:
+        """Returns bytes written a second, for a workload of writes."""
+        return self.iops * self.write_bytes
 
     @property
     def settled_loads(self) -> float:
@@ -80,34 +87,31 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
     work = result.workload
     reads, programs, host = result.flash.reads, result.flash.programs, result.host
     written, latency = max(work.write_pages, 1), result.latency
-    loaded, unloaded = reads.map + reads.remap, programs.map + programs.remap
     map_programs = TOGETHER * (result.mapping.dirty_evictions or 0)
+    iops = result.throughput.iops or 0.0
     cache_bytes = _core.size_bytes(result.config["mapping"]["cache"])
     assert cache_bytes is not None, "the engine writes sizes that it reads"
     kind, *of = run.workload.split(", ")
     return Point(
-        **run.named("controller", "log", "window", "cache", "outstanding", "share", "threshold"),
+        **run.named(*AXES),
         family=experiment.workload(run.workload).family,
         spare=run.at("room") or run.at("spare"),
         span=of[-1] if of else None,
         cache_bytes=cache_bytes,
-        iops=result.throughput.iops or 0.0,
+        seconds=work.requests / iops if iops else 0.0,
+        iops=iops,
         mean_us=latency.all.mean_us or 0.0,
         mean_read_us=latency.read.mean_us,
         mean_write_us=latency.write.mean_us,
         offered=_offered(kind, of),
         commands=host.commands / work.requests,
-        packed=host.packed_requests / host.twrites if host.twrites else None,
-        loads=loaded / TOGETHER / written,
-        write_backs=unloaded / TOGETHER / written,
+        loads=(reads.map + reads.remap) / TOGETHER / written,
         data_programs=(programs.total - map_programs) / written,
         copies=programs.gc / written,
         window_pages=host.remapped_pages / host.windows if host.windows else None,
         map_pages=result.drive.translation_pages / TOGETHER,
         write_bytes=written * PAGE / max(work.writes, 1),
-        read_share=work.read_pages / (work.read_pages + written),
         in_log=host.log_pages_used / written,
-        utilization=result.throughput.utilization,
     )
 
 

@@ -217,7 +217,7 @@ def _with_small_writes(source: sources.Source, share: float, seed: int) -> sourc
     pages = pl.Series("page", rng.integers(0, made.span_bytes // PAGE, number, np.uint64))
     # The k-th of the other requests is the generator's k-th request.
     frame = frame[((~small).cum_sum().cast(pl.Int64) - 1).clip(0)]
-    written = {"op": pl.lit(WRITE), "offset": pages * PAGE, "length": pl.lit(PAGE)}
+    written: dict[str, Any] = {"op": pl.lit(WRITE), "offset": pages * PAGE, "length": pl.lit(PAGE)}
     mixed = frame.with_columns(
         pl.when(small).then(value).otherwise(name).cast(frame.schema[name]).alias(name)
         for name, value in written.items()

@@ -19,7 +19,7 @@ from floatgate.papers.kit.claims import (
     unchecked,
 )
 from floatgate.papers.kit.columns import Format
-from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Test, on, ratio, relative
+from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Of, Test, on, ratio, relative
 from floatgate.papers.kit.verdicts import ABOVE, Region
 
 from . import workloads as w
@@ -94,7 +94,7 @@ def _speed(ours: tuple[str, str], other: tuple[str, str], less: float = 0.0) -> 
 
 
 def _aged_f2fs(at: At[Point]) -> Values:
-    faster = relative("iops", w.SHRD, w.DFTL)
+    faster: Of[Point] = relative("iops", w.SHRD, w.DFTL)
     return {name: faster(at, name) for name in w.OLD_F2FS}
 
 
@@ -258,16 +258,22 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "EXT4 is slower at random writes than F2FS",
         stated(FILE_SYSTEMS, "bad", "EXT4 shows bad performance on random write"),
         ("utilized", "age", "controller"),
-        *((w.FIO_EXT4, w.FIO_F2FS), (w.DFTL,)),
-        *(_speed((w.FIO_EXT4, w.DFTL), (w.FIO_F2FS, w.DFTL), 1.0), LESS, change),
+        (w.FIO_EXT4, w.FIO_F2FS),
+        (w.DFTL,),
+        _speed((w.FIO_EXT4, w.DFTL), (w.FIO_F2FS, w.DFTL), 1.0),
+        LESS,
+        change,
     ),
     Claim(
         "ext4",
         "EXT4 with SHRD is about as fast as F2FS on random writes",
         stated(FILE_SYSTEMS, "similar", "EXT4 shows similar performance as F2FS by using SHRD"),
         ("scheme", "utilized", "age", "controller", "window"),
-        *((w.FIO_EXT4, w.FIO_F2FS), (w.SHRD, w.RIVAL)),
-        *(_speed((w.FIO_EXT4, w.SHRD), (w.FIO_F2FS, w.RIVAL)), SIMILAR, times),
+        (w.FIO_EXT4, w.FIO_F2FS),
+        (w.SHRD, w.RIVAL),
+        _speed((w.FIO_EXT4, w.SHRD), (w.FIO_F2FS, w.RIVAL)),
+        SIMILAR,
+        times,
     ),
     Claim(
         "f2fs-full",
@@ -276,23 +282,33 @@ CLAIMS: tuple[Claim[Point], ...] = (
             FILE_SYSTEMS, "slower", "Performance of F2FS decreases due to SSR at high utilization"
         ),
         ("age", "controller"),
-        *((w.FULL_F2FS, w.HALF_F2FS), (w.DFTL,)),
-        *(_speed((w.FULL_F2FS, w.DFTL), (w.HALF_F2FS, w.DFTL), 1.0), LESS, change),
+        (w.FULL_F2FS, w.HALF_F2FS),
+        (w.DFTL,),
+        _speed((w.FULL_F2FS, w.DFTL), (w.HALF_F2FS, w.DFTL), 1.0),
+        LESS,
+        change,
     ),
     Claim(
         "f2fs-aged",
         "SHRD improves the bandwidth of aged F2FS",
         stated(FILE_SYSTEMS, "better", "SHRD improves the bandwidth of aged F2FS"),
         ("controller", "window"),
-        *(w.OLD_F2FS, (w.DFTL, w.SHRD), _aged_f2fs, MORE, change),
+        w.OLD_F2FS,
+        (w.DFTL, w.SHRD),
+        _aged_f2fs,
+        MORE,
+        change,
     ),
     Claim(
         "reads-after",
         "Sequential reads after random writes are much faster on EXT4 than on F2FS",
         stated(FILE_SYSTEMS, "much faster", "Sequential read performance of EXT4 is much better"),
         ("scheme", "utilized", "age", "controller"),
-        *((w.READ_EXT4, w.READ_F2FS), (w.SCHEME,)),
-        *(_speed((w.READ_EXT4, w.SCHEME), (w.READ_F2FS, w.SCHEME)), MUCH, times),
+        (w.READ_EXT4, w.READ_F2FS),
+        (w.SCHEME,),
+        _speed((w.READ_EXT4, w.SCHEME), (w.READ_F2FS, w.SCHEME)),
+        MUCH,
+        times,
     ),
     Claim(
         "memory",

@@ -57,8 +57,7 @@ end are a sixteenth of the writes, or three with the largest window. Mixed reque
 much, over the log of 64 MiB. A workload of mostly reads needs twice the requests for more than one
 window of any size."""
 
-QUICK, FULL = 2, 6
-"""Number of bursts."""
+QUICK, FULL = 2, 6  # bursts
 
 SPANS = ("4 GiB", "16 GiB", "32 GiB")
 RATES = {"165/s": 165, "330/s": 330, "660/s": 660}

@@ -12,7 +12,6 @@ from types import ModuleType
 import pytest
 
 from floatgate.papers import PAPERS
-from floatgate.papers.asa.claims import READS
 from floatgate.papers.eti.claims import MEMORY
 from floatgate.papers.eti.hot import HOT_CLAIMS
 from floatgate.papers.kit import coverage
@@ -65,9 +64,6 @@ def test_what_was_found_is_of_the_claims_that_there_are(name: str) -> None:
         row["id"]: (row["claim"], row["where"], row["paper"]) for row in rows if row["of"] == name
     }
     known = {claim.key: (claim.text, *claim.origin[:2]) for claim in CLAIMS[name]}
-    if name == "asa":
-        by_key = {claim.key: claim.origin for claim in CLAIMS[name]}
-        known |= {key: (text, *by_key[of][:2]) for of, (key, text) in READS.items()}
     assert found == known
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from floatgate.papers.kit.batch import WINDOWS, Bench, Played
-from floatgate.papers.kit.experiment import Axis, ByFootprint, Level, Line, Workload
+from floatgate.papers.kit.experiment import Axis, ByFootprint, Level, Line, Settings, Workload
 from floatgate.papers.kit.trace_files import Source
 
 DEVICE = "asa14"
@@ -19,9 +19,8 @@ SYNTH9, SYNTH7, SYNTH5 = "synth9/10", "synth7/10", "synth5/10"
 MOVING = "synth9/10, moving"
 DFTL, ASA, KNOWN = "DFTL", "ASA-FTL", "DFTL, lifetimes known"
 FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
-WITH_AGES, AGES_FREE = "ASA-FTL, as many entries", "ASA-FTL, DFTL's map"
-"""Workloads and lines of the paper, and our own: for a bound, for sizes of the sample, and for the
-cost of keeping ages."""
+"""Workloads and lines of the paper, and our own: a load that moves, a bound, and sizes of the
+sample."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,11 @@ SPREADS = {
 }
 
 
+def _hot_pages(pages: int) -> Callable[[Settings], Settings]:
+    """Adds the size of the hot zone to the settings of a drive. The zone is the first pages."""
+    return lambda settings: {**settings, "perfect.hot_pages": str(pages)}
+
+
 def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator[Workload]:
     for key, spread in SPREADS.items():
         span = spread.times * least
@@ -109,12 +113,67 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
                 f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
                 f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
             )
-            played = Played(spec)
-            yield Workload(spread.name(load), load, played, slow=slow, random=True)
+            played, hot = Played(spec), _hot_pages(int(f * span / PAGE + 0.5))
+            yield Workload(spread.name(load), load, played, slow=slow, random=True, fit=hot)
             if (load, key) == (SYNTH9, "writes"):
                 # Each volume has its own hot tenth, which was not hot earlier.
                 moving = replace(played, moves=volumes - 1)
                 yield Workload(MOVING, MOVING, moving, random=True)
+
+
+_DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
+_FREE = {"mapping.scheme": "dftl", "placement.scheme": "asa"}
+_ENTRIES = {"asa.entry_bytes": str(ENTRY)}
+_RANDOM = {"asa.sample_source": "random_lpn"}
+
+EQUAL: Mapping[str, tuple[str, Settings]] = {
+    "bytes": ("ASA-FTL, the same bytes", {}),
+    "entries": ("ASA-FTL, as many entries", _ENTRIES),
+    "free": ("ASA-FTL, DFTL's map", _FREE),
+}
+METHODS: Mapping[str, tuple[str, Settings]] = {
+    "": ("", _RANDOM),
+    "-cached": (", samples of cached pages", {"asa.sample_source": "cht"}),
+    "-relabel": (", copies relabelled", _RANDOM | {"asa.relabel_on_gc": "true"}),
+    "-log": (", logarithms of ages", _RANDOM | {"asa.log1p": "true"}),
+}
+READINGS = tuple(f"asa-{equal}" for equal in EQUAL)
+
+LINES = (
+    Line("dftl", DFTL, _DFTL),
+    *(
+        Line(f"asa-{equal}{method}", label + suffix, {**settings, **changed})
+        for method, (suffix, changed) in METHODS.items()
+        for equal, (label, settings) in EQUAL.items()
+    ),
+    Line(
+        "oracle",
+        KNOWN,
+        {
+            "mapping.scheme": "dftl",
+            "placement.scheme": "oracle",
+            "oracle.streams": "4",
+            "oracle.factor": "8",
+            "cleaning.low_water": "6",
+        },
+    ),
+    Line("perfect", "DFTL, zones known", _DFTL | {"placement.scheme": "perfect"}),
+    Line("asa-few", FEW, _ENTRIES | _RANDOM | {"asa.samples": "100"}),
+    Line("asa-many", MANY, _ENTRIES | _RANDOM | {"asa.samples": "10000"}),
+)
+"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With an equal number of
+entries, the ages come in addition to the cache and the map on flash. A sampled page that is not
+cached costs a read of its translation page; samples of cached pages are free. The bound has one
+more stream, and so one more unit in reserve."""
+
+STANDS_FOR = {
+    TPCC: TPCC_7K,
+    MOVING: MOVING,
+    DFTL: "dftl",
+    KNOWN: "oracle",
+    FEW: "asa-few",
+    MANY: "asa-many",
+}
 
 
 def _cache(share: float) -> ByFootprint:
@@ -123,6 +182,14 @@ def _cache(share: float) -> ByFootprint:
 
 SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
 CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "all of the map": 1.0}
+
+ONLY = frozenset({"cache", "start", "arrivals"})
+"""Axes at their defaults with another method than the default, to save runs."""
+
+
+def _method(suffix: str) -> Mapping[str, str]:
+    return {line: line + suffix for line in READINGS}
+
 
 AXES = (
     Axis(
@@ -135,14 +202,30 @@ AXES = (
     Axis(
         "equal",
         "the equal cache",
-        (
-            Level("bytes", lines={ASA: "asa-bytes"}),
-            Level("entries", lines={ASA: "asa-entries"}),
-            Level("free", lines={ASA: "asa-free"}),
-        ),
+        tuple(Level(equal, lines={ASA: f"asa-{equal}"}) for equal in EQUAL),
         "The paper says neither how large an entry is nor what both have alike. Bytes: 16 an entry "
         "with its age, 8 without, in the same memory. Entries: as many of both. Free: DFTL's map, "
         "and ages that take no room at all.",
+    ),
+    Axis(
+        "sample",
+        "the sample",
+        (
+            Level("random pages"),
+            Level("cached pages", lines=_method("-cached"), beside=ONLY | {"moved"}),
+        ),
+        "The paper samples random pages, and does not say whether a page that is not cached is "
+        "read for it. Of the whole drive, at such a read each, or of the cache, for free.",
+    ),
+    Axis(
+        "moved",
+        "a moved page",
+        (
+            Level("stays"),
+            Level("by its age", lines=_method("-relabel"), beside=ONLY | {"sample"}),
+        ),
+        "The paper does not say to which partition cleaning moves a page. It stays in its own, or "
+        "goes to that of its age, if that is colder.",
     ),
     Axis(
         "cache",
@@ -220,47 +303,3 @@ AXES = (
         "is 11 and 43% where one says 10 and 30.",
     ),
 )
-
-_DFTL = {"mapping.scheme": "dftl", "placement.scheme": "single"}
-_SAMPLED = {"asa.sample_source": "random_lpn"}
-"""Samples take the ages of random pages, as the paper states. Each costs a read of its translation
-page if that page is not cached. The preset samples cached pages, which costs nothing; its comment
-states why."""
-_ENTRIES = _SAMPLED | {"asa.entry_bytes": str(ENTRY)}
-
-LINES = (
-    Line("dftl", DFTL, _DFTL),
-    Line("asa-bytes", "ASA-FTL, the same bytes", _SAMPLED),
-    Line("asa-entries", WITH_AGES, _ENTRIES),
-    Line("asa-free", AGES_FREE, _DFTL | _SAMPLED | {"placement.scheme": "asa"}),
-    Line(
-        "oracle",
-        KNOWN,
-        {
-            "mapping.scheme": "dftl",
-            "placement.scheme": "oracle",
-            "oracle.streams": "4",
-            "oracle.factor": "8",
-            "cleaning.low_water": "6",
-        },
-    ),
-    Line("asa-few", FEW, _ENTRIES | {"asa.samples": "100"}),
-    Line("asa-many", MANY, _ENTRIES | {"asa.samples": "10000"}),
-    Line("asa-cached", "ASA-FTL, samples of cached pages", _ENTRIES | {"asa.sample_source": "cht"}),
-    Line("asa-log", "ASA-FTL, logarithms of ages", _ENTRIES | {"asa.log1p": "true"}),
-    Line("asa-relabel", "ASA-FTL, copies relabelled", _ENTRIES | {"asa.relabel_on_gc": "true"}),
-)
-"""DFTL has 8 bytes a cached entry and 4 on flash, ASA-FTL 16 and 8. With an equal number of
-entries, the ages come in addition to the cache and the map on flash. The bound has one more stream,
-and so one more unit in reserve."""
-
-STANDS_FOR = {
-    TPCC: TPCC_7K,
-    MOVING: MOVING,
-    DFTL: "dftl",
-    KNOWN: "oracle",
-    FEW: "asa-few",
-    MANY: "asa-many",
-    WITH_AGES: "asa-entries",
-    AGES_FREE: "asa-free",
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,11 @@ from floatgate.papers.kit.claims import Filter, is_backlogged
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
 
 if TYPE_CHECKING:
+    from floatgate.result_types import StreamPages
     from floatgate.results.result import Result
+
+LABELS = 3
+"""Hot, warm and cold."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +34,11 @@ class Point:
     start: str | None
     arrivals: str | None
     seed: int
-    data_reads: int
     data_copies: int
-    map_reads: int
     map_copies: int
     """Translation pages that cleaning moved, or wrote because data had moved."""
     erases: int
     mean_us: float
-    write_amplification: float
-    """Write amplification without map writes."""
     hit_ratio: float
     emergency: float
     """Share of cleans that bypassed CAT because too few units were free."""
@@ -46,17 +47,21 @@ class Point:
     """Share of the mean response time spent waiting for room in the command queue."""
     cleaning_time: float
     """Share of the mean response time that is attributed to cleaning."""
-    sampling: float
-    """Share of the flash's busy time spent on map reads for samples."""
     sample_reads: float
     """Number of map reads for samples, relative to all other reads of the flash."""
-    cache_bytes: int
-    policy_bytes: int
-    """Memory of the placement: samples, criteria, and ages that are not in the map."""
     volumes: float
     """Pages written by the host, in volumes of the drive."""
+    hot_as_hot: float | None
+    """Share of the host's writes to the hot zone that were labelled hot. None here and below:
+    without a hot zone or without three labels."""
+    hot_as_warm: float | None
+    cold_as_hot: float | None
+    """Share of the host's writes to all other pages that were labelled hot."""
+    cold_as_warm: float | None
     write_bytes: float | None
     """Mean size of a write. None for a generator."""
+    gini: float | None
+    """Gini coefficient of the writes of an excerpt per written page. None for a generator."""
     overwrites: float | None
     """Mean number of writes to each written page of 4 KiB in a round of an excerpt. None for a
     generator."""
@@ -67,6 +72,7 @@ class Round:
     """Measurements of the writes in a round of an excerpt, as in `Point`."""
 
     write_bytes: float
+    gini: float
     overwrites: float
 
 
@@ -74,7 +80,9 @@ def round_of(bench: Bench, work: Workload) -> Round | None:
     """Measures the writes in a round of an excerpt. Returns None for a generator."""
     if not work.played.dense:
         return None
-    return Round(bench.write_bytes(work.played), bench.overwrites(work.played))
+    played = work.played
+    gini = bench.hotness(played.spec).skew.gini
+    return Round(bench.write_bytes(played), gini, bench.overwrites(played))
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | None) -> Point:
@@ -83,34 +91,34 @@ def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | N
     return Point(
         **run.named("spare", "cache", "start", "arrivals"),
         family=experiment.workload(run.workload).family,
-        data_reads=flash.reads.gc,
         data_copies=flash.programs.gc,
-        map_reads=flash.reads.gc_map,
         map_copies=flash.programs.gc_map,
         erases=flash.erases.total,
         mean_us=mean,
-        write_amplification=result.data_write_amplification or 1.0,
         hit_ratio=result.mapping.hit_ratio or 0.0,
         emergency=cleans.emergency / cleans.foreground if cleans.foreground else 0.0,
         utilization=result.throughput.utilization or 0.0,
         queue_share=(latency.blame_us.queue or 0.0) / mean if mean else 0.0,
         cleaning_time=(latency.blame_us.gc or 0.0) / mean if mean else 0.0,
-        sampling=_sampling(result),
         sample_reads=_sample_reads(result),
-        cache_bytes=result.mapping.cache_bytes or 0,
-        policy_bytes=result.placement.memory_bytes,
         volumes=result.workload.volumes_written,
+        **_labels(result.placement.streams),
         write_bytes=in_round.write_bytes if in_round else None,
+        gini=in_round.gini if in_round else None,
         overwrites=in_round.overwrites if in_round else None,
     )
 
 
-def _sampling(result: Result) -> float:
-    """Returns the time share by counting, because all reads take equally long and there is one
-    die."""
-    busy, reads = result.throughput.utilization or 0.0, result.flash.reads.total
-    [reading] = result.dies.read
-    return reading / busy * result.placement.sample_reads / reads if busy and reads else 0.0
+def _labels(streams: Sequence[StreamPages]) -> dict[str, float | None]:
+    """Returns the shares of writes by zone and label. Streams are labels, from cold to hot."""
+    shares: dict[str, float | None] = {}
+    hot = [stream.hot_pages for stream in streams]
+    cold = [stream.host_pages - stream.hot_pages for stream in streams]
+    for zone, pages in {"hot": hot, "cold": cold}.items():
+        known = len(pages) == LABELS and sum(hot) > 0
+        _, warm, hottest = [n / sum(pages) for n in pages] if known else (None, None, None)
+        shares |= {f"{zone}_as_hot": hottest, f"{zone}_as_warm": warm}
+    return shares
 
 
 def _sample_reads(result: Result) -> float:

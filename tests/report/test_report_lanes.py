@@ -18,6 +18,7 @@ from paths import ROOT
 import floatgate
 from floatgate.report import figures, lane_view, runs, write_report
 from floatgate.report.figure import Figure
+from floatgate.results.lanes import request_words
 from floatgate.results.result import Result
 
 TRACE = "uniform:span=16MiB,requests=4k,reads=0.5,interarrival=2ms,arrivals=exponential"
@@ -58,9 +59,9 @@ def test_the_command_records_and_says_what_was_waited_for(cli, tmp_path: Path) -
     result = Result.from_json((tmp_path / "out" / "result.json").read_text("utf-8"))
     assert result.setting("lanes.window") == "8ms"
     said = " ".join(done.stdout.split())
-    assert " ".join(lane_view.request_words(result).split()) in said
+    assert " ".join(request_words(result).split()) in said
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert 'id="lanes-0"' in page and lane_view.request_words(result) in page
+    assert 'id="lanes-0"' in page and request_words(result) in page
     plain = cli("run", TRACE, *SETS, "--out", "plain")
     assert "looked at" in done.stdout and "looked at" not in plain.stdout
     assert 'id="lanes' not in (tmp_path / "plain" / "report.html").read_text("utf-8")
@@ -164,7 +165,7 @@ def test_a_window_of_the_whole_run_has_the_shares_of_the_run() -> None:
 
 
 def test_the_request_is_told_in_words(worst: Result) -> None:
-    request, words = worst.lanes.request, lane_view.request_words(worst)
+    request, words = worst.lanes.request, request_words(worst)
     assert f"a {request.op} of 4\N{NARROW NO-BREAK SPACE}KiB" in words
     parts = {name: n for name, n in vars(request.blame_us).items() if n}
     longest = max(parts, key=lambda name: parts[name])
@@ -258,7 +259,7 @@ def test_every_span_is_a_bar_and_says_what_it_is(browser: Any, page: Path, worst
     with Seen(browser, page) as seen:
         assert seen.page.locator(BARS).count() == len(worst.lanes.spans.lane)
         told = seen.page.locator("#lanes-0").locator("..").inner_text()
-        assert lane_view.request_words(worst) in told
+        assert request_words(worst) in told
         assert "done, " in told
         longest = seen.page.locator(BARS).first
         longest.hover()

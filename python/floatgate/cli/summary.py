@@ -10,13 +10,13 @@ from rich.console import Console
 
 from floatgate.analysis import curve_tables
 from floatgate.files.reading import shown
-from floatgate.report.lane_view import request_words
 from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.tables import cause_table
 from floatgate.report.told import Told, messages
 from floatgate.results import tables
 from floatgate.results.causes import NAMED, blame_names
+from floatgate.results.lanes import request_words
 from floatgate.results.marks import mark
 from floatgate.results.result import Result
 from floatgate.results.table import labels

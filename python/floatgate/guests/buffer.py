@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from .._core import BufferShape
 from .base import Policy, started
 
-Integers = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from .arrays import Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +92,12 @@ class WriteBufferCalls:
 
     def written_batch(self, *columns: bytes) -> None:
         """Reports writes, given as the columns of BufferWrites."""
-        self._policy.written_batch(BufferWrites(*map(_integers, columns)))
+        from .arrays import integers
+
+        self._policy.written_batch(BufferWrites(*map(integers, columns)))
 
     def victim(self, blocks: bytes) -> Any:
         """Returns the policy's answer: the number of a block, if the policy is correct."""
-        return self._policy.victim(_integers(blocks))
+        from .arrays import integers
 
-
-def _integers(given: bytes) -> Integers:
-    return np.frombuffer(given, dtype=np.int64)
+        return self._policy.victim(integers(blocks))

@@ -6,15 +6,13 @@ import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from .._core import MapAccess, MapShape
 from .base import Policy, started
 
-Integers = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from .arrays import Integers
 
 MapOp = tuple[str, int]
 """Flash work: ("fetch", tpn) reads translation page `tpn`. ("update", tpn) reads it, changes
@@ -133,7 +131,9 @@ class MappingCalls:
 
     def relocated(self, lpns: bytes) -> Any:
         """Returns the work of a move."""
-        return _list(self._policy.relocated(np.frombuffer(lpns, dtype=np.int64)))
+        from .arrays import integers
+
+        return _list(self._policy.relocated(integers(lpns)))
 
     def flush(self) -> Any:
         """Returns the work of a write-back."""

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._core import ConfigError, DriveShape, HostWrite, Reclaimed
 from .base import Policy, started
 from .victim import Victim
 
-Integers = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from .arrays import Integers
 
 STREAMS_MAX = 200
 """Most streams of a placement. Each stream has an open erase unit of the drive."""
@@ -169,52 +167,32 @@ class PlacementCalls:
         self, lpns: bytes, counts: bytes, handles: bytes, arrivals: bytes, clock: int
     ) -> bytes:
         """Returns the streams of pages that are about to be written, a byte each."""
-        lpn = _integers(lpns)
-        clocks = np.arange(clock, clock + len(lpn), dtype=np.int64)
-        requests = _integers(counts), _integers(handles), _integers(arrivals)
-        writes = HostWrites(lpn, *requests, clocks)
-        answer = self._policy.stream_batch(writes)
-        _refuse_masked("stream_batch", answer)
-        return self._checked("stream_batch", answer, lpn)
+        from .arrays import consecutive, integers
+
+        lpn = integers(lpns)
+        requests = integers(counts), integers(handles), integers(arrivals)
+        writes = HostWrites(lpn, *requests, consecutive(clock, len(lpn)))
+        return self._checked("stream_batch", self._policy.stream_batch(writes), lpn)
 
     def moved(self, lpns: bytes, handles: bytes, stream: int, clock: int, now_ns: int) -> bytes:
         """Returns the streams of pages that cleaning moves, a byte each."""
-        lpn = _integers(lpns)
-        answer = self._policy.moved(MovedPages(lpn, _integers(handles), stream, clock, now_ns))
-        _refuse_masked("moved", answer)
-        if np.ndim(answer) == 0:
-            answer = np.full(len(lpn), answer)
-        return self._checked("moved", answer, lpn)
+        from .arrays import for_each, integers
+
+        lpn = integers(lpns)
+        answer = self._policy.moved(MovedPages(lpn, integers(handles), stream, clock, now_ns))
+        return self._checked("moved", for_each(answer, lpn), lpn)
 
     def _checked(self, method: str, answer: Any, lpn: Integers) -> bytes:
-        streams = np.asarray(answer)
-        if streams.dtype.kind not in "iub":
-            raise TypeError(f"{method}() returned {streams.dtype} values: expected whole numbers")
-        if streams.shape != lpn.shape:
-            raise ValueError(
-                f"{method}() returned an array of shape {streams.shape}: expected {lpn.shape}"
-            )
+        from .arrays import streams_of
+
+        streams = streams_of(method, answer, lpn)
         if streams.min() < 0 or streams.max() >= self.streams:
-            at = self.at_fault = int(np.argmax((streams < 0) | (streams >= self.streams)))
+            at = self.at_fault = int(((streams < 0) | (streams >= self.streams)).argmax())
             raise ValueError(
                 f"{method}() returned {streams[at]} for page {lpn[at]}: "
                 f"expected 0 to {self.streams - 1}"
             )
-        return streams.astype(np.uint8).tobytes()
-
-
-def _refuse_masked(method: str, answer: Any) -> None:
-    """Raises ValueError for an answer with masked elements: converted to a plain array, it would
-    contain whatever lies under the mask.
-    """
-    if np.ma.is_masked(answer):
-        raise ValueError(
-            f"{method}() returned an array with masked elements: expected a stream for each page"
-        )
-
-
-def _integers(given: bytes) -> Integers:
-    return np.frombuffer(given, dtype=np.int64)
+        return streams.astype("uint8").tobytes()
 
 
 def refuse_other_orders(config: dict[str, Any]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from .._core import DriveShape
 from .base import Policy, started
 
-Integers = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from .arrays import Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +78,8 @@ class VictimCalls:
 
     def pick(self, columns: list[bytes], clock: int) -> Any:
         """Returns the policy's answer: the number of a unit, if the policy is correct."""
-        arrays = (np.frombuffer(column, dtype=np.int64) for column in columns)
+        from .arrays import integers
+
+        arrays = map(integers, columns)
         names = (one.name for one in fields(Candidates))
         return self._policy.pick(Candidates(**dict(zip(names, arrays, strict=False)), clock=clock))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, Literal
 
 import altair as alt
 import polars as pl
 
-from floatgate.results.causes import BLAME, blame_names
-from floatgate.results.result import LookedAtResult, Result
+from floatgate.results.causes import BLAME
+from floatgate.results.lanes import request_words, time_words
+from floatgate.results.result import Result
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, TIMES, count, measured, percent, size, unit_of
+from floatgate.results.values import ABSENT, TIMES, percent, unit_of
 
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
@@ -38,9 +39,6 @@ KEY = (
 )
 
 JOINED = "spans too short to be seen are drawn together; they are told apart by zooming in."
-
-SMALL = 0.0005
-"""Components of a response time below this share of the total are left out."""
 
 LANES = 96
 """Maximum number of lanes drawn: the request's lanes first, then the others in their order."""
@@ -101,30 +99,6 @@ def lane_view(drawn: Sequence[Run]) -> list[Figure]:
     return [figure]
 
 
-def request_words(result: Result) -> str:
-    """Describes in words the request at the centre of the window, and what it waited for."""
-    request = result.lanes.request
-    if request.latency_us is None:
-        return "No read or write was under way at that time."
-    arrived, took = _time((request.arrival_ns or 0) / 1000), _time(request.latency_us)
-    what = f"a {request.op} of {size(request.length)} at byte {count(request.offset)}"
-    dies = ", ".join(map(str, request.dies))
-    where = f"; its own operations were on die{'s' * (len(request.dies) > 1)} {dies}"
-    return (
-        f"Request {count(request.number)}, {what}, arrived at {arrived} and took {took}: "
-        f"{_blame_words(request, blame_names([result]))}{where if dies else ''}."
-    )
-
-
-def _blame_words(request: LookedAtResult, names: Mapping[str, str]) -> str:
-    """Lists what a request waited for, longest first, all in the unit that suits the total."""
-    unit, us = unit_of([request.latency_us], TIMES)
-    least = SMALL * (request.latency_us or 0)
-    parts = [(n, names[part]) for part, n in vars(request.blame_us).items() if n and n > least]
-    told = [f"{name} {measured(n / us)}" for n, name in sorted(parts, reverse=True)]
-    return " + ".join(told) or f"0 {unit}"
-
-
 def window_spans(result: Result) -> pl.DataFrame:
     """Returns a row for each span: its lane, operation, cause, start and end.
 
@@ -154,7 +128,7 @@ def time_axis(result: Result) -> tuple[str, float, int]:
     lanes = result.lanes
     begin, end = lanes.from_ns or 0, lanes.to_ns or 0
     name, us = unit_of([(end - begin) / 1000], TIMES)
-    zero, what = begin, f"from {_time(begin / 1000)} of the run on"
+    zero, what = begin, f"from {time_words(begin / 1000)} of the run on"
     if lanes.request.arrival_ns is not None:
         zero, what = lanes.request.arrival_ns, "since the request arrived"
     return f"Time {what}, {name}", us * 1000, zero
@@ -328,7 +302,7 @@ def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     before, behind = (request[0] - begin) / (end - begin), (end - request[1]) / (end - begin)
     sides: list[tuple[str, Literal["left", "right"]]] = [
         ("arrives", "left" if 0 <= before < 0.1 else "right"),
-        (f"done, {_time(latency)}", "right" if 0 <= behind < 0.15 else "left"),
+        (f"done, {time_words(latency)}", "right" if 0 <= behind < 0.15 else "left"),
     ]
     marks = []
     for time, (text, align) in zip(request, sides, strict=True):
@@ -362,8 +336,3 @@ def _request_times(result: Result) -> tuple[float, float] | None:
     if request.arrival_ns is None or request.done_ns is None:
         return None
     return (request.arrival_ns - zero) / unit, (request.done_ns - zero) / unit
-
-
-def _time(us: float) -> str:
-    unit, base = unit_of([us], TIMES)
-    return f"{measured(us / base)} {unit}"

@@ -8,7 +8,7 @@ DEMO := floatgate-demo
 	lock clean
 
 help:
-	@echo "make demo       set up, run the main job on a built-in workload, write an HTML report"
+	@echo "make demo       set up, compare the five systems with their rivals, write an HTML page"
 	@echo "make test       set up, run every test but the long ones"
 	@echo "make test-long  the long ones too"
 	@echo "make lint       formatters, linters, type checker"
@@ -49,10 +49,7 @@ ifeq ($(shell uname),Linux)
 endif
 
 demo: module
-	$(BIN)/floatgate compare hotcold:span=4GiB,r=0.9,f=0.1,writes=200k,size=32KiB \
-		--device small-nvme --set start.fill=random --set mapping.cache=512KiB \
-		--vary mapping.scheme=ideal,tlllp,dftl,none --out $(DEMO) --force
-	@echo "Open $(DEMO)/report.html"
+	$(BIN)/floatgate tour --out $(DEMO) --force
 
 test: test-rust test-python
 

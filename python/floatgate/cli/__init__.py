@@ -23,6 +23,7 @@ from . import (
     serve,
     streams,
     study,
+    tour,
     trace,
     tune,
 )
@@ -30,6 +31,7 @@ from .commands import App
 from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
 
 app = App(name="floatgate", pretty_exceptions_enable=False)
+app.command(epilog="Example: floatgate tour --out tour")(tour.tour)
 app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo")(run.run)
 app.command(
     epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"

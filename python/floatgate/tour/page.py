@@ -1,0 +1,59 @@
+"""The tour as one HTML page that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from floatgate.files.writing import write_whole
+from floatgate.report import theme
+from floatgate.report.page import stylesheet
+from floatgate.results.values import interval
+
+from .measured import Picture, Shown
+from .stops import SEEDS, Row, Stop
+
+
+def write_page(shown: Sequence[Shown], path: Path) -> None:
+    """Writes the page to `path`, completely or not at all."""
+    environment = Environment(
+        loader=PackageLoader(__package__ or "", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template("tour.html.jinja").render(
+        shown=shown,
+        bars=bars,
+        seeds=SEEDS,
+        light=Markup(theme.css_variables(theme.LIGHT)),
+        dark=Markup(theme.css_variables(theme.DARK)),
+        font=Markup(theme.FONT),
+        css=Markup(stylesheet()),
+    )
+    write_whole(path, page.encode("utf-8"))
+
+
+def bars(stop: Stop, picture: Picture) -> Iterator[dict[str, object]]:
+    """Yields the bars of a picture: label, role, number, and width and whisker in per cent of the
+    longest."""
+    longest = max(bar.mean + bar.half for bar in picture.bars) or 1.0
+    for bar in picture.bars:
+        yield {
+            "label": bar.row.label,
+            "role": _role(stop, bar.row),
+            "number": interval(bar.mean, bar.half),
+            "width": 100 * bar.mean / longest,
+            "low": 100 * max(bar.mean - bar.half, 0.0) / longest,
+            "span": 100 * (bar.half + min(bar.half, bar.mean)) / longest,
+        }
+
+
+def _role(stop: Stop, row: Row) -> str:
+    if row == stop.own:
+        return "own"
+    return "bound" if row == stop.bound else "other"

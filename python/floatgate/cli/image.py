@@ -165,10 +165,11 @@ def dump(
         raise typer.BadParameter("searches all units; leave out --unit", param_hint="'--lpn'")
     from floatgate.live import images
 
-    if not json:
-        print("  ".join(f"{name:>9}" for name in COLUMNS))
+    head = [] if json else ["  ".join(f"{name:>9}" for name in COLUMNS)]
 
     def tell(rows: list[dict[str, Any]]) -> None:
+        while head:
+            print(head.pop())
         for row in rows:
             if json:
                 print(json_text.dumps(row))
@@ -176,6 +177,7 @@ def dump(
                 print("  ".join(f"{row.get(name, '')!s:>9}" for name in COLUMNS))
 
     images.dump(file, tell, unit=unit, lpn=lpn)
+    tell([])
 
 
 @app.command(epilog="Example: floatgate image read flash.img --offset 1MiB --length 4KiB -o page")

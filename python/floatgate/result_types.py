@@ -371,8 +371,8 @@ class PlacementResult:
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks at the end. This and the following three are None if the policy
-    tracks no extents."""
+    """Extents that the policy tracks at the end. This and the following three are None if the
+    policy tracks no extents."""
     extents_mean: float | None
     """Mean number of extents at the end of a write command."""
     extents_most: int | None

@@ -109,7 +109,7 @@ impl NaiveTlllp {
         match (self.config.fetch_mode, self.config.prefetch) {
             (FetchMode::None, _) => 1,
             (_, PrefetchCount::With) => prefetch_num,
-            (_, PrefetchCount::Beside) => prefetch_num + 1,
+            (_, PrefetchCount::Extra) => prefetch_num + 1,
         }
     }
 
@@ -299,7 +299,7 @@ pub fn options() -> impl Iterator<Item = TlllpConfig> {
         victim: victims[number / 3 % 3],
         rule2_first: number / 9 & 1 != 0,
         evict_until_fit: number / 9 & 2 != 0,
-        prefetch: [PrefetchCount::With, PrefetchCount::Beside][number / 36 % 2],
+        prefetch: [PrefetchCount::With, PrefetchCount::Extra][number / 36 % 2],
         evict: [Evicted::Page, Evicted::Entry][number / 72],
         ..TlllpConfig::default()
     })

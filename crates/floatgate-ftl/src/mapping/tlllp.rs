@@ -16,12 +16,12 @@
 //! - T2 one entry or all entries of the page: all, or with `evict = Entry` the least visited entry
 //!   of the victim node (ties: least recently accessed), one after the other, each of the node that
 //!   is then the victim.
-//! - T6 `prefetch_num` counts the missed entry, or with `prefetch = Beside` only entries behind it.
+//! - T6 `prefetch_num` counts the missed entry, or with `prefetch = Extra` only entries behind it.
 //!   T7 a prefetch ends with the translation page and with the drive. T8 only a miss prefetches. T9
 //!   a prefetched entry has been visited 0 times, the missed entry once, and nothing ages.
 //! - T11 a dirty node costs a read and a program of its page; no read if all its entries are
-//!   cached. With `evict = Entry` a dirty entry costs as much, and all dirty entries of its node are
-//!   written with it (section 1: "update the latest entries which belong to one mapping page
+//!   cached. With `evict = Entry` a dirty entry costs as much, and all dirty entries of its node
+//!   are written with it (section 1: "update the latest entries which belong to one mapping page
 //!   together").
 //! - T12 the page of the access is not evicted unless it is the only one. Then only its least
 //!   visited entry leaves.
@@ -67,7 +67,7 @@ crate::choice! {
         /// It does: a length of 1 loads only the missed entry.
         With = "with",
         /// It does not: that many entries are loaded in addition to the missed entry.
-        Beside = "beside",
+        Extra = "beside",
     }
 }
 
@@ -84,7 +84,7 @@ crate::choice! {
 }
 
 crate::choice! {
-    /// What an eviction takes from the victim page.
+    /// Which entries of the victim page an eviction takes.
     pub enum Evicted {
         /// All its entries.
         Page = "page",
@@ -106,7 +106,7 @@ crate::parameters! {
         prefetch: PrefetchCount = PrefetchCount::With;
         /// Which translation page's entries are evicted.
         victim: NodeVictim = NodeVictim::Min;
-        /// What an eviction takes from the victim page.
+        /// Which entries of the victim page an eviction takes.
         evict: Evicted = Evicted::Page;
         /// Whether evictions continue until the whole prefetch fits, instead of ending at the first
         /// one after which the missed entry fits.

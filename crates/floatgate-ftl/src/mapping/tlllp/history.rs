@@ -67,7 +67,7 @@ impl History {
         match (self.mode, self.counted) {
             (FetchMode::None, _) => 1,
             (_, PrefetchCount::With) => prefetch_num,
-            (_, PrefetchCount::Beside) => prefetch_num.saturating_add(1),
+            (_, PrefetchCount::Extra) => prefetch_num.saturating_add(1),
         }
     }
 }

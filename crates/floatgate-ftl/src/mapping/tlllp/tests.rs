@@ -12,8 +12,8 @@ fn prev() -> TlllpConfig {
     TlllpConfig { fetch_mode: FetchMode::Prev, ..config() }
 }
 
-fn beside(tlllp: TlllpConfig) -> TlllpConfig {
-    TlllpConfig { prefetch: PrefetchCount::Beside, ..tlllp }
+fn extra(tlllp: TlllpConfig) -> TlllpConfig {
+    TlllpConfig { prefetch: PrefetchCount::Extra, ..tlllp }
 }
 
 /// 512 entries in a translation page, and room for all entries.
@@ -34,8 +34,8 @@ fn one_request_of_eight_pages() {
     for (config, fetches, ends) in [
         (config(), 4, [1, 3, 3, 7, 7, 7, 7, 11]),
         (prev(), 4, [1, 3, 3, 6, 6, 6, 10, 10]),
-        (beside(config()), 3, [2, 2, 6, 6, 6, 6, 14, 14]),
-        (beside(prev()), 3, [2, 2, 5, 5, 5, 9, 9, 9]),
+        (extra(config()), 3, [2, 2, 6, 6, 6, 6, 14, 14]),
+        (extra(prev()), 3, [2, 2, 5, 5, 5, 9, 9, 9]),
     ] {
         let mut map = ample(config);
         let mut io = vec![];
@@ -108,7 +108,7 @@ fn random_pages_are_never_prefetched() {
 
 #[test]
 fn without_prefetching_a_miss_loads_the_one_entry_asked_for() {
-    for (rule2_first, of) in [(false, config()), (true, config()), (true, beside(config()))] {
+    for (rule2_first, of) in [(false, config()), (true, config()), (true, extra(config()))] {
         let tlllp = TlllpConfig { fetch_mode: FetchMode::None, rule2_first, ..of };
         let mut map = ample(tlllp);
         // A run within a request, from one request to the next, and over the end of a translation

@@ -104,7 +104,7 @@ def test_the_papers_reasons_have_to_be_true_of_an_excerpt(name: str) -> None:
 
 
 def _is_free(run: Any) -> bool:
-    return str(run.line) == "asa-free"
+    return str(run.line).startswith("asa-free")
 
 
 def test_translation_copies_are_told_from_data_copies() -> None:
@@ -120,7 +120,7 @@ def test_translation_copies_are_told_from_data_copies() -> None:
 
 
 def test_what_is_left_out() -> None:
-    [run, *_] = runs_of(WHOLE, CLAIMS, full=False)
+    run = next(run for run in runs_of(WHOLE, CLAIMS, full=False) if run.line == "dftl")
     assert not is_left_out(point(run, overwrites=2.0))
     assert is_left_out(point(run, overwrites=1.99))
     assert not is_left_out(point(run, overwrites=None)), "a generator has no rounds"

@@ -126,12 +126,12 @@ def _no_difference(at: At[Point]) -> Values:
 
 def _wrong_labels(at: At[Point]) -> Values:
     """Returns the shares of grave errors. The label between the two, warm, counts as right."""
-    errors = {}
+    errors: Values = {}
     for load in (domain.SYNTH9, domain.SYNTH7):
-        shares = at(load, domain.ASA)
-        assert shares.cold_as_hot is not None, "the load has a hot zone"
-        errors[f"{load}, hot as cold"] = 1 - shares.hot_as_hot - shares.hot_as_warm
-        errors[f"{load}, cold as hot"] = shares.cold_as_hot
+        labels = at(load, domain.ASA)
+        hot, warm, cold_as_hot = labels.hot_as_hot, labels.hot_as_warm, labels.cold_as_hot
+        assert hot is not None and warm is not None and cold_as_hot is not None, "it has zones"
+        errors |= {f"{load}, hot as cold": 1 - hot - warm, f"{load}, cold as hot": cold_as_hot}
     return errors
 
 

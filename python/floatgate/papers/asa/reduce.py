@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from floatgate.papers.kit.batch import OVERWRITTEN, Bench
 from floatgate.papers.kit.claims import Filter, is_backlogged
@@ -72,7 +72,7 @@ class Round:
     """Measurements of the writes in a round of an excerpt, as in `Point`."""
 
     write_bytes: float
-    gini: float
+    gini: float | None
     overwrites: float
 
 
@@ -109,9 +109,9 @@ def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | N
     )
 
 
-def _labels(streams: Sequence[StreamPages]) -> dict[str, float | None]:
+def _labels(streams: Sequence[StreamPages]) -> dict[str, Any]:
     """Returns the shares of writes by zone and label. Streams are labels, from cold to hot."""
-    shares: dict[str, float | None] = {}
+    shares: dict[str, Any] = {}
     hot = [stream.hot_pages for stream in streams]
     cold = [stream.host_pages - stream.hot_pages for stream in streams]
     for zone, pages in {"hot": hot, "cold": cold}.items():

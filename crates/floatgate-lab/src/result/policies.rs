@@ -1,6 +1,6 @@
 //! The caches, the placement and the host layer.
 
-use floatgate_ftl::counters::ExtentCounts;
+use floatgate_ftl::counters::{ExtentCounts, ExtentSearch};
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -108,13 +108,14 @@ pub struct StreamPages {
 }
 
 /// Searches for the extents in which write commands begin, as ETI's paper describes them. A step
-/// compares the page with one extent. Steps are means per command, None without a command.
+/// compares the page with one extent, and steps are means per command. All fields are None if the
+/// policy tracks no extents, and steps without a command.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ExtentSearchResult {
     /// Write commands.
-    pub commands: u64,
+    pub commands: Option<u64>,
     /// Write commands that begin in the extent found last.
-    pub in_last: u64,
+    pub in_last: Option<u64>,
     /// Steps of a walk along the extents, from the first one.
     pub walk: Option<f64>,
     /// Steps of a walk from the extent found last, in either direction.
@@ -126,12 +127,18 @@ pub struct ExtentSearchResult {
 }
 
 impl ExtentSearchResult {
-    fn new(counts: &ExtentCounts) -> Self {
-        let (search, commands) = (counts.search, counts.commands);
-        let [walk, walk_from_last, halving, halving_from_last] =
-            [search.walk, search.walk_from_last, search.halving, search.halving_from_last]
-                .map(|steps| ratio(steps, commands));
-        Self { commands, in_last: search.in_last, walk, walk_from_last, halving, halving_from_last }
+    fn new(extents: Option<ExtentCounts>) -> Self {
+        let mean = |steps: fn(&ExtentSearch) -> u64| {
+            extents.and_then(|counts| ratio(steps(&counts.search), counts.commands))
+        };
+        Self {
+            commands: extents.map(|counts| counts.commands),
+            in_last: extents.map(|counts| counts.search.in_last),
+            walk: mean(|search| search.walk),
+            walk_from_last: mean(|search| search.walk_from_last),
+            halving: mean(|search| search.halving),
+            halving_from_last: mean(|search| search.halving_from_last),
+        }
     }
 }
 
@@ -142,15 +149,15 @@ pub struct PlacementResult {
     pub streams: Vec<StreamPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
-    /// Extents that the policy tracks at the end. This and the following three are None if the
-    /// policy tracks no extents.
+    /// Extents that the policy tracks at the end. This and the following two are None if the policy
+    /// tracks no extents.
     pub extents: Option<u32>,
     /// Mean number of extents at the end of a write command.
     pub extents_mean: Option<f64>,
     /// Largest number of extents at the end of a write command.
     pub extents_most: Option<u32>,
     /// Searches for the extents in which write commands begin.
-    pub extent_search: Option<ExtentSearchResult>,
+    pub extent_search: ExtentSearchResult,
     /// Translation pages read to sample page ages.
     pub sample_reads: u64,
     /// Writes of the host with a placement handle that the drive does not have; the drive used
@@ -173,7 +180,7 @@ impl PlacementResult {
             extents: extents.map(|extents| extents.now),
             extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),
             extents_most: extents.map(|extents| extents.most),
-            extent_search: extents.as_ref().map(ExtentSearchResult::new),
+            extent_search: ExtentSearchResult::new(extents),
             sample_reads: readings.counters.sample_reads,
             unknown_handles: readings.counters.unknown_handles,
         }

@@ -147,7 +147,7 @@ def rival_of(name: str) -> str:
 
 def in_use(traces: Sequence[str]) -> Measure[Point]:
     """Measures the mean number of extents, as a share of the table."""
-    return lambda at: {trace: at(trace, ETI).extents_table or 0.0 for trace in traces}
+    return lambda at: {called(trace): at(trace, ETI).extents_table or 0.0 for trace in traces}
 
 
 def wastes_more(at: At[Point]) -> Values:

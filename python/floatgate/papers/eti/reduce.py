@@ -97,8 +97,8 @@ def reduce(experiment: Experiment, run: Run, result: Result, traced: Traced) -> 
         victim_valid=result.cleaning.victim_valid_mean,
         memory_bytes=placement.memory_bytes,
         extents_table=mean / result.setting("eti.extents") if mean else None,
-        in_last=search.in_last / search.commands if search and search.commands else None,
-        **{key: getattr(search, key, None) for key in steps},
+        in_last=(search.in_last or 0) / search.commands if search.commands else None,
+        **{key: getattr(search, key) for key in steps},
     )
 
 

@@ -12,10 +12,10 @@ import pytest
 from browser import Seen
 from conftest import Cli
 
+from floatgate.analysis.tour.measured import Bar, Change, Picture, Shown, take
+from floatgate.analysis.tour.stops import ASA, SEEDS, STOPS, Load, Stop
 from floatgate.papers import PAPERS
-from floatgate.tour.measured import Bar, Change, Picture, Shown, take
-from floatgate.tour.page import write_page
-from floatgate.tour.stops import ASA, SEEDS, STOPS, Load, Stop
+from floatgate.report import write_tour
 
 SMALL = (
     Load("a small hot set", "hotcold:span=2MiB,r=0.9,f=0.1,writes=4k"),
@@ -81,7 +81,7 @@ def test_the_page_shows_bars_sentences_and_commands(
     browser: Any, tmp_path: Path, width: int, scheme: str
 ) -> None:
     shown = [shown_of(stop, Change(-20.0, 1.0), Change(20.0, 1.0)) for stop in STOPS]
-    write_page(shown, tmp_path / "tour.html")
+    write_tour(shown, tmp_path / "tour.html")
     with Seen(browser, tmp_path / "tour.html", width, scheme) as seen:
         page, text = seen.page, seen.page.inner_text("body")
         assert seen.complaints == [] and len(seen.requests) == 1

@@ -22,7 +22,7 @@ def tour(
     It takes a minute or two on two cores. The page shows for each system whether it helps, by how
     much, and when it does not, with the command that made each picture.
     """
-    from floatgate.tour.measured import take
+    from floatgate.analysis.tour.measured import take
 
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=not json) as out,
@@ -31,9 +31,9 @@ def tour(
         with output.progress_bar(quiet) as progress:
             shown = take(progress)
         if part:
-            from floatgate.tour.page import write_page
+            from floatgate.report import write_tour
 
-            write_page(shown, part / PAGE)
+            write_tour(shown, part / PAGE)
     if json:
         output.print_json({"stops": [one.document() for one in shown]})
     else:

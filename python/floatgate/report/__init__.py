@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .pictures import write_pictures
     from .preconditioning import write_precondition
     from .tables import summary_rows
+    from .tour import write_tour
     from .tuning import write_tuned
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "write_pictures",
     "write_precondition",
     "write_report",
+    "write_tour",
     "write_tuned",
 ]
 
@@ -33,6 +35,7 @@ _HOMES = {
     "write_pictures": "pictures",
     "write_precondition": "preconditioning",
     "write_report": "page",
+    "write_tour": "tour",
     "write_tuned": "tuning",
 }
 

@@ -292,13 +292,11 @@ OTHER_SIZES = (SMALLEST, WORST_SIZE)
 
 def _over_other(at: At[Point]) -> Values:
     """Returns the gain in hits of another scheme with pins over that scheme without pins."""
-    return {
-        f"{name}, {mib} MiB": difference("hit_ratio", sized(NCQ_OTHER, mib), sized(OTHER, mib))(
-            at, name
-        )
-        for name in BOTH
+    gains: dict[int, Of[Point]] = {
+        mib: difference("hit_ratio", sized(NCQ_OTHER, mib), sized(OTHER, mib))
         for mib in OTHER_SIZES
     }
+    return {f"{name}, {mib} MiB": of(at, name) for name in BOTH for mib, of in gains.items()}
 
 
 ANY_SCHEME = Claim(

@@ -8,16 +8,16 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from floatgate.analysis.tour.measured import Picture, Shown
+from floatgate.analysis.tour.stops import SEEDS, Row, Stop
 from floatgate.files.writing import write_whole
-from floatgate.report import theme
-from floatgate.report.page import stylesheet
 from floatgate.results.values import interval
 
-from .measured import Picture, Shown
-from .stops import SEEDS, Row, Stop
+from . import theme
+from .page import stylesheet
 
 
-def write_page(shown: Sequence[Shown], path: Path) -> None:
+def write_tour(shown: Sequence[Shown], path: Path) -> None:
     """Writes the page to `path`, completely or not at all."""
     environment = Environment(
         loader=PackageLoader(__package__ or "", "assets"),

@@ -41,7 +41,7 @@ RESPONSE = Metric("latency.all.mean_us", "mean response time", "ms", 1e-3)
 @dataclass(frozen=True)
 class Load:
     title: str
-    """What is played, in a few words."""
+    """Description of the requests in a few words."""
     spec: str
     """The generator, with its keys."""
 
@@ -63,7 +63,7 @@ class Stop:
     baseline: Row
     own: Row
     bound: Row
-    """A drive that has what no such system can have."""
+    """A drive with the whole map in memory, or with knowledge of the future."""
     others: tuple[Row, ...] = ()
     """Further rows: no cache, or other rivals."""
     set: Mapping[str, str] = field(default_factory=dict)

@@ -346,11 +346,12 @@ class StreamPages:
 @dataclass(frozen=True)
 class ExtentSearchResult:
     """Searches for the extents in which write commands begin, as ETI's paper describes them. A step
-    compares the page with one extent. Steps are means per command, None without a command."""
+    compares the page with one extent, and steps are means per command. All fields are None if the
+    policy tracks no extents, and steps without a command."""
 
-    commands: int
+    commands: int | None
     """Write commands."""
-    in_last: int
+    in_last: int | None
     """Write commands that begin in the extent found last."""
     walk: float | None
     """Steps of a walk along the extents, from the first one."""
@@ -371,13 +372,13 @@ class PlacementResult:
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
-    """Extents that the policy tracks at the end. This and the following three are None if the
-    policy tracks no extents."""
+    """Extents that the policy tracks at the end. This and the following two are None if the policy
+    tracks no extents."""
     extents_mean: float | None
     """Mean number of extents at the end of a write command."""
     extents_most: int | None
     """Largest number of extents at the end of a write command."""
-    extent_search: ExtentSearchResult | None
+    extent_search: ExtentSearchResult
     """Searches for the extents in which write commands begin."""
     sample_reads: int
     """Translation pages read to sample page ages."""

@@ -46,6 +46,7 @@ NOT_RUN = {
 """Commands that no test runs, as patterns with the reason."""
 
 LONG = {
+    r"floatgate tour": "takes a minute",
     r"floatgate paper \w+": "takes one to three minutes",
     r"floatgate paper \w+ --traces DIR --json": "takes as long, but for what is in the cache",
     r"floatgate paper ncq --json": "the same",

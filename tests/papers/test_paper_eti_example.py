@@ -134,7 +134,6 @@ def test_searches_from_the_extent_found_last() -> None:
     """Of 1, 3, 3 and 5 extents the writes begin in the numbers 0, 1, 1 and 0. The extents found
     last have the last page of the write before: 0, 1, 1 and 3."""
     search = played(FOUR, {}).placement.extent_search
-    assert search is not None
     assert (search.commands, search.in_last) == (4, 3)
     assert search.walk == (1 + 2 + 2 + 1) / 4
     assert search.walk_from_last == (1 + 1 + 1 + 4) / 4

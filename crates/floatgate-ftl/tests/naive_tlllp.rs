@@ -297,8 +297,8 @@ pub fn options() -> impl Iterator<Item = TlllpConfig> {
     (0..144).map(move |number: usize| TlllpConfig {
         fetch_mode: modes[number % 3],
         victim: victims[number / 3 % 3],
-        rule2_first: number / 9 & 1 != 0,
-        evict_until_fit: number / 9 & 2 != 0,
+        rule2_first: (number / 9) & 1 != 0,
+        evict_until_fit: (number / 9) & 2 != 0,
         prefetch: [PrefetchCount::With, PrefetchCount::Extra][number / 36 % 2],
         evict: [Evicted::Page, Evicted::Entry][number / 72],
         ..TlllpConfig::default()

@@ -51,6 +51,7 @@ crate::choice! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "`choice!` takes no attribute on a variant")]
 impl Default for Pin {
     fn default() -> Self {
         Self::None

@@ -1,4 +1,4 @@
-"""ASA-FTL's figures and tables on hand-made evidence, and its worked examples on the engine."""
+"""ASA-FTL's figures and tables on hand-made evidence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from exhibits import by_key, cells
 
 from floatgate.analysis.hotness import TopShare
 from floatgate.papers.asa.claims import CLAIMS
-from floatgate.papers.asa.examples import with_ages, worked_examples
 from floatgate.papers.asa.figures import figures, skew
 from floatgate.papers.asa.paper import PAPER
 from floatgate.papers.kit.exhibits import Bars, Dots
@@ -106,29 +105,3 @@ def test_skew_is_told_of_each_workload() -> None:
         "top 1%": "5.00%",
         "top 10%": "50.00%",
     }
-
-
-def test_the_papers_worked_example_comes_from_the_engine() -> None:
-    """At time 50, the age is 16 after an eviction at 34. The engine makes the write hot as soon as
-    the criterion is 16."""
-    age, criteria = worked_examples()
-    titles, *rows = cells(age)
-    assert titles == [
-        *("Hot up to the age", "Evictions", "The write, with an age of 16", "The write, ours"),
-    ]
-    assert [(row[0], row[2]) for row in rows] == [
-        *(("14", "warm"), ("15", "warm"), ("16", "hot"), ("17", "hot")),
-    ]
-    assert all(row[3] == row[2] for row in rows)
-    assert all(int(row[1]) > 0 for row in rows), "page 8 is not cached as it is written again"
-    _, *rows = cells(criteria)
-    assert rows == [
-        ["hot and warm", "51.5", "50", "52"],
-        ["warm and cold", "551", "550", "552"],
-    ]
-
-
-def test_pages_of_an_example_are_as_old_as_they_should_be() -> None:
-    written = with_ages([1, 2, 5])
-    last = {page: at for at, page in enumerate(written)}
-    assert sorted(len(written) - at for at in last.values()) == [1, 2, 5]

@@ -14,7 +14,6 @@ from floatgate.papers.kit.verdict_tables import by_level
 
 from . import domain
 from .claims import CLAIMS, UNCHECKED
-from .examples import worked_examples
 from .figures import COLUMNS, LABELLED, SHOWN, figures, skew
 from .reduce import LEFT_OUT, Point, reduce, round_of
 
@@ -79,7 +78,6 @@ def _more(findings: Findings[Point]) -> More:
     return More(
         exhibits=[
             *(by_level(findings.experiment, axis, findings.judged) for axis in levels),
-            *worked_examples(),
             *figures(findings.every),
             skew({work.name: bench.hotness(work.played.spec) for work in plain}, sizes),
         ],

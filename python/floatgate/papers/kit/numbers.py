@@ -115,27 +115,6 @@ def met_at_once(
     )
 
 
-def met_in_pairs(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> Numbers:
-    """Counts the points at which two of a paper's numbers are surely met. A number paired with
-    itself counts alone."""
-    counted = [cases for levels, cases in _cases_at(whole, parts) if not levels["rejected"]]
-    of = range(len(parts))
-    rows = [
-        {"claim": f"({i + 1}) {claim.text}"}
-        | {f"({j + 1})": sum(case[i] == case[j] == AS_CLAIMED for case in counted) for j in of}
-        for i, (claim, _) in enumerate(parts)
-    ]
-    return Numbers(
-        key="met-pairs",
-        title="Where two of the paper's numbers are met at once",
-        caption=f"Of {len(counted)} points, those at which both hold for certain; what is left out "
-        "of all verdicts is left out.",
-        rows=rows if counted else [],
-        columns=[Column("claim", "claim"), *(Column(f"({j + 1})", f"({j + 1})", str) for j in of)],
-        brief=False,
-    )
-
-
 def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
     """Returns each point that all the claims share, with the case of each claim."""
     cases_of = [

@@ -12,7 +12,7 @@ from itertools import product
 
 from floatgate.papers.kit.exhibits import Numbers
 from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.numbers import met_at_once, met_in_pairs
+from floatgate.papers.kit.numbers import met_at_once
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, investigate, runs_at
 from floatgate.papers.kit.verdict_tables import axes_table, map_of
 
@@ -86,10 +86,7 @@ def _more(findings: Findings[Point]) -> More:
 def _met(findings: Findings[Point]) -> list[Numbers]:
     """Shows at which points several of the six numbers are met at once."""
     [whole], parts = findings.of(ALL_SIX.key), findings.of(*(claim.key for claim in STATED))
-    return [
-        met_at_once(findings.experiment, whole, parts, findings.experiment.axis("speed")),
-        met_in_pairs(whole, parts),
-    ]
+    return [met_at_once(findings.experiment, whole, parts, findings.experiment.axis("speed"))]
 
 
 PAPER = Paper(

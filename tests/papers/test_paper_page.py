@@ -72,8 +72,9 @@ def test_bars_tables_and_maps_are_drawn(browser, tmp_path: Path) -> None:
         assert "dashed: the paper, at most: from MBF" in seen.page.inner_text("main")
         assert seen.page.locator("#figure-4-0 svg line[stroke-dasharray='7,3']").count() == 1
         assert seen.page.locator("#figure-1-0 svg path").count() > 2
-        seen.page.locator("section[aria-labelledby=figure-1] summary").click()
-        assert "src2_0" in seen.page.inner_text("section[aria-labelledby=figure-1] table")
+        seen.page.locator("section[aria-labelledby=map-src2_0] summary").click()
+        table = seen.page.inner_text("section[aria-labelledby=map-src2_0] table")
+        assert "the skew\tdecided by\tours\tcase" in table
 
 
 def test_bars_in_bands_have_a_colour_for_each_ftl(browser, tmp_path: Path) -> None:

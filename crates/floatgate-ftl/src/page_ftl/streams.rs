@@ -204,9 +204,10 @@ impl Streams {
     /// Counts a page that the host has written.
     #[inline(always)]
     pub(super) fn count_host_page(&mut self, stream: u8, lpn: Lpn) {
-        let counts = &mut self.traffic[usize::from(stream)];
-        counts.host_pages += 1;
-        counts.hot_pages += u64::from(lpn.get() < self.hot_pages);
+        self.traffic[usize::from(stream)].host_pages += 1;
+        if lpn.get() < self.hot_pages {
+            self.traffic[usize::from(stream)].hot_pages += 1;
+        }
     }
 
     /// Counts pages that cleaning has moved.

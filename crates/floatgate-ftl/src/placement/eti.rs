@@ -190,9 +190,9 @@ impl Eti {
         let first = first.get();
         assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
         let (last, searched) = (self.latest.index, self.starts.len());
-        let begin = self.find(first);
-        self.seen.search.note(last, begin, searched);
-        self.update(first..first + pages);
+        let from = self.find(first);
+        self.seen.search.note(last, from, searched);
+        self.update(from, first..first + pages);
         let extents = self.starts.len() as u32;
         self.seen.most = self.seen.most.max(extents);
         self.seen.sum += u64::from(extents);
@@ -204,8 +204,7 @@ impl Eti {
     }
 
     /// Updates the extents for a command that writes these pages: figure 3 of the paper.
-    fn update(&mut self, pages: Range<u32>) {
-        let from = self.find(pages.start);
+    fn update(&mut self, from: usize, pages: Range<u32>) {
         let last = self.find(pages.end - 1);
         let cuts = [self.starts[from] < pages.start, pages.end < self.end(last)];
         let needed = cuts.map(usize::from).iter().sum::<usize>();

@@ -10,6 +10,7 @@ use crate::counters::ExtentSearch;
 
 impl ExtentSearch {
     /// Counts a command that begins in extent `found` of `extents`, after extent `last` was found.
+    #[inline(always)]
     pub(super) fn note(&mut self, last: usize, found: usize, extents: usize) {
         let distance = last.abs_diff(found) as u64;
         self.in_last += u64::from(distance == 0);
@@ -23,6 +24,7 @@ impl ExtentSearch {
 /// Returns the comparisons that find a number by doubling and then halving: algorithm B1 of Bentley
 /// and Yao, "An almost optimal algorithm for unbounded searching", Information Processing Letters
 /// 5, 1976. None for 0.
+#[inline(always)]
 fn unbounded(number: u64) -> u64 {
     number.checked_ilog2().map_or(0, |doublings| 2 * u64::from(doublings) + 1)
 }

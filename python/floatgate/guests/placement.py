@@ -180,7 +180,7 @@ class PlacementCalls:
 
         lpn = integers(lpns)
         answer = self._policy.moved(MovedPages(lpn, integers(handles), stream, clock, now_ns))
-        return self._checked("moved", for_each(answer, lpn), lpn)
+        return self._checked("moved", for_each("moved", answer, lpn), lpn)
 
     def _checked(self, method: str, answer: Any, lpn: Integers) -> bytes:
         from .arrays import streams_of

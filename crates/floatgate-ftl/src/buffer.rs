@@ -21,6 +21,7 @@ mod belady;
 mod blocks;
 mod bplru;
 mod by_size;
+mod by_use;
 mod clc;
 mod external;
 mod fab;

@@ -1,52 +1,15 @@
 //! LRU of blocks: evicts the least recently used block as a whole.
-//!
-//! A block is used when a page of it is written, or read from the buffer. Costs one queue move per
-//! part of a command, and one more per evicted block.
 
-use super::blocks::BlockTable;
-use super::recency::Recency;
-use super::{BufferConfig, BufferEvent, EvictionPolicy, Written};
-use crate::policy::Policy;
+use super::by_use::{ByUse, Demands};
+use super::{BufferConfig, BufferDemands};
 
 /// Policy that evicts the least recently used block.
-pub(super) struct Lru(Recency);
+pub(super) type Lru = ByUse<Blocks>;
 
-impl Lru {
-    pub(super) fn new(config: &BufferConfig) -> Self {
-        Self(Recency::new(config.slots()))
-    }
-}
+pub(super) struct Blocks;
 
-impl EvictionPolicy for Lru {
-    fn put(&mut self, written: &Written) {
-        self.0.put(written.slot);
-    }
-
-    fn take(&mut self, slot: u32) {
-        self.0.take(slot);
-    }
-
-    fn victim(&mut self) -> Option<u32> {
-        self.0.take_oldest()
-    }
-
-    fn next(&self) -> Option<u32> {
-        self.0.soon()
-    }
-
-    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
-        if let BufferEvent::Read { slot } = event {
-            self.0.touch(slot);
-        }
-    }
-
-    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
-        self.0.check(table, candidates);
-    }
-}
-
-impl Policy for Lru {
-    fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes()
+impl Demands for Blocks {
+    fn demands(_: &BufferConfig) -> BufferDemands {
+        BufferDemands::default()
     }
 }

@@ -8,11 +8,9 @@
 //! A pin does not change the LRU order. If all blocks are pinned, the least recently used one
 //! leaves. A block whose pin ends without a use keeps its position.
 
-use super::blocks::BlockTable;
+use super::by_use::{ByUse, Demands};
 use super::pins::Pin;
-use super::recency::Recency;
-use super::{BufferConfig, BufferDemands, BufferEvent, EvictionPolicy, Written};
-use crate::policy::Policy;
+use super::{BufferConfig, BufferDemands};
 
 crate::parameters! {
     /// Parameters of `ncq_lru`.
@@ -22,49 +20,13 @@ crate::parameters! {
     }
 }
 
-/// Policy that evicts the least recently used block, with pins around it.
-pub(super) struct NcqLru(Recency);
+/// Policy that evicts the least recently used block. Pins are around it.
+pub(super) type NcqLru = ByUse<Queued>;
 
-impl NcqLru {
-    pub(super) fn new(config: &BufferConfig) -> Self {
-        Self(Recency::new(config.slots()))
-    }
-}
+pub(super) struct Queued;
 
-impl EvictionPolicy for NcqLru {
+impl Demands for Queued {
     fn demands(config: &BufferConfig) -> BufferDemands {
         BufferDemands { pin: config.ncq_lru.pin, reads_use: true, ..BufferDemands::default() }
-    }
-
-    fn put(&mut self, written: &Written) {
-        self.0.put(written.slot);
-    }
-
-    fn take(&mut self, slot: u32) {
-        self.0.take(slot);
-    }
-
-    fn victim(&mut self) -> Option<u32> {
-        self.0.take_oldest()
-    }
-
-    fn next(&self) -> Option<u32> {
-        self.0.soon()
-    }
-
-    fn observe(&mut self, event: BufferEvent, _: &BlockTable) {
-        if let BufferEvent::Read { slot } = event {
-            self.0.touch(slot);
-        }
-    }
-
-    fn check_blocks(&self, table: &BlockTable, candidates: usize) {
-        self.0.check(table, candidates);
-    }
-}
-
-impl Policy for NcqLru {
-    fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes()
     }
 }

@@ -165,6 +165,7 @@ def dump(
         raise typer.BadParameter("searches all units; leave out --unit", param_hint="'--lpn'")
     from floatgate.live import images
 
+    # Printed with the first row, or at the end if there is none, but not before an error.
     head = [] if json else ["  ".join(f"{name:>9}" for name in COLUMNS)]
 
     def tell(rows: list[dict[str, Any]]) -> None:

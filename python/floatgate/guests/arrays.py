@@ -20,31 +20,23 @@ def consecutive(first: int, count: int) -> Integers:
     return np.arange(first, first + count, dtype=np.int64)
 
 
-def streams_of(method: str, answer: Any, pages: Integers) -> npt.NDArray[Any]:
-    """Returns the answer of a placement for these pages, a stream each. Raises TypeError or
-    ValueError if it is no array of whole numbers with an element for each page."""
-    _refuse_masked(method, answer)
+def streams_of(
+    method: str, answer: Any, pages: Integers, one_for_all: bool = False
+) -> npt.NDArray[Any]:
+    """Returns the answer of a placement for these pages, a stream each; with `one_for_all`, a
+    single number stands for all of them. Raises TypeError or ValueError for any other answer."""
+    if np.ma.is_masked(answer):
+        # Converted to a plain array, it would contain whatever lies under the mask.
+        raise ValueError(
+            f"{method}() returned an array with masked elements: expected a stream for each page"
+        )
     streams = np.asarray(answer)
     if streams.dtype.kind not in "iub":
         raise TypeError(f"{method}() returned {streams.dtype} values: expected whole numbers")
+    if one_for_all and streams.ndim == 0:
+        return np.full(pages.shape, streams)
     if streams.shape != pages.shape:
         raise ValueError(
             f"{method}() returned an array of shape {streams.shape}: expected {pages.shape}"
         )
     return streams
-
-
-def for_each(method: str, answer: Any, pages: Integers) -> Any:
-    """Returns an answer for each page, where one answer stands for all. Raises ValueError for a
-    masked one."""
-    _refuse_masked(method, answer)
-    return np.full(len(pages), answer) if np.ndim(answer) == 0 else answer
-
-
-def _refuse_masked(method: str, answer: Any) -> None:
-    """Raises ValueError for an answer with masked elements: converted to a plain array, it would
-    contain whatever lies under the mask."""
-    if np.ma.is_masked(answer):
-        raise ValueError(
-            f"{method}() returned an array with masked elements: expected a stream for each page"
-        )

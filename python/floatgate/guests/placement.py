@@ -167,25 +167,23 @@ class PlacementCalls:
         self, lpns: bytes, counts: bytes, handles: bytes, arrivals: bytes, clock: int
     ) -> bytes:
         """Returns the streams of pages that are about to be written, a byte each."""
-        from .arrays import consecutive, integers
+        from .arrays import consecutive, integers, streams_of
 
         lpn = integers(lpns)
         requests = integers(counts), integers(handles), integers(arrivals)
         writes = HostWrites(lpn, *requests, consecutive(clock, len(lpn)))
-        return self._checked("stream_batch", self._policy.stream_batch(writes), lpn)
+        streams = streams_of("stream_batch", self._policy.stream_batch(writes), lpn)
+        return self._checked("stream_batch", streams, lpn)
 
     def moved(self, lpns: bytes, handles: bytes, stream: int, clock: int, now_ns: int) -> bytes:
         """Returns the streams of pages that cleaning moves, a byte each."""
-        from .arrays import for_each, integers
+        from .arrays import integers, streams_of
 
         lpn = integers(lpns)
         answer = self._policy.moved(MovedPages(lpn, integers(handles), stream, clock, now_ns))
-        return self._checked("moved", for_each("moved", answer, lpn), lpn)
+        return self._checked("moved", streams_of("moved", answer, lpn, one_for_all=True), lpn)
 
-    def _checked(self, method: str, answer: Any, lpn: Integers) -> bytes:
-        from .arrays import streams_of
-
-        streams = streams_of(method, answer, lpn)
+    def _checked(self, method: str, streams: Integers, lpn: Integers) -> bytes:
         if streams.min() < 0 or streams.max() >= self.streams:
             at = self.at_fault = int(((streams < 0) | (streams >= self.streams)).argmax())
             raise ValueError(

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 import vl_convert
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from floatgate.files.writing import write_whole
@@ -28,6 +26,7 @@ from .intervals import differences_table, means_table
 from .overview import overview
 from .payload import payload
 from .runs import TRACE, Run, Varying, combined_runs, label_runs, varying
+from .templates import asset, filled
 from .told import Told, messages
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
@@ -143,14 +142,9 @@ def fill_page(
     `config` has the values that all runs share. A warning or note names the runs that it applies
     to.
     """
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html.jinja").render(
+    return filled(
+        __package__ or "",
+        "report.html.jinja",
         **content,
         details=details,
         warnings=[Told(*one) for one in warnings],
@@ -161,11 +155,7 @@ def fill_page(
         figures=found,
         payload=payload(found),
         dashes=[" ".join(map(str, dash)) for dash in theme.DASHES],
-        light=Markup(theme.css_variables(theme.LIGHT)),
-        dark=Markup(theme.css_variables(theme.DARK)),
-        font=Markup(theme.FONT),
-        css=Markup(stylesheet()),
-        javascript=Markup(_asset("report.js")),
+        javascript=Markup(asset("report.js")),
         vega=Markup(begin_script().result()),
     )
 
@@ -241,12 +231,3 @@ def _vega() -> str:
     if "</script" in script.lower() or "<!--" in script:
         raise RuntimeError("the Vega bundle cannot be put into a page: it has an HTML delimiter")
     return script
-
-
-def stylesheet() -> str:
-    """Returns the style sheet of all pages, without their colours."""
-    return _asset("report.css")
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__ or "").joinpath("assets").joinpath(name).read_text("utf-8")

@@ -5,36 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from floatgate.analysis.tour.measured import Picture, Shown
 from floatgate.analysis.tour.stops import SEEDS, Row, Stop
 from floatgate.files.writing import write_whole
 from floatgate.results.values import interval
 
-from . import theme
-from .page import stylesheet
+from .templates import filled
 
 
 def write_tour(shown: Sequence[Shown], path: Path) -> None:
     """Writes the page to `path`, completely or not at all."""
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("tour.html.jinja").render(
-        shown=shown,
-        bars=bars,
-        seeds=SEEDS,
-        light=Markup(theme.css_variables(theme.LIGHT)),
-        dark=Markup(theme.css_variables(theme.DARK)),
-        font=Markup(theme.FONT),
-        css=Markup(stylesheet()),
-    )
+    page = filled(__package__ or "", "tour.html.jinja", shown=shown, bars=bars, seeds=SEEDS)
     write_whole(path, page.encode("utf-8"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
 from floatgate.papers.kit.claims import change
-from floatgate.papers.kit.columns import digits, numbers, texts
+from floatgate.papers.kit.columns import digits
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row, columns_of
 from floatgate.papers.kit.numbers import by_line, mean_row, points_at
 from floatgate.papers.kit.seeds import spread_rows
@@ -244,9 +244,9 @@ def search(points: Sequence[Point]) -> list[Exhibit]:
         caption=caption,
         rows=spread_rows(searched, {"in_last": percent, **steps}, "trace"),
         columns=[
-            *texts(trace="", in_last="begin in the extent found last"),
-            *texts(walk="walk", walk_from_last="walk from the last"),
-            *texts(halving="halving", halving_from_last="halving from the last"),
+            *columns_of(trace="", in_last="begin in the extent found last"),
+            *columns_of(walk="walk", walk_from_last="walk from the last"),
+            *columns_of(halving="halving", halving_from_last="halving from the last"),
         ],
     )
     return [bars, table]
@@ -261,5 +261,5 @@ COLUMNS = (
     Column("Write amplification", "write_amplification", ratio),
     *columns_of(percent, hot_share="Hot", victim_valid="Valid in a victim"),
     Column("Memory", "memory_bytes", size),
-    *numbers(percent, extents_table="Extents in use", in_last="Begin in the extent found last"),
+    *columns_of(percent, extents_table="Extents in use", in_last="Begin in the extent found last"),
 )

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from floatgate.files.writing import write_table, write_whole
-from floatgate.report import theme
-from floatgate.report.page import stylesheet
+from floatgate.report.templates import filled
 
 from .claims import OURS
 from .outcome import KINDS, Summary, share_bar
@@ -30,18 +27,13 @@ def write_index(summaries: Sequence[Summary], directory: Path) -> None:
 
 
 def _index(summaries: Sequence[Summary], directory: Path) -> str:
-    environment = Environment(
-        loader=PackageLoader(__package__ or "", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     files = {
         summary.name: sorted(file.name for file in (directory / summary.name).iterdir())
         for summary in summaries
     }
-    return environment.get_template("site.html.jinja").render(
+    return filled(
+        __package__ or "",
+        "site.html.jinja",
         title="Papers",
         subtitle="Claims and verdicts, reproduced by Floatgate",
         papers=summaries,
@@ -49,8 +41,4 @@ def _index(summaries: Sequence[Summary], directory: Path) -> str:
         share_bar=share_bar,
         kinds=KINDS,
         ours=OURS,
-        light=Markup(theme.css_variables(theme.LIGHT)),
-        dark=Markup(theme.css_variables(theme.DARK)),
-        font=Markup(theme.FONT),
-        css=Markup(stylesheet()),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from floatgate.papers.kit.columns import texts
-from floatgate.papers.kit.exhibits import Column, Numbers, Row
+from floatgate.papers.kit.exhibits import Column, Numbers, Row, columns_of
 from floatgate.papers.kit.recorded import Request, play
 
 from .domain import DEVICE, SCHEMES
@@ -41,7 +40,7 @@ def figure_2() -> Numbers:
         rows=rows,
         columns=[
             Column("Block", "block", str),
-            *texts(printed="Moved, as printed", right="Moved, names set right"),
+            *columns_of(printed="Moved, as printed", right="Moved, names set right"),
             *(Column(f"Stays with {SCHEMES[scheme][0]}", scheme) for scheme in PLAYED),
         ],
         brief=False,

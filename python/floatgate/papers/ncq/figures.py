@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from floatgate.papers.kit.columns import digits, numbers, texts
-from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row
+from floatgate.papers.kit.columns import digits
+from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row, columns_of
 from floatgate.papers.kit.judging import judge
 from floatgate.papers.kit.numbers import points_at
 from floatgate.papers.kit.reproduce import Findings
@@ -161,7 +161,7 @@ def _waiting(points: Sequence[Point]) -> Numbers:
         caption=f"With {LABELS['ncq']}, on average; the queue holds one more, which is served.",
         rows=rows,
         columns=[
-            *texts(trace="Workload", span="Span"),
+            *columns_of(trace="Workload", span="Span"),
             *(Column(f"{mib} MiB", str(mib)) for mib in SIZES),
         ],
     )
@@ -183,7 +183,7 @@ def _other_schemes(runs: Sequence[Point]) -> Numbers:
         caption="Over the same scheme without pins; means with 95% intervals.",
         rows=rows,
         columns=[
-            *texts(trace="Workload", alignment="Alignment", line="Buffer"),
+            *columns_of(trace="Workload", alignment="Alignment", line="Buffer"),
             *(Column(f"{mib} MiB", str(mib)) for mib in OTHER_SIZES),
         ],
     )
@@ -215,15 +215,15 @@ def asked_with(findings: Findings[Point], key: str, title: str, *axes: str) -> N
 
 
 COLUMNS = (
-    *texts(trace="Workload", line="Buffer"),
+    *columns_of(trace="Workload", line="Buffer"),
     Column("MiB", "buffer_mib", count),
-    *texts(span="Span", speed="Speed", alignment="Alignment", arrivals="Arrivals"),
+    *columns_of(span="Span", speed="Speed", alignment="Alignment", arrivals="Arrivals"),
     Column("Otherwise", "otherwise"),
     Column("Seed", "seed", str),
     Column("Hit ratio", "hit_ratio", percent),
-    *numbers(measured, write_mb_s="MB/s", iops="IOPS"),
+    *columns_of(measured, write_mb_s="MB/s", iops="IOPS"),
     Column("Busy", "busy", percent),
     Column("Waiting", "waiting", digits(1)),
     Column("Programs per page written", "write_amplification", ratio),
-    *numbers("{:.3f}".format, switch="Switch merges a command", partial="Partial", full="Full"),
+    *columns_of("{:.3f}".format, switch="Switch merges a command", partial="Partial", full="Full"),
 )

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from floatgate.papers.kit.columns import digits, numbers, texts
-from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row
+from floatgate.papers.kit.columns import digits
+from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
 from floatgate.papers.kit.numbers import mean_row, points_at, spread
 from floatgate.papers.kit.seeds import Key, grouped, mean_rows, values_of
 from floatgate.results.values import measured, size
@@ -223,11 +223,15 @@ def expected_loads(window: float, pages: float) -> float:
 
 
 COLUMNS = (
-    *texts(trace="Workload", line="Scheme", controller="Controller", log="Log", window="Window"),
+    *columns_of(
+        trace="Workload", line="Scheme", controller="Controller", log="Log", window="Window"
+    ),
     Column("Map cache", "cache_bytes", size),
-    *texts(threshold="Threshold", spare="Spare", outstanding="Outstanding", remaps="During remaps"),
+    *columns_of(
+        threshold="Threshold", spare="Spare", outstanding="Outstanding", remaps="During remaps"
+    ),
     Column("Seed", "seed", str),
-    *numbers(measured, iops="Requests/s", mean_read_us="Read, µs", mean_write_us="Write, µs"),
+    *columns_of(measured, iops="Requests/s", mean_read_us="Read, µs", mean_write_us="Write, µs"),
     Column("Commands per request", "commands", digits(3)),
     Column("Bytes per write", "write_bytes", size),
     Column("Map loads per page", "loads", digits(4)),

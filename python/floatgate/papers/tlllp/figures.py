@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from floatgate.papers.kit.columns import numbers, texts
-from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row
+from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
 from floatgate.papers.kit.numbers import mean_row, met_at_once, points_at
 from floatgate.papers.kit.reproduce import Findings
 from floatgate.papers.kit.seeds import grouped, mean_rows, spread_row
@@ -191,7 +190,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
             if row["line"] in BARS
         ],
         columns=[
-            *texts(trace="Trace", start="Start", line="Scheme"),
+            *columns_of(trace="Trace", start="Start", line="Scheme"),
             *(Column(title, name) for name, title in TRAFFIC.items()),
         ],
         brief=False,
@@ -199,14 +198,14 @@ def _traffic(points: Sequence[Point]) -> Numbers:
 
 
 COLUMNS = (
-    *texts(trace="Trace", line="Scheme", start="Start", spare="Spare space"),
-    *texts(cache="Cache, of the map", arrivals="Arrivals", times="Flash times"),
-    *texts(fetch="History", prefetch="Prefetch", victim="Victim", evict="What leaves"),
+    *columns_of(trace="Trace", line="Scheme", start="Start", spare="Spare space"),
+    *columns_of(cache="Cache, of the map", arrivals="Arrivals", times="Flash times"),
+    *columns_of(fetch="History", prefetch="Prefetch", victim="Victim", evict="What leaves"),
     Column("Seed", "seed", str),
     Column("Hit ratio", "hit_ratio", percent),
-    *numbers(measured, mean_us="Mean, µs", stdev_us="Std dev, µs"),
+    *columns_of(measured, mean_us="Mean, µs", stdev_us="Std dev, µs"),
     Column("Looked up before", "repeated", percent),
-    *numbers("{:.3f}".format, map_reads="Map reads an access", map_programs="Map programs"),
-    *numbers(percent, prefetch_used="Prefetched used", cleaning_time="Cleaning, of the mean"),
-    *numbers(percent, queue_share="Waiting, of the mean", utilization="Utilization"),
+    *columns_of("{:.3f}".format, map_reads="Map reads an access", map_programs="Map programs"),
+    *columns_of(percent, prefetch_used="Prefetched used", cleaning_time="Cleaning, of the mean"),
+    *columns_of(percent, queue_share="Waiting, of the mean", utilization="Utilization"),
 )

@@ -271,7 +271,7 @@ def test_a_quick_reproduction_has_maps_and_runs() -> None:
     assert families[TPCC]["overwrites"] < 2 < families[CAMBRIDGE]["overwrites"]
     assert families[FINANCIAL1]["write_bytes"] == pytest.approx(5039, abs=1)
     assert {run["config"]["cleaning"]["victim"] for run in document["runs"]} == {"cat"}
-    shown = {"domain", "by-equal", "map-ranking", "age-example", "labels", "skew"}
+    shown = {"domain", "by-equal", "map-ranking", "labels", "skew"}
     assert shown <= set(document["figures"])
     gini = {row["trace"]: row["gini"] for row in document["figures"]["skew"]}
     assert gini["Cambridge, 20% reads"] == pytest.approx(0.580, abs=1e-3)

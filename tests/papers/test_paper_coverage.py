@@ -51,9 +51,9 @@ def test_a_claim_that_was_reworded_has_no_full_verdict(changed: dict[str, str]) 
     claims = [quick("a", AS_CLAIMED, LESS), quick("b", LESS), quick("new", LESS)]
     assert coverage.coverage_of(claims, recorded) == (
         "covers 2 of 2 points; agrees with the full run in 1 of 1 claims; "
-        "no recorded full verdict: b, new"
+        "has no recorded full verdict of b, new"
     )
-    assert coverage.coverage_of(claims[2:], {}) == "no recorded full verdict: new"
+    assert coverage.coverage_of(claims[2:], {}) == "has no recorded full verdict of new"
 
 
 def test_only_full_rows_are_recorded(monkeypatch: pytest.MonkeyPatch, site: Path) -> None:

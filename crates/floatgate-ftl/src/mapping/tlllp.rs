@@ -13,9 +13,9 @@
 //! - T1 "least visited" and "most recently visited" page: the node with the smallest mean is
 //!   evicted, as in Figure 1. `victim = Max` is the literal reading; `LeastRecent` takes "have
 //!   recently been rarely accessed" as an order by time. Ties: least recently accessed (T13).
-//! - T2 one entry or all entries of the page: all, or with `evict = Entry` the least visited entry
-//!   of the victim node (ties: least recently accessed), one after the other, each of the node that
-//!   is then the victim.
+//! - T2 one entry or all entries of the page: all. With `evict = Entry` the least visited entry of
+//!   the victim node leaves (ties: least recently accessed). Each further entry is of the node that
+//!   is the victim by then.
 //! - T6 `prefetch_num` counts the missed entry, or with `prefetch = Extra` only entries behind it.
 //!   T7 a prefetch ends with the translation page and with the drive. T8 only a miss prefetches. T9
 //!   a prefetched entry has been visited 0 times, the missed entry once, and nothing ages.

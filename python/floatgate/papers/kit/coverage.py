@@ -41,7 +41,7 @@ def coverage_of(claims: Sequence[AnyClaim], recorded: dict[str, dict[str, str]])
             f"agrees with the full run in {len(full) - len(differs)} of {len(full)} claims"
         )
         parts += [f"differs: {', '.join(differs)}"] if differs else []
-    parts += [f"no recorded full verdict: {', '.join(fresh)}"] if fresh else []
+    parts += [f"has no recorded full verdict of {', '.join(fresh)}"] if fresh else []
     return "; ".join(parts)
 
 

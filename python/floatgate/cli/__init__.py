@@ -31,38 +31,79 @@ from .commands import App
 from .failure import CALL_WRONG, RUN_FAILED, complain, is_usage_error, words_of
 
 app = App(name="floatgate", pretty_exceptions_enable=False)
-app.command(epilog="Example: floatgate tour --out tour")(tour.tour)
-app.command(epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo")(run.run)
+SIMULATE = "Simulate and compare"
+ASK = "Answer a question about a workload or a drive"
+LIVE = "Live drives"
+LISTS = "Traces and lists"
+
+app.command(epilog="Example: floatgate tour --out tour", rich_help_panel=SIMULATE)(tour.tour)
 app.command(
-    epilog="Example: floatgate compare zipf:span=64MiB,writes=100k --vary mapping.scheme=ideal,dftl"
+    epilog="Example: floatgate run uniform:span=64MiB,writes=100k --out demo",
+    rich_help_panel=SIMULATE,
+)(run.run)
+app.command(
+    epilog="Example: floatgate compare zipf:span=64MiB,writes=100k "
+    "--vary mapping.scheme=ideal,dftl",
+    rich_help_panel=SIMULATE,
 )(compare.compare)
-app.command(epilog="Example: floatgate advise trace.csv.zst --out advice")(advise.advise)
+app.add_typer(
+    study.app,
+    name="study",
+    help="Run large sweeps, and show their results.",
+    rich_help_panel=SIMULATE,
+)
 app.command(
     epilog="Example: floatgate tune zipf:span=64MiB,writes=100k --objective write_amplification "
-    "--vary cleaning.victim=greedy,cat --vary placement.scheme=single,dac,sepbit"
+    "--vary cleaning.victim=greedy,cat --vary placement.scheme=single,dac,sepbit",
+    rich_help_panel=SIMULATE,
 )(tune.tune)
-app.command(epilog="Example: floatgate paper tlllp --full --out tlllp")(paper.paper)
-app.command(epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1")(crash.crash)
+app.command(epilog="Example: floatgate paper tlllp --full --out tlllp", rich_help_panel=SIMULATE)(
+    paper.paper
+)
+
+app.command(epilog="Example: floatgate advise trace.csv.zst --out advice", rich_help_panel=ASK)(
+    advise.advise
+)
+app.command(
+    epilog="Example: floatgate predict --spare-factor 0.1 --hot 90/10", rich_help_panel=ASK
+)(lists.predict)
+app.command(
+    epilog="Example: floatgate precondition --device classic --workload zipf:theta=0.8",
+    rich_help_panel=ASK,
+)(precondition.precondition)
 app.command(
     epilog="Example: floatgate calibrate wa.csv --device start.toml --fit capacity.spare_factor "
-    "--run a -o drive.toml"
+    "--run a -o drive.toml",
+    rich_help_panel=ASK,
 )(calibrate.calibrate)
-app.command(epilog="Example: floatgate precondition --device classic --workload zipf:theta=0.8")(
-    precondition.precondition
-)
-app.add_typer(study.app, name="study", help="Run large sweeps, and show their results.")
-app.add_typer(trace.app, name="trace", help="Inspect, convert and generate traces.")
+app.command(
+    epilog="Example: floatgate crash uniform:span=1MiB,writes=500,flush=0.1", rich_help_panel=ASK
+)(crash.crash)
+
+app.command(
+    epilog="Example: floatgate serve --device small-nvme --size 8GiB",
+    cls=serve.WithWeb,
+    rich_help_panel=LIVE,
+)(serve.serve)
+app.add_typer(ctl.app, name="ctl", help="Query and control a live drive.", rich_help_panel=LIVE)
 app.add_typer(
-    image.app, name="image", help="Create and inspect images: the flash of a drive in a file."
+    image.app,
+    name="image",
+    help="Create and inspect images: the flash of a drive in a file.",
+    rich_help_panel=LIVE,
 )
-app.command(epilog="Example: floatgate serve --device small-nvme --size 8GiB", cls=serve.WithWeb)(
-    serve.serve
+
+app.add_typer(
+    trace.app, name="trace", help="Inspect, convert and generate traces.", rich_help_panel=LISTS
 )
-app.add_typer(ctl.app, name="ctl", help="Query and control a live drive.")
-app.command(epilog="Example: floatgate devices classic > mine.toml")(lists.devices)
-app.command(epilog="Example: floatgate policies dftl")(lists.policies)
-app.command(epilog="Example: floatgate schema > floatgate.schema.json")(lists.schema)
-app.command(epilog="Example: floatgate predict --spare-factor 0.1 --hot 90/10")(lists.predict)
+
+app.command(epilog="Example: floatgate devices classic > mine.toml", rich_help_panel=LISTS)(
+    lists.devices
+)
+app.command(epilog="Example: floatgate policies dftl", rich_help_panel=LISTS)(lists.policies)
+app.command(epilog="Example: floatgate schema > floatgate.schema.json", rich_help_panel=LISTS)(
+    lists.schema
+)
 
 
 def _version(asked: bool) -> None:

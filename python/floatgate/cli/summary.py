@@ -49,9 +49,9 @@ SMALL = 0.0005
 
 
 def print_summary(result: Result, device: str) -> None:
-    """Prints one run: drive, workload, amplification, caches, latency, wear, and all messages."""
+    """Prints one run: amplification, latency, caches and wear, then drive, workload, messages."""
     out = console()
-    out.print(fact_grid([*_drive(result, device), *_workload(result), *_amplification(result)]))
+    out.print(fact_grid(_amplification(result)))
     out.print()
     if result.timed:
         print_columns(out, _latency(result))
@@ -62,6 +62,8 @@ def print_summary(result: Result, device: str) -> None:
         print_columns(out, _by_cause(result))
         out.print()
     out.print(fact_grid([*_causes(result), *_speed(result)]))
+    out.print()
+    out.print(fact_grid([*_drive(result, device), *_workload(result), *_engine(result)]))
     print_messages(out, result.warnings, result.notes)
 
 
@@ -281,7 +283,7 @@ def _causes(result: Result) -> Lines:
 
 
 def _speed(result: Result) -> Lines:
-    speed, wear, engine = result.throughput, result.wear, result.engine
+    speed, wear = result.throughput, result.wear
     if speed.iops is not None:
         read, write = measured(speed.read_mb_s), measured(speed.write_mb_s)
         yield "throughput", f"{count(speed.iops)} requests/s, read {read}, write {write} MB/s"
@@ -296,8 +298,11 @@ def _speed(result: Result) -> Lines:
         host = f"{size(life.host_bytes)} written by the host"
         years = "" if life.years is None else f"{lifetimes([life.years])} at this rate, "
         yield "lifetime", f"{host}, {years}of {rated}"
-    rate = count(engine.host_requests_per_second)
-    yield "simulated in", f"{measured(engine.wall_seconds)} s, {rate} requests/s"
+
+
+def _engine(result: Result) -> Lines:
+    rate = count(result.engine.host_requests_per_second)
+    yield "simulated in", f"{measured(result.engine.wall_seconds)} s, {rate} requests/s"
 
 
 def _sum(parts: Mapping[str, float], write: Callable[[float], str]) -> str:

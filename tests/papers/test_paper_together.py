@@ -56,7 +56,7 @@ def test_a_question_has_a_verdict_on_each_workload_and_with_each_reading() -> No
     works = [Workload(n, SYNTHETIC, Played(n), random=True) for n in ("good", "bad")]
     experiment = experiment_of(works)
     claim = next(c for c in claims_of([SYNTHETIC]) if c.key == f"eti-{SYNTHETIC}")
-    [read] = READINGS
+    [read] = [reading for reading in READINGS if reading.of == ETI]
     wa = {("good", ETI): 1.0, ("bad", ETI): 1.99, ("bad", read.line.key): 1.0}
     evidence = {
         run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})

@@ -85,6 +85,8 @@ class Spread:
     """Share of reads among the requests."""
     times: int = 1
     """The span, as a multiple of `SPAN`."""
+    quick: bool = True
+    """Whether a quick reproduction includes it."""
 
     def name(self, load: str) -> str:
         return load + self.suffix if load in self.skews else load
@@ -93,8 +95,8 @@ class Spread:
 SPREADS = {
     "writes": Spread("", TENTHS),
     "half reads": Spread(", half reads", TENTHS, reads=0.5),
-    "four times the span": Spread(", four times the span", TENTHS, times=4),
-    "by the letter": Spread(", by the letter", LETTER),
+    "four times the span": Spread(", four times the span", TENTHS, times=4, quick=False),
+    "by the letter": Spread(", by the letter", LETTER, quick=False),
 }
 
 
@@ -107,7 +109,7 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
     for key, spread in SPREADS.items():
         span = spread.times * least
         slow = frozenset() if key == "writes" else frozenset({key})
-        for load, (r, f) in spread.skews.items() if full or key != "by the letter" else ():
+        for load, (r, f) in spread.skews.items() if full or spread.quick else ():
             writes = volumes * span // PAGE
             spec = (
                 f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
@@ -293,7 +295,7 @@ AXES = (
             Level(
                 key,
                 workloads={load: spread.name(load) for load in TENTHS},
-                quick=key != "by the letter",
+                quick=spread.quick,
             )
             for key, spread in SPREADS.items()
         ),

@@ -177,8 +177,13 @@ AXES = (
         (
             Level("weighted mean", {"eti.merge_value": "mean"}),
             Level("highest", {"eti.merge_value": "max"}),
-            Level("plain mean", {"eti.merge_value": "plain_mean"}, beside=_alone("merge", "skew")),
-            Level("lowest", {"eti.merge_value": "min"}, beside=_alone("merge")),
+            Level(
+                "plain mean",
+                {"eti.merge_value": "plain_mean"},
+                quick=False,
+                beside=_alone("merge", "skew"),
+            ),
+            Level("lowest", {"eti.merge_value": "min"}, quick=False, beside=_alone("merge")),
         ),
         "The paper merges cold extents and does not say what the merged one's counter is. The four "
         "ways to make one value of several: means with and without the lengths, and both ends. "

@@ -144,7 +144,11 @@ AXES = (
         "pins",
         "the pin",
         tuple(
-            Level(reading, lines=_lines(NCQ, f"ncq{end}") | _lines(NCQ_OTHER, f"other{end}"))
+            Level(
+                reading,
+                lines=_lines(NCQ, f"ncq{end}") | _lines(NCQ_OTHER, f"other{end}"),
+                quick=reading != "moves",
+            )
             for reading, end in READINGS.items()
         ),
         'On arrival is the letter of section III: data in the buffer are "pinned", for others "no '
@@ -172,7 +176,7 @@ AXES = (
     Axis(
         "alignment",
         "the alignment",
-        (Level("records"), Level("pages", keys={"align": "4KiB"})),
+        (Level("records"), Level("pages", keys={"align": "4KiB"}, quick=False)),
         "The paper does not say. Iometer aligns to the record or to less; to pages, parts of "
         "blocks leave the buffer, which is what BAST has its merges for.",
     ),

@@ -100,7 +100,11 @@ AXES = (
         "the controller",
         (
             Level("prototype", {"controller.cores": "2", "controller.blocking": "true"}),
-            Level("work-conserving", {"controller.cores": "1", "controller.blocking": "false"}),
+            Level(
+                "work-conserving",
+                {"controller.cores": "1", "controller.blocking": "false"},
+                quick=False,
+            ),
         ),
         "The authors' firmware has two cores, each of which waits for its map page. The other end "
         "is a drive in which only the dies are waited for; the slides claim nothing about cores.",
@@ -205,7 +209,7 @@ AXES = (
     Axis(
         "outstanding",
         "the requests outstanding",
-        _values("queue.depth", "128", "32"),
+        _values("queue.depth", "128", "32", full=("32",)),
         "What a block layer of Linux 3.17 holds, and what a SATA drive takes. Either host has 32 "
         "commands in the drive.",
     ),
@@ -257,7 +261,10 @@ AXES = (
     Axis(
         "room",
         "the spare space",
-        (Level("48%"), Level("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS)),
+        (
+            Level("48%"),
+            Level("50%", {"capacity.spare_factor": HALF}, beside=ROOMLESS, quick=False),
+        ),
         "32 GiB of the prototype's 62 leave 48%. Here the last map page is then a part of one, and "
         "the map pages after it lie over two dies; whether the prototype pads it is not known. "
         "With a half all map pages are whole.",

@@ -187,6 +187,8 @@ class Reading:
     of: str
     name: str
     set: Mapping[str, str]
+    quick: bool = True
+    """Whether a quick reproduction includes it."""
 
     @property
     def line(self) -> Line:
@@ -195,7 +197,15 @@ class Reading:
         return Line(key, label, {**line.set, **self.set})
 
 
-READINGS = (Reading(ETI, "highest counter of merged extents", {"eti.merge_value": "max"}),)
+READINGS = (
+    Reading(ETI, "highest counter of merged extents", {"eti.merge_value": "max"}),
+    Reading(TLLLP, "prefetch next to the missed entry", {"tlllp.prefetch": "beside"}),
+    Reading(TLLLP, "least recent victim", {"tlllp.victim": "least_recent"}, quick=False),
+    Reading(TLLLP, "entries leave one by one", {"tlllp.evict": "entry"}, quick=False),
+    Reading(
+        SHRD_CACHED, "dispatch during remaps", {"shrd.block_during_remap": "false"}, quick=False
+    ),
+)
 """A question about a line has a point for each of its readings, unless it is about pairs."""
 READ = tuple(dict.fromkeys(reading.of for reading in READINGS))
 LINES = (*_AS_ON_PAGES, *(reading.line for reading in READINGS))
@@ -250,7 +260,8 @@ def experiment_of(workloads: Sequence[Workload]) -> Experiment:
 
 def _read(of: str) -> Axis:
     others = [reading for reading in READINGS if reading.of == of]
-    levels = (Level("default"), *(Level(o.name, lines={of: o.line.key}) for o in others))
+    read = (Level(o.name, lines={of: o.line.key}, quick=o.quick) for o in others)
+    levels = (Level("default"), *read)
     why = "The paper leaves it open, and the result of its page depends on it."
     return Axis(of, f"the reading of {LABELS[of]}", levels, why)
 

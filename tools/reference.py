@@ -28,6 +28,11 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
 WRITTEN = "*`python tools/reference.py` writes this page from the code.*"
 
+EXIT = """\
+Exit status: 0 done, 1 the run failed, 2 the call or the config is wrong, 130 interrupted,
+143 or 129 ended by SIGTERM or SIGHUP. `serve` shuts down in order at these two signals, with status
+0."""
+
 Schema = Mapping[str, Any]
 
 
@@ -51,6 +56,7 @@ def commands() -> Iterator[str]:
     every = list(_commands_of(group, "floatgate"))
     yield "# Commands"
     yield "Every command has `--help` or `-h`, which prints the same as this page."
+    yield EXIT
     rows = ((f"[`{name}`](#{name.replace(' ', '-')})", _first(command)) for name, command in every)
     yield table(("command", "does"), rows)
     for name, command in every:
@@ -133,8 +139,8 @@ def config() -> Iterator[str]:
         "rates such as `400MB/s`."
     )
     sections: Mapping[str, Schema] = schema["properties"]
-    links = (f"[`{name}`](#{name})" for name in sections if "properties" in sections[name])
-    yield f"Sections: {', '.join(links)}."
+    links = [f"[`{name}`](#{name})" for name in sections if "properties" in sections[name]]
+    yield "Sections:\n" + ",\n".join(", ".join(row) for row in batched(links, 8)) + "."
     single = {name: of for name, of in sections.items() if "properties" not in of}
     if single:
         yield table(KEY_HEADS, (_key(name, of) for name, of in single.items()))
@@ -143,6 +149,12 @@ def config() -> Iterator[str]:
             yield f"## {name}"
             yield of["description"]
             yield table(KEY_HEADS, _keys(name, of))
+
+
+def batched(items: Sequence[str], count: int) -> Iterator[Sequence[str]]:
+    """Yields the items in groups of `count`; the last may be shorter."""
+    for start in range(0, len(items), count):
+        yield items[start : start + count]
 
 
 KEY_HEADS = ("key", "default", "expected", "means")

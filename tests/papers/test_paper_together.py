@@ -81,6 +81,7 @@ def test_the_drive_is_no_axis_of_a_question() -> None:
     assert {row["axis"]: row["claims"] for row in table.rows} == {
         **{"the load": len(CASES), "the trace": len(CASES)},
         **{"the spare space": 4, "the arrival": 6, "the reading of ETI placement": 6},
+        **{"the reading of TLLLP": 4, "the reading of SHRD + LRU of map pages": 4},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -108,5 +109,19 @@ class App(typer.Typer):
         super().__init__(**(common | options), context_settings=settings)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[..., Any]:
-        """Adds a command of class `Strict`."""
-        return super().command(name, **{"cls": Strict, **options})
+        """Adds a command of class `Strict`. Its docstring is its help."""
+
+        def add(function: Callable[..., Any]) -> Callable[..., Any]:
+            common: dict[str, Any] = {"cls": Strict, "help": _flowing(function.__doc__ or "")}
+            added: Callable[..., Any] = super(App, self).command(name, **(common | options))(
+                function
+            )
+            return added
+
+        return add
+
+
+def _flowing(docstring: str) -> str:
+    """Returns a docstring with each paragraph in one line, so that it fills any terminal."""
+    paragraphs = inspect.cleandoc(docstring).split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

@@ -150,13 +150,16 @@ def _print_table(brief: Brief) -> None:
 
 
 def _print(summary: Summary) -> None:
-    """Prints each claim as a block, then tables of numbers, warnings and notes."""
+    """Prints the totals, each claim as a block, then tables of numbers, warnings and notes."""
     from rich.text import Text
 
     from floatgate.papers.kit.claims import OURS
 
     out = output.console()
     out.print(f"{summary.title} ({summary.citation}), {summary.mode}")
+    kinds = summary.kinds()
+    totals = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
+    out.print(Text(f"{sum(kinds.values())} claims of the paper: {totals}.", style="bold"))
     if summary.coverage:
         out.print(Text(f"This quick run {summary.coverage}."))
     out.print()

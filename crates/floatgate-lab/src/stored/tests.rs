@@ -257,11 +257,25 @@ fn a_drive_with_an_slc_cache_is_found_after_every_change() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn drives_are_found_after_every_change_of_many_lives() {
+fn drives_of_pages_are_found_after_every_change_of_many_lives() {
+    end_many_lives(&[]);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn drives_of_rows_are_found_after_every_change_of_many_lives() {
+    end_many_lives(&[ROWS]);
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn drives_with_an_slc_cache_are_found_after_every_change_of_many_lives() {
+    end_many_lives(&[ROWS, CACHE]);
+}
+
+fn end_many_lives(sets: &[Sets<'_>]) {
     for seed in 10..30 {
-        for sets in [&[][..], &[ROWS], &[ROWS, CACHE]] {
-            end_everywhere(sets, seed, false, 1);
-            end_everywhere(&[sets, &[PROTECTED]].concat(), seed, seed % 2 == 0, 1);
-        }
+        end_everywhere(sets, seed, false, 1);
+        end_everywhere(&[sets, &[PROTECTED]].concat(), seed, seed % 2 == 0, 1);
     }
 }

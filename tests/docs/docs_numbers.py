@@ -41,6 +41,29 @@ def _datasheet(text: str, printed: Printed, _: Path) -> None:
     assert not missing, told
 
 
+def _design(text: str, printed: Printed, _: Path) -> None:
+    """Checks the table below each command: the command prints a line with the row's names and
+    numbers."""
+    joined = re.sub(r" \\\n\s*", " ", text)
+    rows = 0
+    for command, output in printed.items():
+        below = joined.partition(f"    {command}\n")[2].partition("    floatgate ")[0]
+        # A label that is too long for its column has a line of its own.
+        whole = re.sub(r"\n(?= +\d)", " ", output)
+        lines = [set(re.split(r"[\s:,]+", line)) for line in whole.splitlines()]
+        for row in re.findall(r"^\| (.*\d\.\d.*) \|$", below, re.MULTILINE):
+            words = {cell.strip(" `") for cell in row.split("|")} - {"–"}
+            assert any(words <= line for line in lines), f"{row}\n{output}"
+            rows += 1
+    assert rows == 34
+    predicted = _number(r"this command prints ([\d.]+):", text)
+    assert f"greedy {predicted} " in _of(printed, "predict")
+    moments = _number(r"each of ([\d,]+) moments", text)
+    crash = _of(printed, "floatgate crash").replace(",", "")
+    assert f"at {moments} of the {moments} moments of" in crash
+    assert "nothing was lost" in crash
+
+
 def _faults(text: str, printed: Printed, _: Path) -> None:
     [(share, least)] = re.findall(r"`spare_units` \|.*; (\d+) % of these, at least (\d+) \|", text)
     _spare_units(_of(printed, "faults.spare_units=200"), 200)
@@ -90,10 +113,11 @@ def _map_curve(text: str, printed: Printed, _: Path) -> None:
         assert stated == round(float(_number(r"error is below ([\d.]+)%", told)) / 100, 3)
 
 
-def _recovery(text: str, printed: Printed, _: Path) -> None:
+def _recovery(text: str, printed: Printed, folder: Path) -> None:
+    _faults(text, printed, folder)
     every = int(_number(r"every (\d+)th continues with requests", text))
     most = int(_number(r"at most ([\d,]+) moments of the workload are explored", text))
-    (told,) = printed.values()
+    told = _of(printed, "floatgate crash")
     moments, all_moments = re.findall(r"at ([\d,]+) of the ([\d,]+) moments of 2,500", told)[0]
     recoveries, left = re.findall(r"at ([\d,]+) of the ([\d,]+) of recoveries", told)[0]
     counted = [int(number.replace(",", "")) for number in (moments, all_moments, recoveries, left)]
@@ -183,7 +207,7 @@ def _ms(table: pl.DataFrame) -> list[str]:
 HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "README.md": _readme,
     "docs/datasheet.md": _datasheet,
-    "docs/faults.md": _faults,
+    "docs/design.md": _design,
     "docs/hotness.md": _hotness,
     "docs/images.md": _images,
     "docs/map-curve.md": _map_curve,

@@ -257,7 +257,7 @@ def costs(found: Found) -> list[str]:
     random = [found.more(one) for one in found.at(4, ratios=(1,))]
     noisy = [found.more(one) for one in found.at(2, ratios=(1,), spare=0.28, victim="greedy")]
     return [
-        f"wherever logs are beside tenants at random**, by up to {max(worse):.1f} times",
+        f"wherever logs are next to tenants at random**, by up to {max(worse):.1f} times",
         f"equal rates have {100 * min(random):.0f} to {100 * max(random):.0f} % more",
         f"greedy victims {100 * min(noisy):.0f} or {100 * max(noisy):.0f} % more",
     ]

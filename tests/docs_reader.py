@@ -39,13 +39,14 @@ NOT_OURS = {
 NOT_RUN = {
     r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
     " Kubernetes start; test_study.py runs parts",
-    r"floatgate paper \w+ --full": "takes 92 minutes for all (docs/papers/README.md)",
+    r"floatgate paper \w+ --full": "takes 100 minutes for all (docs/papers/README.md)",
     r"floatgate paper all --out papers": "takes minutes; each page has its paper, and"
     " papers/test_paper_site.py the site",
 }
 """Commands that no test runs, as patterns with the reason."""
 
 LONG = {
+    r"floatgate calibrate .* --fit flash.read .*": "33 simulations of a large drive",
     r"floatgate tour": "takes a minute",
     r"floatgate paper \w+": "takes one to three minutes",
     r"floatgate paper \w+ --traces DIR --json": "takes as long, but for what is in the cache",
@@ -102,7 +103,7 @@ def _own(name: str) -> Callable[[Path], None]:
     """Returns a maker that links a file of the repository to the path that the reader uses."""
 
     def make(path: Path) -> None:
-        path.parent.mkdir(parents=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.symlink_to(ROOT / name)
 
     return make
@@ -135,39 +136,22 @@ def _bytes(path: Path) -> None:
     path.write_bytes(random.Random(1).randbytes(64 << 10))
 
 
-def _measured(path: Path) -> None:
-    """Writes two measured runs of a drive: a fill at 1.1, and volumes that rise to twice that."""
-    rows = ["run,namespace_gib,phase,host_volumes,wa"]
-    for name in ("drive-a", "drive-b"):
-        for phase, windows in (("seq fill", 20), ("uniform", 80)):
-            for window in range(windows):
-                risen = phase == "uniform" and window >= 10
-                rows.append(
-                    f"{name},8.0,{phase},{0.05 * (window + 0.5):.3f},{2.2 if risen else 1.1}"
-                )
-    path.write_text("\n".join(rows) + "\n", "utf-8")
-
-
-def _drive(path: Path) -> None:
-    """Writes a drive with 10 GiB of flash."""
-    flash = '[flash]\npage = "4KiB"\npages_per_block = 16384\nblocks = 160\n'
-    path.write_text(f'timing = "none"\n{flash}[capacity]\nspare_factor = 0.2\n', "utf-8")
-
-
 FILES: dict[str, Callable[[Path], None]] = {
     "TRACE": _trace,
     "X.parquet": _played,
     "X.parquet.part": _recorded,
     "boot.bin": _bytes,
     "capture-pgbench-ext4-656k.csv.zst": _shared,
+    "docs/fitting/qd1.json": _own("docs/fitting/qd1.json"),
+    "docs/fitting/qd16.json": _own("docs/fitting/qd16.json"),
+    "docs/fitting/start.toml": _own("docs/fitting/start.toml"),
+    "docs/fitting/wa.csv": _own("docs/fitting/wa.csv"),
     "docs/studies/handles.toml": _own("docs/studies/handles.toml"),
     "disk.txt": lambda path: path.write_bytes((DATA / "queue.blkparse").read_bytes()),
     "financial.spc.zst": _spc,
     "mine.csv": _columns("", "w", "r", 1),
     "theirs.csv": _columns("disk,lba,ts,n,rw", "1", "0", 512),
-    "start.toml": _drive,
     "sweep.toml": _study,
-    "wa.csv": _measured,
 }
 """Files that the pages assume the reader has, and the functions that make them here."""
 

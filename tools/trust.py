@@ -1,4 +1,4 @@
-"""Makes the tables and the figure of docs/trust.md: measured drives compared with modelled ones.
+"""Makes the tables and the figure of write amplification in docs/measured-drives.md.
 
     python tools/trust.py ../shared/drives     # rewrites them; takes some minutes
 
@@ -13,11 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import trust_summary
+from pictures_svg import MEASURED, MODELLED, svg_of
+from trust_summary import PAGE
+
 from floatgate.calibrate.study import Told
 from floatgate.calibrate.wa import WaStudy
 from floatgate.simulation import configs
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "trust.md"
 DRIVES = PAGE.parent / "trust"
 SEED = 1
 
@@ -185,11 +188,15 @@ def replace(text: str, name: str, table: str) -> str:
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 
+def summarised(text: str) -> str:
+    """Returns the page with the table of all drives renewed from the other tables."""
+    return replace(text, "summary", markdown(trust_summary.HEAD, trust_summary.rows(text)))
+
+
 def draw(told: Sequence[Told]) -> str:
     """Returns curves over volumes, measured and modelled, as SVG."""
     import altair as alt
     import polars as pl
-    import vl_convert
 
     frame = pl.DataFrame(
         [
@@ -206,13 +213,13 @@ def draw(told: Sequence[Told]) -> str:
         .encode(
             x=alt.X("volumes:Q", title="volumes since the fill"),
             y=alt.Y("write amplification over base:Q", scale=alt.Scale(zero=False), title=None),
-            color=alt.Color("is:N", title=None, scale=alt.Scale(range=["#555555", "#d95f02"])),
+            color=alt.Color("is:N", title=None, scale=alt.Scale(range=[MEASURED, MODELLED])),
         )
         .properties(width=260, height=150)
         .facet(facet=alt.Facet("run:N", title=None), columns=3)
         .resolve_scale(y="independent", x="independent")
     )
-    return str(vl_convert.vegalite_to_svg(chart.to_json()))
+    return svg_of(chart)
 
 
 def main() -> None:
@@ -226,7 +233,7 @@ def main() -> None:
     text = PAGE.read_text("utf-8")
     for name, table in tables.items():
         text = replace(text, name, table)
-    PAGE.write_text(text, "utf-8")
+    PAGE.write_text(summarised(text), "utf-8")
     (DRIVES / "curves.svg").write_text(draw(told), "utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Makes the tables and the figure of latency under load in docs/trust.md.
+"""Makes the tables and the figure of latency under load in docs/measured-drives.md.
 
     python tools/trust_latency.py ../shared/drives     # rewrites them; takes some minutes
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pictures_svg
 import trust
 
 from floatgate.calibrate.latency import LatencyStudy
@@ -108,10 +109,9 @@ def points(name: str, told: Iterable[Told]) -> list[Mapping[str, Any]]:
 def draw(told: Mapping[str, Sequence[Told]]) -> str:
     """Returns read latencies over the offered rate, measured and modelled, as SVG."""
     import altair as alt
-    import vl_convert
 
     scale = alt.Scale(type="log", domain=[50, 1000])
-    lines = alt.Legend(symbolType="stroke", symbolStrokeColor="black")
+    lines = alt.Legend(symbolType="stroke", symbolStrokeColor=pictures_svg.MEASURED)
     values = [point for name, ones in told.items() for point in points(name, ones)]
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -119,14 +119,18 @@ def draw(told: Mapping[str, Sequence[Told]]) -> str:
         .encode(
             x=alt.X("rate:Q", title="requests offered a second"),
             y=alt.Y("us:Q", title="reads, us", scale=scale),
-            color=alt.Color("is:N", title=None, scale=alt.Scale(range=["#555555", "#d95f02"])),
+            color=alt.Color(
+                "is:N",
+                title=None,
+                scale=alt.Scale(range=[pictures_svg.MEASURED, pictures_svg.MODELLED]),
+            ),
             strokeDash=alt.StrokeDash("read:N", title=None, legend=lines),
         )
         .properties(width=260, height=200)
         .facet(facet=alt.Facet("drive:N", title=None), columns=3)
         .resolve_scale(x="independent")
     )
-    return str(vl_convert.vegalite_to_svg(chart.to_json()))
+    return pictures_svg.svg_of(chart)
 
 
 def main() -> None:
@@ -135,7 +139,7 @@ def main() -> None:
     text = trust.PAGE.read_text("utf-8")
     for name, ones in told.items():
         text = trust.replace(text, f"latency {name}", trust.markdown(HEAD, rows(name, ones)))
-    trust.PAGE.write_text(text, "utf-8")
+    trust.PAGE.write_text(trust.summarised(text), "utf-8")
     (trust.DRIVES / "latency.svg").write_text(draw(told), "utf-8")
 
 

@@ -93,6 +93,21 @@ def _worn_out(text: str, told: str) -> None:
     assert 500 * (1 - spread) <= int(first) < int(last) <= 500 * (1 + spread)
 
 
+def _fitting(text: str, printed: Printed, _: Path) -> None:
+    """Checks each block of output against the command in front of it. A block may leave lines
+    out."""
+    blocks = re.findall(
+        r"^    (floatgate .*?)\n\n```text\n(.*?)```", text, re.DOTALL | re.MULTILINE
+    )
+    assert len(blocks) == 4
+    for command, shown in blocks:
+        words = " ".join(command.replace("\\\n", " ").split())
+        if words in printed:
+            lines = printed[words].splitlines()
+            missing = [line for line in shown.splitlines() if line not in lines]
+            assert not missing, f"{words}: {missing}\n{printed[words]}"
+
+
 def _hotness(text: str, printed: Printed, _: Path) -> None:
     row = re.search(r"^\| `writes=2250k` \| 871628800 \| (.*) \|$", text, re.MULTILINE)
     assert row
@@ -208,6 +223,7 @@ HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "README.md": _readme,
     "docs/datasheet.md": _datasheet,
     "docs/design.md": _design,
+    "docs/fitting.md": _fitting,
     "docs/hotness.md": _hotness,
     "docs/images.md": _images,
     "docs/map-curve.md": _map_curve,

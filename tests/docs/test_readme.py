@@ -109,7 +109,7 @@ def test_the_picture_of_the_report_shows_what_the_command_prints(cli: Any, tmp_p
 
 def test_the_errors_against_real_drives_are_those_of_the_page_of_trust() -> None:
     text = " ".join(README.split())
-    trust = (ROOT / "docs" / "trust.md").read_text("utf-8")
+    trust = (ROOT / "docs" / "measured-drives.md").read_text("utf-8")
     runs = trust.partition("<!-- runs -->")[2].partition("<!-- end of runs -->")[0]
     steady = [float(row.split("|")[6].split()[0]) for row in runs.strip().splitlines()[2:]]
     printed = re.search(r"steady state: (\S+) % to (\S+) % over (\d+) runs", text)

@@ -1,4 +1,4 @@
-"""Every number of docs/trust.md equals the engine's result on the measurements that the page names.
+"""Every number of docs/measured-drives.md equals the engine's result on the page's measurements.
 
 The measurements are not part of the repository. A simulation is the same on every machine, so the
 tolerances cover rounding, plus a little more for the last bit of floating-point numbers.
@@ -14,13 +14,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import trust_summary
 from paths import ROOT, SHARED
 
 from floatgate.calibrate import calibrate, scaled
 from floatgate.simulation import configs
 
 DRIVES = Path(os.environ.get("FLOATGATE_DRIVES", SHARED / "drives"))
-PAGE = (ROOT / "docs" / "trust.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "measured-drives.md").read_text("utf-8")
 needs_drives = pytest.mark.skipif(
     not DRIVES.is_dir(), reason="the measurements are not here: they are no part of the repository"
 )
@@ -31,9 +32,7 @@ def _tool(name: str = "trust") -> ModuleType:
 
 
 def _rows(name: str) -> list[list[str]]:
-    """Returns the rows of a table of the page, below its head."""
-    table = PAGE.partition(f"<!-- {name} -->\n")[2].partition("\n<!-- end of")[0]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.split("\n")[2:]]
+    return trust_summary.table(PAGE, name)
 
 
 def _assert_same(
@@ -67,6 +66,16 @@ def test_runs(drive: str, table: int) -> None:
     for run in study.names:
         [row] = tool.run_rows([study.tell(run, config, scale, tool.SEED)])
         _assert_same(row, page[row[0]])
+
+
+def test_the_first_table_has_the_ranges_of_the_others() -> None:
+    rows = _rows("summary")
+    assert rows == trust_summary.rows(PAGE)
+    points = list(trust_summary.points(PAGE))
+    outside = [one for one in points if abs(one.percent) > MEDIAN]
+    assert len(points) == 140 and len(outside) == 4
+    assert "140 errors as dots" in PAGE and "except three of p99 and one of a median" in PAGE
+    assert [one.quantity for one in outside].count("read p99") == 3
 
 
 def test_what_the_runs_are_held_to() -> None:

@@ -98,9 +98,9 @@ def calibrate(
     """Fits keys of a drive's config to measurements, and compares the drive with all other runs.
 
     `data` are files of one drive: write amplification over volumes or latency under load, as CSV
-    with the columns listed in `docs/trust.md`, or fio's JSON. `device` is the drive to begin with,
-    at its full size, with the keys in `set` changed. Its size is `flash.blocks`, or `size`, the
-    capacity that the host can address. `fit_keys` are texts KEY or KEY=LOW..HIGH.
+    with the columns that `docs/fitting.md` lists, or fio's JSON. `device` is the drive to begin
+    with, at its full size, with the keys in `set` changed. Its size is `flash.blocks`, or `size`,
+    the capacity that the host can address. `fit_keys` are texts KEY or KEY=LOW..HIGH.
 
     `run` names the runs to fit to; it may be left out if there is one run. `holdout` names the runs
     to predict, or is "rest". The simulated drive is smaller by the factor `scale`. `noise` is the

@@ -35,7 +35,7 @@ Data = Annotated[
         metavar="DATA...",
         help="Measurements of one drive: write amplification over volumes as CSV (columns run, "
         "namespace_gib, phase, host_volumes, wa), latency under load as CSV (drive, group, "
-        "rate_iops, ...; docs/trust.md lists all), or fio's --output-format=json.",
+        "rate_iops, ...; docs/fitting.md lists all), or fio's --output-format=json.",
     ),
 ]
 Start = Annotated[

@@ -15,7 +15,7 @@ from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Workl
 from floatgate.simulation import configs
 
 DEVICE = "tlc-enterprise"
-"""The preset for a class of drives with measured write amplification (docs/trust.md).
+"""The preset for a class of drives with measured write amplification (docs/measured-drives.md).
 docs/datasheet.md compares its numbers with data sheets."""
 
 PAGE = 4096
@@ -23,8 +23,8 @@ SPAN = 64 << 20
 """Bytes for the host. A quick run can write this span hundreds of times over. An excerpt of 10,000
 requests touches half of it; the rest is cold, like most of a real drive."""
 UNIT_PAGES = 96
-"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. docs/trust.md states
-why a small drive keeps many units (171 hold the span) with fewer pages each."""
+"""Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. A small drive
+keeps many units (171 hold the span) with fewer pages each: docs/decisions.md states why."""
 
 CACHE = 16 << 10
 """Bytes of the map cache: an eighth of the map with DFTL's 8 bytes a page, and 4 map pages, as in

@@ -2,7 +2,7 @@
 
 SSD-iq measured the write amplification of one drive, and only host rates of four others. Their
 slowdown from uniform to Zipf writes stands for the rise of write amplification; the data's page
-warns that rates depend on more. docs/trust.md describes the drive.
+warns that rates depend on more. docs/measured-drives.md describes the drive.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def span_pages(spare: float) -> int:
 
 FITTED = "16.653%"
 SPARES = {FITTED: 0.16653}
-"""Fitted only to the uniform run of the drive (docs/trust.md)."""
+"""Fitted only to the uniform run of the drive (docs/measured-drives.md)."""
 
 AXES = (
     Axis(

@@ -83,7 +83,7 @@ bench: build
 instructions:
 	$(PYTHON) tools/instructions.py
 
-# What is kept is the smallest set of inputs that reaches what all reached; see docs/fuzzing.md.
+# What is kept is the smallest set of inputs that reaches what all reached; see docs/testing.md.
 TARGET ?= operations
 SECONDS ?= 3600
 FUZZED := $(TARGET_DIR)/fuzz/$(TARGET)
@@ -102,7 +102,7 @@ $(VENV)/mutants-ready: requirements-mutants.lock $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-mutants.lock
 	touch $@
 
-# See docs/mutants.md.
+# See docs/testing.md.
 FILES ?=
 mutants: build $(VENV)/mutants-ready
 	$(BIN)/python tools/mutants.py $(FILES) $(if $(CHANGED),--changed $(CHANGED)) \

@@ -5,7 +5,7 @@
 
 cargo-mutants makes the mutants of Rust files, Cosmic Ray the mutants of Python files, each on a
 copy of the tree. A mutant runs only the tests of its file (`SUITES`), which keeps it well under a
-minute. The exit status is 1 if a mutant survives that `docs/mutants.md` does not list with a
+minute. The exit status is 1 if a mutant survives that `docs/testing.md` does not list with a
 reason.
 """
 
@@ -27,7 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "mutants"
-LISTED = ROOT / "docs" / "mutants.md"
+LISTED = ROOT / "docs" / "testing.md"
 SEED = 1
 
 FTL, LAB, PYTHON = "crates/floatgate-ftl/src/", "crates/floatgate-lab/src/", "python/floatgate/"
@@ -105,8 +105,9 @@ def is_source(name: str) -> bool:
 
 
 def listed() -> set[str]:
-    """Returns the known survivors, which have a reason: the first column of the table."""
-    rows = re.findall(r"^\| `([^`]+)` \|", LISTED.read_text("utf-8"), re.MULTILINE)
+    """Returns the known survivors, which have a reason: the first column of their table."""
+    table = LISTED.read_text("utf-8").partition("### Survivors with a reason\n")[2]
+    rows = re.findall(r"^\| `([^`]+)` \|", table.partition("\n## ")[0], re.MULTILINE)
     return set(rows)
 
 

@@ -1,5 +1,5 @@
 """Defects found in other SSD simulators: each test fails if Floatgate has the defect, too.
-docs/trust.md lists them. And the comparison with MQSim in docs/time.md, on the trace that MQSim
+docs/testing.md lists them. And the comparison with MQSim in docs/time.md, on the trace that MQSim
 ships."""
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ UNIFORM = "uniform:span=16MiB,writes=8k"
 
 
 def test_every_test_that_the_page_names_is_there() -> None:
-    text = (ROOT / "docs" / "trust.md").read_text("utf-8")
-    table = text.partition("## Known defects of the field's tools")[2]
+    text = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    table = text.partition("## Defects of other simulators")[2]
     rows = re.findall(r"`(\w+)` \(`([\w./-]+)`\)", table)
     assert len(rows) == 8
     for name, file in rows:

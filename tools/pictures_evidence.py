@@ -1,0 +1,194 @@
+"""Draws the pictures of the pages of evidence into docs/images.
+
+    python tools/pictures_evidence.py
+
+Their numbers are those of the tables of docs/measured-drives.md, docs/performance.md and
+docs/testing.md, and of the recorded claims of the papers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import altair as alt
+import kinds_of_tests
+import trust_summary
+from pictures_svg import MEASURED, MODELLED, TEXT, svg_of
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+BLUE, GREEN = "#3182bd", "#31a354"
+WIDE = alt.Axis(labelLimit=280)
+BAND = 15.0
+"""Limit of means and medians, in percent."""
+NAMES = {trust_summary.STEADY: "write amplification"}
+
+
+def measured_drives() -> alt.Chart:
+    """Returns the errors of all measured drives as dots on one scale."""
+    points = [
+        {
+            "drive": _short(one.drive),
+            "number": NAMES.get(one.quantity, one.quantity),
+            "is": "predicted" if one.role == "predicted" else "fitted, chosen or seen",
+            "percent": one.percent,
+        }
+        for one in trust_summary.points(trust_summary.PAGE.read_text("utf-8"))
+    ]
+    y = alt.Y(
+        "number:N",
+        title=None,
+        sort=[*NAMES.values(), *trust_summary.READS, trust_summary.KNEE],
+    )
+    x = alt.X(
+        "percent:Q",
+        title="simulated minus measured, % of measured",
+        scale=alt.Scale(domain=[-30, 30]),
+        axis=alt.Axis(values=[-30, -15, 0, 15, 30]),
+    )
+    roles = alt.Scale(domain=["predicted", "fitted, chosen or seen"], range=[BLUE, MODELLED])
+    base = alt.Chart(alt.Data(values=points))
+    once = base.transform_aggregate(runs="count()", groupby=["drive"])
+    band = once.mark_rect(color=GREEN, opacity=0.15).encode(
+        x=alt.XDatum(-BAND), x2=alt.X2Datum(BAND)
+    )
+    zero = once.mark_rule(color=TEXT).encode(x=alt.XDatum(0))
+    dots = base.mark_point(size=28, filled=True, opacity=0.7).encode(
+        x=x, y=y, color=alt.Color("is:N", title=None, scale=roles)
+    )
+    rows = alt.Row(
+        "drive:N",
+        title=None,
+        sort=list(dict.fromkeys(point["drive"] for point in points)),
+        header=alt.Header(labelAngle=0, labelAlign="left"),
+    )
+    chart = alt.layer(band, zero, dots).properties(width=440, height=alt.Step(16))
+    return chart.facet(row=rows).resolve_scale(y="independent")
+
+
+def _short(drive: str) -> str:
+    """Returns the drive without its maker and capacity."""
+    model = re.search(r"7450 MAX|D7-P5520|PE8110|CM7-R", drive)
+    name = re.search(r"\(\w+\)", drive)
+    assert model and name, drive
+    return f"{model[0]} {name[0]}"
+
+
+def performance() -> alt.LayerChart:
+    """Returns the flash programs a second of the drives of docs/performance.md."""
+    rows = trust_summary.table(_page("performance"), "limit")
+    sizes = {"256 Ki pages": 1, "4 Mi pages": 4}
+    bars = [
+        {"drive": row[0], "size": size, "M programs/s": float(row[at]), "bare": float(row[at + 1])}
+        for row in rows
+        for size, at in sizes.items()
+    ]
+    base = alt.Chart(alt.Data(values=bars)).encode(
+        y=alt.Y("drive:N", title=None, sort=[row[0] for row in rows], axis=WIDE),
+        yOffset=alt.YOffset("size:N", sort=list(sizes)),
+    )
+    x = alt.X("M programs/s:Q", title="million flash programs a second, one core")
+    colors = alt.Scale(domain=list(sizes), range=[BLUE, MODELLED])
+    bar = base.mark_bar().encode(x=x, color=alt.Color("size:N", title=None, scale=colors))
+    text = base.mark_text(align="left", dx=3, color=TEXT).encode(x=x, text="M programs/s:Q")
+    bare = base.mark_tick(color=MEASURED, thickness=2).encode(x="bare:Q")
+    return alt.layer(bar, text, bare).properties(width=420, height=alt.Step(14))
+
+
+def testing() -> alt.LayerChart:
+    """Returns the test functions of each kind, as docs/testing.md states them."""
+    counts = kinds_of_tests.stated(_page("testing"))
+    bars = [{"kind": kind, "tests": number} for kind, number in counts.items()]
+    most = 1.1 * max(counts.values())
+    base = alt.Chart(alt.Data(values=bars)).encode(
+        y=alt.Y("kind:N", title=None, sort="-x", axis=WIDE),
+        x=alt.X("tests:Q", title="test functions, at least", scale=alt.Scale(domainMax=most)),
+    )
+    bar = base.mark_bar(color=BLUE)
+    text = base.mark_text(align="left", dx=3, color=TEXT).encode(text="tests:Q")
+    return alt.layer(bar, text).properties(width=420, height=alt.Step(20))
+
+
+VERDICTS = {
+    "as_claimed": ("as claimed", BLUE),
+    "more": ("more", GREEN),
+    "open": ("open", MEASURED),
+    "less": ("less", MODELLED),
+    "": ("more or less", "#8c6bb1"),
+}
+"""Columns of the recorded claims with counts of points: their names and colours. The last one has
+the points that no column counts."""
+PAPERS = {
+    "tlllp": "TLLLP",
+    "eti": "ETI",
+    "asa": "ASA-FTL",
+    "ncq": "NCQ-aware buffer",
+    "shrd": "SHRD",
+    "together": "all five on one drive",
+}
+
+
+def papers() -> alt.Chart:
+    """Returns a stacked bar for each paper: the share of points with each verdict.
+
+    Every claim has the same weight, whatever the number of its points."""
+    text = (ROOT / "python" / "floatgate" / "papers" / "claims.csv").read_text("utf-8")
+    parts = []
+    for name, title in PAPERS.items():
+        claims = [row for row in csv.DictReader(io.StringIO(text)) if row["of"] == name]
+        checked = [row for row in claims if int(row["points"])]
+        label = f"{title}: {len(checked)} {'questions' if name == 'together' else 'claims'}"
+        shares = [_shares(row) for row in checked]
+        for order, (column, (verdict, _)) in enumerate(VERDICTS.items()):
+            mean = sum(share[column] for share in shares) / len(shares)
+            part = {"paper": label, "verdict": verdict, "order": order, "points": 100 * mean}
+            parts.append(part)
+    names, colors = zip(*VERDICTS.values(), strict=True)
+    scale = alt.Scale(domain=names, range=colors)
+    return (
+        alt.Chart(alt.Data(values=parts))
+        .mark_bar()
+        .encode(
+            y=alt.Y("paper:N", title=None, sort=None, axis=WIDE),
+            x=alt.X(
+                "points:Q", title="points, mean over claims, %", scale=alt.Scale(domain=[0, 100])
+            ),
+            color=alt.Color("verdict:N", title=None, scale=scale),
+            order="order:Q",
+        )
+        .properties(width=420, height=alt.Step(24))
+    )
+
+
+def _shares(claim: Mapping[str, str]) -> dict[str, float]:
+    """Returns the share of a claim's points with each verdict."""
+    points = int(claim["points"])
+    found = {column: int(claim[column] or 0) / points for column in VERDICTS if column}
+    return found | {"": 1 - sum(found.values())}
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / f"{name}.md").read_text("utf-8")
+
+
+def draw(folder: Path) -> None:
+    """Writes the pictures."""
+    for name, chart in (
+        ("measured-drives", measured_drives()),
+        ("performance", performance()),
+        ("testing", testing()),
+        ("papers", papers()),
+    ):
+        (folder / f"{name}.svg").write_text(svg_of(chart), "utf-8")
+
+
+def main() -> None:
+    draw(IMAGES)
+
+
+if __name__ == "__main__":
+    main()

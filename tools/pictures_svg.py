@@ -16,6 +16,8 @@ def light_and_dark(svg: str) -> str:
     svg = re.sub(r'<rect width="[\d.]+" height="[\d.]+" fill="white"/>', "", svg, count=1)
     svg = re.sub(r'fill="(?:#000|black)"', f'fill="{TEXT}"', svg)
     svg = re.sub(r'stroke="(?:#000|black)"', f'stroke="{TEXT}"', svg)
+    # Vega draws the lines of a legend without a stroke if the chart has points, too.
+    svg = re.sub(r'(d="M-5,0L5,0") fill=', rf'\1 stroke="{TEXT}" fill=', svg)
     return svg.replace('stroke="#ddd"', GRID)
 
 

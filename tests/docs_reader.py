@@ -76,6 +76,15 @@ def _trace(path: Path) -> None:
     path.write_text("\n".join(lines) + "\n", "utf-8")
 
 
+def _titled(path: Path) -> None:
+    """Writes a table whose titles state the units."""
+    rows = ["Time,Op,LBA,Sectors"]
+    for number in range(1000):
+        kind = "R" if number % 3 == 0 else "W"
+        rows.append(f"{number / 10_000:.4f},{kind},{number * 37 % 256 * 8},8")
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+
+
 def _columns(header: str, write: str, read: str, unit: int) -> Callable[[Path], None]:
     """Returns a maker of a table of disk, address, time, length and operation, with or without a
     header."""
@@ -150,6 +159,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "disk.txt": lambda path: path.write_bytes((DATA / "queue.blkparse").read_bytes()),
     "financial.spc.zst": _spc,
     "mine.csv": _columns("", "w", "r", 1),
+    "own.csv": _titled,
     "theirs.csv": _columns("disk,lba,ts,n,rw", "1", "0", 512),
     "sweep.toml": _study,
 }

@@ -217,7 +217,7 @@ def test_every_preset_s_class_is_right() -> None:
 CLASSED = ("small-nvme", "tlc-enterprise", "qlc-capacity", "tlc-client")
 
 OUTSIDE = {"qlc-capacity": {"random read"}}
-"""Lines known to be outside their class. docs/datasheet.md gives the reasons."""
+"""Lines known to be outside their class. docs/drives.md gives the reasons."""
 
 
 @pytest.mark.long

@@ -1,5 +1,5 @@
 """`floatgate precondition`: recipes, the rules of steadiness, the answer, the command, and the
-numbers of docs/precondition.md."""
+numbers of docs/drives.md."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def test_command_prints_one_document(cli: Cli) -> None:
     assert json.loads(done.stdout) == json.loads(json.dumps(fg.precondition(**SMALL).to_dict()))
 
 
-PAGE = ROOT / "docs" / "precondition.md"
+PAGE = ROOT / "docs" / "drives.md"
 
 NVME = "--device small-nvme --set flash.pages_per_block=64 --set flash.superblock=4"
 DRIVES = {

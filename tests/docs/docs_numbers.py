@@ -34,11 +34,24 @@ def _readme(text: str, printed: Printed, _: Path) -> None:
     assert f"write amplification {row} " in _of(printed, "span=4GiB")
 
 
-def _datasheet(text: str, printed: Printed, _: Path) -> None:
+def _drives(text: str, printed: Printed, folder: Path) -> None:
+    """Checks the data sheet, and that the timeline shows the write cliff of a full SLC cache."""
     shown = [line.strip() for line in text.splitlines()]
+    [sheet] = [told for command, told in printed.items() if "--measure" in command]
+    missing = [line for line in sheet.splitlines() if line.strip() not in shown]
+    assert not missing, sheet
+    rate = pl.read_parquet(folder / "cliff" / "timeline.parquet")["write_mb_s"]
+    cut = len(rate) // 4
+    assert rate[:cut].median() > 2 * rate[-cut:].median()
+
+
+def _comparing(text: str, printed: Printed, _: Path) -> None:
+    """Checks the means, intervals and differences of the victim policies."""
     (told,) = printed.values()
-    missing = [line for line in told.splitlines() if line.strip() not in shown]
-    assert not missing, told
+    rows = re.findall(r"^    ((?:greedy|cost_benefit|cat|  difference) .*)$", text, re.MULTILINE)
+    assert len(rows) == 5
+    for row in rows:
+        assert " ".join(row.split()) in " ".join(told.split()), told
 
 
 def _design(text: str, printed: Printed, _: Path) -> None:
@@ -108,7 +121,8 @@ def _fitting(text: str, printed: Printed, _: Path) -> None:
             assert not missing, f"{words}: {missing}\n{printed[words]}"
 
 
-def _hotness(text: str, printed: Printed, _: Path) -> None:
+def _trace_info(text: str, printed: Printed, _: Path) -> None:
+    _map_curve(text, printed)
     row = re.search(r"^\| `writes=2250k` \| 871628800 \| (.*) \|$", text, re.MULTILINE)
     assert row
     *means, extents = row[1].split(" | ")
@@ -121,7 +135,7 @@ def _images(_: str, __: Printed, folder: Path) -> None:
     assert (folder / "copy.bin").read_bytes() == (folder / "boot.bin").read_bytes()
 
 
-def _map_curve(text: str, printed: Printed, _: Path) -> None:
+def _map_curve(text: str, printed: Printed) -> None:
     stated = float(_number(r"\| Zipf 0.99, 64 GiB \| 100 M \| 1 % \| ([\d.]+) \|", text))
     long = [told for command, told in printed.items() if "requests=100M" in command]
     for told in long:
@@ -142,13 +156,6 @@ def _recovery(text: str, printed: Printed, folder: Path) -> None:
     assert "nothing was lost" in told
 
 
-def _slc(_: str, __: Printed, folder: Path) -> None:
-    """Checks that the timeline shows the write cliff when the SLC cache is full."""
-    rate = pl.read_parquet(folder / "cliff" / "timeline.parquet")["write_mb_s"]
-    cut = len(rate) // 4
-    assert rate[:cut].median() > 2 * rate[-cut:].median()
-
-
 def _time(text: str, printed: Printed, _: Path) -> None:
     row = re.search(
         r"Request ([\d,]+), a read of one page, took ([\d.]+) ms: ([\d.]+) of cleaning", text
@@ -164,46 +171,51 @@ def _time(text: str, printed: Printed, _: Path) -> None:
         assert said == f"{float(measured):.1f}"
 
 
-def _tutorial(text: str, printed: Printed, folder: Path) -> None:
-    """Checks the tutorial's numbers. They belong to fio's log: other Zipf generators give other
-    numbers."""
-    _, _, fresh, aged, compared, curve, _ = printed.values()
-    rows = re.findall(r"^\| (0\.\d+) \| ([\d.]+) \|$", text, re.MULTILINE)
-    assert len(rows) == 2
-    for factor, value in rows:
-        assert re.search(rf"^{factor}\s+{value}\s", compared, re.MULTILINE), compared
-    (shown,) = re.findall(r"^    write amplification  (.*)$", text, re.MULTILINE)
-    assert shown in fresh
-    assert "warning: write amplification is not that of a drive in long use" in fresh
-    (steady,) = re.findall(r"the write amplification is ([\d.]+):", text)
-    assert f"write amplification  {steady}" in aged
-    assert "warning" not in aged
-    size, entries, share = re.findall(
-        r"(\d+) KiB of map entries, ([\d,]+) of them, give (\d+) %", text
-    )[0]
-    spaced = entries.replace(",", r"\s")
-    assert re.search(rf"{share} %\s+{size}\.\d+\sKiB\s+{spaced}\s", curve), curve
+def _log(text: str, printed: Printed, folder: Path) -> None:
+    """Checks the numbers of the first lesson. They belong to fio's log."""
+    info = _of(printed, "info my.log")
+    for line in re.findall(r"^    ((?:requests|footprint|written) .*)$", text, re.MULTILINE):
+        assert " ".join(re.sub(r"(?<=\d) (?=\d{3})", "", line).split()) in info, info
+    _advised(text, folder)
+    compared = _of(printed, "compare my.log")
+    rows = re.findall(r"^    ((?:tlc|qlc)-\S+ +0\.\d+ +[\d.]+ +[\d.]+) ", text, re.MULTILINE)
+    assert len(rows) == 4
+    for row in rows:
+        assert " ".join(row.split()) in compared, compared
     _lifetimes(text, folder)
 
 
+def _advised(text: str, folder: Path) -> None:
+    """Checks write amplification and drive writes a day of the drives that advice names."""
+    advice = json.loads((folder / "advice" / "advice.json").read_text("utf-8"))
+    numbers = {one["name"]: one for line in advice["lines"] for one in line["numbers"]}
+    rows = re.findall(
+        r"^\| (TLC|QLC), (\d+) % spare \| ([\d.]+) ± ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE
+    )
+    assert len(rows) == 4
+    names = {"TLC": "tlc-enterprise", "QLC": "qlc-capacity"}
+    for kind, spare, *shown in rows:
+        drive = f"{names[kind]} with {spare}% spare"
+        wa = numbers[f"{drive}: write amplification"]
+        daily = numbers[f"{drive}: drive writes per day"]["value"]
+        found = [wa["value"], (wa["high"] - wa["low"]) / 2, daily]
+        assert shown == [f"{number:.2f}" for number in found], drive
+
+
 def _lifetimes(text: str, folder: Path) -> None:
-    """Checks the page's lifetimes of the tutorial's two drives, and the two reasons it gives for
-    them."""
-    small, large = json.loads((folder / "answer" / "results.json").read_text("utf-8"))["results"]
-    bytes_of = [run["lifetime"]["host_bytes"] for run in (small, large)]
-    gib = [f"{size / (1 << 30):,.0f}" for size in bytes_of]
-    assert re.findall(r"([\d,]+) GiB instead\s+of ([\d,]+) GiB", text) == [(gib[1], gib[0])]
-    report = (folder / "answer" / "report.html").read_text("utf-8")
-    assert f"{gib[0]} to {gib[1].replace(',', NARROW_SPACE)}{NARROW_SPACE}GiB written" in report
-    spared = small["write_amplification"] / large["write_amplification"]
+    """Checks the two reasons that the page gives for the lifetimes of the two TLC drives."""
+    results = json.loads((folder / "answer" / "results.json").read_text("utf-8"))["results"]
+    small, large = results[:2]
+    lives = [run["lifetime"]["host_bytes"] for run in (small, large)]
+    saved = small["write_amplification"] / large["write_amplification"]
     flash = large["drive"]["physical_bytes"] / small["drive"]["physical_bytes"]
     for pattern, factor, digits in (
-        (r"lasts for ([\d.]+) times", bytes_of[1] / bytes_of[0], 1),
-        (r"([\d.]+) times is what cleaning", spared, 1),
-        (r"has ([\d.]+) times the flash", flash, 2),
+        (r"takes ([\d.]+) times as many bytes", lives[1] / lives[0], 1),
+        (r"([\d.]+) times is what cleaning", saved, 1),
+        (r"([\d.]+) times is more flash", flash, 2),
     ):
         assert _number(pattern, text) == f"{factor:.{digits}f}"
-    assert bytes_of[1] / bytes_of[0] == pytest.approx(spared * flash, rel=0.01)
+    assert lives[1] / lives[0] == pytest.approx(saved * flash, rel=0.04)
 
 
 def evictions(folder: Path) -> list[list[str]]:
@@ -221,16 +233,15 @@ def _ms(table: pl.DataFrame) -> list[str]:
 
 HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "README.md": _readme,
-    "docs/datasheet.md": _datasheet,
+    "docs/comparing.md": _comparing,
     "docs/design.md": _design,
+    "docs/drives.md": _drives,
     "docs/fitting.md": _fitting,
-    "docs/hotness.md": _hotness,
     "docs/images.md": _images,
-    "docs/map-curve.md": _map_curve,
+    "docs/learn/log.md": _log,
     "docs/recovery.md": _recovery,
-    "docs/slc.md": _slc,
     "docs/time.md": _time,
-    "docs/tutorial.md": _tutorial,
+    "docs/trace-info.md": _trace_info,
 }
 """Check of each page. Its arguments: the page, the output of its commands, the folder they ran
 in."""

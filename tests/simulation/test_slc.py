@@ -1,4 +1,4 @@
-"""The SLC cache as a user sees it: the cliff of docs/slc.md, its picture, and the preset."""
+"""The SLC cache as a user sees it: the cliff of docs/drives.md, its picture, and the preset."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _run(cache: str) -> floatgate.Result:
 def test_the_cliff_is_as_the_page_says(cache: str) -> None:
     result = _run(cache)
     found = [_rate(result.timeline, part) for part in PARTS]
-    text = (ROOT / "docs/slc.md").read_text("utf-8")
+    text = (ROOT / "docs/drives.md").read_text("utf-8")
     row = re.search(rf"^\| {re.escape(cache)} \|(.*)\|$", text, re.MULTILINE)
     assert row, "a row of the table"
     *rates, amplification = (float(cell.replace(",", "")) for cell in row[1].split("|"))

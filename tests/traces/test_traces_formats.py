@@ -54,7 +54,7 @@ def test_each_sample_is_claimed_by_its_format_and_no_other(
 def test_every_format_has_a_sample_a_doc_line_and_a_source() -> None:
     assert {row.name for row in FORMATS} == {*TEXT.values(), *BINARY.values()}
     assert all(row.doc and row.source and "\n" not in row.doc for row in FORMATS)
-    page = (ROOT / "docs" / "traces.md").read_text()
+    page = (ROOT / "docs" / "reference" / "workloads.md").read_text()
     assert [row.name for row in FORMATS if f"| `{row.name}` |" not in page] == []
 
 

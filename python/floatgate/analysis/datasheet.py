@@ -54,7 +54,7 @@ REQUESTS_QUICK = 20_000
 """
 
 OVERWRITES = 2
-"""Capacities of random overwrites after which random writes are steady: docs/precondition.md."""
+"""Capacities of random overwrites after which random writes are steady: docs/drives.md."""
 
 RANGES = (
     *("sequential_read_mb_s", "sequential_write_mb_s"),

@@ -16,7 +16,7 @@ from floatgate.simulation import configs
 
 DEVICE = "tlc-enterprise"
 """The preset for a class of drives with measured write amplification (docs/measured-drives.md).
-docs/datasheet.md compares its numbers with data sheets."""
+docs/drives.md compares its numbers with data sheets."""
 
 PAGE = 4096
 SPAN = 64 << 20

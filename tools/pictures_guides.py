@@ -121,9 +121,7 @@ def _map_curve() -> alt.Chart:
                 axis=alt.Axis(values=[*sizes, 4 << 20], labelExpr=label, grid=False),
             ),
             y=alt.Y("ratio:Q", title="Hit ratio", axis=alt.Axis(format="%", tickCount=5)),
-            color=alt.Color(
-                "workload:N", sort=[*workloads], scale=alt.Scale(range=[*CURVES])
-            ),
+            color=alt.Color("workload:N", sort=[*workloads], scale=alt.Scale(range=[*CURVES])),
         )
     )
 

@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 DEMO := floatgate-demo
 
-.PHONY: help setup module build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs release-tools wheel sbom licenses deny \
+.PHONY: help setup module build demo test test-rust test-python test-long lint bench instructions fuzz mutants docs pictures release-tools wheel sbom licenses deny \
 	lock clean
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make fuzz       TARGET=config|image|operations for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
 	@echo "make docs       the documentation as a site, in site/"
+	@echo "make pictures   renew the pictures and the reference pages of the documentation"
 	@echo "make wheel      a wheel for many Linuxes and a source distribution, in dist/; docs/release.md has the rest"
 	@echo "make sbom       what is in them and in an environment where they are installed, in dist/"
 	@echo "make licenses   renew third-party/: the licences of the crates that a wheel holds"
@@ -115,6 +116,10 @@ $(VENV)/docs-ready: requirements-docs.lock $(VENV)/ready
 # mkdocs.yml says what fails it. The variable keeps an advertisement off the terminal.
 docs: $(VENV)/docs-ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The pages in docs/reference/, and every picture that a program draws.
+pictures: module
+	for tool in tools/reference.py tools/pictures_*.py; do $(BIN)/python $$tool || exit 1; done
 
 $(VENV)/release-ready: requirements-release.lock $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-release.lock

@@ -29,7 +29,7 @@ def _number(pattern: str, text: str) -> str:
     return found[1].replace(",", "")
 
 
-def _readme(text: str, printed: Printed, _: Path) -> None:
+def _models(text: str, printed: Printed, _: Path) -> None:
     row = _number(r"\| `greedy` \| ([\d.]+) \|", text)
     assert f"write amplification {row} " in _of(printed, "span=4GiB")
 
@@ -232,13 +232,13 @@ def _ms(table: pl.DataFrame) -> list[str]:
 
 
 HELD: dict[str, Callable[[str, Printed, Path], None]] = {
-    "README.md": _readme,
     "docs/comparing.md": _comparing,
     "docs/design.md": _design,
     "docs/drives.md": _drives,
     "docs/fitting.md": _fitting,
     "docs/images.md": _images,
     "docs/learn/log.md": _log,
+    "docs/models.md": _models,
     "docs/recovery.md": _recovery,
     "docs/time.md": _time,
     "docs/trace-info.md": _trace_info,

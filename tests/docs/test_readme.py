@@ -1,4 +1,5 @@
-"""The README's numbers come out. `test_docs_commands.py` runs its commands."""
+"""The numbers of the README, and of the run that docs/models.md compares with closed forms, come
+out. `test_docs_commands.py` runs the commands of both pages."""
 
 from __future__ import annotations
 
@@ -17,31 +18,25 @@ from paths import ROOT
 from floatgate import models
 
 README = (ROOT / "README.md").read_text("utf-8")
-
-
-def _section(title: str) -> str:
-    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", README, re.MULTILINE | re.DOTALL)
-    assert found, f"the README has no section {title}"
-    return found[1]
+MODELS = (ROOT / "docs" / "models.md").read_text("utf-8")
 
 
 def _blocks() -> list[list[str]]:
-    """Returns the commands in indented blocks, as words."""
-    text = re.sub(r"\\\n\s*", "", README)
+    """Returns the commands in indented blocks of docs/models.md, as words."""
+    text = re.sub(r"\\\n\s*", "", MODELS)
     return [shlex.split(line) for line in re.findall(r"^    (floatgate .*)$", text, re.MULTILINE)]
 
 
 def _measured_row(name: str) -> tuple[float, float]:
     """Returns the printed measured and predicted write amplification."""
-    row = re.search(rf"^\| `{name}` \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
-    assert row, f"the README has no row {name}"
+    row = re.search(rf"^\| `{name}` \| ([\d.]+) \| ([\d.]+) \|$", MODELS, re.MULTILINE)
+    assert row, f"docs/models.md has no row {name}"
     return float(row[1]), float(row[2])
 
 
 def test_the_example_in_python_prints_what_it_says() -> None:
-    section = _section("From Python")
-    [code] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    promised = re.search(r"The first line printed is `(.*?)`", section)
+    [code] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    promised = re.search(r"It prints `(.*?)`", README)
     assert promised
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -57,8 +52,7 @@ def test_the_predictions_are_those_of_predict() -> None:
 
 
 def _long_run(victim: str) -> list[str]:
-    """Returns the README's command with another victim policy. The other rows of its table are such
-    runs."""
+    """Returns the command with another victim policy. The other rows of its table are such runs."""
     [words] = [words for words in _blocks() if "cleaning.victim=greedy" in words]
     return [*[word.replace("victim=greedy", f"victim={victim}") for word in words[1:]], "--json"]
 
@@ -82,29 +76,38 @@ def test_the_number_printed_for_another_victim_is_that_measured(cli: Any) -> Non
     assert measured == round(json.loads(done.stdout)["write_amplification"], 3)
 
 
-def test_the_presets_of_the_table_are_those_there_are(cli: Any) -> None:
-    named = re.findall(r"^\| `([\w-]+)` \|", _section("Presets"), re.MULTILINE)
-    there = [row["name"] for row in json.loads(cli("devices", "--json").stdout)]
-    assert sorted(named) == sorted(there)
-
-
-def test_every_page_that_is_linked_is_there() -> None:
+def test_the_readme_is_short_and_its_links_hold() -> None:
+    assert len(README.split()) <= 600
     linked = re.findall(r"\]\(([^)#:]+)\)", README)
-    assert len(linked) > 10
+    assert len([page for page in linked if page.endswith(".md")]) == 8
     for page in linked:
         assert (ROOT / page).exists(), page
 
 
-def test_the_picture_of_the_report_shows_what_the_command_prints(cli: Any, tmp_path: Path) -> None:
-    """`python tools/readme_picture.py` renews the picture."""
-    tool = runpy.run_path(str(ROOT / "tools" / "readme_picture.py"))
-    words = tool["command"]()
-    cli(*words[1:], "-q").ok()
-    report = tmp_path / words[words.index("--out") + 1] / "report.html"
-    rows = tool["table"](report)
-    assert len(rows) == 3 and len(rows[0]) > 5
-    shown = tool["texts"](tool["PICTURE"].read_bytes())[tool["KEY"]]
-    assert json.loads(shown) == rows
+def test_the_table_has_the_numbers_of_the_picture() -> None:
+    """`make pictures` draws the picture anew."""
+    picture = (ROOT / "docs" / "images" / "tour.svg").read_text("utf-8")
+    [title] = re.findall(r"<title>.*: (.*)</title>", picture)
+    drawn = re.findall(r"[\w-][\w -]*? (\N{MINUS SIGN}\d+ %)", title)
+    shown = re.findall(r"^\| \[.*\| .* (\N{MINUS SIGN}\d+ %) against .* \|$", README, re.MULTILINE)
+    assert len(shown) == 5 and shown == drawn
+    alternative = re.search(r"!\[(.*?)\]", README)
+    assert alternative
+    for percent in shown:
+        assert percent.removeprefix("\N{MINUS SIGN}") in alternative[1]
+
+
+@pytest.mark.long
+def test_the_picture_has_the_numbers_of_the_tour(tmp_path: Path) -> None:
+    tool = runpy.run_path(str(ROOT / "tools" / "pictures_readme.py"))
+    tool["draw"](tmp_path)
+    drawn = (ROOT / "docs" / "images" / "tour.svg").read_text("utf-8")
+    assert (tmp_path / "tour.svg").read_text("utf-8") == drawn
+
+
+def test_the_closed_form_of_the_readme_is_that_of_the_table() -> None:
+    printed = re.search(r"measures ([\d.]+), and the mean-field model predicts ([\d.]+)", README)
+    assert printed and (float(printed[1]), float(printed[2])) == _measured_row("greedy")
 
 
 def test_the_errors_against_real_drives_are_those_of_the_page_of_trust() -> None:
@@ -112,9 +115,10 @@ def test_the_errors_against_real_drives_are_those_of_the_page_of_trust() -> None
     trust = (ROOT / "docs" / "measured-drives.md").read_text("utf-8")
     runs = trust.partition("<!-- runs -->")[2].partition("<!-- end of runs -->")[0]
     steady = [float(row.split("|")[6].split()[0]) for row in runs.strip().splitlines()[2:]]
-    printed = re.search(r"steady state: (\S+) % to (\S+) % over (\d+) runs", text)
+    printed = re.search(r"two drives: (\S+) % to (\S+) % over (\d+) runs", text)
     assert printed
-    assert (float(printed[1]), float(printed[2])) == (min(steady), max(steady))
+    low, high = (float(one.replace("\N{MINUS SIGN}", "-")) for one in printed.groups()[:2])
+    assert (low, high) == (min(steady), max(steady))
     assert int(printed[3]) == len(steady)
     assert "15.3 % too short" in text and "15.3 % too short" in " ".join(trust.split())
 

@@ -69,16 +69,14 @@ def _pins(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def test_the_readme_names_the_extras_and_the_command_that_needs_one(cli: Cli) -> None:
+def test_the_page_of_installation_names_the_extras(cli: Cli) -> None:
     manifest = (ROOT / "pyproject.toml").read_text("utf-8")
     table = manifest.partition("[project.optional-dependencies]\n")[2].partition("\n\n")[0]
     extras = re.findall(r"^(\w+) = ", table, re.MULTILINE)
-    readme = (ROOT / "README.md").read_text("utf-8")
-    [named] = re.findall(r"^\*\*Extras\*\*.*?^`make`", readme, re.MULTILINE | re.DOTALL)
-    assert {*extras} == set(re.findall(r"`(\w+)`", named)) - {"tune", "make"}
-    [row] = re.findall(r"^\| `tune` \|.*$", readme, re.MULTILINE)
-    helped = cli("tune", "--help").stdout
-    assert "floatgate[search]" in row and "floatgate[search]" in helped
+    page = (ROOT / "docs" / "install.md").read_text("utf-8").partition("## Extras")[2]
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    assert {*extras} == set(re.findall(r"`(\w+)`", " ".join(rows)))
+    assert "floatgate[search]" in cli("tune", "--help").stdout
 
 
 @needs_cargo

@@ -129,8 +129,8 @@ def _recorded(path: Path) -> None:
 
 
 def _study(path: Path) -> None:
-    """Writes the first study file of docs/studies.md."""
-    page = (ROOT / "docs" / "studies.md").read_text("utf-8")
+    """Writes the first study file of docs/sweeps.md."""
+    page = (ROOT / "docs" / "sweeps.md").read_text("utf-8")
     [first, *_] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     path.write_text(first, "utf-8")
 

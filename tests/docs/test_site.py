@@ -87,7 +87,7 @@ def test_the_reference_has_what_the_functions_return(site: Path) -> None:
 
 
 INSIDE = {"StudySpec", "Folder", "Key"}
-"""Classes without an entry: the input of a study, which docs/studies.md documents, and internal
+"""Classes without an entry: the input of a study, which docs/sweeps.md documents, and internal
 classes."""
 
 

@@ -1,4 +1,4 @@
-"""The claims and examples of docs/studies.md are true."""
+"""The claims and examples of docs/sweeps.md are true."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-PAGE = ROOT / "docs" / "studies.md"
+PAGE = ROOT / "docs" / "sweeps.md"
 
 
 def test_the_files_are_studies() -> None:

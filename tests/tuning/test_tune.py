@@ -27,7 +27,7 @@ from floatgate.tuning.space import asked, config_text, metrics
 __all__ = ["browser"]
 
 BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "tune.py"))
-TEXT = (docs_reader.ROOT / "docs" / "tuning.md").read_text("utf-8")
+TEXT = (docs_reader.ROOT / "docs" / "sweeps.md").read_text("utf-8")
 
 TRACE = "uniform:span=8MiB,writes=10k"
 SET = {"timing": "none", "start.fill": "random"}

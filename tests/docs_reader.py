@@ -47,6 +47,7 @@ NOT_RUN = {
 
 LONG = {
     r"floatgate calibrate .* --fit flash.read .*": "33 simulations of a large drive",
+    r"floatgate compare capture-pgbench\S* --limit 200000 .*": "a policy in Python, 24 runs",
     r"floatgate tour": "takes a minute",
     r"floatgate paper \w+": "takes one to three minutes",
     r"floatgate paper \w+ --traces DIR --json": "takes as long, but for what is in the cache",
@@ -145,6 +146,32 @@ def _bytes(path: Path) -> None:
     path.write_bytes(random.Random(1).randbytes(64 << 10))
 
 
+def _roomy(path: Path) -> None:
+    """Writes the second drive of docs/learn/database.md, as its `printf` does."""
+    path.write_text('preset = "classic"\ncapacity.spare_factor = 0.28\n', "utf-8")
+
+
+def installed(page: str, folder: Path) -> None:
+    """Writes the files in Python and TOML that a page tells the reader to save, and the entry
+    points that `pip install -e .` would install from them. `folder` has to be on `sys.path`."""
+    text = (ROOT / page).read_text("utf-8")
+    for kind, name in SAVED[page].items():
+        [content] = re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+        (folder / name).write_text(content, "utf-8")
+    project = (folder / "pyproject.toml").read_text("utf-8")
+    found = re.search(r'^\[project\.entry-points\."(.*)"\]\n((?:.+\n)+)', project, re.MULTILINE)
+    assert found, f"{page}: no entry points"
+    info = folder / "reader-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: reader\nVersion: 1\n", "utf-8")
+    points = f"[{found[1]}]\n" + found[2].replace('"', "")
+    (info / "entry_points.txt").write_text(points, "utf-8")
+
+
+SAVED = {"docs/learn/policy.md": {"python": "twoq.py", "toml": "pyproject.toml"}}
+"""Pages whose reader makes a package of policies: the files by the language of their blocks."""
+
+
 FILES: dict[str, Callable[[Path], None]] = {
     "TRACE": _trace,
     "X.parquet": _played,
@@ -161,6 +188,7 @@ FILES: dict[str, Callable[[Path], None]] = {
     "mine.csv": _columns("", "w", "r", 1),
     "own.csv": _titled,
     "theirs.csv": _columns("disk,lba,ts,n,rw", "1", "0", 512),
+    "roomy.toml": _roomy,
     "sweep.toml": _study,
 }
 """Files that the pages assume the reader has, and the functions that make them here."""

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/learn/policy.md: docs/images/learn-policy.svg.
+"""Draws the picture of docs/learn/policy.md: docs/images/learn-policy.svg.
 
     python tools/pictures_learn.py [FOLDER]
 
@@ -73,7 +73,7 @@ def chart(values: list[dict[str, Any]]) -> Any:
     order = [row["name"] for row in sorted(values, key=lambda row: row["mean"])]
     y = alt.Y("name:N", sort=order, title=None)
     own = alt.condition("datum.name == 'python:twoq'", alt.value(OWN), alt.value(OTHERS))
-    x = alt.X("mean:Q", title="Write amplification", scale=alt.Scale(zero=True))
+    x = alt.X("mean:Q", title="Write amplification", axis=alt.Axis(tickCount=8))
     bars = base.mark_bar().encode(y=y, x=x, color=own)
     whiskers = base.mark_rule(strokeWidth=2, color=TEXT).encode(y=y, x="low:Q", x2="high:Q")
     numbers = base.mark_text(align="left", dx=8, color=TEXT).encode(

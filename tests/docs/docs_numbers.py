@@ -142,6 +142,22 @@ def _map_curve(text: str, printed: Printed) -> None:
         assert stated == round(float(_number(r"error is below ([\d.]+)%", told)) / 100, 3)
 
 
+def _policy(text: str, printed: Printed, _: Path) -> None:
+    """Checks the table of placements, and the sentence about a recording where its long command
+    was run."""
+    rows = re.findall(r"^\| ([\w:]+) \| (\S+ ± \S+) \| ?(.*?) ?\|$", text, re.MULTILINE)
+    assert len(rows) == 8
+    told = _of(printed, "hotcold:span=64MiB")
+    for name, mean, difference in rows:
+        assert f"{name} {mean} " in told, told
+        assert f" difference {difference}" in told or name == "single", told
+    differences = re.findall(r"`([\w:]+)` (−[\d.]+ ± [\d.]+ %)", text)
+    assert len(differences) >= 4
+    for told in (_of({"": one}, "") for command, one in printed.items() if "capture" in command):
+        for name, difference in differences:
+            assert re.search(rf" {name} [^a-z]*difference {re.escape(difference)}", told), told
+
+
 def _recovery(text: str, printed: Printed, folder: Path) -> None:
     _faults(text, printed, folder)
     every = int(_number(r"every (\d+)th continues with requests", text))
@@ -237,6 +253,7 @@ HELD: dict[str, Callable[[str, Printed, Path], None]] = {
     "docs/drives.md": _drives,
     "docs/fitting.md": _fitting,
     "docs/learn/log.md": _log,
+    "docs/learn/policy.md": _policy,
     "docs/live.md": _images,
     "docs/models.md": _models,
     "docs/recovery.md": _recovery,

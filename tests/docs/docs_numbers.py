@@ -151,7 +151,7 @@ def _policy(text: str, printed: Printed, _: Path) -> None:
     for name, mean, difference in rows:
         assert f"{name} {mean} " in told, told
         assert f" difference {difference}" in told or name == "single", told
-    differences = re.findall(r"`([\w:]+)` (−[\d.]+ ± [\d.]+ %)", text)
+    differences = re.findall(r"`([\w:]+)` (\S+ ± [\d.]+ %)", text)
     assert len(differences) >= 4
     for told in (_of({"": one}, "") for command, one in printed.items() if "capture" in command):
         for name, difference in differences:

@@ -323,8 +323,8 @@ def _asset(package: str, name: str) -> bytes:
 
 def _theme() -> bytes:
     """Returns the report's colours and fonts, by the reader's colour scheme."""
-    from floatgate.report import theme
+    from floatgate.report import palette, theme
 
     light, dark = theme.css_variables(theme.LIGHT), theme.css_variables(theme.DARK)
-    root = f":root {{ color-scheme: light dark; --font: {theme.FONT}; {light} }}\n"
+    root = f":root {{ color-scheme: light dark; --font: {theme.FONT}; {light} {palette.css_variables()} }}\n"
     return (root + f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n").encode()

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import altair as alt
 import polars as pl
 
 from floatgate.results.causes import CAUSES
 
+from .palette import domain
 from .theme import DASHES
 
 Plot = alt.Chart | alt.LayerChart
@@ -28,6 +30,9 @@ BAR_BELOW = 7
 
 SHORT = "format(datum.value, '~s')"
 """Expression for a label such as 20k. An axis format would write its zero as 0k."""
+
+PLAIN = ",.3~r"
+"""Format of a label such as 0.5 or 20 000, of d3."""
 
 LINE_DIGITS = 6
 """Digits of a number in a line. A line has thousands of points, and tooltips show four digits."""
@@ -53,7 +58,7 @@ def chart_amplification(
     closed form's name and value.
     """
     title = "Bytes programmed per byte of the host"
-    bars = _stack(frame, rows, list(CAUSES.values()), title, ",.3f", limit, marks)
+    bars = _stack(frame, rows, CAUSES, title, ",.3f", limit, marks)
     if predicted.is_empty():
         return bars
     laws = alt.Chart(inline_data(predicted)).encode(x="value:Q", y=row_axis(rows))
@@ -81,7 +86,7 @@ def chart_amplification(
 def chart_blame(
     frame: pl.DataFrame,
     rows: Sequence[str],
-    parts: Sequence[str],
+    parts: Mapping[str, str],
     limit: float,
     unit: str,
     marks: Marks,
@@ -160,56 +165,71 @@ def _with_seeds(
     return drawn
 
 
-def nines_axis(top: float) -> alt.Y:
-    """Returns the axis of the share of requests faster than a time.
-
-    Each step up leaves a tenth of the requests. `top` is the largest number of nines.
-    """
-    nines = range(1, math.floor(top) + 1)
-    ticks = {0.0: "0%", 0.301: "50%"} | {
-        float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}%" for n in nines
-    }
-    return alt.Y(
-        "nines:Q",
-        scale=alt.Scale(domain=[0, top]),
-        axis=alt.Axis(
-            title="Requests faster than",
-            values=list(ticks),
-            labelExpr=f"{json.dumps(list(ticks.values()))}"
-            "[datum.value > 0 ? floor(datum.value) + 1 : 0]",
-            labelOverlap=False,
-        ),
-    )
-
-
-def share_axis() -> alt.Y:
-    """Returns the axis of the share of requests no slower than a time, 0 to 100 %."""
-    axis = alt.Axis(title="Requests no slower", format=".0%", tickCount=5)
-    return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
-
-
 def chart_distribution(
     frame: pl.DataFrame,
     colours: Sequence[str],
     dashes: Sequence[str],
     domain: tuple[float, float],
-    y: alt.Y,
     title: str,
+    nines: float | None,
     line: tuple[str, str] = ("run", "Run"),
     steps: bool = False,
 ) -> Plot:
-    """Returns lines of the share of requests by `time`, on a log scale over the domain.
+    """Returns lines of the requests' `time`, on a log scale over the domain.
 
-    `title` names the unit of time. `line` holds the field that distinguishes the lines, and its
-    title. With `steps`, a share stays constant until the next point.
+    With `nines` (the number of nines at which the axis ends), the percentile is on the horizontal
+    axis and each step of that axis leaves a tenth of the requests. Otherwise the share of requests
+    is on the vertical axis, from 0 to 100 %. `title` names the unit of time. `line` holds the field
+    that distinguishes the lines, and its title. With `steps`, a share stays constant until the next
+    point.
     """
-    x = alt.X(
-        "time:Q",
-        scale=alt.Scale(type="log", domain=list(domain), nice=False),
-        axis=alt.Axis(title=title, format="~s", values=_log_ticks(*domain)),
-    )
+    scale = alt.Scale(type="log", domain=list(domain), nice=False)
+    axis = alt.Axis(title=title, format=PLAIN, values=_log_ticks(*domain))
     tooltip = [(*line, ""), ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
-    return chart_lines(frame, x, y, colours, dashes, tooltip, 300, steps=steps)
+    if nines is None:
+        x, y = alt.X("time:Q", scale=scale, axis=axis), _share_axis()
+        drawn: Literal["step-after", "linear"] = "step-after" if steps else "linear"
+        return chart_lines(frame, x, y, colours, dashes, tooltip, 300, interpolate=drawn)
+    top, time = _nines_axis(nines), alt.Y("time:Q", scale=scale, axis=axis)
+    turned: Literal["step-before", "linear"] = "step-before" if steps else "linear"
+    lines = chart_lines(frame, top, time, colours, dashes, tooltip, 300, interpolate=turned)
+    marks = [{"nines": at, "name": name} for name, at in PERCENTILES.items() if at <= nines]
+    if not marks:
+        return lines
+    base = alt.Chart(inline_data(pl.DataFrame(marks))).encode(x=top)
+    rule = base.mark_rule(style="span", strokeDash=[2, 3], aria=False)
+    name = base.mark_text(align="left", dx=4, y=8, style="total", aria=False).encode(text="name:N")
+    plot: Plot = lines + rule + name
+    return plot
+
+
+PERCENTILES = {"p50": math.log10(2), "p99": 2.0, "p99.9": 3.0}
+"""Percentiles that a plot of response times marks, by name, as numbers of nines."""
+
+
+def _nines_axis(top: float) -> alt.X:
+    """Returns the axis of percentiles; each step leaves a tenth of the requests."""
+    nines = range(1, math.floor(top) + 1)
+    ticks = {0.0: "0%", math.log10(2): "50%"} | {
+        float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}%" for n in nines
+    }
+    return alt.X(
+        "nines:Q",
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=alt.Axis(
+            title="Percentile of the requests",
+            values=list(ticks),
+            labelExpr=f"{json.dumps(list(ticks.values()))}"
+            "[datum.value > 0 ? floor(datum.value) + 1 : 0]",
+            labelOverlap="greedy",
+        ),
+    )
+
+
+def _share_axis() -> alt.Y:
+    """Returns the axis of the share of requests no slower than a time, 0 to 100 %."""
+    axis = alt.Axis(title="Requests no slower", format=".0%", tickCount=5)
+    return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
 def chart_timeline(
@@ -220,29 +240,30 @@ def chart_timeline(
     dashes: Sequence[str],
     domain: tuple[float, float],
     style: str,
-    beyond: pl.DataFrame | None = None,
 ) -> Plot:
     """Returns lines of a column of the frame over the run; `style` is a d3 number format.
 
-    `beyond` has the points outside the axis, with the `edge` at which to mark each.
+    A band extends from the column `low` to the column `high` of the metric.
     """
-    x = alt.X("pages:Q", axis=alt.Axis(title="Host pages written", labelExpr=SHORT, grid=False))
-    y = metric_axis(metric, domain, style)
+    axis = alt.Axis(
+        title="Host pages written", labelExpr=SHORT, grid=False, tickCount=6, labelOverlap="greedy"
+    )
+    x, y = alt.X("pages:Q", axis=axis), metric_axis(metric, domain, style)
     tooltip = [
         ("run", "Run", ""),
-        (metric, title, style),
+        (metric, f"{title}, mean", style),
+        (f"{metric}_low", "Least of a window", style),
+        (f"{metric}_high", "Most of a window", style),
         ("pages", "Host pages written", ",.0f"),
         ("seconds", "Device time, s", ",.4~r"),
     ]
     plot = chart_lines(frame, x, y, colours, dashes, tooltip, 170)
-    if beyond is None or beyond.is_empty():
-        return plot
-    marks = alt.Chart(inline_data(beyond)).mark_point(filled=True, size=70, opacity=1, aria=False)
-    up = alt.condition(
-        f"datum.{metric} > datum.edge", alt.value("triangle-up"), alt.value("triangle-down")
+    band = alt.Chart(plot.data).mark_area(opacity=0.18, clip=True, aria=False)
+    low = metric_axis(f"{metric}_low", domain, style)
+    drawn: Plot = plot + band.encode(
+        x=x, y=low, y2=f"{metric}_high:Q", color=line_colour(colours), detail="run:N"
     )
-    marked: Plot = plot + marks.encode(x=x, y="edge:Q", color=line_colour(colours), shape=up)
-    return marked
+    return drawn
 
 
 def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
@@ -298,14 +319,14 @@ def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> 
 def _stack(
     frame: pl.DataFrame,
     rows: Sequence[str],
-    parts: Sequence[str],
+    parts: Mapping[str, str],
     title: str,
     style: str,
     limit: float,
     marks: Marks,
 ) -> Plot:
     """Returns horizontal stacked bars with the total at the end of each bar."""
-    present = [part for part in parts if part in set(frame["part"])]
+    present = [part for part in parts.values() if part in set(frame["part"])]
     order = frame.sort("order")
     bars = (
         alt.Chart(inline_data(order))
@@ -314,12 +335,11 @@ def _stack(
             x=alt.X(
                 "value:Q",
                 scale=alt.Scale(domain=[0, limit], nice=False),
-                axis=alt.Axis(title=title, labelExpr=SHORT, tickCount=8),
+                axis=alt.Axis(title=title, format=PLAIN, tickCount=8),
             ),
             y=row_axis(rows),
-            # The domain lists all causes, so that a cause has the same colour in every report.
             color=alt.Color(
-                "part:N", scale=alt.Scale(domain=list(parts)), legend=alt.Legend(values=present)
+                "part:N", scale=alt.Scale(domain=domain(parts)), legend=alt.Legend(values=present)
             ),
             order=alt.Order("order:Q"),
             tooltip=[
@@ -348,7 +368,7 @@ def chart_lines(
     tooltip: Told,
     height: int,
     dots: bool = False,
-    steps: bool = False,
+    interpolate: Literal["linear", "step-after", "step-before"] = "linear",
 ) -> Plot:
     """Returns lines; the tooltip describes the point nearest to the pointer."""
     data = inline_data(frame, LINE_DIGITS)
@@ -358,7 +378,7 @@ def chart_lines(
         strokeJoin="round",
         clip=True,
         point=False,
-        interpolate="step-after" if steps else "linear",
+        interpolate=interpolate,
     )
     if len(dashes) > 1:
         pattern = alt.Scale(domain=list(dashes), range=[list(dash) for dash in DASHES])
@@ -369,7 +389,7 @@ def chart_lines(
 
 def metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
     """Returns the axis of a metric, in per cent if the metric's d3 number format is in per cent."""
-    axis = alt.Axis(title=None, format=".0%" if style.endswith("%") else "~s", tickCount=5)
+    axis = alt.Axis(title=None, format=".0%" if style.endswith("%") else PLAIN, tickCount=5)
     return alt.Y(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=True), axis=axis)
 
 

@@ -1,8 +1,8 @@
-"""Figure of how each die and each channel spent the time of the run."""
+"""Figure of how the dies and the channels spent the time of the run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -12,20 +12,12 @@ from floatgate.results.result import ChannelsResult, DiesResult, Result
 from floatgate.results.tables import Table, beside, written
 from floatgate.results.values import count, percent
 
-from .charts import Plot, inline_data
+from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence
 from .frames import ROW
 from .legends import first, part_legend, say_missing
+from .palette import domain
 from .runs import Run, panels
-
-LANES = 64
-"""Maximum number of lanes that a plot shows one by one.
-
-With more lanes, the plot shows the mean lane and the busiest lane of each run.
-"""
-
-LANE_HEIGHT = 18
-LANE_BAR = 12
 
 
 class Lane(NamedTuple):
@@ -33,7 +25,7 @@ class Lane(NamedTuple):
 
     noun: str
     uses: dict[str, str]
-    """Names of the lane's activities, in the order of the palette."""
+    """Names of the lane's activities, in the order of a bar."""
     shares: Callable[[Result], DiesResult | ChannelsResult]
     """Returns the section of a result with the share of the time for each use and lane."""
 
@@ -69,18 +61,21 @@ def die_use(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     figure = Figure(
         "die-use",
         "What dies and channels did",
-        "Shares of the time of the run. A die is held while it reads, programs or erases, and "
-        "while its pages are transferred or wait for the channel; a channel is busy while it "
-        "transfers a page, by what the page was for.",
+        "Shares of the time of the run, as means over the dies, and over the channels. Rule: from "
+        "the least busy to the busiest one. A die is busy while it reads, programs or erases, and "
+        "while its pages are transferred or wait for the channel.",
     )
     for kind in (DIES, CHANNELS):
-        found = {panel: lanes(group, kind) for panel, group in panels(drawn).items()}
         title = f"{kind.noun.capitalize()}s"
+        if _are_idle(drawn, kind):
+            figure.absent.append((title, "idle all the time"))
+            continue
+        found = {panel: shares_frame(group, kind) for panel, group in panels(drawn).items()}
         for panel, frame in found.items():
             if not frame.is_empty():
-                what = sentence(f"Shares of the time of each {kind.noun}, by use", panel, frame)
-                chart = _chart_lanes(frame, kind)
-                legend = part_legend([frame], list(kind.uses.values()))
+                what = sentence(f"Mean shares of the time of a {kind.noun}, by use", panel, frame)
+                chart = _chart(frame, busy_frame(panels(drawn)[panel], kind), kind)
+                legend = part_legend([frame], kind.uses)
                 figure.drawings.append(Drawing(join_title(title, panel), chart, what, legend))
         say_missing(figure, found.values(), drawn, "time was not simulated", title)
     table = use_table([run for run in runs if run.result.dies.idle])
@@ -88,21 +83,23 @@ def die_use(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     return figure
 
 
-def lanes(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
-    """Returns a row for each lane and each of its uses, with the share of the time as `value`."""
-    busy = [_busy(run, kind) for run in runs]
-    every = sum(map(len, busy)) <= LANES
+def shares_frame(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
+    """Returns a row for each run and use: `value` is the mean share of the time over the lanes."""
     rows = []
-    for run, own in zip(runs, busy, strict=True):
-        shares = {use: getattr(kind.shares(run.result), use) for use in kind.uses}
-        for name, lane in _shown(kind.noun, own, every):
-            row = ", ".join(part for part in (run.row if len(runs) > 1 else "", name) if part)
-            rows += [
-                (run.label, row, text, i, _mean([shares[use][at] for at in lane]))
-                for i, (use, text) in enumerate(kind.uses.items())
-            ]
+    for run in runs:
+        for i, (use, text) in enumerate(kind.uses.items()):
+            if lanes := getattr(kind.shares(run.result), use):
+                rows.append((run.label, run.row, text, i, _mean(lanes)))
     schema = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64}
     return pl.DataFrame(rows, schema=schema, orient="row").filter(pl.col("value") > 0)
+
+
+def busy_frame(runs: Sequence[Run], kind: Lane) -> pl.DataFrame:
+    """Returns the busy shares of each run's lanes: `low`, `mean` and `high`."""
+    found = [(run, busy) for run in runs if (busy := _busy(run, kind))]
+    rows = [(run.label, run.row, min(busy), _mean(busy), max(busy)) for run, busy in found]
+    schema = ROW | dict.fromkeys(("low", "mean", "high"), pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def use_table(runs: Sequence[Run]) -> Table:
@@ -118,12 +115,10 @@ def use_table(runs: Sequence[Run]) -> Table:
     return beside(title, {"Run": [run.name for run in runs]}, columns)
 
 
-def _shown(noun: str, busy: Sequence[float], every: bool) -> Iterable[tuple[str, Sequence[int]]]:
-    """Returns the name of each shown lane, and the lanes that it averages."""
-    if every or len(busy) < 2:
-        return ((f"{noun} {at}", [at]) for at in range(len(busy)))
-    busiest = busy.index(max(busy))
-    return (f"mean {noun}", range(len(busy))), (f"busiest: {noun} {busiest}", [busiest])
+def _are_idle(runs: Sequence[Run], kind: Lane) -> bool:
+    """Returns whether there are lanes, and none of them did anything."""
+    busy = [share for run in runs for share in _busy(run, kind)]
+    return bool(busy) and not any(busy)
 
 
 def _busy(run: Run, kind: Lane) -> list[float]:
@@ -137,28 +132,34 @@ def _mean(shares: Sequence[float]) -> float:
     return sum(shares) / len(shares)
 
 
-def _chart_lanes(frame: pl.DataFrame, kind: Lane) -> Plot:
-    """Returns stacked bars to 100 %, with lane names to the left, because there are many lanes."""
+def _chart(frame: pl.DataFrame, busy: pl.DataFrame, kind: Lane) -> Plot:
+    """Returns a bar to 100 % for each run, with a rule over the busy shares of its lanes."""
     rows = first(frame["row"])
-    uses = list(kind.uses.values())
+    uses = kind.uses.values()
     shown = alt.Legend(values=[use for use in uses if use in set(frame["part"])])
     axis = alt.Axis(format=".0%", title="Share of the time", tickCount=5)
-    lane = alt.Axis(title=None, domain=False, ticks=False, grid=False, labelLimit=240)
-    plot: Plot = (
+    run = alt.Tooltip("run:N", title="Run")
+    bars = (
         alt.Chart(inline_data(frame))
-        .mark_bar(size=LANE_BAR, style="segment")
+        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
         .encode(
             x=alt.X("value:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=axis),
-            y=alt.Y("row:N", sort=rows, scale=alt.Scale(domain=rows), axis=lane),
-            color=alt.Color("part:N", scale=alt.Scale(domain=uses), legend=shown),
+            y=row_axis(rows),
+            color=alt.Color("part:N", scale=alt.Scale(domain=domain(kind.uses)), legend=shown),
             order=alt.Order("order:Q"),
             tooltip=[
-                alt.Tooltip("run:N", title="Run"),
-                alt.Tooltip("row:N", title=kind.noun.capitalize()),
+                run,
                 alt.Tooltip("part:N", title="Use"),
-                alt.Tooltip("value:Q", title="Share of the time", format=".1%"),
+                alt.Tooltip("value:Q", title="Share of the time, mean", format=".1%"),
             ],
         )
-        .properties(height=LANE_HEIGHT * len(rows))
     )
-    return plot
+    ends = [
+        alt.Tooltip(f"{field}:Q", title=f"Busy, {title}", format=".1%")
+        for field, title in (("low", "least"), ("mean", "mean"), ("high", "most"))
+    ]
+    spread = alt.Chart(inline_data(busy.filter(pl.col("high") > pl.col("low"))))
+    rule = spread.mark_rule(yOffset=BAR_BELOW, y2Offset=BAR_BELOW, style="mean").encode(
+        x=alt.X("low:Q"), x2="high:Q", y=row_axis(rows), tooltip=[run, *ends]
+    )
+    return in_rows(bars + rule, rows)

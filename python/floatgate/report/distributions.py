@@ -12,12 +12,13 @@ import polars as pl
 
 from floatgate.results.causes import blame_names
 from floatgate.results.result import Distribution
-from floatgate.results.values import TIMES, unit_of
+from floatgate.results.tables import Unit
 
 from . import charts
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .frames import CURVE_STEP, LINE, kept
 from .legends import line_legend, own_legend, say_missing, series, span
+from .palette import domain, slots
 from .runs import Run, panels
 from .tables import cause_table
 
@@ -33,11 +34,11 @@ Lines = dict[tuple[str, str], pl.DataFrame]
 """Lines of each plot, by the plot's title and panel."""
 
 
-def distributions(drawn: Sequence[Run], runs: Sequence[Run]) -> list[Figure]:
+def distributions(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> list[Figure]:
     """Returns the figures; none if no run kept the whole distribution."""
     if not any(run.result.distributions for run in drawn):
         return []
-    return [_by_operation(drawn), _by_cause(drawn, runs)]
+    return [_by_operation(drawn, time), _by_cause(drawn, runs, time)]
 
 
 def lines(found: Iterable[tuple[Run, str, Distribution | None]]) -> pl.DataFrame:
@@ -75,7 +76,7 @@ def _close(a: tuple[float, float, float], b: tuple[float, float, float]) -> bool
     return near and b[1] - a[1] < SHARE_STEP
 
 
-def _by_operation(drawn: Sequence[Run]) -> Figure:
+def _by_operation(drawn: Sequence[Run], time: Unit) -> Figure:
     figure = Figure(
         "latency-cdf",
         "Response time, cumulative",
@@ -91,12 +92,12 @@ def _by_operation(drawn: Sequence[Run]) -> Figure:
         }
         say_missing(figure, own.values(), drawn, ABSENT, title)
         found |= own
-    _draw(figure, drawn, found, ("share",))
+    _draw(figure, drawn, found, ("share",), time)
     figure.legend = line_legend(drawn)
     return figure
 
 
-def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
+def _by_cause(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
     figure = Figure(
         "latency-causes",
         "Time by cause",
@@ -106,7 +107,7 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         lines=True,
     )
     if len(drawn) == 1:
-        _causes_of(figure, drawn[0])
+        _causes_of(figure, drawn[0], time)
     else:
         found = {
             (text.capitalize(), name): lines(
@@ -115,14 +116,14 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             for cause, text in blame_names(run.result for run in drawn).items()
             for name, group in panels(drawn).items()
         }
-        _draw(figure, drawn, found, ("share", "nines"))
+        _draw(figure, drawn, found, ("share", "nines"), time)
         say_missing(figure, found.values(), drawn, ABSENT)
         figure.legend = line_legend(drawn)
-    figure.table = cause_table(runs)
+    figure.table = cause_table(runs, time)
     return figure
 
 
-def _causes_of(figure: Figure, run: Run) -> None:
+def _causes_of(figure: Figure, run: Run, time: Unit) -> None:
     """Draws the plots of one run, with a line for each cause."""
     names = blame_names([run.result])
     found = {
@@ -131,9 +132,9 @@ def _causes_of(figure: Figure, run: Run) -> None:
         )
         for kind in ("read", "write")
     }
-    _draw(figure, [run], found, ("share", "nines"), list(names.values()))
+    _draw(figure, [run], found, ("share", "nines"), time, domain(names))
     present = {text for frame in found.values() for text in frame["colour"]}
-    figure.legend = [Legend(text, i) for i, text in enumerate(names.values()) if text in present]
+    figure.legend = [Legend(text, slot) for text, slot in slots(names).items() if text in present]
 
 
 def _draw(
@@ -141,6 +142,7 @@ def _draw(
     drawn: Sequence[Run],
     found: Lines,
     scales: Sequence[str],
+    time: Unit,
     causes: Sequence[str] = (),
 ) -> None:
     """Draws a plot for each share scale, all over the same range of times.
@@ -150,9 +152,9 @@ def _draw(
     ends, nines = span(found.values(), "us"), span(found.values(), "nines")
     if ends is None or nines is None:
         return
-    unit, base = unit_of(ends, TIMES)
+    unit, base = time
     domain = (ends[0] / base * 0.9, ends[1] / base * 1.1)
-    axes = {"share": charts.share_axis(), "nines": charts.nines_axis(max(nines[1], 1.0))}
+    tops = {"share": None, "nines": max(nines[1], 1.0)}
     for (title, name), frame in found.items():
         if frame.is_empty():
             continue
@@ -164,8 +166,8 @@ def _draw(
                 colours,
                 dashes,
                 domain,
-                axes[scale],
                 f"Time, {unit}",
+                tops[scale],
                 ("colour", "Cause") if causes else ("run", "Run"),
                 steps=True,
             )

@@ -48,6 +48,8 @@ class Figure:
     legend: list[Legend] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
     """Reasons why the figure lacks something that a reader might expect."""
+    absent: list[tuple[str, str]] = field(default_factory=list)
+    """What no run of the page has, with the reason: the page lists it at its end."""
     table: Table | None = None
 
 

@@ -13,7 +13,8 @@ import polars as pl
 
 from floatgate.results.causes import CAUSES, blame_names
 from floatgate.results.result import Result
-from floatgate.results.values import TIMES, unit_of
+from floatgate.results.tables import Unit
+from floatgate.results.values import measured, percent
 
 from . import charts, frames, tables
 from .die_use import die_use
@@ -23,9 +24,11 @@ from .intervals import mean_hit_ratio, mean_parts, seed_marks
 from .lane_view import lane_view
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
+from .placement import placement
 from .predictions import prediction_frame
 from .runs import Run, panels
 from .sweeps import sweep
+from .units import units_of
 from .wear_map import wear_map
 
 CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
@@ -53,16 +56,18 @@ MEANS = ("sweep", "write-amplification", "hit-ratio", "blame")
 def figures(runs: Sequence[Run]) -> list[Figure]:
     """Returns all figures, in reading order."""
     drawn = list(runs[:DRAWN])
+    time = units_of([result for run in runs for result in run.seeds]).time
     found = [
-        *sweep(drawn),
+        *sweep(drawn, time),
         _amplification(drawn, runs),
         _hit_ratio(drawn),
-        _distribution(drawn, runs),
-        *distributions(drawn, runs),
-        _blame(drawn, runs),
+        _distribution(drawn, runs, time),
+        *distributions(drawn, runs, time),
+        _blame(drawn, runs, time),
+        placement(drawn, runs),
         *lane_view(drawn),
         die_use(drawn, runs),
-        *over_time(drawn),
+        *over_time(drawn, time),
         _wear(drawn, runs),
         *wear_map(drawn),
     ]
@@ -114,7 +119,7 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_amplification(frame, rows, limit, laws[name], marks[name])
             what = sentence("Write amplification by cause", name, frame)
             figure.drawings.append(Drawing(name, chart, _predicted(what, laws[name])))
-    figure.legend = part_legend(by_panel.values(), list(CAUSES.values()))
+    figure.legend = part_legend(by_panel.values(), CAUSES)
     say_missing(figure, by_panel.values(), drawn, "the host wrote nothing")
     whole = mean_parts(frames.amplification, runs)
     if not whole.is_empty():
@@ -140,7 +145,7 @@ def _predicted(what: str, predicted: pl.DataFrame) -> str:
     return f"{what} Predicted: {laws}." if laws else what
 
 
-def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
+def _blame(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
     figure = Figure(
         "blame",
         "Where the time went",
@@ -150,8 +155,7 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     names = blame_names(run.result for run in runs)
     blame = partial(frames.blame, names=names)
     whole = mean_parts(blame, runs)
-    means = whole.group_by("run").agg(pl.col("value").sum())["value"]
-    unit, base = unit_of(means, TIMES)
+    unit, base = time
     by_panel = {
         name: mean_parts(blame, group).with_columns(pl.col("value") / base)
         for name, group in panels(drawn).items()
@@ -164,10 +168,10 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     for name, frame in by_panel.items():
         if not frame.is_empty():
             rows = first(frame["row"])
-            chart = charts.chart_blame(frame, rows, [*names.values()], limit, unit, marks[name])
+            chart = charts.chart_blame(frame, rows, names, limit, unit, marks[name])
             what = sentence("Mean response time by what it was spent on", name, frame)
             figure.drawings.append(Drawing(name, chart, what))
-    figure.legend = part_legend(by_panel.values(), list(names.values()))
+    figure.legend = part_legend(by_panel.values(), names)
     say_missing(figure, by_panel.values(), drawn, UNTIMED)
     if not whole.is_empty():
         title = f"Mean response time by what it was spent on, {unit} per request"
@@ -191,6 +195,10 @@ def _hit_ratio(drawn: Sequence[Run]) -> Figure:
     for cache, title, why in CACHES:
         groups = panels(drawn)
         found = {name: mean_hit_ratio(group, cache) for name, group in groups.items()}
+        ratios = {value for frame in found.values() for value in frame["value"]}
+        if ratios == {1.0} or (len(ratios) == 1 and len(drawn) > 1):
+            figure.absent.append((f"{title}, hit ratio", f"all {percent(*ratios)}"))
+            continue
         for name, frame in found.items():
             if not frame.is_empty():
                 marks = seed_marks(groups[name], partial(_hits, cache))
@@ -208,12 +216,12 @@ def _hits(cache: frames.Cache, result: Result) -> float | None:
     return cache(result).hit_ratio
 
 
-def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
+def _distribution(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
     figure = Figure(
         "latency",
         "Response time",
-        "Share of requests answered within a time, to the slowest. The vertical scale gives the "
-        "tail its room: each step up leaves a tenth of the requests.",
+        "Time within which a share of the requests was answered, to the slowest. Each step to the "
+        "right leaves a tenth of the requests.",
         lines=True,
     )
     groups = panels(drawn)
@@ -226,17 +234,18 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     for (kind, name), frame in found.items():
         if ends is None or nines is None or frame.is_empty():
             continue
-        unit, base = unit_of(ends, TIMES)
+        unit, base = time
         chart = charts.chart_distribution(
             frame.with_columns(time=pl.col("us") / base).drop("us"),
             *series(drawn, groups[name]),
             # The two ends of a log scale must differ.
             (ends[0] / base * 0.9, ends[1] / base * 1.1),
-            charts.nines_axis(max(nines[1], 1.0)),
             f"Response time, {unit}",
+            max(nines[1], 1.0),
         )
         heading = join_title(f"{kind.capitalize()}s", name)
-        what = f"Distribution of {kind} response times, {_times(frame['us'])}"
+        low, high = (measured(us / base) for us in (min(frame["us"]), max(frame["us"])))
+        what = f"Distribution of {kind} response times, {low} to {high} {unit}"
         own = own_legend(drawn, groups[name])
         figure.drawings.append(Drawing(heading, chart, sentence(what, name, frame), own))
     for kind in ("read", "write"):
@@ -245,7 +254,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         say_missing(figure, kinds, drawn, why, f"{kind.capitalize()}s")
     if figure.drawings:
         figure.legend = line_legend(drawn)
-    table = tables.latency_table(runs)
+    table = tables.latency_table(runs, time)
     figure.table = table if table.rows else None
     return figure
 
@@ -259,7 +268,7 @@ def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             chart = charts.chart_wear_histogram(histogram)
             figure.drawings.append(Drawing("Erase units by number of erases", chart, what))
         else:
-            figure.reasons.append("Not drawn: the result has no erase counts.")
+            figure.absent.append(("Wear", "the result has no erase counts"))
     else:
         figure.caption += (
             " Thin line: least to most worn unit. Bar: one standard deviation either side of "
@@ -276,8 +285,3 @@ def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     table = tables.wear_table(runs)
     figure.table = table if table.rows else None
     return figure
-
-
-def _times(column: pl.Series) -> str:
-    low, high = float(column.min() or 0), float(column.max() or 0)  # type: ignore[arg-type]
-    return f"{low:.3g} to {high:.3g} µs"

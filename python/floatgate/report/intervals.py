@@ -14,16 +14,20 @@ from floatgate.results.tables import METRICS, Cell, Column, Table, beside, per_c
 
 from .frames import ROW, Cache, hit_ratio
 from .runs import Run
+from .units import Units
 
 SPREAD = ROW | dict.fromkeys(("value", "low", "high"), pl.Float64)
 
 DOTS = ROW | {"seed": pl.String, "value": pl.Float64}
 
 
-def means_table(runs: Sequence[Run]) -> Table:
-    """Returns the main metrics of every combination: the mean over its seeds, and its interval."""
+def means_table(runs: Sequence[Run], units: Units | None = None) -> Table:
+    """Returns the main metrics of every combination: the mean over its seeds, and its interval.
+
+    Without `units`, each column has its own unit.
+    """
     columns = []
-    for metric in METRICS.values():
+    for metric in (units.of(one) if units else one for one in METRICS.values()):
         samples = [[metric.of(result) for result in run.seeds] for run in runs]
         found = [mean_and_half_width(sample) for sample in samples]
         columns.append(metric.means(metric.title, found))

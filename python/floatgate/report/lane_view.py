@@ -10,7 +10,6 @@ from typing import Any, Literal
 import altair as alt
 import polars as pl
 
-from floatgate.results.causes import BLAME
 from floatgate.results.lanes import request_words, time_words
 from floatgate.results.result import Result
 from floatgate.results.tables import Cell, Table
@@ -19,13 +18,11 @@ from floatgate.results.values import ABSENT, TIMES, percent, unit_of
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
 from .legends import part_legend, say_missing
+from .palette import domain
 from .runs import Run
 
 CAUSES = {"host": "host", "gc": "cleaning", "map": "map", "merge": "merges", "remap": "remapping"}
-"""Purposes of a flash operation. Each has the colour of its component of a response time."""
-
-COLOURS = ["host", *list(BLAME.values())[1:]]
-"""Causes in the order of the palette; the host's operations replace "flash itself"."""
+"""Purposes of a flash operation."""
 
 HEIGHTS = {"erase": 1.0, "program": 0.74, "read": 0.48, "transfer": 0.24, "wait": 0.1}
 """Height of the bar for each use of a die, as a share of the lane."""
@@ -87,7 +84,7 @@ def lane_view(drawn: Sequence[Run]) -> list[Figure]:
             figure.reasons.append(f"{run.name}: {hidden} lanes are not drawn.")
         if frame.height > BARS:
             figure.reasons.append(f"{run.name}: {JOINED}")
-        legend = part_legend([frame.rename({"cause": "part"})], COLOURS)
+        legend = part_legend([frame.rename({"cause": "part"})], CAUSES)
         heading = run.name if len(drawn) > 1 else ""
         words = request_words(run.result)
         chart = _chart(run.result, frame, shown)
@@ -218,9 +215,9 @@ def _chart(result: Result, frame: pl.DataFrame, shown: Sequence[tuple[int, float
         scale=alt.Scale(domain=[bottom, TOP], nice=False, zero=False),
         axis=_lane_axis(result, shown),
     )
-    present = [name for name in COLOURS if name in set(frame["cause"])]
+    present = [name for name in CAUSES.values() if name in set(frame["cause"])]
     colour = alt.Color(
-        "cause:N", scale=alt.Scale(domain=COLOURS), legend=alt.Legend(values=present)
+        "cause:N", scale=alt.Scale(domain=domain(CAUSES)), legend=alt.Legend(values=present)
     )
     frame = frame.select(SPAN)
     joined = join_short(frame, BARS)

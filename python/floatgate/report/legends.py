@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
 from .figure import Figure, Legend
+from .palette import slots
 from .runs import Run
 from .theme import SERIES
 
@@ -18,14 +19,19 @@ def say_missing(
     why: str,
     title: str = "",
 ) -> None:
-    """Adds a note that names the runs missing from all frames, and the reason."""
+    """Adds a note that names the runs missing from all frames, and the reason.
+
+    If all runs are missing, the figure lists it as absent instead.
+    """
     present = {label for frame in found for label in frame["run"]}
     missing = [run.name for run in runs if run.label not in present]
     if not missing:
         return
+    if len(missing) == len(runs):
+        figure.absent.append((title or figure.title, why))
+        return
     subject = f"{title}: not drawn" if title else "Not drawn"
-    who = "" if len(missing) == len(runs) else f" for {some(missing)}"
-    figure.reasons.append(f"{subject}{who}: {why}.")
+    figure.reasons.append(f"{subject} for {some(missing)}: {why}.")
 
 
 def some(names: Sequence[str]) -> str:
@@ -63,10 +69,10 @@ def entries(runs: Sequence[Run]) -> list[Legend]:
     return entries
 
 
-def part_legend(found: Iterable[pl.DataFrame], names: Sequence[str]) -> list[Legend]:
-    """Returns the bar parts that occur in the frames; `names` is in the order of colours."""
+def part_legend(found: Iterable[pl.DataFrame], names: Mapping[str, str]) -> list[Legend]:
+    """Returns the bar parts that occur in the frames; `names` is by cause."""
     present = {part for frame in found for part in frame["part"]}
-    return [Legend(name, i) for i, name in enumerate(names) if name in present]
+    return [Legend(name, slot) for name, slot in slots(names).items() if name in present]
 
 
 def first(values: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Figures of changes during a run, with one value for each window."""
+"""Figures of changes during a run: means over a few windows, within a band from least to most."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import NamedTuple
 
 import polars as pl
 
-from floatgate.results.values import TIMES, unit_of
+from floatgate.results.tables import Unit
 
 from . import charts, frames
 from .figure import Drawing, Figure, join_title, sentence
-from .legends import line_legend, own_legend, say_missing, series, some, span
+from .frames import LINE
+from .legends import line_legend, own_legend, say_missing, series, some
 from .runs import Run, panels
+
+POINTS = 32
+"""Maximum number of points of a line. A window of about one erase unit has a sawtooth of write
+amplification, which hides the line through its windows."""
 
 BULK = (0.02, 0.98)
 """Quantiles that enclose the bulk of the values; the axis is chosen for the bulk."""
@@ -51,67 +56,86 @@ Frames = dict[str, pl.DataFrame]
 """Timeline of the runs, by panel."""
 
 
-def over_time(drawn: Sequence[Run]) -> list[Figure]:
+def over_time(drawn: Sequence[Run], time: Unit) -> list[Figure]:
     """Returns the figures of the drive's state and of the response times over the run."""
+    unit, base = time
     columns = [metric.name for metric in (*STATE, *TIMED)]
-    found = {name: frames.timeline(group, columns) for name, group in panels(drawn).items()}
-    timed, found = _in_units(found)
+    windows = {name: frames.timeline(group, columns) for name, group in panels(drawn).items()}
+    times = [pl.col(metric.name) / base for metric in TIMED]
+    windows = {name: frame.with_columns(times) for name, frame in windows.items()}
+    found = {name: banded(frame, columns, POINTS) for name, frame in windows.items()}
     known = {label for frame in found.values() for label in frame["run"]}
     long = [run for run in drawn if run.label in known]
     short = [run.name for run in drawn if run.label not in known]
     state = Figure(
         "timeline",
         "Over the run",
-        "Each point is one window of the run, at the number of pages the host had written.",
+        "Means over windows of the run, at the number of pages the host had written. Band: least "
+        "to most of the windows.",
         lines=True,
     )
-    if short:
-        who = "" if len(short) == len(drawn) else f" ({some(short)})"
-        state.reasons.append(f"No timeline where a run has fewer than two windows{who}.")
+    if short and not long:
+        state.absent.append((state.title, "no run has two windows"))
+    elif short:
+        state.reasons.append(f"No timeline where a run has fewer than two windows ({some(short)}).")
     latency = Figure(
         "latency-over-time",
         "Response time over the run",
-        "Mean and percentiles of the response times of all requests, window by window.",
+        "Mean and percentiles of the response times of all requests in a window, as means over a "
+        "few windows. Band: least to most of the windows.",
         lines=True,
     )
+    timed = [metric._replace(title=f"{metric.title}, {unit}") for metric in TIMED]
     for figure, metrics in ((state, STATE), (latency, timed)):
         for metric in metrics:
-            _add(figure, drawn, long, found, metric)
+            _add(figure, drawn, long, found, windows, metric)
         if figure.drawings:
             figure.legend = line_legend(drawn)
     return [state, latency] if long else [state]
 
 
-def _in_units(found: Frames) -> tuple[list[Metric], Frames]:
-    """Converts the response times into units that suit the plots, which share one set of frames."""
-    metrics = []
-    for metric in TIMED:
-        ends = span(found.values(), metric.name) or (0.0, 0.0)
-        unit, base = unit_of(ends[1:], TIMES)
-        metrics.append(metric._replace(title=f"{metric.title}, {unit}"))
-        found = {
-            name: frame.with_columns(pl.col(metric.name) / base) for name, frame in found.items()
-        }
-    return metrics, found
+def banded(frame: pl.DataFrame, metrics: Sequence[str], most: int) -> pl.DataFrame:
+    """Joins neighbouring windows of each run until it has at most `most` points.
+
+    A point is at the end of its last window. Each metric is a mean, with its extremes in the
+    columns `METRIC_low` and `METRIC_high`.
+    """
+    joined = (pl.len().over("run") / most).ceil()
+    at = (pl.int_range(pl.len()).over("run") / joined).floor().alias("point")
+    return (
+        frame.group_by(*LINE, at, maintain_order=True)
+        .agg(
+            pl.col("pages", "seconds").last(),
+            pl.col(metrics).mean(),
+            pl.col(metrics).min().name.suffix("_low"),
+            pl.col(metrics).max().name.suffix("_high"),
+        )
+        .drop("point")
+    )
 
 
 def _add(
-    figure: Figure, drawn: Sequence[Run], long: Sequence[Run], found: Frames, metric: Metric
+    figure: Figure,
+    drawn: Sequence[Run],
+    long: Sequence[Run],
+    found: Frames,
+    windows: Frames,
+    metric: Metric,
 ) -> None:
     """Adds the plots of one metric, one for each panel on one scale, or the reason for no plot."""
     known = {name: frame.drop_nulls(metric.name) for name, frame in found.items()}
     if long:
         say_missing(figure, known.values(), long, metric.absent, metric.title)
-    values = [float(value) for frame in known.values() for value in frame[metric.name]]
+    every = [frame[metric.name].drop_nulls() for frame in windows.values()]
+    values = [float(value) for column in every for value in column]
     if not values:
         return
-    low, high = robust_span(values)
+    low, high = domain(values, metric.style)
     beyond = sum(not low <= value <= high for value in values)
     if beyond:
         figure.reasons.append(
             f"{metric.title}: the axis leaves out {beyond} of {len(values)} windows, which are far "
-            f"from the others ({min(values):.4g} to {max(values):.4g} in all); triangles at its "
-            "edge mark them."
+            f"from the others ({min(values):.4g} to {max(values):.4g} in all)."
         )
     for name, frame in known.items():
         if frame.is_empty():
@@ -122,20 +146,20 @@ def _add(
             metric.name,
             metric.title,
             *series(drawn, group),
-            _domain(low, high, metric.style),
+            (low, high),
             metric.style,
-            _beyond(frame, metric.name, low, high),
         )
         what = sentence(f"{metric.title} over host pages written", name, frame)
         own = own_legend(drawn, group)
         figure.drawings.append(Drawing(join_title(metric.title, name), chart, what, own))
 
 
-def _domain(low: float, high: float, style: str) -> tuple[float, float]:
-    """Returns the ends of the axis, which must differ."""
-    if high > low:
-        return low, high
-    return (0.0, 1.0) if style.endswith("%") else (low - 0.5, high + 0.5)
+def domain(values: Sequence[float], style: str) -> tuple[float, float]:
+    """Returns the ends of the axis: from 0, unless the values are shares that are far from 0."""
+    low, high = robust_span(values)
+    if style.endswith("%"):
+        return (low, high) if high > low else (0.0, 1.0)
+    return 0.0, high or 1.0
 
 
 def robust_span(values: Sequence[float]) -> tuple[float, float]:
@@ -147,11 +171,3 @@ def robust_span(values: Sequence[float]) -> tuple[float, float]:
         return min(values), max(values)
     inside = [value for value in values if low - room <= value <= high + room]
     return min(inside), max(inside)
-
-
-def _beyond(frame: pl.DataFrame, name: str, low: float, high: float) -> pl.DataFrame:
-    """Returns the windows outside an axis, with the nearest end of the axis as `edge`."""
-    value = pl.col(name)
-    columns = ("colour", "pages", name)
-    outside = frame.filter((value < low) | (value > high)).select(*columns)
-    return outside.with_columns(edge=value.clip(low, high))

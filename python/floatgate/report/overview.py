@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 from floatgate.results.messages import alike, merged
 from floatgate.results.result import Result, WorkloadResult
+from floatgate.results.tables import Unit
 from floatgate.results.values import (
     NARROW_SPACE,
-    SIZES,
     count,
     measured,
     percent,
     plain,
     ratio,
     size,
-    unit_of,
 )
 
 from .runs import Run
@@ -31,8 +30,8 @@ SHOWN = 3
 Facts = list[tuple[str, str]]
 
 
-def overview(runs: Sequence[Run]) -> Facts:
-    """Returns name and text of every fact that at least one run has."""
+def overview(runs: Sequence[Run], life: Unit) -> Facts:
+    """Returns name and text of every fact that at least one run has; `life` is the unit of TBW."""
     results = [run.result for run in runs]
     facts = [
         ("Drive", _shared(results, _drive)),
@@ -42,7 +41,7 @@ def overview(runs: Sequence[Run]) -> Facts:
         ("Start", _shared(results, start)),
         ("Queue depth", _shared(results, _queue)),
         ("Time", _shared(results, lambda result: "" if result.timed else UNTIMED)),
-        ("Lifetime", _lifetime(results)),
+        ("Lifetime", _lifetime(results, life)),
     ]
     return [(name, text) for name, text in facts if text]
 
@@ -131,12 +130,12 @@ def _queue(result: Result) -> str:
     return count(depth) if arrivals is None else f"{count(depth)}, arrivals {plain(arrivals)}"
 
 
-def _lifetime(results: Sequence[Result]) -> str:
+def _lifetime(results: Sequence[Result], life: Unit) -> str:
     """Describes the host bytes until the mean unit is worn out, and the years that takes."""
     sizes = _known(result.lifetime.host_bytes for result in results)
     if not sizes:
         return ""
-    unit, base = unit_of(sizes, SIZES)
+    unit, base = life
     text = f"{_range([value / base for value in sizes])}{NARROW_SPACE}{unit} written by the host"
     if years := _known(result.lifetime.years for result in results):
         text += f", {lifetimes(years)} at this rate"

@@ -21,13 +21,16 @@ from floatgate.results.tables import Table, space_table
 
 from . import tables, theme
 from .figure import Figure
+from .constant import Absent, without_constant
 from .figures import figures
+from .front import Front, compared_keys, front
 from .intervals import differences_table, means_table
 from .overview import overview
 from .payload import payload
-from .runs import TRACE, Run, Varying, combined_runs, label_runs, varying
+from .runs import Run, combined_runs, label_runs, varying
 from .templates import asset, filled
-from .told import Told, messages
+from .told import Told, messages, spaced
+from .units import units_of
 
 SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 """Vega-Lite version of the charts from Altair, as `major.minor`."""
@@ -84,34 +87,46 @@ def _render(
     runs = label_runs(results)
     combined = combined_runs(results)
     is_mean = len(combined) < len(runs)
+    units = units_of(results)
     keys = varying([run.result for run in combined])
     differing = [vary.key for vary in keys]
     keys += [vary for vary in varying(results) if vary.key == "seed" and is_mean]
     notes = messages(runs, lambda result: result.notes)
     if changed := what_seeds_change(results):
         notes.append(Told(changed, [run.name for run in runs]))
+    first = front(results, runs, combined, units, baseline, title)
+    main = means_table(combined, units) if is_mean else tables.summary_table(runs, units)
+    main, constant = without_constant(main, frozenset({"Write amplification"}))
+    found = figures(combined)
     return fill_page(
-        figures(combined),
-        title=title or _title(runs),
+        [figure for figure in found if figure.drawings or figure.reasons or figure.table],
+        title=title or " \N{MIDDLE DOT} ".join(dict.fromkeys([first.title, first.about[0]])),
         subtitle=_subtitle(runs),
         runs=runs,
         single=len(runs) == 1,
-        warnings=messages(runs, lambda result: result.warnings),
+        front=first,
+        warnings=[],
         notes=notes,
-        overview=overview(runs),
-        summary=means_table(combined) if is_mean else tables.summary_table(runs),
-        differences=_differences(results, combined, keys, baseline),
+        overview=overview(runs, units.life),
+        summary=main,
+        differences=_differences(results, combined, baseline),
         varying=tables.varying_table(keys),
         config=[row for row in tables.config_rows(runs[0].result, differing) if not row[2]],
         details=[_details(run, differing) for run in runs],
+        left_out=left_out([*first.left_out, *constant], found),
     )
 
 
+def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
+    """Returns lines on what the page leaves out, one for each reason."""
+    by_reason: dict[str, list[str]] = {}
+    for what, why in dict.fromkeys([*columns, *(one for fig in found for one in fig.absent)]):
+        by_reason.setdefault(why, []).append(what)
+    return [f"{', '.join(what)}: {why}" for why, what in by_reason.items()]
+
+
 def _differences(
-    results: Sequence[Result],
-    combined: Sequence[Run],
-    varied: Sequence[Varying],
-    baseline: Mapping[str, Any] | None,
+    results: Sequence[Result], combined: Sequence[Run], baseline: Mapping[str, Any] | None
 ) -> Table:
     """Returns the differences to the baseline over the keys that vary.
 
@@ -120,10 +135,7 @@ def _differences(
     seeds = len(combined[0].seeds)
     if len({result.seed for result in results}) != seeds or (seeds == 1 and not baseline):
         return NO_TABLE
-    keys = [vary.key for vary in varied if vary.key not in (TRACE, "seed", "floatgate")]
-    if isinstance(results, Comparison):
-        keys = results.keys
-    return differences_table(combined, keys, baseline)
+    return differences_table(combined, compared_keys(results, combined), baseline)
 
 
 def fill_page(
@@ -135,6 +147,8 @@ def fill_page(
     overview: Sequence[tuple[str, str]] = (),
     config: Sequence[tuple[str, str, bool]] = (),
     differences: Table = NO_TABLE,
+    front: Front | None = None,
+    left_out: Sequence[str] = (),
     **content: Any,
 ) -> str:
     """Returns the filled template of a page.
@@ -147,8 +161,10 @@ def fill_page(
         "report.html.jinja",
         **content,
         details=details,
-        warnings=[Told(*one) for one in warnings],
-        notes=[Told(*one) for one in notes],
+        warnings=[spaced(Told(*one)) for one in warnings],
+        notes=[spaced(Told(*one)) for one in notes],
+        front=front,
+        left_out=left_out,
         overview=overview,
         config=config,
         differences=differences,
@@ -184,16 +200,6 @@ def workload_page(
         varying=NO_TABLE,
         details=[Details(name, facts, [], [table])],
     )
-
-
-def _title(runs: Sequence[Run]) -> str:
-    """Returns the trace of a single run, or the number of runs and their traces."""
-    traces = list(dict.fromkeys(run.result.workload.name for run in runs))
-    if len(runs) == 1:
-        return traces[0]
-    if len(traces) > 3:
-        return f"{len(runs)} runs, {len(traces)} traces"
-    return f"{len(runs)} runs of {' and '.join(traces)}"
 
 
 def _subtitle(runs: Sequence[Run]) -> str:

@@ -39,7 +39,8 @@ def payload(found: Sequence[Figure]) -> dict[str, Any]:
         "areas": theme.picture_config(),
         "lines": theme.picture_config(lines=True),
     }
-    return {"config": config, "width": theme.PICTURE_WIDTH, "plots": plots, "data": data}
+    sizes = {"width": theme.PICTURE_WIDTH, "locale": theme.THOUSANDS}
+    return {"config": config, **sizes, "plots": plots, "data": data}
 
 
 def _plot(figure: Figure, drawing: Drawing, spec: dict[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,11 @@ def hide_legends(spec: dict[str, Any]) -> None:
 
 def _draw(spec: dict[str, Any], kind: str) -> bytes:
     if kind == "svg":
-        text: str = vl_convert.vegalite_to_svg(spec, vl_version=SCHEMA)
+        text: str = vl_convert.vegalite_to_svg(
+            spec, vl_version=SCHEMA, format_locale=theme.THOUSANDS
+        )
         return text.encode("utf-8")
-    picture: bytes = vl_convert.vegalite_to_png(spec, vl_version=SCHEMA, scale=PIXELS)
+    picture: bytes = vl_convert.vegalite_to_png(
+        spec, vl_version=SCHEMA, scale=PIXELS, format_locale=theme.THOUSANDS
+    )
     return picture

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from floatgate import _core
 from floatgate.results.marks import is_scaled
 from floatgate.results.result import Result
 from floatgate.results.values import flatten, plain
@@ -19,6 +20,9 @@ from floatgate.simulation.configs import SHAPE
 from .theme import DASHES, SERIES
 
 TRACE = "trace"
+SPARE = "capacity.spare_factor"
+NONE = {"mapping.scheme": "no map cache", "buffer.scheme": "no buffer"}
+"""Names of the value `none` of keys whose value alone does not name it."""
 MISSING = "not set"
 LABEL_KEYS = 3
 """Number of keys up to which a label keeps keys that do not distinguish runs."""
@@ -207,11 +211,21 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
     value = vary.values[run]
     if vary.key == TRACE:
         return value
+    if vary.key == SPARE:
+        return f"{value_text(vary.key, value)} spare"
+    if value == "none" and vary.key in NONE:
+        return NONE[vary.key]
     last = vary.key.rsplit(".", 1)[-1]
     shared = sum(other.key.rsplit(".", 1)[-1] == last for other in keys) > 1
     if value[:1].isalpha() and value not in ("none", "true", "false", MISSING):
         return value if last == "scheme" or not shared else f"{vary.key} {value}"
     return f"{vary.key if shared or last == 'scheme' else last} {value}"
+
+
+def value_text(key: str, value: str) -> str:
+    """Returns a config value as people write it: a spare factor in per cent."""
+    share = _core.number(value) if key == SPARE else None
+    return value if share is None else f"{100 * share:.4g} %"
 
 
 def _apart(names: list[str], results: Sequence[Result]) -> list[str]:

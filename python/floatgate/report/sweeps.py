@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from floatgate.results.result import Result
+from floatgate.results.tables import Unit
 
 from .. import _core
 from . import frames
@@ -35,11 +36,12 @@ class Metric(NamedTuple):
 METRICS = (
     Metric("Write amplification", ",.3f", lambda result: result.write_amplification, True),
     Metric("Map hit ratio", ".1%", lambda result: result.mapping.hit_ratio),
-    Metric("Mean response time, µs", ",.4~r", lambda result: result.latency.all.mean_us),
+    Metric("Mean response time", ",.4~r", lambda result: result.latency.all.mean_us),
 )
+"""Metrics of the figure; the last one is in microseconds."""
 
 
-def sweep(drawn: Sequence[Run]) -> list[Figure]:
+def sweep(drawn: Sequence[Run], time: Unit) -> list[Figure]:
     """Returns a figure if a quantity has three or more values: a plot per metric and trace."""
     keys = identifying([run.result for run in drawn])
     swept = next(filter(_is_swept, keys), None)
@@ -58,11 +60,21 @@ def sweep(drawn: Sequence[Run]) -> list[Figure]:
         figure.caption += (
             " Dashed, in the same colour: what a closed form predicts, where its assumptions hold."
         )
-    for metric in METRICS:
+    for metric in (*METRICS[:-1], _in_unit(METRICS[-1], time)):
         figure.drawings += _metric_drawings(runs, swept, metric)
     if len(colours) > 1:
         figure.legend = [Legend(text, i) for i, text in enumerate(colours)]
     return [figure] if figure.drawings else []
+
+
+def _in_unit(metric: Metric, unit: Unit) -> Metric:
+    name, base = unit
+
+    def scaled(result: Result) -> float | None:
+        value = metric.of(result)
+        return None if value is None else value / base
+
+    return metric._replace(title=f"{metric.title}, {name}", of=scaled)
 
 
 def _is_swept(vary: Varying) -> bool:
@@ -98,7 +110,7 @@ def _metric_drawings(runs: Sequence[Run], swept: Varying, metric: Metric) -> lis
             laws = _laws(group, at) if metric.predicted else frame.clear()
             spread = _spread(group, at, metric)
             ends = [*known, *laws["value"], *spread["low"], *spread["high"]]
-            domain = (min(ends), max(ends))
+            domain = (0.0 if metric.predicted else min(ends), max(ends))
             chart = chart_sweep(
                 frame, axis, metric.title, colours, domain, metric.style, laws, spread
             )

@@ -15,9 +15,10 @@ from floatgate.results.tables import (
     METRICS,
     Cell,
     Table,
+    Unit,
     beside,
+    in_unit_of,
     latency_columns,
-    times,
     written,
 )
 from floatgate.results.values import (
@@ -34,6 +35,7 @@ from floatgate.results.values import (
 from . import overview
 from .frames import kept
 from .runs import Run, Varying, label_runs
+from .units import Units
 
 
 def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
@@ -49,10 +51,10 @@ def summary_rows(results: Sequence[Result]) -> list[dict[str, Any]]:
     ]
 
 
-def summary_table(runs: Sequence[Run]) -> Table:
+def summary_table(runs: Sequence[Run], units: Units) -> Table:
     """Returns the main metrics of every run, side by side."""
     columns = [
-        metric.column(metric.title, [metric.of(run.result) for run in runs])
+        units.of(metric).column(metric.title, [metric.of(run.result) for run in runs])
         for metric in METRICS.values()
     ]
     names = {"Run": [run.name for run in runs]}
@@ -70,7 +72,7 @@ def varying_table(keys: Iterable[Varying]) -> Table:
     return Table("What varies", ["Key", "Values", "Which"], rows, frozenset({0, 2}))
 
 
-def latency_table(runs: Sequence[Run]) -> Table:
+def latency_table(runs: Sequence[Run], time: Unit) -> Table:
     """Returns the response times of reads, writes and all requests of each run."""
     timed = [
         (run.name, kind, of(run.result))
@@ -79,7 +81,7 @@ def latency_table(runs: Sequence[Run]) -> Table:
         if of(run.result).mean_us is not None
     ]
     names = {"Run": [run for run, _, _ in timed], "Kind": [kind for _, kind, _ in timed]}
-    columns = latency_columns([summary for _, _, summary in timed])
+    columns = latency_columns([summary for _, _, summary in timed], (time,))
     return beside("Response time by kind of request", names, columns)
 
 
@@ -87,7 +89,7 @@ TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.
 """Percentiles of the time that a cause took, as shares of the requests, by heading."""
 
 
-def cause_table(runs: Sequence[Run]) -> Table:
+def cause_table(runs: Sequence[Run], time: Unit) -> Table:
     """Returns percentiles of the time that requests spent on each cause, by run."""
     names_of = blame_names(run.result for run in runs)
     found = [
@@ -100,6 +102,7 @@ def cause_table(runs: Sequence[Run]) -> Table:
     titles = enumerate(("Run", "Kind", "Cause"))
     names = {title: [row[i] for row, _ in found] for i, title in titles}
     known = [one for _, one in found]
+    times = in_unit_of((time,))
     columns = [
         written(percent)("Requests with any", [1 - one.none / one.requests for one in known]),
         times("Mean", [one.mean_us for one in known]),

@@ -4,9 +4,9 @@ In the browser, charts take their colours from CSS variables. A change of the re
 scheme, or printing, therefore needs no redraw. Picture files contain the colours of the light
 theme.
 
-The series colours have a contrast of 3:1 or more against the page in both themes. They stay
-distinct (CIE76 distance above 10) under the three dichromacies as modelled by Machado et al., IEEE
-TVCG 2009.
+Series colours 0 to 17 have a contrast of 3:1 or more against the page in both themes. Those of one
+plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by Machado et
+al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for idle time.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ LIGHT = {
     "link": "#0b5cad",
     "alarm": "#8a4b00",
     "alarm-panel": "#fff6e5",
+    "bad": "#a3141f",
+    "bad-panel": "#fdecec",
+    "good": "#0a6b4f",
+    "good-panel": "#e6f5ef",
     "series-0": "#0b5cad",
     "series-1": "#d97706",
     "series-2": "#00866b",
@@ -33,6 +37,15 @@ LIGHT = {
     "series-7": "#3b3f46",
     "series-8": "#7a3cf0",
     "series-9": "#5a2d0c",
+    "series-10": "#2e220f",
+    "series-11": "#b87aa5",
+    "series-12": "#092334",
+    "series-13": "#1c1c9c",
+    "series-14": "#054561",
+    "series-15": "#8477f8",
+    "series-16": "#b83d56",
+    "series-17": "#92924f",
+    "series-18": "#cfd6dd",
 }
 
 DARK = {
@@ -45,6 +58,10 @@ DARK = {
     "link": "#7db8f7",
     "alarm": "#f5c069",
     "alarm-panel": "#2b2416",
+    "bad": "#ff9d96",
+    "bad-panel": "#331b1d",
+    "good": "#5fd0ae",
+    "good-panel": "#14291f",
     "series-0": "#5aa2f0",
     "series-1": "#f0a63a",
     "series-2": "#2fbf9b",
@@ -55,13 +72,30 @@ DARK = {
     "series-7": "#e8ecf1",
     "series-8": "#8f6bff",
     "series-9": "#a8552a",
+    "series-10": "#f3dd16",
+    "series-11": "#924f84",
+    "series-12": "#096cae",
+    "series-13": "#873df5",
+    "series-14": "#0ce9bc",
+    "series-15": "#6257c7",
+    "series-16": "#d50b5c",
+    "series-17": "#92924f",
+    "series-18": "#3a424d",
 }
 
 SERIES = 8
 """Maximum number of lines in a plot that readers can distinguish by colour."""
 
-PARTS = 10
-"""Maximum number of parts in a stacked bar, each with its own colour."""
+PARTS = 18
+"""Number of colours for causes and operations, without the one for idle time."""
+
+THOUSANDS = {
+    "decimal": ".",
+    "thousands": "\N{NARROW NO-BREAK SPACE}",
+    "grouping": [3],
+    "currency": ["", ""],
+}
+"""Number locale of d3: plots separate thousands as tables do."""
 
 DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
 """Line patterns for a second varying key, as lengths in pixels drawn and left out."""
@@ -104,7 +138,7 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
     return {
         "font": font,
         "view": {"stroke": None},
-        "range": {"category": [colours[f"series-{i}"] for i in range(PARTS)]},
+        "range": {"category": [colours[f"series-{i}"] for i in range(PARTS + 1)]},
         "mark": {"color": colours["series-0"]},
         "axis": {
             "domainColor": colours["rule"],

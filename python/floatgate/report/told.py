@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from floatgate.results.messages import alike, merged
 from floatgate.results.result import Result
+from floatgate.results.values import NARROW_SPACE
 
 from .runs import Run
+
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+"""Comma between thousands."""
 
 
 class Told(NamedTuple):
@@ -19,6 +24,16 @@ class Told(NamedTuple):
     runs: Sequence[str]
     each: Sequence[tuple[str, str]] = ()
     """Each run with its own text, if the texts differ."""
+
+
+def spaced(one: Told) -> Told:
+    """Returns the message with thousands separated as in the tables of a page."""
+    each = [(name, _spaced(text)) for name, text in one.each]
+    return Told(_spaced(one.text), one.runs, each)
+
+
+def _spaced(text: str) -> str:
+    return THOUSANDS.sub(NARROW_SPACE, text)
 
 
 def messages(runs: Sequence[Run], of: Callable[[Result], Sequence[str]]) -> list[Told]:

@@ -17,7 +17,7 @@ CAUSES = {
     "other": "other",
     "partial": "partial pages",
 }
-"""Names of the causes for which bytes are programmed, in the order of the palette."""
+"""Names of the causes for which bytes are programmed, in the order of a bar."""
 
 NAMED = CAUSES | {
     "journal": "journal",
@@ -26,7 +26,7 @@ NAMED = CAUSES | {
     "fold": "folding",
     "parity": "parity",
 }
-"""`CAUSES`, and the causes that charts add to "other" for lack of distinct colours."""
+"""`CAUSES`, and the causes that charts add to "other"."""
 
 BLAME = {
     "die": "flash itself",
@@ -40,10 +40,7 @@ BLAME = {
     "controller": "controller",
     "link": "host link",
 }
-"""Name of each cause of response time, in the order of the palette.
-
-Cleaning, map and merges have the same colours as in `CAUSES`.
-"""
+"""Name of each cause of response time, in the order of a bar."""
 
 ROOM = "waiting for room (cleaning)"
 """Name of the cause `buffer` on a drive without a write buffer.

@@ -180,11 +180,13 @@ QUANTILES: dict[str, Callable[[LatencySummary], float | None]] = {
 """Statistics of a result's response times, by heading."""
 
 
-def latency_columns(summaries: Sequence[LatencySummary]) -> list[Column]:
-    """Returns the number of requests and their response times; each column has its unit."""
+def latency_columns(
+    summaries: Sequence[LatencySummary], units: Sequence[Unit] = TIMES
+) -> list[Column]:
+    """Returns the number of requests and their response times; each column has one of the units."""
     requests = written(count)("Requests", [summary.requests for summary in summaries])
     return [requests] + [
-        times(title, [quantile(summary) for summary in summaries])
+        in_unit_of(units)(title, [quantile(summary) for summary in summaries])
         for title, quantile in QUANTILES.items()
     ]
 

@@ -19,7 +19,6 @@ const CHARTS = [
 // Without a clock of the drive, the time of a request is that of the machine that serves it.
 const OF_THIS_MACHINE = { p99_us: "p99 of this machine, µs" };
 
-// In the order of the report's colours.
 const BLAME = {
   die: "flash itself", gc: "cleaning", map: "map", bus: "bus", merge: "merges", queue: "queue",
   buffer: "write buffer", remap: "remapping", controller: "controller", link: "host link",
@@ -83,7 +82,7 @@ export const showHistory = (history, timing) => {
 export const showBlame = (blame, bufferScheme) => {
   const names = bufferScheme === "none" ? { ...BLAME, buffer: "waiting for room (cleaning)" } : BLAME;
   const parts = Object.entries(names)
-    .map(([key, name], at) => [name, blame[key] ?? 0, `var(--series-${at})`])
+    .map(([key, name]) => [name, blame[key] ?? 0, `var(--cause-${key})`])
     .filter(([, us]) => us > 0);
   const whole = parts.reduce((sum, [, us]) => sum + us, 0);
   byId("blame-part").hidden = whole === 0;

@@ -5,7 +5,6 @@ import { byId, fixed, legend } from "./format.js";
 const ROW = 14;
 const NAMES = 84;
 
-const CAUSES = { host: 0, map: 1, gc: 2, merge: 3, remap: 4 };
 const TITLES = { host: "host", map: "map", gc: "cleaning", merge: "merges", remap: "remaps" };
 // As high as a bar is, an operation is told apart from others of its cause.
 const HEIGHTS = { read: 0.45, program: 0.7, erase: 0.95, transfer: 0.45, wait: 0.15 };
@@ -36,18 +35,18 @@ export const showLanes = (lanes, dies, channels) => {
     context.fillStyle = colour("muted");
     context.fillText(lane < dies ? `die ${lane}` : `channel ${lane - dies}`, 0, lane * ROW + ROW / 2);
   }
-  const known = Object.fromEntries(Object.entries(CAUSES).map(([name, at]) => [name, colour(`series-${at}`)]));
+  const known = Object.fromEntries(Object.keys(TITLES).map((name) => [name, colour(`cause-${name}`)]));
   const perNs = (width - NAMES) / Math.max(end - begin, 1);
   spans.lane.forEach((lane, at) => {
     const from = Math.max(spans.from_ns[at], begin);
     const to = Math.min(spans.to_ns[at], end);
     const height = (HEIGHTS[spans.doing[at]] ?? 0.5) * ROW;
-    context.fillStyle = known[spans.cause[at]] ?? colour("series-5");
+    context.fillStyle = known[spans.cause[at]] ?? colour("cause-other");
     const length = Math.max((to - from) * perNs, 0.5);
     context.fillRect(NAMES + (from - begin) * perNs, lane * ROW + ROW - 1 - height, length, height);
   });
   canvas.dataset.spans = spans.lane.length;
   canvas.setAttribute("aria-label", `${fixed(spans.lane.length)} operations of ${dies} dies and ${channels} channels`);
-  const seen = Object.keys(CAUSES).filter((cause) => spans.cause.includes(cause));
-  legend(byId("lanes-legend"), seen.map((cause) => [TITLES[cause], `var(--series-${CAUSES[cause]})`]));
+  const seen = Object.keys(TITLES).filter((cause) => spans.cause.includes(cause));
+  legend(byId("lanes-legend"), seen.map((cause) => [TITLES[cause], `var(--cause-${cause})`]));
 };

@@ -3,7 +3,7 @@
 // zooms into those that have a window of time; sorts tables; saves plots and tables as files.
 // Colours are CSS variables, so a change of colour scheme is none of this script's business.
 (() => {
-  const { config, width: pictureWidth, plots, data } = JSON.parse(
+  const { config, width: pictureWidth, locale, plots, data } = JSON.parse(
     document.getElementById("payload").textContent,
   );
   const tip = document.getElementById("tip");
@@ -58,6 +58,13 @@
     tip.style.left = `${Math.max(4, left)}px`;
     tip.style.top = `${Math.max(4, top)}px`;
   };
+
+  // The bars and dots of the first screen carry their own text.
+  for (const mark of document.querySelectorAll("[data-tip]")) {
+    mark.addEventListener("pointermove", (event) => showTip(event, JSON.parse(mark.dataset.tip)));
+    mark.addEventListener("pointerleave", () => { tip.hidden = true; });
+  }
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
   // Describes the point of a plot's lines that is nearest to the pointer.
   const describeNearest = (box, spec, view) => {
@@ -199,6 +206,7 @@
       actions: false,
       config: config.page,
       defaultStyle: false,
+      formatLocale: locale,
       renderer: "svg",
       tooltip: (handler, event, item, value) => showTip(event, value),
     });
@@ -315,14 +323,16 @@
   const savePlot = async (id, kind) => {
     const plot = plots[id];
     const spec = { ...filled(plot, plot.legend), width: pictureWidth, title: plot.title };
-    const options = { actions: false, config: config[plot.picture], renderer: "svg" };
+    const options = { actions: false, config: config[plot.picture], formatLocale: locale, renderer: "svg" };
     const { view } = await vegaEmbed(document.createElement("div"), spec, options);
     if (kind === "SVG") saveText(`${id}.svg`, "image/svg+xml", await view.toSVG());
     else saveAs(`${id}.png`, await view.toImageURL("png", 2));
     view.finalize();
   };
 
-  const cellsOf = (row) => [...row.cells].map((cell) => cell.textContent.trim());
+  const numbersOf = (row) => [...row.cells].filter((cell) => !cell.classList.contains("graphic"));
+
+  const cellsOf = (row) => numbersOf(row).map((cell) => cell.textContent.trim());
 
   const csv = (table) => {
     const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -330,7 +340,7 @@
       const { order } = cell.dataset;
       return order && !Number.isNaN(Number(order)) ? order : cell.textContent.trim();
     };
-    const rows = [...table.tBodies[0].rows].map((row) => [...row.cells].map(exact));
+    const rows = [...table.tBodies[0].rows].map((row) => numbersOf(row).map(exact));
     return [cellsOf(table.tHead.rows[0]), ...rows]
       .map((row) => `${row.map(quoted).join(",")}\r\n`)
       .join("");
@@ -347,7 +357,7 @@
       text.replace(/[\\~^\u202f\u00a0\u2013\u2212\u2264\u00b5\u00d7\u00b7&%$#_{}]/g,
         (one) => LATEX[one] ?? `\\${one}`);
     const line = (row) => `${cellsOf(row).map(escape).join(" & ")} \\\\`;
-    const heads = [...table.tHead.rows[0].cells];
+    const heads = numbersOf(table.tHead.rows[0]);
     const sides = heads.map((cell) => (cell.classList.contains("text") ? "l" : "r")).join("");
     return [
       "% needs \\usepackage{booktabs,textcomp}",

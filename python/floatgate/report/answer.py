@@ -1,0 +1,230 @@
+"""The sentence at the top of a report: the largest difference, or the answer of a single run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from floatgate.results.intervals import differences, mean_and_half_width
+from floatgate.results.tables import Unit
+from floatgate.results.values import fixed, interval, measured
+
+WORDS = 1.5
+"""From this factor on, the sentence gives a factor; below, a difference in per cent."""
+
+LEADS = 1.05
+"""From this factor on, write amplification leads the sentence, whatever p99 does."""
+
+Values = Sequence[float | None]
+"""A number of each seed, in the order of the seeds."""
+
+
+class Subject(NamedTuple):
+    """One row of the first screen."""
+
+    name: str
+    amplification: Values
+    p99_us: Values
+    base: int | None = None
+    """Number of the row that this one is compared with; None for that row itself."""
+    trace: str = ""
+    """Trace of the row, if the rows have several and its base has the same."""
+    doubtful: bool = False
+
+
+Of = Callable[[Subject], Values]
+"""Returns one number of a row."""
+
+
+class Difference(NamedTuple):
+    """Difference of a row to its base, whose interval excludes zero."""
+
+    subject: Subject
+    base: Subject
+    factor: float
+
+    @property
+    def size(self) -> float:
+        """Size of the factor, whichever way it goes."""
+        return abs(math.log(self.factor))
+
+    @property
+    def doubtful(self) -> bool:
+        return self.subject.doubtful or self.base.doubtful
+
+    def of(self, number: Of) -> tuple[Values, Values]:
+        """Returns a number of the row and of its base."""
+        return number(self.subject), number(self.base)
+
+
+def answer(subjects: Sequence[Subject], time: Unit) -> str:
+    """Returns the sentence of a comparison; `time` is the unit of response times of the page."""
+    seeds = len(subjects[0].amplification)
+    amplification = largest(subjects, _amplification)
+    p99 = largest(subjects, _p99)
+    if not (amplification or p99):
+        return _no_difference(subjects, seeds)
+    least = min(math.log(LEADS), p99.size) if p99 else 0.0
+    if amplification and amplification.size >= least:
+        text = _of_writes(amplification, time)
+    else:
+        assert p99 is not None
+        text = _of_times(p99, time)
+    return text if seeds > 1 else f"{text} One run each: the differences have no interval."
+
+
+def largest(subjects: Sequence[Subject], of: Of) -> Difference | None:
+    """Returns the row whose number differs from its base by the largest factor.
+
+    With several seeds, only differences count whose 95 % interval excludes zero.
+    """
+    found = []
+    for one in subjects:
+        if one.base is None:
+            continue
+        base = subjects[one.base]
+        factor = _factor(of(one), of(base))
+        if factor and differs(of(one), of(base)):
+            found.append(Difference(one, base, factor))
+    return max(found, key=lambda one: one.size, default=None)
+
+
+def differs(own: Values, base: Values) -> bool:
+    """Returns whether the interval of the differences excludes zero.
+
+    Rows of one seed have no interval: they differ if their numbers do.
+    """
+    mean, half = mean_and_half_width(differences(own, base)[0])
+    return mean is not None and abs(mean) > (half or 0.0)
+
+
+def change(factor: float, less: str, more: str) -> str:
+    """Returns a factor in plain words: `3.7 times less`, `8 % more`."""
+    word, times = (less, 1 / factor) if factor < 1 else (more, factor)
+    if times >= WORDS:
+        return f"{_digits(times)} times {word}"
+    percent = 100 * abs(factor - 1)
+    return f"{_digits(percent)} % {word}"
+
+
+def rough(value: float) -> str:
+    """Formats a number with two significant digits: a doubtful one has no third."""
+    two = float(f"{value:.2g}")
+    digits = len(measured(two).partition(".")[2])
+    return fixed(two, max(0, digits - 1))
+
+
+def pair(own: float, base: float, *, doubtful: bool = False) -> tuple[str, str]:
+    """Returns two numbers with as many decimals as the larger one needs."""
+    if doubtful:
+        return rough(own), rough(base)
+    digits = len(measured(max(own, base)).partition(".")[2])
+    texts = fixed(own, digits), fixed(base, digits)
+    # Equal texts, or a zero, would hide the difference.
+    return (measured(own), measured(base)) if "0" in texts or texts[0] == texts[1] else texts
+
+
+def one_answer(
+    amplification: Values,
+    parts: Sequence[tuple[str, float]],
+    p99_us: Values,
+    time: Unit,
+    causes: Sequence[tuple[str, float]],
+) -> str:
+    """Returns the sentence of a single row.
+
+    `parts` has the components of write amplification except the host's own, and `causes` the shares
+    of the mean response time.
+    """
+    text = []
+    wa, half = mean_and_half_width(amplification)
+    if wa is not None:
+        text.append(f"Write amplification is {interval(wa, half)}")
+        name, most = max(parts, key=lambda part: part[1], default=("", 0.0))
+        text[0] += f", of which {name} makes {measured(most)}" if most > 0 else ""
+    p99, half = _scaled(p99_us, time)
+    if p99 is not None:
+        text.append(f"p99 is {interval(p99, half)} {time[0]}")
+        name, share = max(causes, key=lambda cause: cause[1], default=("", 0.0))
+        if share > 0:
+            text[-1] += f", and {name} makes {100 * share:.0f} % of the mean response time"
+    if not text:
+        return "The host wrote nothing, and there are no response times."
+    found = "; ".join(text) + "."
+    return found[:1].upper() + found[1:] if wa is not None else found
+
+
+def _amplification(one: Subject) -> Values:
+    return one.amplification
+
+
+def _p99(one: Subject) -> Values:
+    return one.p99_us
+
+
+def _of_writes(found: Difference, time: Unit) -> str:
+    own, base = pair(*map(_mean, found.of(_amplification)), doubtful=found.doubtful)
+    text = f"{_begin(found)} writes {change(found.factor, 'less', 'more')} than {found.base.name}"
+    text += f" (write amplification {own} against {base})"
+    if None in found.subject.p99_us or None in found.base.p99_us:
+        return f"{text}."
+    text += f", p99 {_times_text(found, time)}"
+    sure = differs(found.subject.p99_us, found.base.p99_us)
+    return f"{text}." if sure else f"{text} (within the interval)."
+
+
+def _of_times(found: Difference, time: Unit) -> str:
+    what = change(found.factor, "shorter", "longer")
+    text = f"{_begin(found)} has a p99 {what} than {found.base.name} ({_times_text(found, time)})"
+    if None in found.subject.amplification or None in found.base.amplification:
+        return f"{text}."
+    own, base = pair(*map(_mean, found.of(_amplification)), doubtful=found.doubtful)
+    return f"{text}, write amplification {own} against {base}."
+
+
+def _times_text(found: Difference, time: Unit) -> str:
+    unit, us = time
+    own, base = pair(*(_mean(one) / us for one in found.of(_p99)), doubtful=found.doubtful)
+    return f"{own} against {base} {unit}"
+
+
+def _begin(found: Difference) -> str:
+    name, trace = found.subject.name, found.subject.trace
+    return f"On {trace}, {name}" if trace else name
+
+
+def _no_difference(subjects: Sequence[Subject], seeds: int) -> str:
+    known = [
+        name
+        for name, of in (("write amplification", _amplification), ("p99", _p99))
+        if any(value is not None for one in subjects for value in of(one))
+    ]
+    if not known:
+        return "The host wrote nothing, and there are no response times."
+    if seeds > 1:
+        return f"No difference of {' or '.join(known)} is larger than its 95 % interval."
+    return f"All runs have the same {' and the same '.join(known)}."
+
+
+def _factor(own: Values, base: Values) -> float | None:
+    """Returns the quotient of the means, if both are known and above zero."""
+    if not own or not base or None in own or None in base:
+        return None
+    below, above = _mean(base), _mean(own)
+    return above / below if below > 0 and above > 0 else None
+
+
+def _mean(values: Values) -> float:
+    return fmean(value for value in values if value is not None)
+
+
+def _scaled(values: Values, time: Unit) -> tuple[float | None, float | None]:
+    mean, half = mean_and_half_width(values)
+    return (mean and mean / time[1], half and half / time[1])
+
+
+def _digits(value: float) -> str:
+    """Formats a factor or a percentage with two digits."""
+    return fixed(value, 1 if value < 9.95 else 0)

@@ -1,0 +1,120 @@
+"""Figure of placement: the pages that each stream got, from the host and from cleaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import polars as pl
+
+from floatgate.results.result import Result, StreamPages
+from floatgate.results.tables import Cell, Table
+from floatgate.results.values import ABSENT, count, percent, ratio
+
+from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
+from .figure import Drawing, Figure, join_title, sentence
+from .frames import ROW
+from .legends import first
+from .runs import Run, panels
+
+
+class Origin(NamedTuple):
+    """Where the pages of a stream come from."""
+
+    title: str
+    of: Callable[[StreamPages], int]
+
+
+ORIGINS = (
+    Origin("Pages that the host wrote", lambda stream: stream.host_pages),
+    Origin("Pages that cleaning moved", lambda stream: stream.gc_pages),
+)
+
+
+def placement(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
+    """Returns a figure with a plot for each of `ORIGINS` and each panel of runs."""
+    figure = Figure(
+        "placement",
+        "Placement",
+        "Shares of the pages by the stream that they were written to, from the coldest stream, 0, "
+        "to the hottest. Pages of one stream share erase units.",
+    )
+    if all(len(used(run.result)) < 2 for run in drawn):
+        figure.absent.append((figure.title, "no run separates pages into streams"))
+        return figure
+    for title, of in ORIGINS:
+        for panel, group in panels(drawn).items():
+            frame = stream_frame(group, of)
+            if not frame.is_empty():
+                what = sentence(f"{title}, by stream", panel, frame)
+                drawing = Drawing(join_title(title, panel), _chart(frame, title), what)
+                figure.drawings.append(drawing)
+    figure.table = stream_table(runs)
+    return figure
+
+
+def used(result: Result) -> list[tuple[int, StreamPages]]:
+    """Returns the streams that have pages, with their numbers."""
+    streams = enumerate(result.placement.streams)
+    return [(at, one) for at, one in streams if one.host_pages or one.gc_pages]
+
+
+def stream_frame(runs: Sequence[Run], of: Callable[[StreamPages], int]) -> pl.DataFrame:
+    """Returns a row for each run and stream: its number, its pages, and their share as `value`."""
+    rows = []
+    for run in runs:
+        pages = [(at, of(one)) for at, one in used(run.result)]
+        whole = sum(number for _, number in pages)
+        rows += [(run.label, run.row, at, number, number / whole) for at, number in pages if number]
+    schema = ROW | {"stream": pl.Int64, "pages": pl.Int64, "value": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def stream_table(runs: Sequence[Run]) -> Table:
+    """Returns a row for each run and stream: its pages, and moves for each page of the host."""
+    rows = []
+    for run in runs:
+        wholes = [sum(of(one) for one in run.result.placement.streams) for _, of in ORIGINS]
+        for at, one in used(run.result):
+            cells = [Cell(run.name, run.name), Cell(str(at), at)]
+            for (_, of), whole in zip(ORIGINS, wholes, strict=True):
+                share = of(one) / whole if whole else None
+                cells += [Cell(count(of(one)), of(one)), Cell(percent(share), share)]
+            moved = one.gc_pages / one.host_pages if one.host_pages else None
+            cells.append(Cell(ABSENT if moved is None else ratio(moved), moved))
+            rows.append(cells)
+    titles = ["Run", "Stream", "Host pages", "Share", "Pages moved", "Share of moves"]
+    return Table("Pages by stream", [*titles, "Moved per host page"], rows)
+
+
+def _chart(frame: pl.DataFrame, title: str) -> Plot:
+    """Returns a bar to 100 % for each run; the shade of a segment is the number of the stream."""
+    rows = first(frame["row"])
+    last = max(1, max(frame["stream"]))
+    ticks = list(range(0, last + 1, max(1, last // 8)))
+    legend = alt.Legend(
+        title="Stream", orient="top", direction="horizontal", values=ticks, gradientLength=200
+    )
+    shades = alt.Scale(scheme="viridis", domain=[0, last])
+    bars = (
+        alt.Chart(inline_data(frame))
+        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
+        .encode(
+            x=alt.X(
+                "value:Q",
+                scale=alt.Scale(domain=[0, 1], nice=False),
+                axis=alt.Axis(format=".0%", title=f"Share of the {title[:1].lower()}{title[1:]}"),
+            ),
+            y=row_axis(rows),
+            color=alt.Color("stream:Q", scale=shades, legend=legend),
+            order=alt.Order("stream:Q"),
+            tooltip=[
+                alt.Tooltip("run:N", title="Run"),
+                alt.Tooltip("stream:Q", title="Stream", format="d"),
+                alt.Tooltip("pages:Q", title=title, format=",.0f"),
+                alt.Tooltip("value:Q", title="Share", format=".1%"),
+            ],
+        )
+    )
+    return in_rows(alt.layer(bars), rows)

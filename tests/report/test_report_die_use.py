@@ -31,9 +31,14 @@ def _figure(results: list[Result]) -> Figure:
     return found
 
 
-def _lanes(drawing: Any) -> pl.DataFrame:
-    """Returns the shares as drawn: a row per lane, a column per use."""
-    (rows,) = (json.loads(text) for text in drawing.chart.to_dict()["datasets"].values())
+def _shares(drawing: Any) -> pl.DataFrame:
+    """Returns the shares as drawn: a row per run, a column per use."""
+    spec = drawing.chart.to_dict()
+    (rows,) = (
+        rows
+        for text in spec["datasets"].values()
+        if (rows := json.loads(text)) and "part" in rows[0]
+    )
     return pl.DataFrame(rows).pivot("part", index="row", values="value").fill_null(0.0)
 
 
@@ -62,25 +67,39 @@ def test_every_use_has_a_name() -> None:
         assert kind.uses.keys() == {field.name for field in dataclasses.fields(parts)}
 
 
-def test_a_lane_for_each_die_and_each_channel(parallel: Result) -> None:
-    for drawing, noun, shares, names in zip(
+def test_a_bar_has_the_means_over_the_lanes(parallel: Result) -> None:
+    for drawing, shares, names in zip(
         _figure([parallel]).drawings,
-        ("die", "channel"),
         (parallel.dies, parallel.channels),
         (USES, CAUSES),
         strict=True,
     ):
-        drawn = _lanes(drawing)
-        assert drawn["row"].to_list() == [f"{noun} {at}" for at in range(len(shares.idle))]
+        drawn = _shares(drawing)
+        assert drawn.height == 1
         for use, name in (names | {"idle": "idle"}).items():
-            expected = list(getattr(shares, use))
-            found = drawn[name].to_list() if name in drawn.columns else [0.0] * len(expected)
-            assert found == pytest.approx(expected, rel=1e-6)
-        sums = drawn.select(pl.sum_horizontal(pl.exclude("row"))).to_series().to_list()
-        assert sums == pytest.approx([1.0] * drawn.height)
+            lanes = getattr(shares, use)
+            found = drawn[name][0] if name in drawn.columns else 0.0
+            assert found == pytest.approx(sum(lanes) / len(lanes), rel=1e-6)
+        assert sum(drawn.drop("row").row(0)) == pytest.approx(1.0)
         assert [entry.text for entry in drawing.legend] == [
             name for name in [*names.values(), "idle"] if name in drawn.columns
         ]
+
+
+def test_a_rule_reaches_from_the_least_to_the_most_busy_lane() -> None:
+    runs_of = runs.label_runs(samples.typed([_many(4), _many(2, "msr_prxy0")]))
+    frame = die_use.busy_frame(runs_of, die_use.DIES)
+    assert frame["low"].to_list() == pytest.approx([1 / 5, 1 / 3])
+    assert frame["mean"].to_list() == pytest.approx([1 / 2, 1 / 2])
+    assert frame["high"].to_list() == pytest.approx([4 / 5, 2 / 3])
+
+
+def test_channels_that_did_nothing_are_left_out() -> None:
+    document = samples.sample()
+    document["channels"] = {key: [0.0] for key in document["channels"]} | {"idle": [1.0]}
+    figure = _figure(samples.typed([document]))
+    assert [drawing.heading for drawing in figure.drawings] == ["Dies"]
+    assert figure.absent == [("Channels", "idle all the time")]
 
 
 def test_the_table_has_the_busiest_die_and_the_means(parallel: Result) -> None:
@@ -99,22 +118,10 @@ def test_the_table_has_the_busiest_die_and_the_means(parallel: Result) -> None:
     assert row[3].order == pytest.approx(parallel.throughput.utilization)
 
 
-def test_runs_of_one_plot_are_told_apart_by_name() -> None:
+def test_each_run_has_one_bar() -> None:
     results = samples.typed([_many(2), _many(3, "msr_prxy0")])
-    dies = _lanes(_figure(results).drawings[0])
-    expected = [*(("financial1", at) for at in range(2)), *(("msr_prxy0", at) for at in range(3))]
-    assert dies["row"].to_list() == [f"{run}, die {at}" for run, at in expected]
-
-
-@pytest.mark.parametrize("dies", [die_use.LANES, die_use.LANES + 1])
-def test_of_many_lanes_the_mean_and_the_busiest(dies: int) -> None:
-    drawn = _lanes(_figure(samples.typed([_many(dies)])).drawings[0])
-    if dies <= die_use.LANES:
-        assert drawn.height == dies
-        return
-    assert drawn["row"].to_list() == ["mean die", f"busiest: die {dies - 1}"]
-    assert drawn["reads"].to_list() == pytest.approx([1 / 8, dies / (dies + 1) / 4])
-    assert drawn["idle"].to_list() == pytest.approx([1 / 2, 1 / (dies + 1)])
+    dies = _shares(_figure(results).drawings[0])
+    assert dies["row"].to_list() == ["financial1", "msr_prxy0"]
 
 
 def test_time_that_was_not_simulated_is_said_so() -> None:
@@ -122,9 +129,7 @@ def test_time_that_was_not_simulated_is_said_so() -> None:
     assert not result.timed
     figure = _figure([result])
     assert not figure.drawings and figure.table is None
-    assert figure.reasons == [
-        f"{kind}: not drawn: time was not simulated." for kind in ("Dies", "Channels")
-    ]
+    assert figure.absent == [(kind, "time was not simulated") for kind in ("Dies", "Channels")]
     assert result.throughput.device_seconds is None and result.lifetime.years is None
     assert result.timeline.height > 1
     assert result.timeline["seconds"].null_count() == result.timeline.height

@@ -99,8 +99,8 @@ COLOURS = """() => {
     text: [of("body", "color"), of("figcaption", "color"), of("nav a", "color"),
            of(".plot .role-axis-label text", "fill"), of(".plot .role-axis-title text", "fill")],
     bar: of(".plot .mark-rect path", "fill"),
-    warning: [of(".warnings", "backgroundColor"), of(".warnings h2", "color"),
-              of(".warnings p", "color")],
+    warning: [of(".pill.amber", "backgroundColor"), of(".pill.amber", "color"),
+              of(".pill .told p", "color")],
   };
 }"""
 
@@ -143,8 +143,8 @@ def test_the_tables_hold_the_results_numbers(browser: Any, reports: dict[str, Pa
     assert shown == [ratio(result["write_amplification"]) for result in results]
     assert exact == [result["write_amplification"] for result in results]
     with Seen(browser, reports["one"], until="ready") as seen:
-        tile = seen.page.locator("dd[data-metric=write_amplification]").inner_text()
-    assert tile == ratio(samples.sample()["write_amplification"])
+        cell = seen.page.locator("td[data-metric=write_amplification]").inner_text()
+    assert cell == ratio(samples.sample()["write_amplification"])
 
 
 def test_a_column_sorts_by_its_numbers_from_the_keyboard(
@@ -191,30 +191,36 @@ def test_latencies_have_a_line_for_each_cause_or_run(
             assert ("Cause" if name == "causes" else "Run") in tip and "Requests no slower" in tip
 
 
-def test_warnings_and_notes_stand_first_with_the_runs_they_are_about(
+def test_a_warning_is_behind_its_pill_with_the_runs_it_is_about(
     browser: Any, reports: dict[str, Path]
 ) -> None:
     with Seen(browser, reports["study"], until="ready") as seen:
-        first = seen.page.locator("main > section").first
-        assert first.get_attribute("class") == "told warnings"
-        text = first.text_content()
-    assert "not yet steady" in text and "9 of 18 runs" in text
-    assert "the footprint fills 99 % of the drive" in text and "financial1, tpftl" in text
+        last = seen.page.locator("main > section").last
+        assert last.get_attribute("class") == "told notes"
+        pill = seen.page.get_by_text("2 other warnings")
+        text = seen.page.locator("details.pill", has=pill)
+        assert not text.locator("li").first.is_visible()
+        pill.click()
+        assert text.locator("li").first.is_visible()
+        found = text.text_content()
+    assert "not yet steady" in found and "9 of 18 runs" in found
+    assert "the footprint fills 99 % of the drive" in found and "financial1, tpftl" in found
 
 
 def test_what_cannot_be_drawn_is_said(browser: Any, reports: dict[str, Path]) -> None:
     with Seen(browser, reports["bare"], until="ready") as seen:
         assert seen.page.locator(".plot").count() == 0
-        reasons = seen.page.locator(".reason").all_text_contents()
-    for words in (
-        "the host wrote nothing",
-        "Mapping cache: not drawn",
-        "Write buffer: not drawn",
-        "Reads: not drawn",
-        "fewer than two windows",
-        "no erase counts",
+        lines = seen.page.locator("section:has(#left-out) li").all_text_contents()
+        assert seen.page.locator("section:has(#blame)").count() == 0
+    for what, why in (
+        ("Write amplification by cause", "the host wrote nothing"),
+        ("Mapping cache", "nothing was looked up"),
+        ("Reads", "no response times of reads"),
+        ("Over the run", "no run has two windows"),
+        ("Wear", "no erase counts"),
+        ("WA", "not known of any run"),
     ):
-        assert any(words in reason for reason in reasons), words
+        assert any(what in line and why in line for line in lines), (what, lines)
     with Seen(browser, reports["mixed"], until="ready") as seen:
         reasons = seen.page.locator(".reason").all_text_contents()
     assert any(re.match("Not drawn for readonly.*the host wrote nothing", text) for text in reasons)

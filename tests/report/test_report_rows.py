@@ -72,9 +72,13 @@ def test_short_names_keep_what_a_number_needs() -> None:
     assert [run.name for run in samples.runs(results)] == [
         "dftl, cache 32KiB",
         "dftl, cache 64KiB",
-        "mapping.scheme none, cache 32KiB",
-        "mapping.scheme none, cache 64KiB",
+        "no map cache, cache 32KiB",
+        "no map cache, cache 64KiB",
     ]
+    results = [samples.sample() for _ in range(2)]
+    for result, share in zip(results, (0.07, 0.285), strict=True):
+        result["config"]["capacity"]["spare_factor"] = share
+    assert [run.name for run in samples.runs(results)] == ["7 % spare", "28.5 % spare"]
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,14 @@ from floatgate.report.runs import combined_runs, label_runs
 from floatgate.results.intervals import mean_and_half_width
 
 GENERATED = "hotcold:span=8MiB,writes=4k"
+CACHE = {"mapping.scheme": "dftl", "mapping.cache": "4KiB"}
 VARY = {"placement.scheme": ["single", "sepbit", "dac"]}
 SEEDS = 3
 
 
 @pytest.fixture(scope="module")
 def results() -> fg.Comparison:
-    return fg.compare_results(GENERATED, vary=VARY, seeds=SEEDS)
+    return fg.compare_results(GENERATED, vary=VARY, set=CACHE, seeds=SEEDS)
 
 
 def _rows(page: str, title: str) -> list[list[str]]:

@@ -11,11 +11,14 @@ from plainly import THIN, decimals, factor, share, size, texts, three, whole
 
 from floatgate.report import frames, overview, summary_rows, tables
 from floatgate.report.runs import varying
+from floatgate.report.units import Units, units_of
 from floatgate.results import causes
 from floatgate.results.tables import Cell, Table, space_table
 from floatgate.results.values import ABSENT
 
 NB = "\N{NO-BREAK SPACE}"
+
+UNITS = Units(("µs", 1.0), ("MB", 1e6))
 
 
 @pytest.fixture
@@ -55,7 +58,7 @@ def test_a_summary_row_has_the_results_numbers(documents: list[dict[str, Any]]) 
 
 
 def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
-    table = tables.summary_table(samples.runs(documents))
+    table = tables.summary_table(samples.runs(documents), UNITS)
     assert table.columns == [
         "Run",
         "Write amplification",
@@ -68,12 +71,13 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
         "IOPS",
         "Erases",
         f"Device time,{NB}s",
-        f"Lifetime,{NB}B",
+        f"Lifetime,{NB}MB",
         "Warnings",
     ]
     written = [*[factor] * 3, share, *[three] * 3, whole, whole, three, three, whole]
     for row, document in zip(table.rows, documents, strict=True):
         known = _main(document)
+        known["lifetime_bytes"] /= 1e6
         assert [cell.metric for cell in row[1:]] == list(known)
         assert [cell.order for cell in row[1:]] == list(known.values())
         expected = [write(value) for write, value in zip(written, known.values(), strict=True)]
@@ -82,26 +86,28 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
     assert table.text_columns == {0}
 
 
-def test_a_column_has_the_largest_unit_that_suits_its_least() -> None:
+def test_a_quantity_has_one_unit_in_all_columns() -> None:
     documents = [samples.distinct(first=1009), samples.distinct(first=1019)]
     for document, mean, p99, written in zip(
-        documents, (999.0, 4000.0), (2500.0, 1.25e7), (3 << 40, 512 << 30), strict=True
+        documents, (999.0, 4000.0), (2500.0, 1.25e7), (3e12, 5e11), strict=True
     ):
-        document["latency"]["all"] |= {"mean_us": mean, "p99_us": p99, "p999_us": None}
+        times = {"mean_us": mean, "p50_us": 500.0, "p99_us": p99, "p999_us": None}
+        document["latency"]["all"] |= times
         document["lifetime"]["host_bytes"] = written
-    table = tables.summary_table(samples.runs(documents))
+    runs = samples.runs(documents)
+    table = tables.summary_table(runs, units_of([run.result for run in runs]))
     column = dict(zip(table.columns, zip(*texts(table), strict=True), strict=True))
-    assert column[f"Mean,{NB}µs"] == ("999", f"4{THIN}000")
+    assert column[f"Mean,{NB}ms"] == ("0.999", "4.00")
     assert column[f"p99,{NB}ms"] == ("2.50", f"12{THIN}500")
-    assert column[f"p99.9,{NB}µs"] == (ABSENT, ABSENT)
-    assert column[f"Lifetime,{NB}GiB"] == (f"3{THIN}072", "512")
+    assert column[f"p99.9,{NB}ms"] == (ABSENT, ABSENT)
+    assert column[f"Lifetime,{NB}GB"] == (f"3{THIN}000", "500")
     # Sorting and CSV files use the unit of the heading.
     assert [row[6].order for row in table.rows] == [2.5, 12500.0]
 
 
 def test_response_times_by_kind(documents: list[dict[str, Any]]) -> None:
     documents[1]["latency"]["read"]["mean_us"] = None
-    table = tables.latency_table(samples.runs(documents))
+    table = tables.latency_table(samples.runs(documents), UNITS.time)
     known = {"mean": "Mean", "stdev": "Std dev", "p50": "p50", "p95": "p95", "p99": "p99"}
     known |= {"p999": "p99.9", "p9999": "p99.99", "max": "Max"}
     assert table.columns == ["Run", "Kind", "Requests", *(f"{t},{NB}µs" for t in known.values())]
@@ -316,7 +322,7 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
     document["workload"]["volumes_written"] = 3.25
     document["drive"]["dies"] = 1
     drive, work, life = document["drive"], document["workload"], document["lifetime"]
-    facts = dict(overview.overview(samples.runs([document])))
+    facts = dict(overview.overview(samples.runs([document]), UNITS.life))
     assert list(facts) == [
         "Drive", "Flash", "Policies", "Workload", "Start", "Queue depth", "Lifetime",
     ]  # fmt: skip
@@ -340,31 +346,32 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
     assert facts["Queue depth"] == "17, arrivals closed"
     written = life["host_bytes"]
     assert facts["Lifetime"] == (
-        f"{three(written)}{THIN}B written by the host, {three(life['years'])} years at this rate, "
-        f"of {whole(life['endurance'])} erases a unit"
+        f"{three(written / 1e6)}{THIN}MB written by the host, {three(life['years'])} years at "
+        f"this rate, of {whole(life['endurance'])} erases a unit"
     )
 
 
 def test_the_overview_of_runs_that_differ(documents: list[dict[str, Any]]) -> None:
     for document, units, written, years, depth in zip(
-        documents, (500, 1500), (3 << 30, 9 << 40), (2.5, 0.25), (8, 32), strict=True
+        documents, (500, 1500), (3e9, 9.216e12), (2.5, 0.25), (8, 32), strict=True
     ):
         document["drive"]["units"] = units
         document["lifetime"] |= {"host_bytes": written, "years": years, "endurance": 3000}
         document["config"]["queue"]["depth"] = depth
-    facts = dict(overview.overview(samples.runs(documents)))
+    facts = dict(overview.overview(samples.runs(documents), ("GB", 1e9)))
     assert f"; 500 to 1{THIN}500 erase units of " in facts["Flash"]
     assert facts["Policies"].startswith("map dftl / tpftl, cleaning greedy,")
     assert facts["Queue depth"] == "8 to 32, arrivals closed"
     assert facts["Lifetime"] == (
-        f"3.00 to 9{THIN}216{THIN}GiB written by the host, 0.250 to 2.50 years at this rate, "
+        f"3.00 to 9{THIN}216{THIN}GB written by the host, 0.250 to 2.50 years at this rate, "
         f"of 3{THIN}000 erases a unit"
     )
     for i, document in enumerate(documents):
         document["workload"]["name"] = f"trace {chr(97 + i)}"
-    facts = dict(overview.overview(samples.runs(documents)))
+    facts = dict(overview.overview(samples.runs(documents), UNITS.life))
     assert facts["Workload"].count("; trace b: ") == 1
     many = [samples.distinct(f"trace {name}") for name in "abcd"]
-    assert dict(overview.overview(samples.runs(many)))["Workload"] == "4 different ones, see below"
-    blank = overview.overview(samples.runs([{}]))
+    facts = dict(overview.overview(samples.runs(many), UNITS.life))
+    assert facts["Workload"] == "4 different ones, see below"
+    blank = overview.overview(samples.runs([{}]), UNITS.life)
     assert [name for name, _ in blank] == ["Drive", "Flash", "Workload", "Start"]

@@ -332,7 +332,7 @@ def test_time_that_was_not_simulated(summary: Any) -> None:
     assert lines["lifetime"] == [f"{size(life['host_bytes'])} written by the host, {endurance}"]
     (row,) = summary_rows(samples.typed([document]))
     assert row["device_seconds"] is None
-    facts = dict(overview(samples.runs([document])))
+    facts = dict(overview(samples.runs([document]), ("TB", 1e12)))
     assert facts["Time"] == "not simulated (timing = none)"
     assert facts["Lifetime"].endswith(f"written by the host, {endurance}")
 

@@ -326,5 +326,6 @@ def _theme() -> bytes:
     from floatgate.report import palette, theme
 
     light, dark = theme.css_variables(theme.LIGHT), theme.css_variables(theme.DARK)
-    root = f":root {{ color-scheme: light dark; --font: {theme.FONT}; {light} {palette.css_variables()} }}\n"
+    light += f" {palette.css_variables()}"
+    root = f":root {{ color-scheme: light dark; --font: {theme.FONT}; {light} }}\n"
     return (root + f"@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n").encode()

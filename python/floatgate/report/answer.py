@@ -132,6 +132,8 @@ def one_answer(
     p99_us: Values,
     time: Unit,
     causes: Sequence[tuple[str, float]],
+    *,
+    doubtful: bool = False,
 ) -> str:
     """Returns the sentence of a single row.
 
@@ -141,12 +143,13 @@ def one_answer(
     text = []
     wa, half = mean_and_half_width(amplification)
     if wa is not None:
-        text.append(f"Write amplification is {interval(wa, half)}")
+        text.append(f"Write amplification is {_number(wa, half, doubtful)}")
         name, most = max(parts, key=lambda part: part[1], default=("", 0.0))
-        text[0] += f", of which {name} makes {measured(most)}" if most > 0 else ""
+        if most > 0:
+            text[0] += f", of which {name} makes {_number(most, None, doubtful)}"
     p99, half = _scaled(p99_us, time)
     if p99 is not None:
-        text.append(f"p99 is {interval(p99, half)} {time[0]}")
+        text.append(f"p99 is {_number(p99, half, doubtful)} {time[0]}")
         name, share = max(causes, key=lambda cause: cause[1], default=("", 0.0))
         if share > 0:
             text[-1] += f", and {name} makes {100 * share:.0f} % of the mean response time"
@@ -223,6 +226,10 @@ def _mean(values: Values) -> float:
 def _scaled(values: Values, time: Unit) -> tuple[float | None, float | None]:
     mean, half = mean_and_half_width(values)
     return (mean and mean / time[1], half and half / time[1])
+
+
+def _number(mean: float, half: float | None, doubtful: bool) -> str:
+    return rough(mean) if doubtful else interval(mean, half)
 
 
 def _digits(value: float) -> str:

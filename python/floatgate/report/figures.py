@@ -83,6 +83,8 @@ def _tell_of_seeds(found: Sequence[Figure], run: Run) -> None:
     """Adds to each figure whether it shows means over seeds or a single seed."""
     seeds = len(run.seeds)
     for figure in found if seeds > 1 else ():
+        if not (figure.drawings or figure.table):
+            continue
         if figure.key in MEANS:
             figure.caption += (
                 f" Means of {seeds} seeds, with 95 % confidence intervals (Student's t)"

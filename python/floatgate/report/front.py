@@ -35,6 +35,9 @@ LISTED = 4
 ALIKE = 1.02
 """Drives whose sizes differ by at most this factor are called equally large."""
 
+HEADING = 16
+"""Maximum number of characters of a row's name in a heading."""
+
 KEYS = 2
 """Maximum number of keys in the title."""
 
@@ -107,14 +110,15 @@ def front(
     bases = base_rows(results, combined, baseline)
     table, left_out = _numbers(combined, bases, units)
     amplification, times = _scales(combined, units.time)
+    name = title or unbroken(what_varies(combined, keys))
     rows = [
         _row(run, amplification, times, units.time, cells)
         for run, cells in zip(combined, table.rows, strict=True)
     ]
     return Front(
-        title=title or what_varies(combined, keys),
-        about=about([run.result for run in combined], keys),
-        answer=_answer(combined, keys, bases, units.time),
+        title=name,
+        about=[part for part in about([run.result for run in combined], keys) if part != name],
+        answer=unbroken(_answer(combined, keys, bases, units.time)),
         pills=pills(runs),
         rows=rows,
         columns=table.columns,
@@ -125,6 +129,11 @@ def front(
         seeds=len(combined[0].seeds),
         left_out=left_out,
     )
+
+
+def unbroken(text: str) -> str:
+    """Returns the text without line breaks between a number and `%`."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def what_varies(rows: Sequence[Run], keys: Sequence[Varying]) -> str:
@@ -212,7 +221,9 @@ def _answer(
         names = blame_names([run.result])
         blame = mean_parts(lambda group: frames.blame(group, names), rows)
         causes = [*blame.select("part", "share").iter_rows()]
-        return answer.one_answer(_amplifications(run), parts, _p99s(run), time, causes)
+        return answer.one_answer(
+            _amplifications(run), parts, _p99s(run), time, causes, doubtful=_doubtful(run)
+        )
     own = [vary for vary in keys if vary.key != TRACE]
     traces = [vary.values for vary in keys if vary.key == TRACE]
     subjects = []
@@ -273,7 +284,10 @@ def _numbers(
 def _against(rows: Sequence[Run], bases: Sequence[int | None]) -> str:
     """Returns the heading of the differences: the base if all rows have the same."""
     used = {base for base in bases if base is not None}
-    return f"against {rows[min(used)].name}" if len(used) == 1 else "against first of trace"
+    if len(used) > 1:
+        return "against first of trace"
+    name = rows[min(used)].name
+    return f"against {name if len(name) <= HEADING else 'first'}"
 
 
 def _cells(rows: Sequence[Run], of: Of, unit: float, *, is_interval: bool = False) -> list[Cell]:

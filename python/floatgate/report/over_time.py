@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from floatgate.results.tables import Unit
+from floatgate.results.values import percent
 
 from . import charts, frames
 from .figure import Drawing, Figure, join_title, sentence
@@ -130,6 +131,9 @@ def _add(
     values = [float(value) for column in every for value in column]
     if not values:
         return
+    if metric.style.endswith("%") and len(set(values)) == 1:
+        figure.absent.append((f"{metric.title} over the run", f"all {percent(values[0])}"))
+        return
     low, high = domain(values, metric.style)
     beyond = sum(not low <= value <= high for value in values)
     if beyond:
@@ -157,9 +161,7 @@ def _add(
 def domain(values: Sequence[float], style: str) -> tuple[float, float]:
     """Returns the ends of the axis: from 0, unless the values are shares that are far from 0."""
     low, high = robust_span(values)
-    if style.endswith("%"):
-        return (low, high) if high > low else (0.0, 1.0)
-    return 0.0, high or 1.0
+    return (low if style.endswith("%") else 0.0), high or 1.0
 
 
 def robust_span(values: Sequence[float]) -> tuple[float, float]:

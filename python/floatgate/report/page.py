@@ -14,14 +14,13 @@ import vl_convert
 from markupsafe import Markup
 
 from floatgate.files.writing import write_whole
-from floatgate.results.comparison import Comparison
 from floatgate.results.intervals import what_seeds_change
 from floatgate.results.result import Result
 from floatgate.results.tables import Table, space_table
 
 from . import tables, theme
-from .figure import Figure
 from .constant import Absent, without_constant
+from .figure import Figure
 from .figures import figures
 from .front import Front, compared_keys, front
 from .intervals import differences_table, means_table
@@ -100,7 +99,7 @@ def _render(
     found = figures(combined)
     return fill_page(
         [figure for figure in found if figure.drawings or figure.reasons or figure.table],
-        title=title or " \N{MIDDLE DOT} ".join(dict.fromkeys([first.title, first.about[0]])),
+        title=title or _window_title(first, runs),
         subtitle=_subtitle(runs),
         runs=runs,
         single=len(runs) == 1,
@@ -115,6 +114,13 @@ def _render(
         details=[_details(run, differing) for run in runs],
         left_out=left_out([*first.left_out, *constant], found),
     )
+
+
+def _window_title(first: Front, runs: Sequence[Run]) -> str:
+    """Returns what varies, and the trace unless it is what varies."""
+    trace = runs[0].result.workload.name
+    names = [first.title, *(part for part in first.about[:1] if part == trace)]
+    return " \N{MIDDLE DOT} ".join(names)
 
 
 def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:

@@ -43,12 +43,13 @@ def placement(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
     if all(len(used(run.result)) < 2 for run in drawn):
         figure.absent.append((figure.title, "no run separates pages into streams"))
         return figure
+    last = max(at for run in drawn for at, _ in used(run.result))
     for title, of in ORIGINS:
         for panel, group in panels(drawn).items():
             frame = stream_frame(group, of)
             if not frame.is_empty():
                 what = sentence(f"{title}, by stream", panel, frame)
-                drawing = Drawing(join_title(title, panel), _chart(frame, title), what)
+                drawing = Drawing(join_title(title, panel), _chart(frame, title, last), what)
                 figure.drawings.append(drawing)
     figure.table = stream_table(runs)
     return figure
@@ -88,10 +89,9 @@ def stream_table(runs: Sequence[Run]) -> Table:
     return Table("Pages by stream", [*titles, "Moved per host page"], rows)
 
 
-def _chart(frame: pl.DataFrame, title: str) -> Plot:
-    """Returns a bar to 100 % for each run; the shade of a segment is the number of the stream."""
+def _chart(frame: pl.DataFrame, title: str, last: int) -> Plot:
+    """Returns a bar to 100 % for each run; a shade is the number of the stream, up to `last`."""
     rows = first(frame["row"])
-    last = max(1, max(frame["stream"]))
     ticks = list(range(0, last + 1, max(1, last // 8)))
     legend = alt.Legend(
         title="Stream", orient="top", direction="horizontal", values=ticks, gradientLength=200
@@ -104,7 +104,9 @@ def _chart(frame: pl.DataFrame, title: str) -> Plot:
             x=alt.X(
                 "value:Q",
                 scale=alt.Scale(domain=[0, 1], nice=False),
-                axis=alt.Axis(format=".0%", title=f"Share of the {title[:1].lower()}{title[1:]}"),
+                axis=alt.Axis(
+                    format=".0%", tickCount=5, title=f"Share of the {title[:1].lower()}{title[1:]}"
+                ),
             ),
             y=row_axis(rows),
             color=alt.Color("stream:Q", scale=shades, legend=legend),

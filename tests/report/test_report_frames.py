@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import report_samples as samples
 
-from floatgate.report import frames, over_time
+from floatgate.report import frames, over_time, payload, sweeps
 from floatgate.report.figures import CACHES, figures
 from floatgate.report.runs import Run
 from floatgate.report.wear_map import MAPS, map_cells

@@ -60,7 +60,7 @@ def test_the_cliff_is_in_the_report(tmp_path: Path) -> None:
     from floatgate.report.runs import label_runs
 
     results = [_run(cache) for cache in CACHES]
-    (state, *_) = over_time.over_time(label_runs(results))
+    (state, *_) = over_time.over_time(label_runs(results), ("ms", 1e3))
     (drawing,) = (one for one in state.drawings if one.heading.startswith("Writes, MB/s"))
     (rows,) = drawing.chart.to_dict()["datasets"].values()
     drawn = pl.DataFrame(rows) if isinstance(rows, list) else pl.read_json(rows.encode())

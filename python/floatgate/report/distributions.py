@@ -14,9 +14,9 @@ from floatgate.results.causes import blame_names
 from floatgate.results.result import Distribution
 from floatgate.results.tables import Unit
 
-from . import charts
 from .figure import Drawing, Figure, Legend, join_title, sentence
 from .frames import CURVE_STEP, LINE, kept
+from .latency_chart import chart_distribution
 from .legends import line_legend, own_legend, say_missing, series, span
 from .palette import domain, slots
 from .runs import Run, panels
@@ -119,7 +119,7 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
         _draw(figure, drawn, found, ("share", "nines"), time)
         say_missing(figure, found.values(), drawn, ABSENT)
         figure.legend = line_legend(drawn)
-    figure.table = cause_table(runs, time)
+    figure.table = cause_table(runs, (time,))
     return figure
 
 
@@ -161,7 +161,7 @@ def _draw(
         group = panels(drawn)[name]
         colours, dashes = (causes, [""]) if causes else series(drawn, group)
         for scale in scales:
-            chart = charts.chart_distribution(
+            chart = chart_distribution(
                 _from_edge(frame.with_columns(time=pl.col("us") / base).drop("us"), domain[0]),
                 colours,
                 dashes,

@@ -22,6 +22,7 @@ from .distributions import distributions
 from .figure import Drawing, Figure, join_title, sentence
 from .intervals import mean_hit_ratio, mean_parts, seed_marks
 from .lane_view import lane_view
+from .latency_chart import chart_distribution
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
 from .placement import placement
@@ -237,7 +238,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figu
         if ends is None or nines is None or frame.is_empty():
             continue
         unit, base = time
-        chart = charts.chart_distribution(
+        chart = chart_distribution(
             frame.with_columns(time=pl.col("us") / base).drop("us"),
             *series(drawn, groups[name]),
             # The two ends of a log scale must differ.

@@ -23,6 +23,7 @@ from floatgate.results.tables import (
 )
 from floatgate.results.values import (
     ABSENT,
+    TIMES,
     count,
     fixed,
     flatten,
@@ -89,7 +90,7 @@ TIMES_BY_CAUSE = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "Max": 1.
 """Percentiles of the time that a cause took, as shares of the requests, by heading."""
 
 
-def cause_table(runs: Sequence[Run], time: Unit) -> Table:
+def cause_table(runs: Sequence[Run], units: Sequence[Unit] = TIMES) -> Table:
     """Returns percentiles of the time that requests spent on each cause, by run."""
     names_of = blame_names(run.result for run in runs)
     found = [
@@ -102,7 +103,7 @@ def cause_table(runs: Sequence[Run], time: Unit) -> Table:
     titles = enumerate(("Run", "Kind", "Cause"))
     names = {title: [row[i] for row, _ in found] for i, title in titles}
     known = [one for _, one in found]
-    times = in_unit_of((time,))
+    times = in_unit_of(units)
     columns = [
         written(percent)("Requests with any", [1 - one.none / one.requests for one in known]),
         times("Mean", [one.mean_us for one in known]),

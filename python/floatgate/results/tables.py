@@ -89,10 +89,6 @@ def in_unit_of(units: Sequence[Unit]) -> Make:
     return lambda title, values: in_unit(title, [(value, None) for value in values], units)
 
 
-times = in_unit_of(TIMES)
-"""Makes a column of times, given in microseconds."""
-
-
 def per_cent(mean: float | None, half: float | None) -> str:
     """Returns a difference in per cent, with its sign."""
     sign = "+" if mean is not None and mean > 0 else ""

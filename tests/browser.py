@@ -33,6 +33,9 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+PATIENCE = 120_000
+"""Milliseconds that a page may take to load and to draw on a busy machine."""
+
 DRAWN_WHEN_READY = """
 new MutationObserver((_, observer) => {
   self.drawnWhenReady = [...document.querySelectorAll(".plot:has(svg)")].map((plot) => plot.id);
@@ -63,8 +66,9 @@ class Seen:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.add_init_script(DRAWN_WHEN_READY)
+        self.page.set_default_timeout(PATIENCE)
         self.page.goto((at.as_uri() if isinstance(at, Path) else at) + part)
-        self.page.wait_for_selector(f"html[data-{until}]", state="attached", timeout=30_000)
+        self.page.wait_for_selector(f"html[data-{until}]", state="attached")
 
     def _hear(self, message: Any) -> None:
         if message.type in ("error", "warning"):

@@ -265,8 +265,9 @@ def _numbers(
     columns: list[tuple[str, list[Cell]]] = [
         (f"WA{name}", _cells(rows, _amplifications, 1.0, is_interval=True))
     ]
-    if any(base is not None for base in bases):
-        columns.append((_against(rows, bases), _changes(rows, bases)))
+    changes = _changes(rows, bases)
+    if any(cell.order for cell in changes):
+        columns.append((_against(rows, bases), changes))
     columns += [
         (f"p50, {time[0]}", _cells(rows, _p50s, time[1])),
         (f"p99, {time[0]}", _cells(rows, _p99s, time[1])),

@@ -317,7 +317,7 @@ def test_placement_has_the_pages_of_each_stream() -> None:
         (rows,) = (json.loads(text) for text in spec["datasets"].values())
         assert [row["stream"] for row in rows] == [0, 2]
         assert [row["value"] for row in rows] == pytest.approx(shares)
-    assert [row[-1].order for row in figure.table.rows] == [4.0, 2.0]
+    assert [row[-2].order for row in figure.table.rows] == [4.0, 2.0]
     alone = _figure("placement", [samples.sample()])
     assert alone.absent == [("Placement", "no run separates pages into streams")]
     assert not alone.drawings and alone.table is None

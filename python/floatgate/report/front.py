@@ -347,8 +347,9 @@ def _high(values: Sequence[float | None]) -> float:
 def _row(
     run: Run, bars: Scale | None, times: Scale | None, time: Unit, cells: Sequence[Cell]
 ) -> Row:
-    pieces, words = [], []
-    whisker, seeds = None, []
+    pieces: list[Piece] = []
+    words: list[str] = []
+    whisker, seeds = None, list[Dot]()
     mean, half = mean_and_half_width(_amplifications(run))
     if bars and mean is not None:
         pieces = _pieces(run, bars)
@@ -375,7 +376,7 @@ def _row(
 
 def _pieces(run: Run, scale: Scale) -> list[Piece]:
     """Returns the segments of a bar, which is the mean over the seeds."""
-    colours, at, pieces = slots(CAUSES), 0.0, []
+    colours, at, pieces = slots(CAUSES), 0.0, list[Piece]()
     parts = mean_parts(frames.amplification, [run]).sort("order")
     for name, value, share in parts.select("part", "value", "share").iter_rows():
         tip = {"Cause": name, "Bytes per byte of the host": measured(value)}

@@ -10,7 +10,7 @@ import polars as pl
 
 from floatgate.results.result import Result, StreamPages
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, count, percent, ratio
+from floatgate.results.values import count, percent, ratio
 
 from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
 from .figure import Drawing, Figure, join_title, sentence
@@ -73,7 +73,10 @@ def stream_frame(runs: Sequence[Run], of: Callable[[StreamPages], int]) -> pl.Da
 
 
 def stream_table(runs: Sequence[Run]) -> Table:
-    """Returns a row for each run and stream: its pages, and moves for each page of the host."""
+    """Returns a row for each run and stream: its pages, and moves for each page of the host.
+
+    The last column has the mean share of valid pages in a victim, over all streams of the run.
+    """
     rows = []
     for run in runs:
         wholes = [sum(of(one) for one in run.result.placement.streams) for _, of in ORIGINS]
@@ -83,10 +86,12 @@ def stream_table(runs: Sequence[Run]) -> Table:
                 share = of(one) / whole if whole else None
                 cells += [Cell(count(of(one)), of(one)), Cell(percent(share), share)]
             moved = one.gc_pages / one.host_pages if one.host_pages else None
-            cells.append(Cell(ABSENT if moved is None else ratio(moved), moved))
+            valid = run.result.cleaning.victim_valid_mean
+            cells += [Cell(ratio(moved), moved), Cell(percent(valid), valid)]
             rows.append(cells)
     titles = ["Run", "Stream", "Host pages", "Share", "Pages moved", "Share of moves"]
-    return Table("Pages by stream", [*titles, "Moved per host page"], rows)
+    titles += ["Moved per host page", "Victims valid, all streams"]
+    return Table("Pages by stream", titles, rows)
 
 
 def _chart(frame: pl.DataFrame, title: str, last: int) -> Plot:

@@ -213,7 +213,7 @@ def test_a_window_behind_the_end_of_the_run_is_said_so() -> None:
     result = _run(window="1ms", around="900s")
     figure = _figure([result])
     assert not figure.drawings and figure.table is None
-    assert figure.reasons == ["Not drawn: nothing was recorded in such a window."]
+    assert figure.absent == [(figure.title, "nothing was recorded in such a window")]
     assert any("lanes.around" in warning for warning in result.warnings)
 
 

@@ -13,6 +13,7 @@ import floatgate as fg
 from floatgate.report import write_report
 from floatgate.report.figures import figures
 from floatgate.report.runs import combined_runs, label_runs
+from floatgate.report.units import units_of
 from floatgate.results.intervals import mean_and_half_width
 
 GENERATED = "hotcold:span=8MiB,writes=4k"
@@ -57,9 +58,10 @@ def test_each_combination_is_one_run_though_each_seed_has_its_own_requests(resul
 def test_a_bar_is_the_mean_with_a_whisker_and_a_dot_per_seed(results: Any) -> None:
     runs = combined_runs(results)
     found = {figure.key: figure for figure in figures(runs)}
+    _, unit = units_of(results).time
     for key, of in (
         ("write-amplification", lambda one: one.write_amplification),
-        ("blame", lambda one: one.latency.all.mean_us / 1e3),
+        ("blame", lambda one: one.latency.all.mean_us / unit),
         ("hit-ratio", lambda one: one.mapping.hit_ratio),
     ):
         bars, _, whiskers, dots = _data(found[key].drawings[0].chart)[:4]

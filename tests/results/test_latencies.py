@@ -56,8 +56,16 @@ def _figure(results: list[Result], key: str) -> Figure:
 def _points(drawing: Any) -> tuple[dict[str, Any], pl.DataFrame]:
     """Returns the spec of a plot, and the points that it draws."""
     spec = drawing.chart.to_dict()
-    (rows,) = spec["datasets"].values()
-    return spec, pl.DataFrame(json.loads(rows) if isinstance(rows, str) else rows)
+    tables = [json.loads(rows) for rows in spec["datasets"].values()]
+    (points,) = (rows for rows in tables if "time" in rows[0])
+    return spec, pl.DataFrame(points)
+
+
+def _time_axis(spec: dict[str, Any]) -> dict[str, Any]:
+    """Returns the axis of time: the vertical one if percentiles are on the horizontal one."""
+    encoding = spec["layer"][0]["encoding"]
+    (axis,) = (encoding[side] for side in ("x", "y") if encoding[side]["field"] == "time")
+    return {"title": axis["axis"]["title"], "scale": axis["scale"]}
 
 
 def test_the_command_keeps_all_latencies(cli: Cli, tmp_path: Path) -> None:
@@ -156,13 +164,13 @@ def _assert_drawn(points: pl.DataFrame, every: list[int], domain: list[float], u
             assert share - shares[at] < 0.0041, ns
 
 
-def _assert_line(points: pl.DataFrame, name: str, every: list[int], x: dict[str, Any]) -> None:
+def _assert_line(points: pl.DataFrame, name: str, every: list[int], axis: dict[str, Any]) -> None:
     """Checks the line with this name. If all times are 0, there is none."""
     line = points.filter(pl.col("colour") == name)
     assert line.is_empty() == (every[-1] == 0), name
     if not line.is_empty():
-        unit = {"Time, µs": 1, "Time, ms": 1000}[x["axis"]["title"]]
-        _assert_drawn(line, every, x["scale"]["domain"], unit)
+        unit = {"Time, µs": 1, "Time, ms": 1000}[axis["title"]]
+        _assert_drawn(line, every, axis["scale"]["domain"], unit)
 
 
 def test_one_run_has_a_line_for_each_cause(kept: list[Result]) -> None:
@@ -173,13 +181,16 @@ def test_one_run_has_a_line_for_each_cause(kept: list[Result]) -> None:
     axes = []
     for drawing in figure.drawings:
         spec, points = _points(drawing)
-        encoding = spec["layer"][0]["encoding"]
-        assert spec["layer"][0]["mark"]["interpolate"] == "step-after"
-        assert encoding["y"]["field"] == ("nines" if "tail" in drawing.heading else "share")
-        axes.append(encoding["x"])
+        is_tail = "tail" in drawing.heading
+        assert spec["layer"][0]["mark"]["interpolate"] == (
+            "step-before" if is_tail else "step-after"
+        )
+        fields = {spec["layer"][0]["encoding"][side]["field"] for side in ("x", "y")}
+        assert fields == {"time", "nines" if is_tail else "share"}
+        axes.append(_time_axis(spec))
         kind = drawing.heading.split("s")[0].lower()
         for cause, text in BLAME.items():
-            _assert_line(points, text, _each(kept[0], kind, cause), encoding["x"])
+            _assert_line(points, text, _each(kept[0], kind, cause), axes[-1])
     assert all(axis == axes[0] for axis in axes)
 
 
@@ -192,12 +203,13 @@ def test_several_runs_have_a_plot_for_each_cause(kept: list[Result]) -> None:
     axes = []
     for drawing in figure.drawings:
         spec, points = _points(drawing)
-        x = spec["layer"][0]["encoding"]["x"]
-        axes.append(x)
+        axes.append(_time_axis(spec))
         text = drawing.heading.removesuffix(", tail").lower()
         (cause,) = (cause for cause, name in BLAME.items() if name == text)
         for result in kept:
-            _assert_line(points, result.setting("mapping.scheme"), _each(result, "all", cause), x)
+            _assert_line(
+                points, result.setting("mapping.scheme"), _each(result, "all", cause), axes[-1]
+            )
     assert all(axis == axes[0] for axis in axes)
 
 
@@ -210,7 +222,7 @@ def test_response_times_are_drawn_cumulative(kept: list[Result]) -> None:
         assert encoding["y"]["field"] == "share" and encoding["x"]["scale"]["type"] == "log"
         for result in kept:
             every = _each(result, drawing.heading.lower().removesuffix("s"), "response")
-            _assert_line(points, result.setting("mapping.scheme"), every, encoding["x"])
+            _assert_line(points, result.setting("mapping.scheme"), every, _time_axis(spec))
 
 
 def test_the_table_has_every_cause_of_every_run(kept: list[Result]) -> None:

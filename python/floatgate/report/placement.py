@@ -124,4 +124,4 @@ def _chart(frame: pl.DataFrame, title: str, last: int) -> Plot:
             ],
         )
     )
-    return in_rows(alt.layer(bars), rows)
+    return in_rows(alt.LayerChart(layer=[bars]), rows)

@@ -17,14 +17,13 @@ from floatgate.report.units import units_of
 from floatgate.results.intervals import mean_and_half_width
 
 GENERATED = "hotcold:span=8MiB,writes=4k"
-CACHE = {"mapping.scheme": "dftl", "mapping.cache": "4KiB"}
 VARY = {"placement.scheme": ["single", "sepbit", "dac"]}
 SEEDS = 3
 
 
 @pytest.fixture(scope="module")
 def results() -> fg.Comparison:
-    return fg.compare_results(GENERATED, vary=VARY, set=CACHE, seeds=SEEDS)
+    return fg.compare_results(GENERATED, vary=VARY, seeds=SEEDS)
 
 
 def _rows(page: str, title: str) -> list[list[str]]:
@@ -62,7 +61,6 @@ def test_a_bar_is_the_mean_with_a_whisker_and_a_dot_per_seed(results: Any) -> No
     for key, of in (
         ("write-amplification", lambda one: one.write_amplification),
         ("blame", lambda one: one.latency.all.mean_us / unit),
-        ("hit-ratio", lambda one: one.mapping.hit_ratio),
     ):
         bars, _, whiskers, dots = _data(found[key].drawings[0].chart)[:4]
         for run in runs:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from floatgate.results.tables import Table
 from floatgate.results.values import ABSENT
 
 Absent = tuple[str, str]
 """What a page leaves out, and why."""
+
+Values = tuple[tuple[str, float | str | None], ...]
+"""Text and exact value of each cell of a column."""
 
 
 def without_constant(
@@ -19,26 +24,28 @@ def without_constant(
     """
     left: list[Absent] = []
     kept: list[int] = []
-    seen: dict[tuple[str, ...], str] = {}
+    seen: dict[Values, str] = {}
     for at, title in enumerate(table.columns):
-        texts = tuple(row[at].text for row in table.rows)
-        reason = "" if at in table.text_columns or title in keep else _reason(texts, seen)
+        values = tuple((row[at].text, row[at].order) for row in table.rows)
+        reason = "" if at in table.text_columns or title in keep else _reason(values, seen)
         if reason:
             left.append((title, reason))
         else:
             kept.append(at)
-            seen.setdefault(texts, title)
+            seen.setdefault(values, title)
     rows = [[row[at] for at in kept] for row in table.rows]
     columns = [table.columns[at] for at in kept]
     texts_at = frozenset(i for i, at in enumerate(kept) if at in table.text_columns)
     return Table(table.title, columns, rows, texts_at), left
 
 
-def _reason(texts: tuple[str, ...], seen: dict[tuple[str, ...], str]) -> str:
-    if set(texts) == {ABSENT}:
+def _reason(values: Values, seen: Mapping[Values, str]) -> str:
+    """Returns why a column is left out; empty if it stays."""
+    texts = {text for text, _ in values}
+    if texts == {ABSENT}:
         return "not known of any run"
-    if len(texts) < 2:
+    if len(values) < 2:
         return ""
-    if len(set(texts)) == 1:
-        return f"all {texts[0]}"
-    return f"equal to {seen[texts]}" if texts in seen else ""
+    if len(set(values)) == 1:
+        return f"all {values[0][0]}"
+    return f"equal to {seen[values]}" if values in seen else ""

@@ -103,7 +103,7 @@ def test_panels_have_the_same_rows_on_the_same_height(
             assert abs(bar["y"] - dots["y"]) < 1 and abs(bar["height"] - dots["height"]) < 1
             assert row.locator(".seed").count() == 3 and row.locator(".whisker").count() >= 3
         lengths = [
-            sum(piece.bounding_box()["width"] for piece in row.locator(".piece").all())
+            sum(float(one.get_attribute("width")[:-1]) for one in row.locator(".piece").all())
             for row in rows.all()
         ]
         assert lengths[0] / lengths[1] == pytest.approx(9.46 / 2.55, rel=0.02)

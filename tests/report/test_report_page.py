@@ -216,7 +216,7 @@ def test_what_cannot_be_drawn_is_said(browser: Any, reports: dict[str, Path]) ->
     for what, why in (
         ("Write amplification by cause", "the host wrote nothing"),
         ("Mapping cache", "nothing was looked up"),
-        ("Reads", "no response times of reads"),
+        ("Reads", "there are no response times"),
         ("Over the run", "no run has two windows"),
         ("Wear", "no erase counts"),
         ("WA", "not known of any run"),

@@ -253,8 +253,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figu
         figure.drawings.append(Drawing(heading, chart, sentence(what, name, frame), own))
     for kind in ("read", "write"):
         kinds = [frame for (each, _), frame in found.items() if each == kind]
-        why = f"no response times of {kind}s (none in the workload, or time was not simulated)"
-        say_missing(figure, kinds, drawn, why, f"{kind.capitalize()}s")
+        say_missing(figure, kinds, drawn, UNTIMED, f"{kind.capitalize()}s")
     if figure.drawings:
         figure.legend = line_legend(drawn)
     table = tables.latency_table(runs, time)

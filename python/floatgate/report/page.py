@@ -128,7 +128,7 @@ def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for what, why in dict.fromkeys([*columns, *(one for fig in found for one in fig.absent)]):
         by_reason.setdefault(why, []).append(what)
-    return [f"{', '.join(what)}: {why}" for why, what in by_reason.items()]
+    return [f"{'; '.join(what)}: {why}" for why, what in by_reason.items()]
 
 
 def _differences(

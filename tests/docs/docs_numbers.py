@@ -183,8 +183,8 @@ def _time(text: str, printed: Printed, _: Path) -> None:
     )
     assert found, told
     assert found[1] == row[1].replace(",", "")
-    for printed, number in ((row[2], found[2]), (row[3], found[3])):
-        assert printed == f"{float(number):.1f}"
+    for said, measured in ((row[2], found[2]), (row[3], found[3])):
+        assert said == f"{float(measured):.1f}"
 
 
 def _log(text: str, printed: Printed, folder: Path) -> None:

@@ -237,9 +237,9 @@ def result() -> Iterator[str]:
     )
     yield table(("field", "type", "means"), _fields(schema))
     for name, of in schema["$defs"].items():
+        yield f"## {name}"
+        yield of.get("description", "") + _choices(of)
         if "properties" in of:
-            yield f"## {name}"
-            yield of.get("description", "")
             yield table(("field", "type", "means"), _fields(of))
 
 

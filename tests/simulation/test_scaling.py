@@ -270,3 +270,15 @@ def test_a_spare_factor_that_no_number_helps_is_named() -> None:
     sets = {"capacity.spare_factor": 0.0005, "mapping.scheme": "dftl", "mapping.cache": "16KiB"}
     error = refusal(100, **sets)
     assert error is not None and error.endswith("expected a larger spare factor")
+
+
+@pytest.mark.parametrize("span", ["4MiB", "16MiB", "64MiB"])
+def test_units_of_an_unprotected_drive_have_rows_to_pad(span: str) -> None:
+    """In units of one row, padding takes more than cleaning frees: the drive cannot be cleaned."""
+    workload = f"hotcold:span={span},writes=8k"
+    seven = fg.run(workload, device="tlc-client", units=512, set={"placement.scheme": "sepbit"})
+    one = fg.run(workload, device="tlc-client", units=512)
+    assert seven.drive.pages_per_unit >= 4 * 24
+    assert one.amplification.pad is not None and seven.amplification.pad is not None
+    assert one.amplification.pad < 0.1 and seven.amplification.pad < 1
+    assert any("of the 512 requested" in note for note in seven.notes)

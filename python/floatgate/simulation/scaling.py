@@ -36,6 +36,12 @@ spare, write amplification is 10 % too low with 64 pages, 5 % with 128, and 3 % 
 UNIT_PAGES_LEAST = 16
 """Fewest pages of a unit on the smallest drives."""
 
+UNIT_ROWS = 4
+"""Fewest rows of a die in a unit of a drive without protected memory, as long as that leaves
+`UNITS_LEAST` units. Such a drive pads a row of each stream that cleaning moves pages to. In units
+of one row, padding can take more than cleaning frees.
+"""
+
 TOLERANCE = 1 / 3
 """Largest relative deviation of a unit's pages from the target. This tolerance keeps a unit on more
 dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
@@ -91,7 +97,10 @@ def smaller(
     Empty if the drive's units are small enough.
     """
     pages = _pages(config, span_bytes)
-    least = min(UNIT_PAGES_LEAST, math.isqrt(math.ceil(pages)))
+    least = max(
+        min(UNIT_PAGES_LEAST, math.isqrt(math.ceil(pages))),
+        min(_unpadded(config, flash), pages / UNITS_LEAST / (1 + TOLERANCE)),
+    )
     few = pages / UNITS_FEW / (1 + TOLERANCE)
     wanted = pages / units if units else max(pages / UNITS, min(UNIT_PAGES, few))
     target = max(wanted, least)
@@ -139,6 +148,17 @@ def few_units(config: _core.Config, span_bytes: int) -> list[str]:
         "amplification is not that of a large drive; use a larger --size"
         + (f", or smaller units: {keys}" if keys else "")
     ]
+
+
+def _unpadded(config: _core.Config, flash: Mapping[str, Any]) -> int:
+    """Returns the fewest map pages of a unit that leave padding a small share; 0 for a drive that
+    pads nothing when it cleans.
+    """
+    if config.table()["controller"]["power_protected"]:
+        return 0
+    planes = flash["planes"] if flash["superblock"] % flash["planes"] == 0 else 1
+    page = _core.size_bytes(flash["page"]) or 1
+    return int(UNIT_ROWS * planes * flash["program_pages"] * page // config.page_bytes)
 
 
 def _has_too_few(config: _core.Config, flash: Mapping[str, Any], span_bytes: int) -> bool:

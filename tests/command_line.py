@@ -227,11 +227,11 @@ def _set_environment(before: dict[str, str]) -> None:
 
 def _forget_modules(before: set[str]) -> None:
     """Drops modules that came from the command's directory: another test may have others of the
-    same names."""
+    same names. Installed packages stay, as some can be imported only once."""
     folder = Path.cwd()
     for name in set(sys.modules) - before:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file is not None and Path(file).is_relative_to(folder):
+        file = getattr(sys.modules[name], "__file__", None) or "/"
+        if Path(file).is_relative_to(folder) and "site-packages" not in file:
             del sys.modules[name]
 
 

@@ -105,6 +105,18 @@ def test_the_picture_has_the_numbers_of_the_tour(tmp_path: Path) -> None:
     assert (tmp_path / "tour.svg").read_text("utf-8") == drawn
 
 
+def test_the_picture_of_the_report_shows_the_report_of_the_command(
+    cli: Any, tmp_path: Path
+) -> None:
+    """`make pictures` takes the picture anew."""
+    tool = runpy.run_path(str(ROOT / "tools" / "pictures_report.py"))
+    words = tool["command"]()
+    cli(*words[1:], "-q").ok()
+    report = tmp_path / words[words.index("--out") + 1] / "report.html"
+    shown = tool["texts"](tool["PICTURE"].read_bytes())[tool["KEY"]]
+    assert json.loads(shown) == tool["shown_on"](report)
+
+
 def test_the_closed_form_of_the_readme_is_that_of_the_table() -> None:
     printed = re.search(r"measures ([\d.]+), and the mean-field model predicts ([\d.]+)", README)
     assert printed and (float(printed[1]), float(printed[2])) == _measured_row("greedy")

@@ -222,9 +222,9 @@ def test_labels_do_not_name_what_was_scaled() -> None:
     ]
     names = [run.name for run in label_runs(results)]
     assert names == [
-        f"{device}, spare_factor {spare}"
+        f"{device}, {spare} % spare"
         for device in ("tlc-enterprise", "qlc-capacity")
-        for spare in (0.07, 0.28)
+        for spare in (7, 28)
     ]
 
 

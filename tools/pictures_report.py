@@ -1,10 +1,10 @@
-"""Renews docs/images/report.png, the picture of a report in the README.
+"""Takes docs/images/report.png, the picture of a report's first screen in docs/comparing.md.
 
-    python tools/readme_picture.py
+    python tools/pictures_report.py
 
-Runs the command of the README's section "A report", opens the report in Chromium and takes a
-picture of the top of the page. The PNG stores the numbers of the table "Main metrics" as text. A
-test compares them with the output of the command.
+Runs the comparison of the README, opens its report in Chromium and takes a picture of the first
+screen. The PNG stores the sentence and the numbers of that screen as text, which a test compares
+with the report of the command.
 """
 
 from __future__ import annotations
@@ -29,26 +29,20 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def command() -> list[str]:
-    """Returns the words of the README's command, starting with `floatgate`."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    section = readme.partition("## A report\n")[2].partition("\n## ")[0]
-    text = re.sub(r"\\\n\s*", "", section)
-    found = re.search(r"^    (floatgate compare .*)$", text, re.MULTILINE)
-    assert found, "the README has no command of a report"
+    """Returns the words of the README's comparison, starting with `floatgate`."""
+    found = re.search(
+        r"^    (floatgate compare .*)$", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    assert found, "the README has no comparison"
     return shlex.split(found[1])
 
 
-def table(report: Path) -> list[list[str]]:
-    """Returns the cells of the table "Main metrics" of a report, row by row."""
+def shown_on(report: Path) -> list[str]:
+    """Returns the texts of a report's first screen: its sentence, and the cells of its table."""
     html = report.read_text("utf-8")
-    rows = re.search(r"<caption>Main metrics.*?<tbody>(.*?)</tbody>", html, re.DOTALL)
-    assert rows, "the report has no table of main metrics"
-    cells = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL)
-    return [
-        [re.sub(r"<[^>]+>|\s+", " ", cell).strip() for cell in cells.findall(row)]
-        for row in rows[1].split("</tr>")
-        if cells.search(row)
-    ]
+    found = re.findall(r'<p class="answer">(.*?)</p>|<td data-name=[^>]*>(.*?)</td>', html, re.S)
+    assert len(found) > 2, "the report has no sentence or no table on its first screen"
+    return [" ".join((sentence or cell).split()) for sentence, cell in found]
 
 
 def texts(png: bytes) -> dict[bytes, bytes]:
@@ -86,14 +80,13 @@ def main() -> None:
             page = browser.new_page(viewport={"width": WIDTH, "height": 900})
             page.goto(report.as_uri())
             page.wait_for_selector("html[data-drawn]", state="attached")
-            # The picture ends above the heading that follows the first figure.
-            box = page.locator("h2").nth(1).bounding_box()
-            assert box, "the report has no second figure"
-            height = round(box["y"]) - MARGIN
-            clip = {"x": 0, "y": 0, "width": WIDTH, "height": height}
-            png = page.screenshot(full_page=True, clip=clip)
+            # The picture ends above the heading of the first figure.
+            box = page.locator("h2").nth(0).bounding_box()
+            assert box, "the report has no figure"
+            clip = {"x": 0, "y": 0, "width": WIDTH, "height": round(box["y"]) - MARGIN}
+            png = page.screenshot(clip=clip)
             browser.close()
-        shown = json.dumps(table(report)).encode("ascii")
+        shown = json.dumps(shown_on(report)).encode("ascii")
     PICTURE.write_bytes(with_text(png, shown))
     print(f"wrote {PICTURE}")
 

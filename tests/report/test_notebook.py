@@ -58,7 +58,7 @@ def test_a_result_is_a_line_a_table_and_plots(kind: str) -> None:
 def test_runs_have_plots_and_a_report(tmp_path: Path) -> None:
     run = fg.run(LOAD)
     page = run.report(tmp_path / "run.html", title="Mine")
-    assert "<h1>Mine</h1>" in page.read_text("utf-8")
+    assert '<h1 id="summary">Mine</h1>' in page.read_text("utf-8")
     assert run.plot.write_amplification.to_dict()["title"]["text"] == "Write amplification by cause"
     vary = {"mapping.scheme": ["ideal", "dftl"]}
     runs = fg.compare_results(LOAD, vary=vary, seeds=2, set={"mapping.cache": "1KiB"})

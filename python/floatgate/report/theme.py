@@ -4,9 +4,10 @@ In the browser, charts take their colours from CSS variables. A change of the re
 scheme, or printing, therefore needs no redraw. Picture files contain the colours of the light
 theme.
 
-Series colours 0 to 17 have a contrast of 3:1 or more against the page in both themes. Colours of one
-plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by Machado et
-al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for idle time.
+Series colours 0 to 17 have a contrast of 3:1 or more against the page in both themes. The colours
+of one plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by
+Machado et al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for
+idle time.
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ Units = Annotated[
     typer.Option(
         metavar="N",
         help="Make erase units smaller until a drive without flash.blocks has about N "
-        "(default for devices with a [class]: 1024, or fewer of 256 pages).",
+        "(default for devices that name their class: 1024, or fewer of 256 pages).",
     ),
 ]
 FullSize = Annotated[

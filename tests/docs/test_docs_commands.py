@@ -152,18 +152,6 @@ def test_no_program_or_file_of_the_reader_is_stale() -> None:
     assert {*docs_reader.PLACEHOLDERS} <= set(re.findall(r"\b[A-Z]+\b", " ".join(words)))
 
 
-def test_every_command_is_in_the_table_of_the_readme() -> None:
-    """Each command's example must use that command, not another one."""
-    readme = (ROOT / "README.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([a-z ]+)` \|.*\| `(floatgate .*)` \|$", readme, re.MULTILINE)
-    names = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    assert {name.split()[0] for name, _ in rows} == {*names}
-    examples = [command.text for command in WHOLE if command.page == "README.md"]
-    for name, example in rows:
-        assert f"{example} ".startswith(f"floatgate {name} "), example
-        assert example in examples
-
-
 # Tests that run the commands.
 
 

@@ -29,6 +29,13 @@ def test_the_largest_difference_in_plain_words() -> None:
     assert answer([FULL, middle, SPARE], MS) == answer([FULL, SPARE], MS)
 
 
+def test_the_row_that_writes_least_is_named_if_the_largest_difference_is_of_others() -> None:
+    worst = Subject("QLC", (91.0, 91.1, 91.2), (1e6, 1e6, 1e6), 0)
+    text = answer([FULL, SPARE, worst], MS)
+    assert text.startswith("QLC writes 9.6 times as much as 7 % spare (write amplification 91")
+    assert text.endswith(" 28 % spare writes least (2.55).")
+
+
 def test_one_run_each_has_no_interval() -> None:
     rows = [Subject("single", (6.83,), (None,)), Subject("sepbit", (5.9,), (None,), 0)]
     assert answer(rows, MS) == (
@@ -57,7 +64,7 @@ def test_p99_leads_where_write_amplification_hardly_differs() -> None:
     deep = Subject("depth 32", (9.45, 9.46, 9.47), (400e3, 410e3, 420e3), 0)
     deep = deep._replace(amplification=(9.46, 9.47, 9.48))
     assert answer([FULL, deep], MS) == (
-        "depth 32 has a p99 3.3 times longer than 7 % spare (410 against 123 ms), write "
+        "depth 32 has a p99 3.3 times as long as 7 % spare (410 against 123 ms), write "
         "amplification 9.47 against 9.46."
     )
     reads = [Subject("a", (None,), (5e3,)), Subject("b", (None,), (4e3,), 0)]
@@ -93,16 +100,16 @@ def test_a_single_run_has_its_numbers_and_their_main_causes() -> None:
 @pytest.mark.parametrize(
     ("factor", "words"),
     [
-        (0.27, "3.7 times less"),
-        (0.92, "8.0 % less"),
-        (1.12, "12 % more"),
-        (1.6, "1.6 times more"),
-        (25.0, "25 times more"),
-        (0.999, "0.1 % less"),
+        (0.27, "3.7 times less than"),
+        (0.92, "8.0 % less than"),
+        (1.12, "12 % more than"),
+        (1.6, "1.6 times as much as"),
+        (25.0, "25 times as much as"),
+        (0.999, "0.1 % less than"),
     ],
 )
 def test_a_factor_in_words(factor: float, words: str) -> None:
-    assert change(factor, "less", "more") == words
+    assert change(factor, "less", "more", "much") == words
 
 
 def test_two_numbers_have_the_same_decimals() -> None:

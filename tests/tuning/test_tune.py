@@ -384,7 +384,8 @@ def _table() -> dict[tuple[str, str], list[str]]:
     """Returns the cells of the page's table of random search, by trace and sampler."""
     found: dict[tuple[str, str], list[str]] = {}
     trace = ""
-    for name, sampler, cells in re.findall(r"^\| (.*), `(\w+)` \| (.*) \|$", TEXT, re.MULTILINE):
+    rows = re.findall(r"^\| (.*), `(tpe|random)` \| (.*) \|$", TEXT, re.MULTILINE)
+    for name, sampler, cells in rows:
         trace = trace if name == "the same" else name.partition(",")[0]
         found[trace, sampler] = cells.split(" | ")
     return found

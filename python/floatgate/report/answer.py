@@ -68,7 +68,7 @@ def answer(subjects: Sequence[Subject], time: Unit) -> str:
         return _no_difference(subjects, seeds)
     least = min(math.log(LEADS), p99.size) if p99 else 0.0
     if amplification and amplification.size >= least:
-        text = _of_writes(amplification, time)
+        text = _of_writes(amplification, time) + _lowest(subjects, amplification)
     else:
         assert p99 is not None
         text = _of_times(p99, time)
@@ -100,13 +100,14 @@ def differs(own: Values, base: Values) -> bool:
     return mean is not None and abs(mean) > (half or 0.0)
 
 
-def change(factor: float, less: str, more: str) -> str:
-    """Returns a factor in plain words: `3.7 times less`, `8 % more`."""
-    word, times = (less, 1 / factor) if factor < 1 else (more, factor)
-    if times >= WORDS:
-        return f"{_digits(times)} times {word}"
-    percent = 100 * abs(factor - 1)
-    return f"{_digits(percent)} % {word}"
+def change(factor: float, less: str, more: str, many: str) -> str:
+    """Returns a factor in plain words: `3.7 times less than`, `8 % more than`, `13 times as much
+    as`."""
+    if factor >= WORDS:
+        return f"{_digits(factor)} times as {many} as"
+    if factor <= 1 / WORDS:
+        return f"{_digits(1 / factor)} times {less} than"
+    return f"{_digits(100 * abs(factor - 1))} % {less if factor < 1 else more} than"
 
 
 def rough(value: float) -> str:
@@ -169,7 +170,8 @@ def _p99(one: Subject) -> Values:
 
 def _of_writes(found: Difference, time: Unit) -> str:
     own, base = pair(*map(_mean, found.of(_amplification)), doubtful=found.doubtful)
-    text = f"{_begin(found)} writes {change(found.factor, 'less', 'more')} than {found.base.name}"
+    words = change(found.factor, "less", "more", "much")
+    text = f"{_begin(found)} writes {words} {found.base.name}"
     text += f" (write amplification {own} against {base})"
     if None in found.subject.p99_us or None in found.base.p99_us:
         return f"{text}."
@@ -178,9 +180,20 @@ def _of_writes(found: Difference, time: Unit) -> str:
     return f"{text}." if sure else f"{text} (within the interval)."
 
 
+def _lowest(subjects: Sequence[Subject], found: Difference) -> str:
+    """Returns a sentence with the row of the lowest write amplification, if `found` is about two
+    others and all rows play the same trace."""
+    known = [one for one in subjects if one.amplification and None not in one.amplification]
+    least = min(known, key=lambda one: _mean(one.amplification))
+    if least in (found.subject, found.base) or any(one.trace for one in subjects):
+        return ""
+    number = _number(_mean(least.amplification), None, least.doubtful)
+    return f" {least.name} writes least ({number})."
+
+
 def _of_times(found: Difference, time: Unit) -> str:
-    what = change(found.factor, "shorter", "longer")
-    text = f"{_begin(found)} has a p99 {what} than {found.base.name} ({_times_text(found, time)})"
+    words = change(found.factor, "shorter", "longer", "long")
+    text = f"{_begin(found)} has a p99 {words} {found.base.name} ({_times_text(found, time)})"
     if None in found.subject.amplification or None in found.base.amplification:
         return f"{text}."
     own, base = pair(*map(_mean, found.of(_amplification)), doubtful=found.doubtful)

@@ -154,6 +154,8 @@ def fill_page(
     config: Sequence[tuple[str, str, bool]] = (),
     differences: Table = NO_TABLE,
     front: Front | None = None,
+    answer: str = "",
+    means: Table = NO_TABLE,
     left_out: Sequence[str] = (),
     **content: Any,
 ) -> str:
@@ -170,6 +172,8 @@ def fill_page(
         warnings=[spaced(Told(*one)) for one in warnings],
         notes=[spaced(Told(*one)) for one in notes],
         front=front,
+        answer=answer,
+        means=means,
         left_out=left_out,
         overview=overview,
         config=config,
@@ -190,10 +194,15 @@ def workload_page(
     notes: Sequence[str],
     summary: Table,
     facts: Sequence[tuple[str, str]],
-    table: Table,
+    table: Table = NO_TABLE,
     warnings: Sequence[str] = (),
+    answer: str = "",
+    means: Table = NO_TABLE,
 ) -> str:
-    """Returns a page about a workload, without runs; `facts` and `table` are its details."""
+    """Returns a page about a workload, without runs; `facts` and `table` are its details.
+
+    The sentence `answer` stands below the title, and the table `means` below the summary.
+    """
     return fill_page(
         found,
         title=name,
@@ -203,8 +212,10 @@ def workload_page(
         warnings=[(warning, []) for warning in warnings],
         notes=[(note, []) for note in notes],
         summary=summary,
+        answer=answer,
+        means=means,
         varying=NO_TABLE,
-        details=[Details(name, facts, [], [table])],
+        details=[Details(name, facts, [], [table] if table.rows else [])],
     )
 
 

@@ -229,6 +229,17 @@ def _page(found: Tuned, figures: list[Figure]) -> str:
         notes=found.notes,
         warnings=found.warnings,
         summary=Table("Best", ["", *names], [[Cell(""), *cells]]),
-        facts=[*told, ("best", _words(found.best))],
+        facts=told,
         table=_trials_table(found),
+        answer=_answer(found),
+        means=front_table(found),
     )
+
+
+def _answer(found: Tuned) -> str:
+    """Returns a sentence with the first drive of the front and its objectives."""
+    values = ", ".join(
+        f"{goal.metric} is {measured(value)} against {measured(goal.default)} as given"
+        for goal, value in zip(found.goals, found.best.values or (), strict=True)
+    )
+    return f"With {_words(found.best)}, {values}."

@@ -141,14 +141,31 @@ def page(
     tiles = {name: Cell(count(value)) for name, value in counts.items()}
     return workload_page(
         figures,
+        answer=_answer(table, metrics[0]) if metrics else "",
+        means=replace(shown, rows=shown.rows[:LISTED]),
         name=f"Study of {study.folder.place.rstrip('/').rpartition('/')[2]}",
         subtitle=f"Study · Floatgate {study.head['version']}",
         notes=notes,
         warnings=[*doubts(counts), *told(study, "warnings")],
         summary=Table("Runs", ["", *tiles], [[Cell(""), *tiles.values()]]),
         facts=[("study", json.dumps(study.head["study"])), ("build", study.head["build"])],
-        table=replace(shown, rows=shown.rows[:LISTED]),
     )
+
+
+def _answer(table: pl.DataFrame, metric: str) -> str:
+    """Returns a sentence with the combinations of the lowest and of the highest mean; empty if
+    fewer than two have one."""
+    found = table.drop_nulls(metric).sort(metric)
+    if found.height < 2:
+        return ""
+    axes = table.columns[: table.columns.index(RUNS)]
+    several = [name for name in axes if table[name].n_unique() > 1]
+    low, high = (
+        f"{_interval(row, metric)}, with "
+        + ", ".join(f"{key} {_text(row[key])}" for key in several)
+        for row in (found.row(0, named=True), found.row(-1, named=True))
+    )
+    return f"The lowest {metric} is {low}; the highest is {high}."
 
 
 def export(study: Dataset, path: Path, form: str) -> None:

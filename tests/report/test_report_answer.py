@@ -49,7 +49,8 @@ def test_a_difference_within_its_interval_does_not_count() -> None:
     assert not differs(noisy.amplification, FULL.amplification)
     assert largest([FULL, noisy, SPARE], lambda one: one.amplification).subject is SPARE
     assert answer([FULL, noisy], MS) == (
-        "No difference of write amplification or p99 is larger than its 95 % interval."
+        "The runs have a write amplification of 9.5 to 13.3 and the same p99 (123 ms): no "
+        "difference is larger than its 95 % interval."
     )
     late = SPARE._replace(p99_us=(1e3, 300e3, 40e3))
     assert answer([FULL, late], MS).endswith(", p99 114 against 123 ms (within the interval).")
@@ -57,7 +58,33 @@ def test_a_difference_within_its_interval_does_not_count() -> None:
 
 def test_equal_runs_are_called_equal() -> None:
     same = [Subject("a", (2.0,), (5.0,)), Subject("b", (2.0,), (5.0,), 0)]
-    assert answer(same, MS) == "All runs have the same write amplification and the same p99."
+    assert answer(same, MS) == (
+        "The runs have the same write amplification (2.00) and the same p99 (0.005 ms)."
+    )
+
+
+def test_runs_without_a_ratio_are_not_called_equal() -> None:
+    """A buffer that holds everything has a write amplification of 0, and reads have none."""
+    buffered = [Subject("none", (6.47,), (None,)), Subject("page_lru", (0.0,), (None,), 0)]
+    assert answer(buffered, MS) == "The runs have a write amplification of 0.00 to 6.47."
+    traces = [Subject("a", (None,), (800.0,)), Subject("b", (None,), (3200.0,))]
+    assert answer(traces, MS) == "The runs have a p99 of 0.80 to 3.20 ms."
+
+
+def test_the_larger_factor_leads_if_the_directions_differ() -> None:
+    worse = Subject("sepbit", (10.2, 10.3, 10.4), (20e3, 21e3, 22e3), 0)
+    assert answer([FULL, worse], MS).startswith("sepbit has a p99 5.9 times shorter than 7 % spare")
+
+
+def test_huge_factors_have_two_digits() -> None:
+    assert (
+        change(1 / 105_578, "less", "more", "much")
+        == "110\N{NARROW NO-BREAK SPACE}000 times less than"
+    )
+
+
+def test_a_small_difference_of_doubtful_rows_keeps_its_digits() -> None:
+    assert pair(10.4, 10.6, doubtful=True) == ("10.4", "10.6")
 
 
 def test_p99_leads_where_write_amplification_hardly_differs() -> None:

@@ -177,7 +177,7 @@ def test_rows_are_compared_with_the_first_of_their_trace() -> None:
     ]
     screen = _front(samples.typed(documents))
     assert [row.cells[1].text == ABSENT for row in screen.rows] == [True, False, True, False]
-    assert screen.columns[1] == "against first of trace"
+    assert screen.columns[1] == "against baseline"
     traces = _front(samples.typed(documents[::2]))
     assert traces.title == "trace: financial1 and msr_prxy0"
     assert [row.cells[1].text == ABSENT for row in traces.rows] == [True, False]

@@ -9,10 +9,16 @@ from typing import NamedTuple
 
 from floatgate.results.intervals import differences, mean_and_half_width
 from floatgate.results.tables import Unit
-from floatgate.results.values import fixed, interval, measured
+from floatgate.results.values import count, fixed, interval, measured
 
 WORDS = 1.5
 """From this factor on, the sentence gives a factor; below, a difference in per cent."""
+
+EQUAL = 1e-9
+"""Largest relative difference of numbers that are called the same."""
+
+WORTH_DIGITS = 0.1
+"""Share from which two digits show a difference as it is."""
 
 LEADS = 1.05
 """From this factor on, write amplification leads the sentence, whatever p99 does."""
@@ -65,14 +71,22 @@ def answer(subjects: Sequence[Subject], time: Unit) -> str:
     amplification = largest(subjects, _amplification)
     p99 = largest(subjects, _p99)
     if not (amplification or p99):
-        return _no_difference(subjects, seeds)
-    least = min(math.log(LEADS), p99.size) if p99 else 0.0
-    if amplification and amplification.size >= least:
+        return _no_difference(subjects, time)
+    if amplification and amplification.size >= _least_to_lead(amplification, p99):
         text = _of_writes(amplification, time) + _lowest(subjects, amplification)
     else:
         assert p99 is not None
         text = _of_times(p99, time)
     return text if seeds > 1 else f"{text} One run each: the differences have no interval."
+
+
+def _least_to_lead(amplification: Difference, p99: Difference | None) -> float:
+    """Returns the size from which write amplification leads. A p99 that moves the other way leads
+    if it moves by more, because the reader would take the difference for the better drive."""
+    if p99 is None:
+        return 0.0
+    is_opposite = (amplification.factor < 1) != (p99.factor < 1)
+    return p99.size if is_opposite else min(math.log(LEADS), p99.size)
 
 
 def largest(subjects: Sequence[Subject], of: Of) -> Difference | None:
@@ -118,8 +132,11 @@ def rough(value: float) -> str:
 
 
 def pair(own: float, base: float, *, doubtful: bool = False) -> tuple[str, str]:
-    """Returns two numbers with as many decimals as the larger one needs."""
-    if doubtful:
+    """Returns two numbers with as many decimals as the larger one needs.
+
+    Doubtful numbers have two digits, unless these would hide or exaggerate a small difference.
+    """
+    if doubtful and abs(own - base) >= WORTH_DIGITS * base:
         return rough(own), rough(base)
     digits = len(measured(max(own, base)).partition(".")[2])
     texts = fixed(own, digits), fixed(base, digits)
@@ -175,6 +192,9 @@ def _of_writes(found: Difference, time: Unit) -> str:
     text += f" (write amplification {own} against {base})"
     if None in found.subject.p99_us or None in found.base.p99_us:
         return f"{text}."
+    own_p99, base_p99 = map(_mean, found.of(_p99))
+    if abs(own_p99 - base_p99) <= EQUAL * base_p99:
+        return f"{text}, with the same p99."
     text += f", p99 {_times_text(found, time)}"
     sure = differs(found.subject.p99_us, found.base.p99_us)
     return f"{text}." if sure else f"{text} (within the interval)."
@@ -196,7 +216,10 @@ def _of_times(found: Difference, time: Unit) -> str:
     text = f"{_begin(found)} has a p99 {words} {found.base.name} ({_times_text(found, time)})"
     if None in found.subject.amplification or None in found.base.amplification:
         return f"{text}."
-    own, base = pair(*map(_mean, found.of(_amplification)), doubtful=found.doubtful)
+    of_own, of_base = map(_mean, found.of(_amplification))
+    if abs(of_own - of_base) <= EQUAL * of_base:
+        return f"{text}, with the same write amplification ({measured(of_own)})."
+    own, base = pair(of_own, of_base, doubtful=found.doubtful)
     return f"{text}, write amplification {own} against {base}."
 
 
@@ -211,17 +234,26 @@ def _begin(found: Difference) -> str:
     return f"On {trace}, {name}" if trace else name
 
 
-def _no_difference(subjects: Sequence[Subject], seeds: int) -> str:
-    known = [
-        name
-        for name, of in (("write amplification", _amplification), ("p99", _p99))
-        if any(value is not None for one in subjects for value in of(one))
-    ]
-    if not known:
+def _no_difference(subjects: Sequence[Subject], time: Unit) -> str:
+    """Returns what all rows have if no row differs clearly from its base."""
+    texts = []
+    for name, of, unit in (
+        ("write amplification", _amplification, ("", 1.0)),
+        ("p99", _p99, (f" {time[0]}", time[1])),
+    ):
+        means = [_mean(of(one)) / unit[1] for one in subjects if None not in of(one)]
+        if not means:
+            continue
+        low, high = min(means), max(means)
+        if high - low <= EQUAL * high:
+            texts.append(f"the same {name} ({measured(low)}{unit[0]})")
+        else:
+            texts.append(f"a {name} of {' to '.join(pair(low, high))}{unit[0]}")
+    if not texts:
         return "The host wrote nothing, and there are no response times."
-    if seeds > 1:
-        return f"No difference of {' or '.join(known)} is larger than its 95 % interval."
-    return f"All runs have the same {' and the same '.join(known)}."
+    if len(subjects[0].amplification) == 1:
+        return f"The runs have {' and '.join(texts)}."
+    return f"The runs have {' and '.join(texts)}: no difference is larger than its 95 % interval."
 
 
 def _factor(own: Values, base: Values) -> float | None:
@@ -247,4 +279,4 @@ def _number(mean: float, half: float | None, doubtful: bool) -> str:
 
 def _digits(value: float) -> str:
     """Formats a factor or a percentage with two digits."""
-    return fixed(value, 1 if value < 9.95 else 0)
+    return fixed(value, 1) if value < 9.95 else count(round(float(f"{value:.2g}")))

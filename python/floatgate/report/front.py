@@ -24,7 +24,7 @@ from .figure import Legend
 from .intervals import mean_parts
 from .legends import part_legend
 from .palette import slots
-from .pills import Pill, doubtful, pills
+from .pills import RED, Pill, doubtful, pills, valid_latency
 from .runs import TRACE, Run, Varying, identifying, short_value, value_text, varying
 from .scales import Scale, linear, of_times
 from .units import Units
@@ -235,7 +235,7 @@ def _answer(
             name = ", ".join(short_value(vary, own, at) for vary in own)
         subjects.append(
             answer.Subject(
-                name, _amplifications(run), _p99s(run), base, trace, doubtful=_doubtful(run)
+                name, _amplifications(run), _valid_p99s(run), base, trace, doubtful=_doubtful(run)
             )
         )
     return answer.answer(subjects, time)
@@ -251,6 +251,12 @@ def _p50s(run: Run) -> list[float | None]:
 
 def _p99s(run: Run) -> list[float | None]:
     return [result.latency.all.p99_us for result in run.seeds]
+
+
+def _valid_p99s(run: Run) -> list[float | None]:
+    """Returns no number if a red pill doubts the response times: no sentence rests on them."""
+    is_red = any(valid_latency(result) == RED for result in run.seeds)
+    return [None] * len(run.seeds) if is_red else _p99s(run)
 
 
 Of = Callable[[Run], Sequence[float | None]]
@@ -286,9 +292,9 @@ def _against(rows: Sequence[Run], bases: Sequence[int | None]) -> str:
     """Returns the heading of the differences: the base if all rows have the same."""
     used = {base for base in bases if base is not None}
     if len(used) > 1:
-        return "against first of trace"
+        return "against baseline"
     name = rows[min(used)].name
-    return f"against {name if len(name) <= HEADING else 'first'}"
+    return f"against {name if len(name) <= HEADING else 'baseline'}"
 
 
 def _cells(rows: Sequence[Run], of: Of, unit: float, *, is_interval: bool = False) -> list[Cell]:

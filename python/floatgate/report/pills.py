@@ -73,13 +73,14 @@ def valid_latency(result: Result) -> str:
     """Returns the level of the response times."""
     if result.latency.all.mean_us is None:
         return PLAIN
+    if any(READ_ONLY in text for text in result.warnings):
+        return RED
     return RED if any(BACKLOG in text for text in result.notes) else GOOD
 
 
 def doubtful(result: Result) -> bool:
     """Returns whether a pill of the run is red."""
-    levels = (steady(result), enough_units(result), valid_latency(result))
-    return RED in levels or any(READ_ONLY in text for text in result.warnings)
+    return RED in (steady(result), enough_units(result), valid_latency(result))
 
 
 def pills(runs: Sequence[Run]) -> list[Pill]:
@@ -115,7 +116,12 @@ def _latency(results: Sequence[Result]) -> dict[str, str]:
     valid = "latency valid, closed loop" if ways == {"closed"} else "latency valid"
     timed = any(result.timed for result in results)
     none = "no response times" if timed else "time not simulated"
-    return {GOOD: valid, PLAIN: none, AMBER: valid, RED: "latency of a backlog"}
+    return {
+        GOOD: valid,
+        PLAIN: none,
+        AMBER: valid,
+        RED: "latency of a backlog or of refused requests",
+    }
 
 
 def _pill(levels: Sequence[str], texts: dict[str, str], warnings: Sequence[Told]) -> Pill:

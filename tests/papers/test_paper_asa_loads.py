@@ -43,7 +43,6 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert [work.name for work in synthetic(full=False)] == [
         *("synth9/10", MOVING, "synth7/10", "synth5/10"),
         *(f"synth{x}/10, half reads" for x in (9, 7, 5)),
-        *(f"synth{x}/10, four times the span" for x in (9, 7, 5)),
     ]
 
 

@@ -136,27 +136,44 @@ def papers() -> alt.Chart:
     """Returns a stacked bar for each paper: the share of points with each verdict.
 
     Every claim has the same weight, whatever the number of its points."""
-    text = (ROOT / "python" / "floatgate" / "papers" / "claims.csv").read_text("utf-8")
-    parts = []
+    bars = {}
     for name, title in PAPERS.items():
-        claims = [row for row in csv.DictReader(io.StringIO(text)) if row["of"] == name]
-        checked = [row for row in claims if int(row["points"])]
-        label = f"{title}: {len(checked)} {'questions' if name == 'together' else 'claims'}"
-        shares = [_shares(row) for row in checked]
-        for order, (column, (verdict, _)) in enumerate(VERDICTS.items()):
-            mean = sum(share[column] for share in shares) / len(shares)
-            part = {"paper": label, "verdict": verdict, "order": order, "points": 100 * mean}
-            parts.append(part)
+        shares = [_shares(row) for row in _checked(name)]
+        label = f"{title}: {len(shares)} {'questions' if name == 'together' else 'claims'}"
+        bars[label] = {
+            column: sum(share[column] for share in shares) / len(shares) for column in VERDICTS
+        }
+    return _stacked(bars, "points, mean over claims, %")
+
+
+def paper(name: str) -> alt.Chart:
+    """Returns a stacked bar for each checked claim of a paper, by its id."""
+    bars = {row["id"]: _shares(row) for row in _checked(name)}
+    return _stacked(bars, "points, %")
+
+
+def _checked(name: str) -> list[dict[str, str]]:
+    """Returns the recorded claims of a paper that were judged at a point at least."""
+    text = (ROOT / "python" / "floatgate" / "papers" / "claims.csv").read_text("utf-8")
+    rows = csv.DictReader(io.StringIO(text))
+    return [row for row in rows if row["of"] == name and int(row["points"])]
+
+
+def _stacked(bars: Mapping[str, Mapping[str, float]], title: str) -> alt.Chart:
+    """Returns a bar for each label, of the shares of the verdicts."""
+    parts = [
+        {"bar": label, "verdict": verdict, "order": order, "points": 100 * shares[column]}
+        for label, shares in bars.items()
+        for order, (column, (verdict, _)) in enumerate(VERDICTS.items())
+    ]
     names, colors = zip(*VERDICTS.values(), strict=True)
     scale = alt.Scale(domain=names, range=colors)
     return (
         alt.Chart(alt.Data(values=parts))
         .mark_bar()
         .encode(
-            y=alt.Y("paper:N", title=None, sort=None, axis=WIDE),
-            x=alt.X(
-                "points:Q", title="points, mean over claims, %", scale=alt.Scale(domain=[0, 100])
-            ),
+            y=alt.Y("bar:N", title=None, sort=None, axis=WIDE),
+            x=alt.X("points:Q", title=title, scale=alt.Scale(domain=[0, 100])),
             color=alt.Color("verdict:N", title=None, scale=scale),
             order="order:Q",
         )
@@ -182,6 +199,7 @@ def draw(folder: Path) -> None:
         ("performance", performance()),
         ("testing", testing()),
         ("papers", papers()),
+        *((f"papers-{name}", paper(name)) for name in PAPERS),
     ):
         (folder / f"{name}.svg").write_text(svg_of(chart), "utf-8")
 

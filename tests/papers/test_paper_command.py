@@ -230,6 +230,7 @@ def test_text_has_claims_reasons_tables_warnings_and_notes(said: Any, tmp_path: 
     assert asked == [("made-up", False)]
     assert [line for line in lines if line] == [
         "A paper (Its authors; 2026), quick",
+        "3 claims of the paper: 1 as claimed or more, 1 less, 1 not checked.",
         *("1 | text of first", "paper | paper's first (stated)", "ours | 12.5 points"),
         *("verdict | 0 of 1 as claimed, 1 more", "decided | by dftl in 1"),
         *("2 | text of second", "paper | paper's second (stated)", "ours | -7.5%"),

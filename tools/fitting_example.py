@@ -1,5 +1,5 @@
-"""Makes the measurements of docs/fitting.md: those of simulated drives, so that the answer of each
-fit is known.
+"""Makes the measurements of docs/fitting.md from simulated drives, so that each fit has a known
+answer.
 
     python tools/fitting_example.py
 

@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from floatgate import papers
-from floatgate.cli import app
+from floatgate.cli import app, paper
 from floatgate.papers.kit.claims import OURS, AnyClaim, Measured, Statement, stated
 from floatgate.papers.kit.exhibits import Column, Lines, Numbers
-from floatgate.papers.kit.outcome import Outcome, claims_table, findings
+from floatgate.papers.kit.outcome import Outcome, Summary, claims_table, findings
 
 
 @dataclass(frozen=True)
@@ -278,3 +278,9 @@ def test_claims_are_read_at_any_width(said: Any, width: int, monkeypatch: Any) -
         assert [line.split()[0] for line in block if line] == [
             *("1", "paper", "ours", "verdict", "decided", "why"),
         ]
+
+
+def test_a_page_without_claims_of_a_paper_has_no_totals(capsys: pytest.CaptureFixture[str]) -> None:
+    """`together` has questions of ours alone."""
+    paper._print(Summary("ours", "Ours", "Floatgate", "quick", "", [], [], [], []))
+    assert "claims of the paper" not in capsys.readouterr().out

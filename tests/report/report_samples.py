@@ -7,11 +7,13 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from floatgate import _core
+from floatgate.report import write_report
 from floatgate.report.runs import Run, label_runs
 from floatgate.results.result import TIMELINE, Result
 
@@ -403,4 +405,13 @@ def _timeline(
         "max_us": [mean_us * (9 + 9 * s) * rng.paretovariate(1.5) for s in settle],
         "gc_programs": [round(8000 * s) for s in settle],
         "map_programs": [round(5000 * s) for s in settle],
+    }
+
+
+def written(
+    cases: Mapping[str, Callable[[], list[dict[str, Any]]]], folder: Path
+) -> dict[str, Path]:
+    """Writes the report of each case into the folder, and returns the paths by name."""
+    return {
+        name: write_report(typed(make()), folder / f"{name}.html") for name, make in cases.items()
     }

@@ -10,7 +10,7 @@ import pytest
 import report_samples as samples
 from browser import Seen
 
-from floatgate.report import palette, write_report
+from floatgate.report import palette
 
 
 def _seeds() -> list[dict[str, Any]]:
@@ -52,11 +52,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
-    return {
-        name: write_report(samples.typed(make()), folder / f"{name}.html")
-        for name, make in CASES.items()
-    }
+    return samples.written(CASES, tmp_path_factory.mktemp("reports"))
 
 
 def _screen(browser: Any, path: Path, width: int = 1280, scheme: str = "light") -> Seen:

@@ -13,7 +13,7 @@ from browser import Seen
 from plainly import contrast
 
 import floatgate
-from floatgate.report import summary_rows, write_report
+from floatgate.report import summary_rows
 from floatgate.results.values import ratio
 
 
@@ -39,11 +39,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
-    return {
-        name: write_report(samples.typed(make()), folder / f"{name}.html")
-        for name, make in CASES.items()
-    }
+    return samples.written(CASES, tmp_path_factory.mktemp("reports"))
 
 
 @pytest.mark.parametrize("name", CASES)

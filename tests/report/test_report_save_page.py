@@ -14,8 +14,6 @@ import report_samples as samples
 from browser import Seen
 from plainly import three, whole
 
-from floatgate.report import write_report
-
 
 def _many() -> list[dict[str, Any]]:
     """Returns 64 runs with 115 warnings that differ only in numbers, and one unique warning."""
@@ -39,11 +37,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
-    return {
-        name: write_report(samples.typed(make()), folder / f"{name}.html")
-        for name, make in CASES.items()
-    }
+    return samples.written(CASES, tmp_path_factory.mktemp("reports"))
 
 
 def _saved(seen: Seen, button: Any) -> tuple[str, bytes]:

@@ -158,8 +158,9 @@ def _print(summary: Summary) -> None:
     out = output.console()
     out.print(f"{summary.title} ({summary.citation}), {summary.mode}")
     kinds = summary.kinds()
-    totals = ", ".join(f"{number} {kind}" for kind, number in kinds.items() if number)
-    out.print(Text(f"{sum(kinds.values())} claims of the paper: {totals}.", style="bold"))
+    if number := sum(kinds.values()):
+        totals = ", ".join(f"{many} {kind}" for kind, many in kinds.items() if many)
+        out.print(Text(f"{number} claims of the paper: {totals}.", style="bold"))
     if summary.coverage:
         out.print(Text(f"This quick run {summary.coverage}."))
     out.print()

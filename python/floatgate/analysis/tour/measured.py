@@ -46,7 +46,7 @@ class Picture:
     change: Change
     """Of the system, to its baseline."""
     least: Change
-    """Of the bound, to the same baseline: nothing could save more."""
+    """Of the ideal drive, to the same baseline. A host that sends fewer commands can save more."""
     command: str
 
 

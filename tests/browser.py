@@ -74,6 +74,15 @@ class Seen:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
+    def tip_of(self, mark: Any) -> str:
+        """Points at a mark, and returns the text of its tooltip. The page hides a tooltip while it
+        scrolls, and the browser sends that event a frame later: this waits for it first."""
+        mark.scroll_into_view_if_needed()
+        self.page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+        mark.hover()
+        self.page.wait_for_function("!document.getElementById('tip').hidden")
+        return str(self.page.locator("#tip").inner_text())
+
     def __enter__(self) -> Seen:
         return self
 

@@ -290,5 +290,4 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert seen.complaints == []
         assert seen.requests == [page.as_uri()]
         assert seen.page.locator("#map-curve-0 svg path").count() > 4
-        seen.page.locator("#map-curve-0 svg").hover()
-        assert "Hit ratio" in seen.page.locator("#tip").inner_text()
+        assert "Hit ratio" in seen.tip_of(seen.page.locator("#map-curve-0 svg"))

@@ -296,13 +296,20 @@ def test_shadows_and_metrics_of_a_drive_with_a_page(tmp_path: Path) -> None:
         assert server.stop() == 0
 
 
-def test_the_call_in_the_readme_serves_a_drive(tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
+def test_the_calls_of_the_tutorial_serve_its_drives(tmp_path: Path) -> None:
+    text = (ROOT / "docs/learn/database.md").read_text("utf-8")
+    [roomy] = re.findall(r"^    (printf .* > roomy.toml)$", text, re.MULTILINE)
     [call] = re.findall(r"^    floatgate serve (.*)$", text, re.MULTILINE)
+    subprocess.run(roomy, shell=True, check=True, cwd=tmp_path)
     with Serve(tmp_path, *shlex.split(call)) as server:
-        assert server.ready["bytes"] == 512 << 20
+        assert server.ready["bytes"] == 256 << 20
         assert urllib.request.urlopen(server.ready["page"]).status == 200
+        with Live(server.ready["control"]) as live:
+            assert [shadow.name for shadow in live.status().also] == ["roomy"]
+        with NbdClient(server.ready["socket"]) as client:
+            client.write(0, bytes(PAGE))
         assert server.stop() == 0
+    assert pl.read_parquet(tmp_path / "bank.parquet").height == 1
 
 
 def _at_a_port(folder: Path) -> tuple[Serve, int]:

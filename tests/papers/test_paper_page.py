@@ -37,8 +37,8 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
         assert "stand-in: zipf writes" in text
         for i in range(3):
             assert seen.page.locator(f"#figure-2-{i} svg path").count() > 4
-        seen.page.locator("#figure-3-0 svg .mark-rect path").first.hover()
-        assert "stand-in" in seen.page.locator("#tip").inner_text()
+        first = seen.page.locator("#figure-3-0 svg .mark-rect path").first
+        assert "stand-in" in seen.tip_of(first)
         assert "What the paper leaves open" in text
 
 
@@ -67,8 +67,7 @@ def test_bars_tables_and_maps_are_drawn(browser, tmp_path: Path) -> None:
         bars = seen.page.locator("#figure-4-0 svg .mark-rect path")
         assert bars.count() == 3
         assert min(bars.evaluate_all("all => all.map(b => b.getBBox().width)")) > 0
-        bars.first.hover()
-        assert "ETI" in seen.page.locator("#tip").inner_text()
+        assert "ETI" in seen.tip_of(bars.first)
         assert "dashed: the paper, at most: from MBF" in seen.page.inner_text("main")
         assert seen.page.locator("#figure-4-0 svg line[stroke-dasharray='7,3']").count() == 1
         assert seen.page.locator("#figure-1-0 svg path").count() > 2

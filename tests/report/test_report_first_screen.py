@@ -209,8 +209,7 @@ def test_rows_are_sorted_with_their_pictures(browser: Any, reports: dict[str, Pa
 
 def test_a_bar_describes_its_cause(browser: Any, reports: dict[str, Path]) -> None:
     with _screen(browser, reports["one"]) as seen:
-        seen.page.locator(".piece").first.hover()
-        tip = seen.page.locator("#tip").inner_text()
+        tip = seen.tip_of(seen.page.locator(".piece").first)
         assert "host writes" in tip and "financial1" in tip
         seen.page.mouse.wheel(0, 300)
         seen.page.wait_for_function("document.getElementById('tip').hidden")

@@ -259,8 +259,7 @@ def test_every_span_is_a_bar_and_says_what_it_is(browser: Any, page: Path, worst
         assert request_words(worst) in told
         assert "done, " in told
         longest = seen.page.locator(BARS).first
-        longest.hover()
-        tip = seen.page.locator("#tip").inner_text()
+        tip = seen.tip_of(longest)
         assert "Lane" in tip and "Takes, ms" in tip
         assert seen.complaints == []
 

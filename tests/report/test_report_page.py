@@ -182,9 +182,7 @@ def test_latencies_have_a_line_for_each_cause_or_run(
             for heading, drawn in lines.items():
                 plot = f"#latency-causes-{headings.index(heading)}"
                 assert seen.page.locator(f"{plot} .mark-line path").count() == drawn
-            seen.page.locator("#latency-causes-0").hover()
-            seen.page.wait_for_function("!document.getElementById('tip').hidden")
-            tip = seen.page.locator("#tip").inner_text()
+            tip = seen.tip_of(seen.page.locator("#latency-causes-0"))
             assert ("Cause" if name == "causes" else "Run") in tip and "Requests no slower" in tip
 
 
@@ -226,19 +224,13 @@ def test_what_cannot_be_drawn_is_said(browser: Any, reports: dict[str, Path]) ->
 def test_a_tooltip_names_the_run_and_the_number(browser: Any, reports: dict[str, Path]) -> None:
     with Seen(browser, reports["hostile"]) as seen:
         bar = seen.page.locator("#write-amplification-0 .mark-rect path").first
-        bar.scroll_into_view_if_needed()
-        bar.hover()
-        seen.page.wait_for_function("!document.getElementById('tip').hidden")
-        text = seen.page.locator("#tip").inner_text()
+        text = seen.tip_of(bar)
         assert "</script><script>window.broken = 1</script>" in text
         assert "host writes" in text and "1.000" in text
         assert seen.page.evaluate("window.broken") is None
     with Seen(browser, reports["two"]) as seen:
         box = seen.page.locator("#timeline-0")
-        box.scroll_into_view_if_needed()
-        box.hover()
-        seen.page.wait_for_function("!document.getElementById('tip').hidden")
-        assert "Host pages written" in seen.page.locator("#tip").inner_text()
+        assert "Host pages written" in seen.tip_of(box)
 
 
 def test_hostile_names_are_text_everywhere(browser: Any, reports: dict[str, Path]) -> None:

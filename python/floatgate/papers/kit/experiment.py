@@ -88,6 +88,10 @@ class Axis:
     def _by_key(self) -> Mapping[str, Level]:
         return {level.key: level for level in self.levels}
 
+    def ends_at(self, key: str) -> bool:
+        """Returns whether no level of this axis lies beyond this one."""
+        return not self.ordered or key in (self.levels[0].key, self.levels[-1].key)
+
     def side(self, full: bool) -> list[str]:
         return [level.key for level in self.levels if full or level.quick]
 
@@ -162,15 +166,18 @@ class Experiment:
         return next(work for work in self.workloads if work.name == name)
 
     def points(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
-        """Returns all points of a domain, or quickly the corners of the ordered axes and their
-        middle. Axes that are not swept are at their defaults."""
+        """Returns all points of a domain. Quickly, it returns the default point, and each point
+        where one axis has another level: of an ordered axis, the smallest or the largest. Axes that
+        are not swept are at their defaults."""
         keys = set(swept)
         sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
-        sizes = [axis for axis in self.axes if axis.ordered and axis.key in keys]
         points = [levels for levels in grid(sides) if self._goes(levels, keys)]
-        return (
-            points if full else [p for p in points if _is_corner(sizes, p) or _is_middle(sizes, p)]
-        )
+        return points if full else [levels for levels in points if self._is_near(levels)]
+
+    def _is_near(self, levels: Levels) -> bool:
+        """Returns whether at most one axis is not at its default."""
+        moved = [axis for axis in self.axes if levels[axis.key] != axis.default]
+        return not moved or (len(moved) == 1 and moved[0].ends_at(levels[moved[0].key]))
 
     def _goes(self, levels: Levels, swept: set[str]) -> bool:
         chosen = (axis.level(levels[axis.key]) for axis in self.axes if axis.key in swept)
@@ -261,10 +268,6 @@ class Experiment:
 def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     """Returns every combination of a level on each axis. The last axis varies fastest."""
     return [dict(zip(sides, levels, strict=True)) for levels in product(*sides.values())]
-
-
-def _is_corner(sizes: Sequence[Axis], levels: Levels) -> bool:
-    return all(levels[a.key] in (a.levels[0].key, a.levels[-1].key) for a in sizes)
 
 
 def _is_middle(sizes: Sequence[Axis], levels: Levels) -> bool:

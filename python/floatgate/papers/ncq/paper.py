@@ -58,7 +58,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     lines = [domain.sized(scheme, mib) for scheme, mib in product(domain.SCHEMES, domain.SIZES)]
     pair = [domain.sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), domain.CLAIMED)]
     least = [domain.sized(scheme, domain.SMALLEST) for scheme in ("lru", "ncq", "ncq-counted")]
-    drawn = [(experiment.points((), full), lines), (experiment.points(("span",), True), least)]
+    drawn = [(experiment.points((), full), lines), (experiment.points(("span",), full), least)]
     drawn += [(experiment.points(axes, full), pair) for _, axes in BESIDE.values()]
     for points, keys in drawn:
         yield from runs_at(experiment, experiment.workloads, points, keys, full)

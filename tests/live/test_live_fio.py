@@ -94,7 +94,7 @@ def _trimmed_is_zero(drive: LiveDrive) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mib", "passes"), [(8, 1), pytest.param(64, 4, marks=pytest.mark.long)], ids=("8", "64")
+    ("mib", "passes"), [(8, 1), pytest.param(24, 2, marks=pytest.mark.long)], ids=("8", "24")
 )
 @pytest.mark.parametrize("name", DRIVES)
 def test_fio_finds_what_it_wrote(serve: Drives, name: str, mib: int, passes: int) -> None:

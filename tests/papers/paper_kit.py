@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     workloads=(
-        Workload("w", "W", Played("w"), slow=frozenset({"aged"})),
+        Workload("w", "W", Played("w"), slow=True),
         Workload("r", "R", Played("r"), ignores=frozenset({"start"})),
     ),
     lines=(

@@ -58,20 +58,26 @@ def test_the_settings_of_a_run_are_of_its_choices_and_its_line() -> None:
     assert (run.at("start"), run.at("reading")) == ("aged", None)
 
 
-def test_the_full_domain_is_every_combination_and_the_quick_one_its_corners_and_middle() -> None:
+def test_a_full_domain_is_every_combination_and_a_quick_one_moves_one_axis() -> None:
     every = ("start", "cache", "reading")
     assert len(EXPERIMENT.points(every, full=True)) == 2 * 3 * 2
-    assert {p["cache"] for p in EXPERIMENT.points(every, False)} == {"small", "middle", "large"}
-    assert {p["reading"] for p in EXPERIMENT.points(every, full=False)} == {"one"}
+    assert [tuple(levels.values()) for levels in EXPERIMENT.points(every, full=False)] == [
+        ("fresh", "small", "one"),
+        ("fresh", "middle", "one"),
+        ("fresh", "large", "one"),
+        ("aged", "middle", "one"),
+    ]
+    sizes = tuple(Level(size) for size in "abcde")
+    of_five = replace(EXPERIMENT, axes=(Axis("five", "five", sizes, "sizes", ordered=True),))
+    assert [levels["five"] for levels in of_five.points(("five",), full=False)] == ["a", "c", "e"]
     [only] = EXPERIMENT.points((), full=True)
     assert only == {"start": "fresh", "cache": "middle", "reading": "one"}
 
 
 def test_a_slow_workload_has_only_the_middle_quickly() -> None:
     runs = runs_of(EXPERIMENT, [claim_of()], full=False)
-    assert {run.at("cache") for run in runs if run.at("start") == "aged"} == {"middle"}
-    assert {run.at("cache") for run in runs if run.at("start") == "fresh"} == {
-        *("small", "middle", "large"),
+    assert {(run.at("start"), run.at("cache")) for run in runs} == {
+        *(("fresh", "middle"), ("aged", "middle")),
     }
     assert max(run.seed for run in runs) == 3
     assert max(run.seed for run in runs_of(EXPERIMENT, [claim_of()], full=True)) == 5
@@ -299,7 +305,8 @@ def test_the_table_of_axes_says_what_is_run_quickly() -> None:
         Axis("five", "the five", tuple(Level(c) for c in "abcde"), "sizes", ordered=True),
     )
     of = replace(EXPERIMENT, axes=axes)
-    claims = [claim_of(axes=("start", "cache", "five"), full_axes=frozenset({"start"}))]
+    swept, whole = ("start", "cache", "five"), frozenset({"start"})
+    claims = [claim_of(axes=swept, full_axes=whole, workloads=("R",))]
     table = axes_table(of, claims)
     rows = {row["axis"]: (row["levels"], row["quick"], row["claims"]) for row in table.rows}
     assert rows == {

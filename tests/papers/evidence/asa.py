@@ -34,7 +34,6 @@ WORKLOADS = (
             e.source.name,
             e.source.family,
             Played(e.source.spec, windows=e.windows),
-            slow=e.slow,
             random=e.windows > 0,
         )
         for e in EXCERPTS

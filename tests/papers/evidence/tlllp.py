@@ -26,7 +26,7 @@ from floatgate.papers.tlllp.paper import experiment_of
 from floatgate.papers.tlllp.reduce import BACKLOG, Point
 
 WORKLOADS = (
-    *(replace(workload_of(one, Path(one.spec)), slow=frozenset()) for one in EXCERPTS),
+    *(workload_of(one, Path(one.spec)) for one in EXCERPTS),
     FITTED,
     CLUSTERED,
 )

@@ -27,7 +27,6 @@ sample."""
 class Excerpt:
     source: Source
     windows: int = WINDOWS
-    slow: frozenset[str] = frozenset()
 
     def workload(self, bench: Bench, file: Path, volumes: int) -> Workload:
         """Returns the workload, which plays until it has written its drive `volumes` times."""
@@ -35,7 +34,7 @@ class Excerpt:
         total, written = volumes * bench.span_bytes(once), bench.written_bytes(once)
         played = once.in_rounds(total, written, self.windows)
         source, random = self.source, self.windows > 0
-        return Workload(source.name, source.family, played, slow=self.slow, random=random)
+        return Workload(source.name, source.family, played, random=random)
 
 
 VOLUMES = 5
@@ -57,10 +56,10 @@ EXCERPTS = (
     Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K)),
     Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False), windows=0),
     Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False)),
-    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS), slow=frozenset({"own times"})),
+    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS)),
     Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False)),
     # Its drive is three times as large as the drive of an excerpt with 10,000 requests.
-    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"), slow=frozenset({"aged"})),
+    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst")),
 )
 
 
@@ -108,7 +107,6 @@ def _hot_pages(pages: int) -> Callable[[Settings], Settings]:
 def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator[Workload]:
     for key, spread in SPREADS.items():
         span = spread.times * least
-        slow = frozenset() if key == "writes" else frozenset({key})
         for load, (r, f) in spread.skews.items() if full or spread.quick else ():
             writes = volumes * span // PAGE
             spec = (
@@ -116,7 +114,7 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
                 f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
             )
             played, hot = Played(spec), _hot_pages(int(f * span / PAGE + 0.5))
-            yield Workload(spread.name(load), load, played, slow=slow, random=True, fit=hot)
+            yield Workload(spread.name(load), load, played, random=True, fit=hot)
             if (load, key) == (SYNTH9, "writes"):
                 # Each volume has its own hot tenth, which was not hot earlier.
                 moving = replace(played, moves=volumes - 1)

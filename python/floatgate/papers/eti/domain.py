@@ -301,7 +301,7 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
         STAND_IN,
         Played(generator(row, scale, writes)),
         ignores=evenly,
-        slow=frozenset() if row.name == SRC2_0 else frozenset({"scattered", "streams"}),
+        slow=row.name != SRC2_0,
         random=True,
         fit=_model(scale),
     )

@@ -117,8 +117,8 @@ class Workload:
     played: Played
     ignores: frozenset[str] = frozenset()
     """Axes that have no effect on this workload."""
-    slow: frozenset[str] = frozenset()
-    """Levels for which a quick reproduction takes only the middle of each ordered axis."""
+    slow: bool = False
+    """Whether a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
     """Whether its runs differ from seed to seed with every level."""
     fit: Callable[[Settings], Settings] | None = None
@@ -219,9 +219,9 @@ class Experiment:
 
     def is_quick(self, levels: Levels, workloads: Iterable[str]) -> bool:
         """Returns whether a quick run includes the point with these workloads of the paper."""
-        slow = {s for name in workloads for s in self.workload(self._meant(levels, name)).slow}
+        slow = any(self.workload(self._meant(levels, name)).slow for name in workloads)
         sizes = [axis for axis in self.axes if axis.ordered]
-        return not slow & set(levels.values()) or _is_middle(sizes, levels)
+        return not slow or all(levels[axis.key] == axis.default for axis in sizes)
 
     def settings(self, run: Run, footprint: int) -> dict[str, str]:
         """Returns the settings in which the drive of a run differs from the device."""
@@ -268,7 +268,3 @@ class Experiment:
 def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
     """Returns every combination of a level on each axis. The last axis varies fastest."""
     return [dict(zip(sides, levels, strict=True)) for levels in product(*sides.values())]
-
-
-def _is_middle(sizes: Sequence[Axis], levels: Levels) -> bool:
-    return all(levels[axis.key] == axis.default for axis in sizes)

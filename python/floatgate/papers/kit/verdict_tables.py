@@ -136,9 +136,10 @@ def by_factor(
 
 TESTED = (
     f"With --full a claim is tested at every combination of its levels, with {FULL_SEEDS} seeds "
-    "where anything is random. With --quick it is tested where each of its sizes is the smallest "
-    "or the largest, and where all sizes are in the middle (slow workloads only there), with "
-    f"{QUICK_SEEDS} seeds."
+    "where anything is random. With --quick it is tested at the default levels, and where one "
+    "axis has another level, with "
+    f"{QUICK_SEEDS} seeds. Of sizes, the middle is the default, and the smallest and the largest "
+    "are the other levels; slow workloads have the middle only."
 )
 """Points at which the claims are tested."""
 

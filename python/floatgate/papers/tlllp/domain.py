@@ -42,7 +42,6 @@ def workload_of(source: Source, file: Path) -> Workload:
         source.family,
         Played(str(file), source.limit),
         ignores=frozenset({"start", "spare"} if source.family == WEBSEARCH else ()),
-        slow=frozenset({"aged"} if source.family == MSR else ()),
     )
 
 

@@ -56,8 +56,6 @@ TRACES = (
 """The first requests of each trace. Two traces reach two writes a page only as a whole, with the
 times of real drives. They are played as a whole, on a drive of their size."""
 
-CORNERS = frozenset({"7%", "28%"})
-
 
 @dataclass(frozen=True)
 class Excerpt:
@@ -88,7 +86,7 @@ class Excerpt:
         span = self.pages * PAGE if whole else SPAN
         played = self.played.in_rounds(VOLUMES * span, bench.written_bytes(self.played))
         fit = _on(self.pages) if whole else None
-        return Workload(self.source.name, RECORDED, played, slow=CORNERS, random=True, fit=fit)
+        return Workload(self.source.name, RECORDED, played, slow=True, random=True, fit=fit)
 
 
 SHARES = {"mapping.cache": 1, "buffer.capacity": 128 << 10, "host.log": 64 << 10}

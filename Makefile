@@ -22,11 +22,19 @@ help:
 	@echo "make sbom       what is in them and in an environment where they are installed, in dist/"
 	@echo "make licenses   renew third-party/: the licences of the crates that a wheel holds"
 	@echo "make deny       licences, sources and known holes of all crates, against deny.toml"
-	@echo "make lock       renew requirements.lock and those of mutants, docs and release"
+	@echo "make lock       renew requirements.lock and those of the build, mutants, docs and release"
 
-$(VENV)/ready: requirements.lock
+# Python compiles a module when it is first imported: most of what pip would compile never is.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+# What builds and runs Floatgate, then what tests and linters need in addition.
+$(VENV)/build-ready: requirements-build.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(PIP) -r requirements-build.lock
+	touch $@
+
+$(VENV)/ready: requirements.lock $(VENV)/build-ready
+	$(PIP) -r requirements.lock
 	touch $@
 
 setup: $(VENV)/ready
@@ -35,7 +43,7 @@ setup: $(VENV)/ready
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 
 # The compiled module, built in place. Cargo knows what is up to date.
-module: setup
+module: $(VENV)/build-ready
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet --locked
 
 # The module and, on Linux, the plugin of nbdkit for live drives. The module is named again so that both
@@ -57,13 +65,13 @@ test: test-rust test-python
 test-rust:
 	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz
 
-test-python: build
+test-python: setup build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
 
 # Examples are drawn at random here alone: a failure prints the one to add to its test as @example.
 # The wheel is built first: it is installed in a fresh environment of each Python. The site is built
 # by a test, which needs what `make docs` does.
-test-long: build wheel $(VENV)/docs-ready
+test-long: setup build wheel $(VENV)/docs-ready
 	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
 	FLOATGATE_EXAMPLES=random $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
@@ -100,7 +108,7 @@ fuzz:
 	$(CORPUS) pack fuzz/corpus/$(TARGET).hex $(FUZZED)/kept
 
 $(VENV)/mutants-ready: requirements-mutants.lock $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-mutants.lock
+	$(PIP) -r requirements-mutants.lock
 	touch $@
 
 # See docs/testing.md.
@@ -110,7 +118,7 @@ mutants: build $(VENV)/mutants-ready
 		$(if $(SHARD),--shard $(SHARD)) $(if $(MINUTES),--minutes $(MINUTES))
 
 $(VENV)/docs-ready: requirements-docs.lock $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	$(PIP) -r requirements-docs.lock
 	touch $@
 
 # mkdocs.yml says what fails it. The variable keeps an advertisement off the terminal.
@@ -122,7 +130,7 @@ pictures: module
 	for tool in tools/reference.py tools/pictures_*.py; do $(BIN)/python $$tool || exit 1; done
 
 $(VENV)/release-ready: requirements-release.lock $(VENV)/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-release.lock
+	$(PIP) -r requirements-release.lock
 	touch $@
 
 # What cargo brings of the tools below; the versions are those that docs/dependencies.md names.
@@ -185,6 +193,7 @@ LOCK := $(BIN)/uv pip compile --quiet pyproject.toml --universal --python-versio
 	--no-header --no-emit-index-url --no-emit-find-links
 lock: setup
 	$(LOCK) --group tools -o requirements.lock
+	$(LOCK) --group build --constraint requirements.lock -o requirements-build.lock
 	$(LOCK) --group mutants --constraint requirements.lock -o requirements-mutants.lock
 	$(LOCK) --group docs --constraint requirements.lock -o requirements-docs.lock
 	$(LOCK) --group release --constraint requirements.lock -o requirements-release.lock

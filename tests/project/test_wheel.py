@@ -25,10 +25,6 @@ from paths import ROOT
 import floatgate
 
 WORKLOAD = "hotcold:span=64MiB,r=0.9,f=0.1,writes=50k"
-INSTALL_CPU_S = 30
-"""Limit of processor seconds for the installation. 12 to 14 s were measured, and 18.7 s at a load
-of 15."""
-
 pytestmark = pytest.mark.long
 
 
@@ -136,14 +132,14 @@ def test_it_runs_and_makes_a_report(
     assert installed.run("floatgate", "--version").split()[-1] == floatgate.__version__
     installed.run("floatgate", "run", WORKLOAD, "-q")
     first_s = time.perf_counter() - begun
-    # Printed and not asserted: downloads depend on the network, and the other times on the load.
+    # Printed and not asserted: downloads depend on the network, and all times on the load. The
+    # installation takes 12 to 14 s of the processor on a quiet machine.
     seconds = (installed.environment_s, installed.install_s, first_s)
     with capsys.disabled():
         print(
             "\nenvironment {:.1f} s, install {:.1f} s, first run {:.1f} s: ".format(*seconds)
             + f"{sum(seconds):.1f} s; installing took {installed.install_cpu_s:.1f} s of CPU"
         )
-    assert installed.install_cpu_s < INSTALL_CPU_S
     installed.run("python", "-m", "pip", "check")
     call = ["run", WORKLOAD, "--device", "classic", "--set", "start.fill=random"]
     printed = installed.run("floatgate", *call, "--out", "report", "--json", "--force")

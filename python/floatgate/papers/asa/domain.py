@@ -86,16 +86,22 @@ class Spread:
     """The span, as a multiple of `SPAN`."""
     quick: bool = True
     """Whether a quick reproduction includes it."""
+    beside: frozenset[str] = frozenset()
+    """Axes at their defaults with this load, to save runs."""
 
     def name(self, load: str) -> str:
         return load + self.suffix if load in self.skews else load
 
 
+_FEW = frozenset({"sample", "moved", "start", "arrivals"})
+
 SPREADS = {
     "writes": Spread("", TENTHS),
     "half reads": Spread(", half reads", TENTHS, reads=0.5),
-    "four times the span": Spread(", four times the span", TENTHS, times=4, quick=False),
-    "by the letter": Spread(", by the letter", LETTER, quick=False),
+    "four times the span": Spread(
+        *(", four times the span", TENTHS), times=4, quick=False, beside=_FEW | {"cache"}
+    ),
+    "by the letter": Spread(", by the letter", LETTER, quick=False, beside=_FEW),
 }
 
 
@@ -294,6 +300,7 @@ AXES = (
                 key,
                 workloads={load: spread.name(load) for load in TENTHS},
                 quick=spread.quick,
+                beside=spread.beside,
             )
             for key, spread in SPREADS.items()
         ),

@@ -176,7 +176,10 @@ AXES = (
     Axis(
         "alignment",
         "the alignment",
-        (Level("records"), Level("pages", keys={"align": "4KiB"}, quick=False)),
+        (
+            Level("records"),
+            Level("pages", keys={"align": "4KiB"}, quick=False, beside=frozenset({"speed"})),
+        ),
         "The paper does not say. Iometer aligns to the record or to less; to pages, parts of "
         "blocks leave the buffer, which is what BAST has its merges for.",
     ),

@@ -213,7 +213,12 @@ AXES = (
         "MSR",
         (
             Level("20% reads", workloads={MSR: MSR_READS}),
-            Level("most throughput", workloads={MSR: MSR_BUSY}, quick=False),
+            Level(
+                "most throughput",
+                workloads={MSR: MSR_BUSY},
+                quick=False,
+                beside=frozenset({"spare", "fetch"}),
+            ),
         ),
         "Two windows of volumes that their source does not name, chosen by their mix and by their "
         "rate: no sample of a whole, so they are never averaged.",

@@ -148,11 +148,11 @@ def test_losses_of_power_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
     kept = Cache(tmp_path, resume=True)
     first = shrd_crash.explore(runs, full=False, kept=kept)
-    assert len(cut) == len(set(runs)) == 12
+    assert len(cut) == len(set(runs)) == 9
     assert shrd_crash.explore(runs, full=False, kept=kept) == first
-    assert len(cut) == 12
+    assert len(cut) == 9
     shrd_crash.explore(runs[:1], full=True, kept=kept)
-    assert cut[12:] == [(1, shrd_crash.EVERY[True])], "more moments are another exploration"
+    assert cut[9:] == [(1, shrd_crash.EVERY[True])], "more moments are another exploration"
 
 
 def test_nothing_half_written_stays(tmp_path: Path) -> None:

@@ -322,7 +322,7 @@ def test_a_quick_reproduction_has_maps_and_runs() -> None:
     document = reproduce(some, PAPERS[0], False, TRACES, None).document()
     hits, mean = document["claims"]
     assert (hits["verdict"], len(hits["domain"])) == ("1 of 1 as claimed", 1)
-    assert len(mean["domain"]) == 4
+    assert len(mean["domain"]) == 3
     for row in mean["domain"]:
         assert row["random"] == (row["start"] == "aged")
         assert (row["ci95"] is None) == (row["start"] == "fresh")

@@ -14,7 +14,7 @@ from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 
 from . import domain
 from .claims import CLAIMS
-from .figures import COLUMNS, MAIN, figures, tables, waits
+from .figures import COLUMNS, MAIN, READ_AS, figures, tables, waits
 from .reduce import BACKLOG, Point, reduce
 
 STAND_INS = (
@@ -72,10 +72,13 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Yields every workload with every cache on a fresh drive. Claims have the other runs of the
-    figures."""
+    """Yields every workload on a fresh drive, with every cache and with every reading. Claims have
+    the other runs of the figures."""
     caches = experiment.points(("cache",), full=True)
-    return runs_at(experiment, experiment.workloads, caches, MAIN, full)
+    yield from runs_at(experiment, experiment.workloads, caches, MAIN, full)
+    (default,) = experiment.points((), full)
+    readings = [{**default, **levels} for levels in READ_AS.values()]
+    yield from runs_at(experiment, experiment.workloads, readings, ("tlllp",), full)
 
 
 def _more(findings: Findings[Point]) -> More:

@@ -7,9 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from .guests.registry import listed
@@ -20,6 +18,9 @@ from .simulation.configs import DEFAULT_DEVICE, Device
 from .simulation.kept import Kept
 from .simulation.options import RunOptions
 from .simulation.watching import Progress
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 

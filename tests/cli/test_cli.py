@@ -78,15 +78,6 @@ def test_a_key_that_changes_nothing_is_said(cli) -> None:
     assert cli(*call, "--set", "mapping.scheme=dftl").document()["warnings"] == []
 
 
-def test_help_waits_for_no_heavy_import() -> None:
-    code = (
-        "import sys, floatgate.cli\n"
-        "heavy = {'polars', 'altair', 'vl_convert', 'floatgate._core', 'rich.table'}\n"
-        "sys.exit(str(heavy & set(sys.modules) or ''))"
-    )
-    assert python("-c", code).stderr.strip() == ""
-
-
 @pytest.mark.parametrize(
     "options",
     [

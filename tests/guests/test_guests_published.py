@@ -17,7 +17,7 @@ from conftest import Cli
 from paths import ROOT, SHARED
 
 import floatgate as fg
-from floatgate.guests import midas_model
+from floatgate.guests import midas_model, midas_plan
 from floatgate.guests.midas import Midas
 from floatgate.guests.two_regions import OldestNormal, TwoRegions
 from floatgate.guests.victim import Candidates
@@ -80,7 +80,7 @@ AGES = np.arange(6 * midas_model.HORIZON * VALID // BIN) * BIN / VALID
 
 
 def chain(lives: np.ndarray[Any, np.dtype[np.float64]], spare: float) -> midas_model.Chain:
-    drive = midas_model.Space(VALID, round(4096 / (1 - spare)), UNIT)
+    drive = midas_plan.Space(VALID, round(4096 / (1 - spare)), UNIT)
     return midas_model.Chain(0, 0.0, lives, lives, drive, BIN)
 
 
@@ -101,7 +101,7 @@ def test_one_group_costs_what_the_closed_forms_say(spare: float) -> None:
 
 def test_hot_pages_are_a_branch_of_their_own() -> None:
     hot, cold = np.exp(-9 * AGES), np.exp(-AGES / 9)
-    drive = midas_model.Space(VALID, round(4096 / 0.85), UNIT)
+    drive = midas_plan.Space(VALID, round(4096 / 0.85), UNIT)
     end = int(0.2 * VALID / BIN)
     plan = midas_model.Chain(end, 0.9, hot, cold, drive, BIN).plan([])
     assert list(plan.sizes) == pytest.approx([0.9 * end * BIN])
@@ -163,7 +163,7 @@ class Shape:
 def test_groups_become_one_where_more_is_valid_than_was_predicted(valid: int, groups: int) -> None:
     mine = Midas()
     mine.start(Shape())  # type: ignore[arg-type]
-    mine.follow(midas_model.Plan(0, (0.0, 20.0, 30.0), (0.0, 0.6, 0.5, 0.9), 1.0), 100)
+    mine.follow(midas_plan.Plan(0, (0.0, 20.0, 30.0), (0.0, 0.6, 0.5, 0.9), 1.0), 100)
     first = mine.stream_of(1)
     columns = {"stream": [first] * 3, "sealed_order": [0, 1, 2], "valid_pages": [valid] * 3}
     before = candidates(**columns, opened_at=[50] * 3)
@@ -173,7 +173,7 @@ def test_groups_become_one_where_more_is_valid_than_was_predicted(valid: int, gr
         assert len(mine.plan.sizes) == 3
     mine.victim().pick(since)
     assert len(mine.plan.sizes) == (3 if groups == 3 else 1)
-    assert mine.stream_of(5) == midas_model.GROUPS - 1 - len(mine.plan.sizes)
+    assert mine.stream_of(5) == midas_plan.GROUPS - 1 - len(mine.plan.sizes)
 
 
 def test_midas_is_placement_and_victim_by_one_name(cli: Cli, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from floatgate.analysis import hotness, map_curve
 from floatgate.analysis.map_curve import curve_of
-from floatgate.simulation import configs, sources
+from floatgate.simulation import configs, recorded, sources
 from floatgate.simulation.configs import Device
 from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress
@@ -126,7 +126,7 @@ def advise(
         whole.every,
         seed,
         tuple(ordered),
-        tuple(sources.notes_of(read)),
+        tuple(recorded.notes_of(read)),
     )
 
 
@@ -136,7 +136,7 @@ def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
         opened = sources.open_source(trace, how)
         source, read = map_curve.read_source(trace, seed=how.seed)
         if how.limit is not None:
-            read = sources.first_requests(read, how.limit)
+            read = recorded.first_requests(read, how.limit)
             return opened, read
         return source, read
     if isinstance(trace, Trace):

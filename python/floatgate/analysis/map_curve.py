@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from floatgate import _core
-from floatgate.simulation import sources
+from floatgate.simulation import recorded, sources
 from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress, measure
 from floatgate.traces import read_trace
@@ -127,7 +127,7 @@ def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source
             raise _core.ConfigError(f"{name}: {given!r} given, but {file} is a generator")
     source = sources.open_generator(file, how)
     assert source.workload is not None
-    frames = [pl.DataFrame(batch) for batch in source.workload.batches(sources.BATCH)]
+    frames = [pl.DataFrame(batch) for batch in source.workload.batches(recorded.BATCH)]
     trace = read_trace(pl.concat(frames))
     trace.name, trace.format = source.name, "generator"
     trace.notes.append(f"generated with seed {seed}, unless its text has one")
@@ -177,7 +177,7 @@ def _size(trace: Trace | None, workload: _core.Workload, page_bytes: int) -> tup
         data = trace.frame.filter(pl.col("op") <= WRITE)
         return _accesses(data, page_bytes), unique_pages(data) * max(PAGE / page_bytes, 1)
     # The first requests of a generator are representative of all its requests.
-    first = next(iter(workload.batches(sources.BATCH)), None)
+    first = next(iter(workload.batches(recorded.BATCH)), None)
     if first is None:
         return 0, 0
     frame = pl.DataFrame(first)

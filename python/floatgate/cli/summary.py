@@ -12,7 +12,6 @@ from floatgate.analysis import curve_tables
 from floatgate.files.reading import shown
 from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
-from floatgate.report.tables import cause_table
 from floatgate.report.told import Told, messages
 from floatgate.results import tables
 from floatgate.results.causes import NAMED, blame_names
@@ -262,6 +261,9 @@ def _latency(result: Result) -> list[Column]:
 
 def _by_cause(result: Result) -> list[Column]:
     """Returns percentiles of the time by cause, for a run that kept all of its latencies."""
+    # The module imports Polars, which most runs do not need.
+    from floatgate.report.tables import cause_table
+
     known = cause_table(label_runs([result]))
     _, *columns = columns_of(known)
     titles = ["time", "by cause", *(column.title.lower() for column in columns[2:])]

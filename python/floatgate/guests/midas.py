@@ -31,10 +31,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .._core import DriveShape, HostWrite
-from .midas_model import GROUPS, NEVER, ONE_GROUP, Intervals, Plan, Space, best_plan, sampled
+from .midas_plan import GROUPS, NEVER, ONE_GROUP, Plan, Space
 from .placement import MovedPages, Placement
 from .victim import Candidates, Victim
 
@@ -60,6 +58,8 @@ class Midas(Placement):
 
     def start(self, drive: DriveShape) -> None:
         """Begins with no page written, and with one group."""
+        from .midas_model import Intervals, sampled
+
         self.pages, self.pages_per_unit = drive.logical_pages, drive.pages_per_unit
         self.last = [-1] * drive.logical_pages
         self.short = bytearray(drive.logical_pages)
@@ -71,7 +71,7 @@ class Midas(Placement):
     def follow(self, plan: Plan, now: int) -> None:
         """Uses these groups from now on."""
         self.plan, self.decided = plan, now
-        self.cleaned = np.zeros((len(plan.sizes), 2), np.int64)
+        self.cleaned = [(0, 0) for _ in plan.sizes]
 
     def stream(self, write: HostWrite) -> int:
         """Returns the stream of the hot group, or of the first group of the chain."""
@@ -81,6 +81,8 @@ class Midas(Placement):
             self.next += DECIDED_EVERY * self.pages
             window = self.intervals.window(now)
             if self.units:
+                from .midas_model import best_plan
+
                 drive = Space(self.written, self.units, self.pages_per_unit)
                 self.follow(best_plan(window, drive), now)
         before, self.last[lpn] = self.last[lpn], now
@@ -127,6 +129,8 @@ class MidasVictim(Victim):
 
     def pick(self, candidates: Candidates) -> int:
         """Checks the groups in order, the hot group first."""
+        import numpy as np
+
         placement = self.placement
         sizes = placement.plan.sizes
         # Each group has an open unit, which is not a candidate.
@@ -153,11 +157,13 @@ class MidasVictim(Victim):
         placement = self.placement
         if candidates.opened_at[at] < placement.decided:
             return
-        placement.cleaned[group] += candidates.valid_pages[at], candidates.capacity_pages[at]
         valid, pages = placement.cleaned[group]
+        valid += int(candidates.valid_pages[at])
+        pages += int(candidates.capacity_pages[at])
+        placement.cleaned[group] = valid, pages
         plan = placement.plan
         if pages < plan.sizes[group]:
             return
-        placement.cleaned[group] = 0
+        placement.cleaned[group] = 0, 0
         if valid > (plan.valid[group] + TOLERATED) * pages:
             placement.follow(plan.merged(group), candidates.clock)

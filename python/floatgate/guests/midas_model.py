@@ -17,9 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import DriveShape
-
-GROUPS = 6
-"""Most groups: the hot group, and the chain."""
+from .midas_plan import GROUPS, NEVER, ONE_GROUP, Plan, Space
 
 HORIZON = 8
 """Capacities up to which ages are distinguished; older pages are assumed to stay for ever."""
@@ -35,41 +33,8 @@ WORTH = 0.05
 Smaller savings are lost in the sampling noise.
 """
 
-NEVER = np.iinfo(np.int64).max
-
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Groups, with the predictions of the model.
-
-    Group 0 is the hot group, group 1 the chain's first.
-    """
-
-    hot: int
-    """Updates within less time are short; 0 means that there is no hot group."""
-    sizes: tuple[float, ...]
-    """Sizes of all groups except the last, which has the remaining space. A hot group that does not
-    exist has size 0.
-    """
-    valid: tuple[float, ...]
-    """Predicted share of valid pages of a unit of each group when it is cleaned."""
-    copies: float
-    """Predicted pages copied for each page of the host."""
-
-    def merged(self, group: int) -> Plan:
-        """Returns the plan with this group and all later ones merged.
-
-        The merged group has no prediction.
-        """
-        valid = (*self.valid[:group], 1.0)
-        return Plan(self.hot if group else 0, self.sizes[:group], valid, np.inf)
-
-
-ONE_GROUP = Plan(0, (0.0,), (0.0, 1.0), np.inf)
-"""No hot group, and a chain of one group."""
 
 
 class Intervals:
@@ -144,23 +109,6 @@ class Window:
         ended = np.bincount(last[self.has_ended[chosen]], minlength=bins + 1)
         lives = np.cumprod(1 - ended / np.maximum(seen, 1))
         return np.concatenate([[1.0], lives[: bins - 1]])
-
-
-@dataclass(frozen=True)
-class Space:
-    """Space of a drive for the model."""
-
-    valid: int
-    """Pages that hold data."""
-    units: int
-    """Erase units in use, including open units."""
-    pages_per_unit: int
-
-    def of(self, groups: int) -> float:
-        """Returns the pages for `groups` groups;
-        the open unit of each group is taken as half full.
-        """
-        return (self.units - groups / 2) * self.pages_per_unit
 
 
 def best_plan(window: Window, drive: Space) -> Plan:

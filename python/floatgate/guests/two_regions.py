@@ -20,14 +20,15 @@ would lose space that the queue does not return.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from .._core import HostWrite
 from .placement import MovedPages, Placement
 from .victim import Candidates, Victim
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 COLD, NORMAL = 0, 1
 
@@ -62,6 +63,8 @@ class OldestNormal(Victim):
         """Picks from the region with the larger dead share; if both are equal,
         from the normal region.
         """
+        import numpy as np
+
         is_normal = candidates.stream == NORMAL
         if _dead_share(candidates, is_normal) >= _dead_share(candidates, ~is_normal):
             choice, order = is_normal, candidates.sealed_order

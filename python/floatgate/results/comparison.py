@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from .drawn import Plots, means_html, plots_of, write_report
 from .intervals import summary_table
 from .notebook import rows_html
 from .result import Result
 from .table import comparison_table, labels
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Comparison(list[Result]):

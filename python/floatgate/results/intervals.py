@@ -9,14 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import fmean
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from floatgate import _core
 
 from .result import Result
 from .table import comparison_table, labels
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CONFIDENCE = 0.95
 
@@ -57,6 +58,8 @@ def summary_table(
     values and agrees in all other keys. By default, the first combination is the baseline. Raises
     ConfigError if no run is the baseline, or if a run lacks one of the seeds.
     """
+    import polars as pl
+
     table = comparison_table(results, keys)
     metrics = table.columns[table.columns.index("write_amplification") :]
     values = {metric: table[metric].to_list() for metric in metrics}

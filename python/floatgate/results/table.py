@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from .marks import DEVICE, mark
 from .result import Result
+
+if TYPE_CHECKING:
+    import polars as pl
 
 METRIC_SECTIONS = (
     "amplification",
@@ -60,6 +61,8 @@ def comparison_table(results: Sequence[Result], keys: Sequence[str]) -> pl.DataF
     A metric's column is named after its path in the result: `write_amplification`,
     `latency.all.p99_us`, `flash.programs.gc`. Units are the units of `Result`.
     """
+    import polars as pl
+
     rows = []
     several = len({result.seed for result in results}) > 1
     for result, row in zip(results, labels(results, keys), strict=True):
@@ -79,6 +82,8 @@ def latency_rows(results: Sequence[Result], keys: Sequence[str]) -> pl.DataFrame
     """Returns the `latencies` of all results that kept them, with their labels;
     None if no result has any.
     """
+    import polars as pl
+
     found = [
         result.latencies.select(
             *(pl.lit(value).alias(name) for name, value in label.items()),

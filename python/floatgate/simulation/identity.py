@@ -10,8 +10,8 @@ from floatgate import _core
 
 from . import memory
 from .configs import Resolved
+from .load import Load
 from .options import RunOptions
-from .sources import Load
 
 
 def digest_of(*what: object) -> str:

@@ -17,6 +17,9 @@ STREAMS = ("trace", "device")
 number of its device.
 """
 
+READING = ("format", "close_gaps")
+"""Options of reading, which apply to files only."""
+
 
 @dataclass(frozen=True)
 class RunOptions:

@@ -1,51 +1,25 @@
-"""Sources of a run's requests: a file, a table or a generator."""
+"""Sources of a run's requests: a file, a table or a generator.
+
+A generator that is played unchanged needs no Polars, so `recorded` is imported when the first other
+source is opened.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from floatgate import _core
-from floatgate.traces import (
-    Layout,
-    Stream,
-    StreamLayout,
-    Trace,
-    TraceError,
-    lay_out,
-    open_trace,
-    trace_of,
-)
 
-from .options import RunOptions
+from .load import Load
+from .options import READING, RunOptions
 
-BATCH = 1 << 16
-"""Requests of a generator that are turned into columns at once."""
-
-READING = ("format", "close_gaps")
-"""Options of reading, which apply to files only."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """Requests that a job replays, and notes on them for its result."""
-
-    workload: _core.Workload
-    span_bytes: int | None
-    notes: list[str]
-    skipped: int
-
-    @property
-    def span(self) -> int:
-        """Bytes that the drive has to hold."""
-        return self.workload.span_bytes if self.span_bytes is None else self.span_bytes
+if TYPE_CHECKING:
+    from floatgate.traces import Stream, Trace
 
 
 @dataclass
@@ -75,81 +49,33 @@ class Source:
         if self.trace is None:
             assert self.workload is not None
             return Load(self.workload, None, [], 0)
-        # A generator states its span. The span does not shrink if some addresses were never
-        # touched.
-        mode = "span" if self.workload and capacity is None else self.how.addresses
-        if isinstance(self.trace, Stream):
-            played: Layout | StreamLayout = self.trace.lay_out(
-                mode, capacity=capacity, streams=self.how.streams
-            )
-        else:
-            played = lay_out(self.trace, mode, capacity=capacity, streams=self.how.streams)
-        if not played.requests:
-            raise TraceError(
-                f"{self.name}: no request is left: {'; '.join(played.notes)}; addresses span "
-                "(--addresses span) keeps every trim"
-            )
-        span, about = played.span_bytes, _about(self.trace)
-        if self.workload and capacity is None:
-            span = self.workload.span_bytes
-        return Load(
-            self._workload(played), span, notes_of(about) + played.notes, about.unparsed_lines
-        )
+        from . import recorded
 
-    def _workload(self, played: Layout | StreamLayout) -> _core.Workload:
-        repeat, time_scale = self.how.repeat, self.how.time_scale
-        if isinstance(played, Layout):
-            return _core.Workload.recorded(self.name, played.frame, repeat, time_scale)
-        return _core.Workload.streamed(
-            self.name,
-            played.batches,
-            repeat,
-            time_scale,
-            requests=played.requests,
-            span_bytes=played.span_bytes,
-            last_ns=played.stream.last_ns,
-        )
+        return recorded.load(self.name, self.trace, self.workload, self.how, capacity)
 
     @property
     def held(self) -> Trace | None:
         """The trace in memory; None for a generator that is played unchanged."""
-        if isinstance(self.trace, Stream):
-            self.trace = self.trace.hold()
+        if self.trace is None:
+            return None
+        from . import recorded
+
+        self.trace = recorded.held(self.trace)
         return self.trace
 
 
-def notes_of(trace: Trace) -> list[str]:
-    """Returns notes on a trace: guesses made in reading it, and lines that could not be read."""
-    notes = [*trace.units.guessed, *trace.notes]
-    if trace.unparsed_lines:
-        lines = f"{trace.unparsed_lines:,} line{'s' if trace.unparsed_lines > 1 else ''}"
-        notes.append(f"{lines} of the trace could not be read, the first: {trace.first_unparsed}")
-    return notes
-
-
 def open_source(trace: Any, how: RunOptions) -> Source:
+    """Opens a trace for runs with the options `how`.
+
+    Raises ConfigError for an option that means nothing for this trace, and TraceError for a trace
+    that cannot be read.
+    """
     if isinstance(trace, str) and is_generator(trace):
         return open_generator(trace, how)
-    if isinstance(trace, Trace):
-        how.refuse(READING, "the trace is read already")
-        return Source(trace.name, how, None, first_requests(trace, how.limit))
-    if isinstance(trace, Stream):
-        how.refuse((*READING, "limit"), "the trace is open already")
-        return Source(trace.about.name, how, None, trace)
-    read = open_trace(trace, format=how.format, limit=how.limit, close_gaps=how.close_gaps)
-    return Source(_about(read).name, how, None, read)
+    from . import recorded
 
-
-def _about(trace: Trace | Stream) -> Trace:
-    return trace.about if isinstance(trace, Stream) else trace
-
-
-def first_requests(trace: Trace, limit: int | None) -> Trace:
-    """Returns the trace with only its first `limit` requests."""
-    if limit is None or limit >= trace.frame.height:
-        return trace
-    note = f"only the first {limit:,} of {trace.frame.height:,} requests"
-    return replace(trace, frame=trace.frame.head(limit), notes=[*trace.notes, note])
+    opened = recorded.opened(trace, how)
+    return Source(recorded.about(opened).name, how, None, opened)
 
 
 def is_generator(text: str) -> bool:
@@ -179,23 +105,10 @@ def open_generator(text: str, how: RunOptions) -> Source:
     whole = how.limit is None or how.limit >= workload.requests
     if whole and how.repeat == 1 and how.time_scale == 1 and how.addresses != "modulo":
         return Source(workload.name, how, workload, None)
-    trace = _requests(workload, how.limit)
+    from . import recorded
+
+    trace = recorded.requests_of(workload, how.limit)
     if not whole:
         note = f"only the first {how.limit:,} of {workload.requests:,} requests"
-        _about(trace).notes.append(note)
+        recorded.about(trace).notes.append(note)
     return Source(workload.name, how, workload, trace)
-
-
-def _requests(workload: _core.Workload, limit: int | None) -> Trace | Stream:
-    """Returns the first requests of a generator as a trace."""
-    wanted = min(workload.requests, limit or workload.requests)
-
-    def frames() -> Iterator[pl.DataFrame]:
-        missing = wanted
-        batches = iter(workload.batches(BATCH))
-        while missing:
-            frame = pl.DataFrame(next(batches)).head(missing)
-            missing -= frame.height
-            yield frame
-
-    return trace_of(frames, wanted)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import polars as pl
 
 from floatgate.simulation.identity import digest_of
-from floatgate.simulation.sources import notes_of
+from floatgate.simulation.recorded import notes_of
 from floatgate.traces import Stream, Trace, gaps, open_trace
 from floatgate.traces.write import parquet_bytes
 

@@ -165,7 +165,7 @@ def _in_order(frame: pl.DataFrame, unit: str, name: str, notes: list[str]) -> pl
     first, last = time.min(), time.max()
     check_span(first, last, unit, name)
     backwards = int((time < time.shift(1)).sum())
-    frame = frame.with_columns(since(first, unit))
+    frame = frame.with_columns(since(first, time.dtype, unit))
     if backwards:
         notes.append(f"{plural(backwards, 'line')} stepped backwards in time; sorted by time")
         frame = frame.sort("at_ns", maintain_order=True)
@@ -187,9 +187,13 @@ def _plain(number: Any) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def since(first: Any, unit: str) -> pl.Expr:
-    """Returns the column `at_ns`: nanoseconds since the time `first`."""
-    ticks: pl.Expr = pl.col("time") - first
+def since(first: Any, dtype: pl.DataType, unit: str) -> pl.Expr:
+    """Returns the column `at_ns`: nanoseconds since the time `first`.
+
+    `dtype` is the type of the times.
+    """
+    # As text, because Polars imports NumPy to convert a `Decimal` of Python.
+    ticks: pl.Expr = pl.col("time") - pl.lit(_plain(first)).cast(dtype)
     return (ticks * TIME_UNITS[unit]).cast(pl.UInt64).alias("at_ns")
 
 

@@ -185,7 +185,7 @@ class _Timed:
             raise UnsortedError
         self._last = time[-1]
         check_span(self._first, self._last, self._units.time, self._name)
-        kept = kept.with_columns(since(self._first, self._units.time))
+        kept = kept.with_columns(since(self._first, time.dtype, self._units.time))
         return (
             kept if self.closing is None else kept.with_columns(self.closing.close(kept["at_ns"]))
         )

@@ -13,8 +13,9 @@ import polars as pl
 
 from floatgate import _core
 from floatgate.analysis.hotness import Hotness, hotness_of, parse_options
-from floatgate.simulation import configs, pool, sources
+from floatgate.simulation import configs, pool, recorded, sources
 from floatgate.simulation.identity import Job
+from floatgate.simulation.load import Load
 from floatgate.simulation.options import RunOptions
 from floatgate.traces import Trace, lay_out
 from floatgate.traces.model import WRITE
@@ -90,7 +91,7 @@ class Bench:
         self._drives: dict[str, configs.Resolved] = {}
         self._sources: dict[tuple[Played, int], sources.Source] = {}
         self._files: dict[tuple[str, int | None, int], sources.Source] = {}
-        self._loads: dict[tuple[Played, int], sources.Load] = {}
+        self._loads: dict[tuple[Played, int], Load] = {}
 
     def run(self, tasks: Sequence[Task]) -> list[Result]:
         """Returns the results in the order of the tasks. Uses all cores."""
@@ -151,7 +152,7 @@ class Bench:
             [self._drives[settings]] = configs.resolve_all(self.device, set, {})
         return self._drives[settings]
 
-    def _load(self, played: Played, seed: int = 1) -> sources.Load:
+    def _load(self, played: Played, seed: int = 1) -> Load:
         source, key = self._open(played, seed), self._key(played, seed)
         if key not in self._loads:
             self._loads[key] = _laid_out(source, played, seed)
@@ -188,7 +189,7 @@ def _trace_of(source: sources.Source) -> Trace:
     return source.held
 
 
-def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load:
+def _laid_out(source: sources.Source, played: Played, seed: int) -> Load:
     if played.moves:
         return _moving(source, played.moves)
     if played.small:
@@ -198,7 +199,7 @@ def _laid_out(source: sources.Source, played: Played, seed: int) -> sources.Load
     return _in_windows(source, played, seed) if played.windows else source.load(None)
 
 
-def _moving(source: sources.Source, moves: int) -> sources.Load:
+def _moving(source: sources.Source, moves: int) -> Load:
     """Returns a generator's requests with the addresses of each phase shifted further."""
     made, frame = _generated(source)
     step = made.span_bytes // (moves + 1) // PAGE * PAGE
@@ -206,10 +207,10 @@ def _moving(source: sources.Source, moves: int) -> sources.Load:
     moved = frame.with_columns(offset=(pl.col("offset") + part * step) % made.span_bytes)
     note = f"addresses: in {moves + 1} parts of the requests, each {step:,} bytes further on"
     workload = _core.Workload.recorded(source.name, moved, 1, 1.0)
-    return sources.Load(workload, made.span_bytes, [note], 0)
+    return Load(workload, made.span_bytes, [note], 0)
 
 
-def _with_small_writes(source: sources.Source, share: float, seed: int) -> sources.Load:
+def _with_small_writes(source: sources.Source, share: float, seed: int) -> Load:
     """Returns a generator's requests with a share of writes of one page at random between them."""
     made, frame = _generated(source)
     rng, number = np.random.default_rng(seed), frame.height
@@ -224,16 +225,16 @@ def _with_small_writes(source: sources.Source, share: float, seed: int) -> sourc
     )
     note = f"{share:.1%} of the requests are writes of {PAGE} bytes at random"
     workload = _core.Workload.recorded(source.name, mixed, 1, 1.0)
-    return sources.Load(workload, made.span_bytes, [note], 0)
+    return Load(workload, made.span_bytes, [note], 0)
 
 
 def _generated(source: sources.Source) -> tuple[_core.Workload, pl.DataFrame]:
     made = source.workload
     assert made is not None, "a recording has all its requests"
-    return made, pl.concat([pl.DataFrame(batch) for batch in made.batches(sources.BATCH)])
+    return made, pl.concat([pl.DataFrame(batch) for batch in made.batches(recorded.BATCH)])
 
 
-def _in_windows(source: sources.Source, played: Played, seed: int) -> sources.Load:
+def _in_windows(source: sources.Source, played: Played, seed: int) -> Load:
     """Returns a trace with its untouched pages, in rounds whose windows come in another order."""
     plain = source.load(None)
     frame = lay_out(_trace_of(source), source.how.addresses).frame
@@ -250,13 +251,13 @@ def _later(source: sources.Source, skip: int) -> sources.Source:
     return replace(source, trace=replace(trace, frame=frame, notes=notes), loads={})
 
 
-def _dense(source: sources.Source, played: Played, seed: int) -> sources.Load:
+def _dense(source: sources.Source, played: Played, seed: int) -> Load:
     """Returns a trace of reads and writes without the pages that it does not touch."""
     trace = _trace_of(source)
     frame, pages = fold_pages(trace)
     workload, note = _in_rounds(source.name, frame, played, seed)
     notes = ["addresses: pages of 4 KiB that are never touched are left out", *note]
-    return sources.Load(workload, pages * PAGE, notes, trace.unparsed_lines)
+    return Load(workload, pages * PAGE, notes, trace.unparsed_lines)
 
 
 def _in_rounds(

@@ -105,6 +105,16 @@ def test_what_is_the_same_in_all_rows_goes_first_and_then_the_last_column() -> N
         assert labels == [("single", "0.07"), ("python:twoq", "0.1"), ("sepbit", "0.28")]
 
 
+def test_a_column_of_a_higher_rank_goes_earlier() -> None:
+    titles = {"WA": 0, "last quarter": 2, "p99": 1, "p99.9": 2}
+    columns = [Column(title, ["1.234", "5.678"], rank=rank) for title, rank in titles.items()]
+    shown = ["WA", "p99", "last quarter", "p99.9"]
+    for width, left in ((40, 4), (26, 3), (20, 2), (12, 1)):
+        text = " ".join(" ".join(printed([label("run", ["a", "b"]), *columns], width)).split())
+        out = text.partition(f"left out at {width} columns: ")[2]
+        assert out == ", ".join(title for title in titles if title not in shown[:left]), width
+
+
 def test_labels_that_leave_no_room_stand_above_their_numbers() -> None:
     lines = printed(TABLES["a long trace"], 72)
     first = lines.index("captures/of/a/machine/with/a/long/name/number-1.csv.zst, ideal")
@@ -164,6 +174,24 @@ def test_comparisons_with_and_without_seeds(comparison: fg.Comparison, walk: Any
     walk(lambda: summary.print_comparison(comparison[::2], keys), summary)
     table = comparison.summary()
     walk(lambda: interval_summary.print_intervals(table, keys, comparison), interval_summary)
+
+
+@pytest.mark.parametrize("width", [50, 60, 70])
+def test_a_narrow_terminal_leaves_out_the_least_important_metrics(
+    comparison: fg.Comparison,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    interval_summary.print_intervals(comparison.summary(), comparison.keys, comparison)
+    below = capsys.readouterr().out.partition(f"left out at {width} columns: ")[2]
+    names = " ".join(below.partition("means of")[0].split())
+    different, _, same = names.partition("the same in all rows")
+    known = [summary.METRICS[name] for name in summary.IMPORTANT]
+    order = [one.short for one in known if one in interval_summary.SHOWN and one.short not in same]
+    missing = [name in different for name in order]
+    assert missing == sorted(missing) and any(missing) and not missing[0], names
 
 
 def test_runs_and_lists(comparison: fg.Comparison, walk: Any) -> None:

@@ -33,6 +33,8 @@ class Column:
     """Whether the column is aligned right."""
     name: str = ""
     """Name used where the column is left out; the default is the title."""
+    rank: int = 0
+    """Place in the order of importance: a column of a higher rank is left out earlier."""
     same: str | None = None
     """Value common to all rows, where equal cells do not already show it."""
 
@@ -74,8 +76,9 @@ def prose(title: str, cells: Iterable[Cell], name: str = "") -> Column:
 def print_columns(out: Console, columns: Sequence[Column]) -> None:
     """Prints a table, and a line that names the columns that do not fit.
 
-    Columns with the same text in all rows are dropped first, then other columns from the right. If
-    labels take more than half of the terminal, they are printed on separate lines.
+    Columns with the same text in all rows are dropped first, then other columns by their rank, and
+    of one rank from the right. If labels take more than half of the terminal, they are printed on
+    separate lines.
     """
     shown, left_out = [*columns], list[Column]()
     if _total(shown) > out.width:
@@ -101,8 +104,10 @@ def _total(columns: Sequence[Column]) -> int:
 def _drop(
     columns: list[Column], left_out: list[Column], width: int, may_go: Sequence[Column]
 ) -> None:
-    """Removes columns from the right until the others fit; keeps at least one non-label column."""
-    for column in reversed([*may_go]):
+    """Removes columns until the others fit: the highest rank first, and of one rank from the right.
+    Keeps at least one non-label column.
+    """
+    for column in sorted(reversed([*may_go]), key=lambda one: -one.rank):
         is_only = not any(one.kind != "label" for one in columns if one is not column)
         if _total(columns) > width and not is_only:
             columns[:] = [one for one in columns if one is not column]

@@ -14,7 +14,7 @@ from floatgate.results.tables import LAST, METRICS, Metric, per_cent
 
 from . import output
 from .columns import Column, label, print_columns
-from .summary import differs, heading, print_run_messages
+from .summary import IMPORTANT, differs, heading, print_run_messages
 
 SHOWN = [
     METRICS[name]
@@ -63,7 +63,8 @@ def _column(rows: Sequence[Mapping[str, Any]], metric: Metric) -> Column:
     shares = [per_cent(row[kind], row[f"{kind}_ci95"]) for row in rows]
     cells = _interleaved(rows, [*zip(texts, shares, strict=True)])
     same = texts[0] if len(set(found)) == 1 < len(found) else None
-    return Column(heading(means.title), cells, same=same)
+    rank = IMPORTANT.index(metric.name)
+    return Column(heading(means.title), cells, rank=rank, same=same)
 
 
 def _meaning(seeds: int) -> str:

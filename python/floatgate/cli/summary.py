@@ -43,6 +43,15 @@ STEADY = 0.01
 RUNS_NAMED = 3
 """Maximum number of runs named after a message; with more, the message states their number."""
 
+IMPORTANT = (
+    *("write_amplification", "p99_us", "mean_us", "iops", "hit_ratio", LAST),
+    *("p999_us", "data_write_amplification", "erases"),
+)
+"""Metrics of a comparison; a narrow terminal leaves out the last ones first."""
+
+IMPORTANT_TIMES = ("p99", "mean", "p50", "max", "p99.9", "requests", "p95", "std dev", "p99.99")
+"""Columns of response times, in the same order."""
+
 SMALL = 0.0005
 """Parts below this share of their sum are left out of a line."""
 
@@ -79,7 +88,7 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
     for metric in METRICS.values():
         if metric.short and (metric.name != LAST or differs(results)):
             made = metric.column(metric.short, [metric.of(result) for result in results])
-            columns.append(_numbers(heading(made.title), made))
+            columns.append(_numbers(heading(made.title), made, IMPORTANT.index(metric.name)))
     out = console()
     print_columns(out, columns)
     print_run_messages(out, results)
@@ -93,8 +102,8 @@ def print_run_messages(out: Console, results: Sequence[Result]) -> None:
     print_messages(out, *texts)
 
 
-def _numbers(title: str, column: tables.Column) -> Column:
-    return Column(title, [cell.text for cell in column.cells])
+def _numbers(title: str, column: tables.Column, rank: int) -> Column:
+    return Column(title, [cell.text for cell in column.cells], rank=rank)
 
 
 def differs(results: Sequence[Result]) -> bool:
@@ -252,11 +261,12 @@ def _cleaning(result: Result) -> Lines:
 def _latency(result: Result) -> list[Column]:
     """Returns the response times by kind of request; each column has its own unit."""
     timed = {kind: times for kind, of in KINDS.items() if (times := of(result)).requests}
-    columns = tables.latency_columns([*timed.values()])
-    return [
-        label("latency", timed),
-        *(_numbers(heading(column.title).lower(), column) for column in columns),
-    ]
+    columns = [label("latency", timed)]
+    for column in tables.latency_columns([*timed.values()]):
+        title = heading(column.title).lower()
+        rank = IMPORTANT_TIMES.index(title.partition("\n")[0])
+        columns.append(_numbers(title, column, rank))
+    return columns
 
 
 def _by_cause(result: Result) -> list[Column]:

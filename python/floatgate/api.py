@@ -14,7 +14,7 @@ from .guests.registry import listed
 from .results.comparison import Comparison
 from .results.result import Result
 from .simulation import configs, runner
-from .simulation.configs import DEFAULT_DEVICE, Device
+from .simulation.configs import DEFAULT_DEVICE, Device, Vary
 from .simulation.kept import Kept
 from .simulation.options import RunOptions
 from .simulation.watching import Progress
@@ -85,7 +85,7 @@ def run(
     return runner.simulate([trace], drive, [how], progress=progress)[0]
 
 
-def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -> pl.DataFrame:
+def compare(traces: Any, *, vary: Vary, **options: Any) -> pl.DataFrame:
     """Simulates every trace with every combination of the values in `vary`;
     returns one row per run.
 
@@ -97,7 +97,7 @@ def compare(traces: Any, *, vary: Mapping[str, Sequence[Any]], **options: Any) -
 def compare_results(
     traces: Any,
     *,
-    vary: Mapping[str, Sequence[Any]],
+    vary: Vary,
     device: Device | None = None,
     set: Mapping[str, Any] | None = None,
     seeds: int | Sequence[int] | None = None,
@@ -110,11 +110,12 @@ def compare_results(
     """Simulates every trace with every combination of the values in `vary`.
 
     `traces` is one trace as for `run`, or a list of traces. `vary` maps config keys to lists of
-    values, e.g. {"placement.scheme": ["eti", "mbf"]}, and "device" to presets and files. `seeds`
-    runs each combination with several seeds: a list of seeds, or a number of seeds counted from
-    `seed`. Results come in the order of the traces, then of the values, with the last key varying
-    fastest, then of the seeds. They do not depend on `workers`, the number of runs at a time
-    (default: all cores).
+    values, e.g. {"placement.scheme": ["eti", "mbf"]}, and "device" to presets and files. Keys that
+    change together are a tuple with tuples of values: {("placement.scheme", "cleaning.victim"):
+    [("single", "greedy"), ("sepbit", "cat")]}. `seeds` runs each combination with several seeds: a
+    list of seeds, or a number of seeds counted from `seed`. Results come in the order of the
+    traces, then of the values, with the last key varying fastest, then of the seeds. They do not
+    depend on `workers`, the number of runs at a time (default: all cores).
 
     `keep` is a directory. Each result is written there as JSON as soon as its run ends. `resume`
     reads results from that directory instead of running them again. A stored result counts if
@@ -137,7 +138,7 @@ def compare_results(
     drives = configs.resolve_all(device, set or {}, vary)
     hows = [replace(how, seed=seed) for seed in chosen]
     results = runner.simulate(found, drives, hows, workers=workers, progress=progress, kept=kept)
-    return Comparison(results, list(vary))
+    return Comparison(results, [*configs.by_key(configs.axes(vary))])
 
 
 def _check_count(runs: int) -> None:

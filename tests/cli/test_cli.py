@@ -78,6 +78,26 @@ def test_a_key_that_changes_nothing_is_said(cli) -> None:
     assert cli(*call, "--set", "mapping.scheme=dftl").document()["warnings"] == []
 
 
+TIED = "placement.scheme+cleaning.victim=single+greedy,sepbit+cat,eti+cat"
+
+
+def test_a_plus_ties_keys(cli) -> None:
+    call = ("compare", SMALL, *QUICK, "--json", "--vary", TIED)
+    document = cli(*call, "--baseline", "placement.scheme=eti").document()
+    rows = [(row["placement.scheme"], row["cleaning.victim"]) for row in document["table"]]
+    assert rows == [("single", "greedy"), ("sepbit", "cat"), ("eti", "cat")]
+    gaps = [row["write_amplification.difference"] for row in document["summary"]]
+    assert [gap is None for gap in gaps] == [False, False, True]
+    error = cli(*call, "--baseline", "cleaning.victim=cat").refused("expected the values of")
+    assert "single+greedy or sepbit+cat or eti+cat" in error
+
+
+@pytest.mark.parametrize("values", ["single,eti", "single+greedy,eti", "single+greedy,+cat"])
+def test_tied_values_must_fit_their_keys(cli, values: str) -> None:
+    vary = f"placement.scheme+cleaning.victim={values}"
+    cli("compare", SMALL, "--vary", vary).refused("each of them 2 values with + between them")
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -261,6 +261,35 @@ def test_whole_drives_vary(tmp_path: Path) -> None:
         fg.compare(SMALL, vary={"device": [{"flash": {}}]})
 
 
+TIED = ("queue.depth", "capacity.spare_factor")
+
+
+def test_keys_that_change_together_make_no_other_rows() -> None:
+    vary = {TIED: [(1, 0.1), (2, 0.3)], "cleaning.victim": ["greedy", "cat"]}
+    runs = fg.compare_results(SMALL, vary=vary, set=CLOSED)
+    assert runs.keys == [*TIED, "cleaning.victim"]
+    assert runs.table().select(runs.keys).rows() == [
+        (depth, spare, victim) for depth, spare in vary[TIED] for victim in vary["cleaning.victim"]
+    ]
+    alone = fg.run(SMALL, set={**CLOSED, **dict(zip(TIED, (2, 0.3), strict=True))})
+    assert runs[2].write_amplification == alone.write_amplification
+
+
+@pytest.mark.parametrize(
+    ("vary", "words"),
+    [
+        ({TIED: [(1, 0.1), (2,)]}, r"has \(2,\); expected a tuple of 2 values"),
+        ({TIED: [(1, 0.1), "ab"]}, "has 'ab'; expected a tuple of 2 values"),
+        ({TIED: "ab"}, "has 'ab'; expected a list of values"),
+        ({TIED: [(1, 0.1)], "queue.depth": [2]}, "queue.depth is given twice"),
+        ({("queue.depth", "queue.depth"): [(1, 2)]}, "queue.depth is given twice"),
+    ],
+)
+def test_values_must_fit_the_keys_that_change_together(vary: Any, words: str) -> None:
+    with pytest.raises(fg.ConfigError, match=words):
+        configs.resolve_all(None, {}, vary)
+
+
 @pytest.mark.parametrize(
     ("key", "needs"),
     [

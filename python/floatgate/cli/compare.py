@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 Vary = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="KEY=V1,V2,...", help="Values of a config key to compare; may be repeated."
+        metavar="KEY=V1,V2,...",
+        help="Values of a config key to compare; may be repeated. KEY1+KEY2=A1+A2,B1+B2 changes "
+        "the keys together.",
     ),
 ]
 Workers = Annotated[
@@ -90,7 +92,7 @@ def compare(
     base = _baseline(baseline, varied)
     if out is None and resume:
         out = _last_out()
-    inputs = [*traces, device, *varied.get("device", ())]
+    inputs = [*traces, device, *_values(varied).get("device", ())]
     with (
         output.folder(out, DEFAULT_OUT, force=force, is_written=bool(pictures) or not json) as out,
         output.staged(out, force=force or resume, inputs=inputs) as part,
@@ -176,17 +178,40 @@ def _seeds(text: str | None) -> int | list[int] | None:
     return found if "," in text else found[0]
 
 
-def _baseline(text: str | None, varied: Mapping[str, list[str]]) -> dict[str, str] | None:
-    """Returns the baseline's values; raises for a wrong key or value before anything runs."""
+def _values(varied: Mapping[Any, list[Any]]) -> dict[str, list[str]]:
+    """Returns the values of each key."""
+    from floatgate.simulation import configs
+
+    return configs.by_key(configs.axes(varied))
+
+
+def _baseline(text: str | None, varied: Mapping[Any, list[Any]]) -> dict[str, str] | None:
+    """Returns the baseline's values; raises for a wrong key or value before anything runs.
+
+    Of keys that change together one is enough, if its value occurs once.
+    """
     if text is None:
         return None
     base = options.pairs("--baseline", text.split(","))
+    known = _values(varied)
     for key, value in base.items():
-        if value not in varied.get(key, []):
-            known = f"={value}; expected one of {', '.join(varied[key])}" if key in varied else ""
-            words = f"{key}{known or ' does not vary'}"
-            raise typer.BadParameter(words, param_hint="'--baseline'")
+        if value not in known.get(key, []):
+            values = ", ".join(dict.fromkeys(known.get(key, [])))
+            words = f"={value}; expected one of {values}" if values else " does not vary"
+            raise _wrong_baseline(f"{key}{words}")
+    for keys, points in varied.items():
+        if isinstance(keys, tuple) and base.keys() & {*keys}:
+            pairs = [dict(zip(keys, point, strict=True)) for point in points]
+            found = [one for one in pairs if one | base == base | one]
+            if len(found) != 1:
+                expected = " or ".join("+".join(point) for point in points)
+                raise _wrong_baseline(f"{'+'.join(keys)}: expected the values of {expected}")
+            base |= found[0]
     return base
+
+
+def _wrong_baseline(words: str) -> typer.BadParameter:
+    return typer.BadParameter(words, param_hint="'--baseline'")
 
 
 @contextlib.contextmanager
@@ -223,12 +248,12 @@ def _print(results: Comparison, summary: pl.DataFrame | None) -> None:
         print_intervals(summary, results.keys, results)
 
 
-def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> dict[str, list[str]]:
+def _varied(texts: list[str] | None, traces: list[str], seeds: str | None) -> dict[Any, list[Any]]:
     """Returns the values of each key to vary.
 
     Without such a key, the call must have several traces or seeds.
     """
-    varied = options.lists("--vary", texts)
+    varied = options.varied("--vary", texts)
     if not varied and len(traces) < 2 and seeds is None:
         raise typer.BadParameter(
             "nothing to compare: give --vary, --seeds, or more traces", param_hint="'--vary'"

@@ -225,20 +225,26 @@ def settings(
     return found | {key: value for key, (_, value) in own.items() if value is not None}
 
 
-def lists(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """Parses KEY=V1,V2,... texts into a dict of lists.
+def varied(option: str, texts: Sequence[str] | None) -> dict[Any, list[Any]]:
+    """Parses KEY=V1,V2,... and KEY1+KEY2=V1+V2,... texts into lists of values.
 
-    Raises `BadParameter` for an empty or repeated value.
+    Keys that change together become a tuple, and their values tuples. Raises `BadParameter` for an
+    empty or repeated value, and for values that do not fit their keys.
     """
-    found = {}
+    found: dict[Any, list[Any]] = {}
     for key, text in pairs(option, texts).items():
+        keys = tuple(part.strip() for part in key.split("+"))
         values = [value.strip() for value in text.split(",")]
-        if "" in values or len({*values}) < len(values):
-            raise typer.BadParameter(
-                f"{key}={text!r}; expected different values between commas",
-                param_hint=f"'{option}'",
-            )
-        found[key] = values
+        points = [tuple(part.strip() for part in value.split("+")) for value in values]
+        is_tied = len(keys) > 1
+        fits = not is_tied or all(len(one) == len(keys) and all(one) for one in points)
+        if "" in values or len({*values}) < len(values) or not fits:
+            expected = "different values between commas"
+            if is_tied:
+                expected += f", each of them {len(keys)} values with + between them"
+            words = f"{key}={text!r}; expected {expected}"
+            raise typer.BadParameter(words, param_hint=f"'{option}'")
+        found[keys if is_tied else key] = points if is_tied else values
     return found
 
 

@@ -31,6 +31,12 @@ BASES = 64
 Device = str | Path | Mapping[str, Any]
 """A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
 
+Vary = Mapping[Any, Sequence[Any]]
+"""Lists of values by config key. Keys that change together are a tuple, with tuples of values."""
+
+Axis = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""Keys that change together, mostly one, and their values."""
+
 
 @dataclass(frozen=True)
 class Resolved:
@@ -60,9 +66,7 @@ def resolve(device: Device | None, set: Mapping[str, Any]) -> _core.Config:
     return resolve_all(device, set, {})[0].config
 
 
-def resolve_all(
-    device: Device | None, set: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]
-) -> list[Resolved]:
+def resolve_all(device: Device | None, set: Mapping[str, Any], vary: Vary) -> list[Resolved]:
     """Returns a drive for every combination of the values in `vary`; checks all before any runs.
 
     A Python policy may be given in place of a policy's name.
@@ -70,14 +74,19 @@ def resolve_all(
     Raises ConfigError, for example for a key that no config in the comparison uses.
     """
     given: NameOf = {}
-    device, set, vary = (taken(one, given) for one in (device, set, vary))
-    _check(device, set, vary)
-    check_sections([*set, *vary])
-    read = {name(one): source(one) for one in vary.get(DEVICE, (device,))}
+    device, set = (taken(one, given) for one in (device, set))
+    varied = [
+        (keys, [tuple(map(taken, point, itertools.repeat(given), keys)) for point in points])
+        for keys, points in axes(vary)
+    ]
+    values_of = by_key(varied)
+    _check(device, set, values_of)
+    check_sections([*set, *values_of])
+    read = {name(one): source(one) for one in values_of.get(DEVICE, (device,))}
     fixed = [(key, _text(value)) for key, value in set.items()]
     found = []
-    for values in itertools.product(*vary.values()):
-        chosen = dict(zip(vary, values, strict=True))
+    for points in itertools.product(*(points for _, points in varied)):
+        chosen = dict(zip(values_of, itertools.chain(*points), strict=True))
         label = ", ".join(f"{key}={reading.shown(_text(value))}" for key, value in chosen.items())
         called = name(chosen.pop(DEVICE, device))
         sets = fixed + [(key, _text(value)) for key, value in chosen.items()]
@@ -85,9 +94,44 @@ def resolve_all(
         config, guests = Guests.of(resolved, given, _is_victim_free(device, dict(sets)))
         shaped = next((f"{key} = {value}" for key, value in sets if key in SHAPE), "")
         found.append(Resolved(label, called, config, guests, _is_class(*read[called]), shaped))
-    if vary:
-        check_used([*vary], (one.config.table() for one in found))
+    if values_of:
+        check_used(values_of, (one.config.table() for one in found))
     return found
+
+
+def axes(vary: Vary) -> list[Axis]:
+    """Returns the keys that vary, with the values of each key or of each tuple of keys.
+
+    Raises ConfigError for values that are no list, that do not fit their keys, and for a key that
+    is given twice.
+    """
+    found: list[Axis] = []
+    for given, values in vary.items():
+        keys = given if isinstance(given, tuple) else (given,)
+        told = "+".join(keys)
+        if isinstance(values, str) or not values:
+            raise _core.ConfigError(f"vary: {told} has {values!r}; expected a list of values")
+        points = [*values] if isinstance(given, tuple) else [(value,) for value in values]
+        for point in points:
+            if not isinstance(point, tuple) or len(point) != len(keys):
+                raise _core.ConfigError(
+                    f"vary: {told} has {point!r}; expected a tuple of {len(keys)} values, one for "
+                    "each key"
+                )
+        found.append((keys, points))
+    known = [key for keys, _ in found for key in keys]
+    if twice := [key for key in known if known.count(key) > 1]:
+        raise _core.ConfigError(f"vary: {twice[0]} is given twice; expected it once")
+    return found
+
+
+def by_key(varied: Iterable[Axis]) -> dict[str, list[Any]]:
+    """Returns the values of each key that varies, in the order of the keys."""
+    return {
+        key: [point[at] for point in points]
+        for keys, points in varied
+        for at, key in enumerate(keys)
+    }
 
 
 def _is_victim_free(device: Device | None, sets: Mapping[str, str]) -> bool:
@@ -126,9 +170,7 @@ def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
 def _check(
     device: Device | None, set: Mapping[str, Any], vary: Mapping[str, Sequence[Any]]
 ) -> None:
-    for key, values in vary.items():
-        if isinstance(values, str) or not values:
-            raise _core.ConfigError(f"vary: {key} has {values!r}; expected a list of values")
+    for key in vary:
         if key in set:
             raise _core.ConfigError(f"vary: {key} is also set, to {set[key]!r}; expected one")
     if device is not None and DEVICE in vary:

@@ -23,6 +23,11 @@ class Live(Seen):
         self.tab = self.page
         self.tab.on("dialog", lambda dialog: dialog.accept() if answer else dialog.dismiss())
 
+    def warnings(self) -> str:
+        """Opens the pill of the warnings, and returns their texts."""
+        self.tab.locator("#warnings summary").click()
+        return str(self.tab.locator("#warnings-list").inner_text())
+
     def _hear(self, message: Any) -> None:
         # The test itself reads the canvas back, which causes this warning.
         if "getImageData" not in message.text:
@@ -76,7 +81,7 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
 ) -> None:
     with Live(browser, page.url) as live:
         text = live.tab.locator("body").inner_text()
-        assert document["device"] in text and "the drive is nearly full" in text
+        assert document["device"] in text and "the drive is nearly full" not in text
         wa = f"{document['result']['write_amplification']:.3f}"
         assert wa in live.tab.locator("#tiles").inner_text()
         assert live.tab.locator("#charts svg").count() == 6
@@ -96,8 +101,8 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         bytes = sum(shadow["flash"]["programs"].values()) * shadow["drive"]["page_bytes"]
         assert f"{bytes / (1 << 20):.4g} MiB" in also, "bytes, as pages differ"
         assert also.splitlines()[-1].split()[:2] == ["broken", "failed"]
-        warnings = live.tab.locator("#warnings").inner_text()
-        assert "also twice: " in warnings
+        warnings = live.warnings()
+        assert "the drive is nearly full" in warnings and "also twice: " in warnings
         assert "also broken: it has failed: a bug: it broke" in warnings
         assert "98.5 %" in live.tab.locator("#smart").inner_text()
         holding = live.tab.locator("#holding").inner_text()
@@ -107,7 +112,8 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         drive.status["free_units"] = 4321
         live.turn()
         live.turn()
-        assert "4,321" in live.tab.locator("#tiles").inner_text()
+        assert "4,321" in live.tab.locator("#counts").inner_text()
+        assert live.tab.locator("#warnings-list").is_visible(), "the pill stays open"
         assert live.complaints == []
         root = page.url.partition("#")[0]
         assert all(url.startswith(root) or url.startswith("data:,") for url in live.requests)
@@ -130,12 +136,60 @@ def test_times_of_this_machine_are_called_so(browser: Any, page: Page, drive: Fa
         assert "aged before its first client" in live.tab.locator("#about").inner_text()
 
 
+def _words(element: Any) -> str:
+    return " ".join(element.inner_text().split())
+
+
+def test_a_plot_has_the_values_of_the_moment_under_the_pointer(browser: Any, page: Page) -> None:
+    with Live(browser, page.url) as live:
+        chart = live.tab.locator("[data-chart=write_amplification]")
+        other = live.tab.locator("[data-chart=host_mb_s] output")
+        box = chart.locator("svg").bounding_box()
+        tip = live.tab.locator("#tip")
+        assert tip.is_hidden() and other.inner_text() == "15.0"
+        # Entries are at 0, 1/3, 2/3 and the end of the width.
+        place = {"x": 0.6 * box["width"], "y": box["height"] / 2}
+        chart.locator("svg").hover(position=place)
+        assert _words(tip) == "time 1 s ago Write amplification 1.250 highest 2.500"
+        assert other.inner_text() == "20.0", "the other plots show the same moment"
+        assert float(chart.locator(".at").get_attribute("x1")) == 200
+        live.turn()
+        assert tip.is_visible() and other.inner_text() == "20.0", "new values do not end it"
+        chart.locator("svg").hover(position={**place, "x": box["width"] - 1})
+        assert _words(tip) == "time now Write amplification 1.500"
+        live.tab.mouse.move(1, 1)
+        assert tip.is_hidden() and other.inner_text() == "15.0"
+        assert chart.locator(".at").get_attribute("visibility") == "hidden"
+        svg = live.tab.locator("[data-chart=hit_ratio] svg")
+        svg.press("ArrowLeft")
+        assert "now" in tip.inner_text()
+        for _ in range(4):
+            svg.press("ArrowLeft")
+        assert _words(tip) == "time 3 s ago Map hits –"
+        svg.press("Escape")
+        assert tip.is_hidden() and live.complaints == []
+
+
+@pytest.mark.parametrize(("units", "cell"), [(37, 48), (900, 24), (100_000, 2)])
+def test_the_block_map_fills_its_place(
+    browser: Any, tmp_path: Path, document: dict[str, Any], units: int, cell: int
+) -> None:
+    with (
+        FakeDrive(tmp_path / "sized.control", document, units) as drive,
+        Page(drive.path, 0) as page,
+        Live(browser, page.url) as live,
+    ):
+        assert int(live.tab.locator("#blocks").get_attribute("data-cell")) >= cell
+        assert live.tab.locator("#blocks").bounding_box()["height"] <= 520
+
+
 def test_a_drive_that_has_failed_says_so(browser: Any, page: Page, drive: FakeDrive) -> None:
     why = "the image has failed: No space left on device; nothing is read or written any more"
     drive.status |= {"failure": why, "warnings": [why]}
     with Live(browser, page.url) as live:
         assert "failed" in live.tab.locator("#about").inner_text().split(" · ")
-        assert why in live.tab.locator("#warnings").inner_text()
+        assert "red" in str(live.tab.locator("#warnings").get_attribute("class")).split()
+        assert live.warnings().splitlines()[0] == why
 
 
 def test_the_block_map_is_coloured_and_says_what_a_cell_is(browser: Any, page: Page) -> None:
@@ -238,6 +292,13 @@ def test_a_server_that_is_gone_is_said(browser: Any, page: Page, drive: FakeDriv
 def test_it_fits_a_phone_and_the_dark_and_the_keyboard(browser: Any, page: Page) -> None:
     with Live(browser, page.url, width=400, scheme="dark") as live:
         assert live.tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        pill = live.tab.locator("#warnings")
+        assert "warnings" in pill.locator("summary").inner_text()
+        assert pill.bounding_box()["height"] < 40, "folded"
+        titles = live.tab.locator("#tiles dt").all_inner_texts()
+        assert titles[0] == "Write amplification now" and titles[2:] == ["Host, MB/s", "Requests/s"]
+        bottom = live.tab.locator("#tiles").evaluate("(one) => one.getBoundingClientRect().bottom")
+        assert bottom < 450, "the rates are on the first half of the screen"
         assert live.tab.evaluate("getComputedStyle(document.body).backgroundColor") == (
             "rgb(20, 23, 28)"
         )

@@ -49,7 +49,10 @@ SHOWN = ("status", "blocks", "smart", "lanes")
 STEERED = ("plug", "faults", "snapshot", "reset", "check")
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-FILES = ("live.css", "live.js", "format.js", "charts.js", "blocks.js", "lanes.js", "control.js")
+FILES = (
+    *("live.css", "live.js", "format.js", "tip.js", "charts.js", "blocks.js", "lanes.js"),
+    "control.js",
+)
 
 HEADERS = {
     "Cache-Control": "no-store",

@@ -3,9 +3,9 @@
 
 import { byId, element, fixed, legend, percent } from "./format.js";
 
-const CELL_MOST = 18;
+const CELL_MOST = 48;
 const CELL_LEAST = 2;
-const HEIGHT_MOST = 420;
+const HEIGHT_MOST = 520;
 const GAP_FROM = 6;
 
 // Viridis, at even steps.

@@ -19,10 +19,6 @@ const ask = async (what) => {
 
 const last = (values) => (values.length ? values[values.length - 1] : null);
 
-const list = (box, texts) => {
-  box.replaceChildren(...texts.map((text) => element("li", {}, text)));
-};
-
 const showAbout = (status) => {
   byId("device").textContent = status.device;
   byId("version").textContent = status.floatgate;
@@ -35,22 +31,36 @@ const showAbout = (status) => {
   if (status.faults.read_error_share > 0) parts.push(`${percent(status.faults.read_error_share)} of reads fail`);
   if (status.faults.read_only) parts.push("read-only");
   byId("about").textContent = parts.join(" · ");
+};
+
+/** Shows how many warnings there are; their texts unfold. A drive that fails has a red pill. */
+const showWarnings = (status) => {
   const said = ({ result, failure }) => (result ? result.warnings : [`it has failed: ${failure}`]);
   const beside = status.also.flatMap((one) => said(one).map((text) => `also ${one.name}: ${text}`));
-  const warnings = [...status.warnings, ...status.smart.critical_warnings, ...status.result.warnings, ...beside];
-  byId("warnings").hidden = warnings.length === 0;
-  list(byId("warnings-list"), [...new Set(warnings)]);
+  const { critical_warnings: critical } = status.smart;
+  const warnings = [...new Set([...status.warnings, ...critical, ...status.result.warnings, ...beside])];
+  const pill = byId("warnings");
+  pill.hidden = warnings.length === 0;
+  pill.className = `pill ${status.failure || critical.length ? "red" : "amber"}`;
+  // The texts change rarely. Replaced every second, they could not be selected.
+  if (pill.dataset.key === warnings.join("\n")) return;
+  pill.dataset.key = warnings.join("\n");
+  const words = `${fixed(warnings.length)} warning${warnings.length === 1 ? "" : "s"}`;
+  pill.querySelector("summary").textContent = words;
+  byId("warnings-list").replaceChildren(...warnings.map((text) => element("li", {}, text)));
 };
 
 const showTiles = ({ result, history, server, page_bytes: page, free_units: free }) => {
   const programs = Object.values(result.flash.programs).reduce((sum, pages) => sum + pages, 0);
   facts(byId("tiles"), [
     ["Write amplification now", ratio(last(history.write_amplification))],
-    ["since the counters were reset", ratio(result.write_amplification)],
-    ["Written by the host", size(result.workload.write_bytes)],
-    ["written to flash", size(programs * page)],
+    ["since the last reset", ratio(result.write_amplification)],
     ["Host, MB/s", measured(last(history.host_mb_s))],
     ["Requests/s", measured(last(history.requests_s))],
+  ]);
+  facts(byId("counts"), [
+    ["Written by the host", size(result.workload.write_bytes)],
+    ["Written to flash", size(programs * page)],
     ["Map hits", percent(result.mapping.hit_ratio)],
     ["Free units", `${fixed(free)} of ${fixed(result.drive.units + result.drive.reserve_units + result.drive.slc_units)}`],
     ["Clients", fixed(server.connections)],
@@ -131,6 +141,7 @@ const lanes = async (status) => {
 
 const show = (status) => {
   showAbout(status);
+  showWarnings(status);
   showTiles(status);
   showRoom(status);
   showHistory(status.history, status.timing);

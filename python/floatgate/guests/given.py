@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._core import Config, ConfigError
-from . import registry
+from . import from_file, registry
 from .base import Policy, PolicyError
 from .placement import Placement
 from .victim import Victim
@@ -65,7 +65,7 @@ def by_name(policy: Policy) -> str:
     """Returns the error text for a policy object where only names are allowed."""
     return (
         f"the policy {type(policy).__name__}() itself; name it {PREFIX}NAME, by the entry point of "
-        "an installed package (docs/python-policies.md)"
+        f"an installed package, or {PREFIX}FILE.py (docs/python-policies.md)"
     )
 
 
@@ -74,6 +74,14 @@ def _partner(name: str, placement: Policy) -> Policy:
     if not (isinstance(placement, Placement) and placement.defines("victim")):
         raise ConfigError(f'{Victim.KEY} = "{name}": it is a policy for {placement.KEY}')
     return placement.victim()
+
+
+def _brings(placement: Policy, name: str, table: Mapping[str, Any]) -> bool:
+    """Returns whether a victim policy comes with the placement of the same name. A file may have
+    two separate policies instead.
+    """
+    is_separate = from_file.split(name) is not None and not placement.defines("victim")
+    return bool(name == table["placement"]["scheme"]) and not is_separate
 
 
 def _misplaced(key: str, name: str, policy: Policy) -> str:
@@ -120,10 +128,12 @@ class Guests:
             name = table[section][leaf]
             if name.startswith(PREFIX):
                 placement = found.get(Placement.KEY)
-                if key == Victim.KEY and name == table["placement"]["scheme"] and placement:
+                if key == Victim.KEY and placement and _brings(placement, name, table):
                     policy = _partner(name, placement)
+                elif name in given:
+                    policy = given[name]
                 else:
-                    policy = given[name] if name in given else registry.made(name[len(PREFIX) :])
+                    policy = registry.made(name[len(PREFIX) :], key)
                 if key != policy.KEY:
                     raise ConfigError(_misplaced(key, name, policy))
                 policy.check()

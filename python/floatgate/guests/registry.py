@@ -1,4 +1,6 @@
-"""Policies of installed packages: the entry points of the group `floatgate.policies`."""
+"""Policies by name: of files, and of installed packages, which have entry points of the group
+`floatgate.policies`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from .. import _core
+from . import from_file
 from .base import Policy
 from .placement import Placement
 from .victim import Victim
@@ -48,17 +51,28 @@ def _loaded(point: EntryPoint) -> type[Policy]:
     return found
 
 
-def made(name: str) -> Policy:
-    """Returns a policy of a package by its name, created without arguments.
+def made(name: str, key: str) -> Policy:
+    """Returns a policy of a file or of a package by its name, created without arguments.
 
-    Raises ConfigError if no package has it, if several have it, or if it cannot be created.
+    Raises ConfigError if there is no such policy for the config key, if there are several, or if it
+    cannot be created.
     """
+    found = from_file.policy_class(name, key) if from_file.split(name) else _of_package(name)
+    try:
+        return found()
+    except Exception as error:
+        raise _core.ConfigError(
+            f"python:{name} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _of_package(name: str) -> type[Policy]:
     points = _points()
     if name not in points:
         known = ", ".join(sorted(points)) or "none"
         raise _core.ConfigError(
             f"python:{name}: no installed package has this policy (they have: {known}), "
-            "and none was given"
+            "and none was given; a file of policies is python:FILE.py"
         )
     if len(points[name]) > 1:
         several = " and ".join(f"{_package(one)} ({one.value})" for one in points[name])
@@ -66,13 +80,7 @@ def made(name: str) -> Policy:
             f"python:{name}: {several} have a policy of this name; expected one of them: uninstall "
             "the other, ask for another name there, or give the policy itself in Python"
         )
-    found = _loaded(points[name][0])
-    try:
-        return found()
-    except Exception as error:
-        raise _core.ConfigError(
-            f"python:{name} cannot be made: {type(error).__name__}: {error}"
-        ) from error
+    return _loaded(points[name][0])
 
 
 def listed() -> dict[str, list[dict[str, Any]]]:

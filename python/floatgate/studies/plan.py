@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from floatgate import _core
+from floatgate.guests.from_file import placed
 from floatgate.results.marks import DEVICE
 from floatgate.simulation import configs, sources
 from floatgate.simulation.builds import build
@@ -284,7 +285,9 @@ class Plan:
         device = chosen.pop(DEVICE, self.spec.device)
         if isinstance(device, str) and device.endswith(".toml"):
             device = str(self._base / device)
-        return configs.resolve_all(device, {**self.spec.settings, **chosen}, {})[0]
+        settings = {**self.spec.settings, **chosen}
+        settings = {key: placed(value, self._base) for key, value in settings.items()}
+        return configs.resolve_all(device, settings, {})[0]
 
 
 def differences(there: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:

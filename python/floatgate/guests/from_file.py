@@ -1,0 +1,79 @@
+"""Policies of a file: a config names them `python:FILE.py`, or `python:FILE.py:CLASS`."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from .._core import ConfigError
+from .base import Policy
+
+SUFFIX = ".py"
+
+_modules: dict[Path, tuple[int, ModuleType]] = {}
+"""Files that were run, each with the time of its last change in nanoseconds."""
+
+
+def split(name: str) -> tuple[str, str] | None:
+    """Returns the file and the class (or an empty text) in a name, or None for another name."""
+    if name.endswith(SUFFIX):
+        return name, ""
+    path, _, wanted = name.rpartition(":")
+    return (path, wanted) if path.endswith(SUFFIX) else None
+
+
+def placed(value: object, base: Path) -> object:
+    """Returns a setting. If it names a file of policies, its path becomes relative to `base`."""
+    name = value.removeprefix("python:") if isinstance(value, str) else ""
+    if name != value and (parts := split(name)):
+        return ":".join(filter(None, ("python", str(base / parts[0]), parts[1])))
+    return value
+
+
+def policy_class(name: str, key: str) -> type[Policy]:
+    """Returns the class for a config key in the file of a name.
+
+    Raises ConfigError if the file is missing or fails, and if not exactly one class fits.
+    """
+    path, wanted = split(name) or (name, "")
+    module = _module(path, Path(path).resolve())
+    known = [
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Policy) and one.__module__ == module.__name__
+    ]
+    found = [one for one in known if key == one.KEY and wanted in ("", one.__name__)]
+    if len(found) == 1:
+        return found[0]
+    told = f"python:{name}"
+    if found:
+        names = " and ".join(one.__name__ for one in found)
+        raise ConfigError(
+            f"{told} has {names} for {key}; expected one of them: {told}:{found[0].__name__}"
+        )
+    there = ", ".join(f"{one.__name__} for {one.KEY}" for one in known) or "no policy"
+    raise ConfigError(f"{told}: no such policy for {key}; the file has {there}")
+
+
+def _module(told: str, path: Path) -> ModuleType:
+    """Runs a file, once until it changes, so that its policies can share objects."""
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError as error:
+        raise ConfigError(f"python:{told}: {error.strerror or error}") from error
+    if path not in _modules or _modules[path][0] != changed:
+        spec = spec_from_file_location(str(path), path)
+        assert spec and spec.loader
+        module = module_from_spec(spec)
+        # Dataclasses look their module up.
+        sys.modules[spec.name] = module
+        try:
+            spec.loader.exec_module(module)
+        except Exception as error:
+            raise ConfigError(
+                f"python:{told} cannot be loaded: {type(error).__name__}: {error}"
+            ) from error
+        _modules[path] = changed, module
+    return _modules[path][1]

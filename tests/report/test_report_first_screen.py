@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,41 @@ def test_a_phone_has_all_rows_without_scrolling_sideways(
         assert table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
         bar = seen.page.locator("table.front td.bar svg").first.bounding_box()
         assert bar["width"] > 300
+
+
+TEXTS = """(axis) => [...axis.querySelectorAll("text")].map((one) => {
+  const box = one.getBoundingClientRect();
+  return [box.left, box.right, box.top, box.bottom];
+})"""
+
+
+@pytest.mark.parametrize("width", [400, 840, 1100, 1280])
+def test_both_axes_have_ticks_that_are_apart_at_every_width(
+    browser: Any, reports: dict[str, Path], width: int
+) -> None:
+    with _screen(browser, reports["seeds"], width=width) as seen:
+        for name, kind in (("Write amplification", "bar"), ("Response time, ms", "dots")):
+            axis = seen.page.locator("thead th.graphic", has_text=name).locator("svg.axis")
+            assert axis.is_visible()
+            boxes = axis.evaluate(TEXTS)
+            assert len(boxes) >= 3
+            for (_, end, *_), (begin, *_) in pairwise(boxes):
+                assert end < begin
+            # The axis is as wide as the bars, or the ticks would mean nothing.
+            own, row = (
+                one.bounding_box() for one in (axis, seen.page.locator(f"td.{kind} svg").first)
+            )
+            assert own["x"] == pytest.approx(row["x"], abs=0.5)
+            assert own["width"] == pytest.approx(row["width"], abs=0.5)
+
+
+def test_axes_stay_in_sight_on_a_phone(browser: Any, reports: dict[str, Path]) -> None:
+    with _screen(browser, reports["forty"], width=400) as seen:
+        last = seen.page.locator("table.front tbody tr").last
+        last.scroll_into_view_if_needed()
+        seen.page.wait_for_function("scrollY > 1000")
+        axis = seen.page.locator("svg.axis").first.bounding_box()
+        assert 0 <= axis["y"] < 100 < last.bounding_box()["y"]
 
 
 def test_rows_are_sorted_with_their_pictures(browser: Any, reports: dict[str, Path]) -> None:

@@ -10,11 +10,14 @@ import report_samples as samples
 import floatgate as fg
 from floatgate.report import palette, pills, scales, theme
 from floatgate.report.constant import without_constant
+from floatgate.report.figure import Figure
 from floatgate.report.front import Front, front
+from floatgate.report.page import left_out
 from floatgate.report.pills import AMBER, GOOD, PLAIN, RED
 from floatgate.report.runs import combined_runs, label_runs
 from floatgate.report.told import Told, spaced
 from floatgate.report.units import LIVES, time_unit, units_of
+from floatgate.report.unlike import unlike_drives
 from floatgate.results.causes import BLAME, CAUSES
 from floatgate.results.tables import METRICS, Cell, Table
 from floatgate.results.values import ABSENT
@@ -74,6 +77,48 @@ def test_each_warning_is_behind_one_pill() -> None:
     assert len({pill.symbol for pill in found}) == 3
 
 
+def _drives(*changes: dict[str, Any]) -> list[Any]:
+    """Returns runs of two schemes whose drives have the changes."""
+    documents = [samples.sample(scheme=scheme) for scheme in ("dftl", "tpftl")]
+    for document, change in zip(documents, changes, strict=True):
+        notes = document.pop("notes") + change.pop("notes", [])
+        capacity = document["config"].setdefault("capacity", {}) | change.pop("capacity", {})
+        document |= {"notes": notes, "drive": document["drive"] | change}
+        document["config"]["capacity"] = capacity
+    return samples.runs(documents)
+
+
+def test_a_pill_says_by_how_much_the_flash_of_compared_drives_differs() -> None:
+    """TBW is the flash times its endurance, so another reserve alone changes it."""
+    [pill] = unlike_drives(_drives({"physical_bytes": 35 << 20}, {"physical_bytes": 36 << 20}))
+    assert (pill.level, pill.text) == (PLAIN, "flash differs by 2.86 %")
+    thin = "\N{NARROW NO-BREAK SPACE}"
+    [told] = pill.warnings
+    assert told.each == [("dftl", f"35{thin}MiB"), ("tpftl", f"36{thin}MiB")]
+    assert f"35{thin}MiB to 36{thin}MiB of flash for the same data" in told.text
+    far = ({"physical_bytes": 30 << 20}, {"physical_bytes": 60 << 20})
+    [pill] = unlike_drives(_drives(*far))
+    assert (pill.level, pill.text) == (AMBER, "flash differs by a factor of 2.00")
+    # A spare factor that the user varies explains the difference.
+    spares = [
+        {**one, "capacity": {"spare_factor": at}} for one, at in zip(far, (0.1, 0.5), strict=True)
+    ]
+    assert unlike_drives(_drives(*spares)) == []
+    assert unlike_drives(_drives({}, {})) == []
+
+
+def test_a_pill_says_that_scaled_units_have_different_sizes() -> None:
+    scaled = ["scaled: erase units have 48 pages instead of 64"]
+    sizes = ({"pages_per_unit": 192}, {"pages_per_unit": 48})
+    [pill] = unlike_drives(_drives(*({**one, "notes": scaled} for one in sizes)))
+    assert (pill.level, pill.text) == (AMBER, "sizes of erase units differ by a factor of 4.00")
+    assert [size for _, size in pill.warnings[0].each] == [
+        "768\N{NARROW NO-BREAK SPACE}KiB",
+        "192\N{NARROW NO-BREAK SPACE}KiB",
+    ]
+    assert unlike_drives(_drives(*sizes)) == [], "units of a device are as its config states"
+
+
 def test_the_engine_words_its_warnings_as_the_pills_know_them() -> None:
     fresh = fg.run("uniform:span=2MiB,writes=100", set={"start.fill": "none"})
     steady, units, times = pills.pills(label_runs([fresh]))[:3]
@@ -109,6 +154,15 @@ def test_columns_in_which_nothing_differs_are_left_out_with_the_reason() -> None
         ("Mean", "not known of any run"),
     ]
     assert without_constant(table, frozenset({"Map hits"}))[0].columns[2] == "Map hits"
+    # Numbers count, not their digits: equal ones may be printed with different digits, and others
+    # alike.
+    third = 1 / 3
+    cells = [[("1.00", 1.0), ("0.33", third), ("2.0", 2.0)]]
+    cells += [[("1.0", 1.0), ("0.33", third + 1e-4), ("2.0", 2.0 + 1e-13)]]
+    rows = [[Cell("a", "a"), *(Cell(*cell) for cell in row)] for row in cells]
+    kept, left = without_constant(Table("T", ["Run", "WA", "Share", "Erases"], rows))
+    assert kept.columns == ["Run", "Share"]
+    assert left == [("WA", "all 1.00"), ("Erases", "all 2.0")]
     single, left = without_constant(Table("T", titles, table.rows[:1]))
     assert single.columns == ["Run", "WA", "Map hits", "Erases"] or len(single.columns) == 5
     assert ("Mean", "not known of any run") in left
@@ -118,11 +172,49 @@ def test_an_axis_begins_at_nought_and_has_round_ticks() -> None:
     axis = scales.linear(9.46)
     assert [text for _, text in axis.ticks] == ["0", "2", "4", "6", "8"]
     assert axis.at(0) == 0 and 95 < axis.at(9.46) < 100
+    assert [text for _, text in scales.of_times([7.0, 350.0]).ticks] == ["10", "30", "100", "300"]
     wide = scales.of_times([0.05, 120.0])
     assert [text for _, text in wide.ticks] == ["0.1", "1", "10", "100"]
     assert 0 < wide.at(0.05) < wide.at(1.0) < wide.at(120.0) < 100 and wide.at(0.0) == 0
     assert scales.of_times([20.0, 120.0]).ticks[0] == (0.0, "0")
     assert scales.of_times([0.0]).ticks and scales.linear(0.0).ticks
+
+
+PIXELS, CHARACTER = 125, 7
+"""Width of the narrowest column of bars or dots, and of a character of a tick, in pixels."""
+
+
+def _ranges() -> list[tuple[float, float]]:
+    """Returns the least and the greatest value of many axes, from 100 ns in ms to minutes in us.
+
+    If the longest time has thousands of a unit, the shortest is too short for a larger unit.
+    """
+    tops = [10 ** (n / 7) for n in range(-10, 60)]
+    pairs = [(top / 10 ** (n / 5), top) for top in tops for n in range(1, 50)]
+    return [(least, top) for least, top in pairs if least >= 1e-4 and (top < 1000 or least < 10)]
+
+
+def _clear(axis: scales.Scale) -> bool:
+    """Returns whether no text of a tick touches another, or leaves the narrowest column."""
+    ends = [0.0]
+    for tick in axis.ticks:
+        width = CHARACTER * len(tick.text)
+        begin = tick.at / 100 * PIXELS - width * {"start": 0, "middle": 0.5, "end": 1}[tick.anchor]
+        ends += [begin, begin + width]
+    return ends == sorted(ends) and ends[-1] <= PIXELS
+
+
+def test_ticks_of_every_axis_are_apart_and_at_least_two() -> None:
+    for least, most in _ranges():
+        for axis in (scales.of_times([least, most]), scales.linear(most)):
+            ticks = [at for at, _ in axis.ticks]
+            assert len(ticks) >= 2 and ticks == sorted(ticks), (least, most)
+            assert ticks[0] >= 0 and ticks[-1] <= 100
+            assert _clear(axis), (least, most, axis.ticks)
+            texts = [float(text.replace("\N{NARROW NO-BREAK SPACE}", "")) for _, text in axis.ticks]
+            assert [axis.at(value) for value in texts] == pytest.approx(ticks)
+            if max(len(text) for _, text in axis.ticks) <= 2:
+                assert len(ticks) >= 3, "short texts leave room for a third tick"
 
 
 def test_a_row_has_its_bar_its_times_and_its_numbers() -> None:
@@ -181,6 +273,32 @@ def test_rows_are_compared_with_the_first_of_their_trace() -> None:
     traces = _front(samples.typed(documents[::2]))
     assert traces.title == "trace: financial1 and msr_prxy0"
     assert [row.cells[1].text == ABSENT for row in traces.rows] == [True, False]
+
+
+def test_what_is_left_out_is_listed_once() -> None:
+    columns = [("Map hit ratio,\N{NO-BREAK SPACE}%", "all 100 ± 0"), ("p99, ms", "all 5.00")]
+    columns += [("p99,\N{NO-BREAK SPACE}ms", "all 5.0"), ("Erases", "all 100 ± 0")]
+    figure = Figure("timeline", "Over the run", "")
+    figure.absent = [("Map hit ratio over the run", "all 100%"), ("Wear over the run", "none")]
+    assert left_out(columns, [figure]) == [
+        "Map hit ratio; Erases: all 100 ± 0",
+        "p99: all 5.00",
+        "Wear over the run: none",
+    ]
+
+
+def test_runs_of_a_generator_are_named_by_their_seeds() -> None:
+    """A digest names a trace only where nothing else does: two files of one name."""
+    documents = [samples.sample(seed=seed) for seed in (1, 2)]
+    for document in documents:
+        document["workload"]["hash"] = f"{document['seed']}fff0000"
+    assert [run.name for run in samples.runs(documents)] == ["seed 1", "seed 2"]
+    again = samples.sample(seed=2)
+    again["workload"]["hash"] = "2eee0000"
+    names = [run.name for run in samples.runs([*documents, again])]
+    assert names == [f"financial1 ({one}), seed {one[0]}" for one in ("1fff0000", "2fff0000")] + [
+        "financial1 (2eee0000), seed 2"
+    ]
 
 
 @pytest.mark.parametrize("documents", [[{}], [{}, {}], [samples.bare()], [samples.hostile()]])

@@ -71,7 +71,7 @@ def test_the_summary_table(documents: list[dict[str, Any]]) -> None:
         "IOPS",
         "Erases",
         f"Device time,{NB}s",
-        f"Lifetime,{NB}MB",
+        f"TBW,{NB}MB",
         "Warnings",
     ]
     written = [*[factor] * 3, share, *[three] * 3, whole, whole, three, three, whole]
@@ -100,7 +100,7 @@ def test_a_quantity_has_one_unit_in_all_columns() -> None:
     assert column[f"Mean,{NB}ms"] == ("0.999", "4.00")
     assert column[f"p99,{NB}ms"] == ("2.50", f"12{THIN}500")
     assert column[f"p99.9,{NB}ms"] == (ABSENT, ABSENT)
-    assert column[f"Lifetime,{NB}GB"] == (f"3{THIN}000", "500")
+    assert column[f"TBW,{NB}GB"] == (f"3{THIN}000", "500")
     # Sorting and CSV files use the unit of the heading.
     assert [row[6].order for row in table.rows] == [2.5, 12500.0]
 

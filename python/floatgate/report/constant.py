@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from floatgate.results.tables import Table
+from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT
 
 Absent = tuple[str, str]
 """What a page leaves out, and why."""
 
-Values = tuple[tuple[str, float | str | None], ...]
-"""Text and exact value of each cell of a column."""
+Values = tuple[float | str, ...]
+"""Value of each cell of a column: its number, or its text where it has none."""
+
+DIGITS = 9
+"""Significant digits in which equal numbers agree; further ones depend on how a mean is taken."""
 
 
 def without_constant(
@@ -19,15 +22,16 @@ def without_constant(
 ) -> tuple[Table, list[Absent]]:
     """Returns the table without columns of one value, and without copies of other columns.
 
-    Returns the columns left out, with the reason. A table of one row keeps all columns with a
-    value. Columns named in `keep` stay.
+    Returns the columns left out, with the reason. Values count, whatever digits the table prints. A
+    table of one row keeps all columns with a value. Columns named in `keep` stay.
     """
     left: list[Absent] = []
     kept: list[int] = []
     seen: dict[Values, str] = {}
     for at, title in enumerate(table.columns):
-        values = tuple((row[at].text, row[at].order) for row in table.rows)
-        reason = "" if at in table.text_columns or title in keep else _reason(values, seen)
+        values = tuple(_value(row[at]) for row in table.rows)
+        is_kept = at in table.text_columns or title in keep
+        reason = "" if is_kept else _reason(values, table.rows[0][at].text, seen)
         if reason:
             left.append((title, reason))
         else:
@@ -39,13 +43,18 @@ def without_constant(
     return Table(table.title, columns, rows, texts_at), left
 
 
-def _reason(values: Values, seen: Mapping[Values, str]) -> str:
-    """Returns why a column is left out; empty if it stays."""
-    texts = {text for text, _ in values}
-    if texts == {ABSENT}:
+def _value(cell: Cell) -> float | str:
+    if isinstance(cell.order, (int, float)):
+        return float(f"{cell.order:.{DIGITS}g}")
+    return cell.text
+
+
+def _reason(values: Values, text: str, seen: Mapping[Values, str]) -> str:
+    """Returns why a column is left out; empty if it stays. `text` is its first cell as printed."""
+    if set(values) == {ABSENT}:
         return "not known of any run"
     if len(values) < 2:
         return ""
     if len(set(values)) == 1:
-        return f"all {values[0][0]}"
+        return f"all {text}"
     return f"equal to {seen[values]}" if values in seen else ""

@@ -13,7 +13,7 @@ import polars as pl
 
 from floatgate.results.causes import CAUSES, blame_names
 from floatgate.results.result import Result
-from floatgate.results.tables import Unit
+from floatgate.results.tables import METRICS, Unit
 from floatgate.results.values import measured, percent
 
 from . import charts, frames, tables
@@ -32,19 +32,22 @@ from .sweeps import sweep
 from .units import units_of
 from .wear_map import wear_map
 
-CACHES: tuple[tuple[frames.Cache, str, str], ...] = (
+CACHES: tuple[tuple[frames.Cache, str, str, str], ...] = (
     (
         lambda result: result.mapping,
         "Mapping cache",
+        METRICS["hit_ratio"].title,
         "the whole map is in memory, or nothing was looked up",
     ),
     (
         lambda result: result.buffer,
         "Write buffer",
+        "Write buffer hit ratio",
         "no buffer is configured, or nothing was looked up",
     ),
 )
-"""Each cache: its section of a result, its name, and the reason why it may have no hit ratio."""
+"""Each cache: its section of a result, its name, the name of its hit ratio, and the reason why it
+may have none."""
 
 DRAWN = 64
 """Maximum number of runs drawn; tables list all runs."""
@@ -195,12 +198,12 @@ def _hit_ratio(drawn: Sequence[Run]) -> Figure:
     figure = Figure(
         "hit-ratio", "Hit ratio", "Share of look-ups that the cache answered without the flash."
     )
-    for cache, title, why in CACHES:
+    for cache, title, ratio, why in CACHES:
         groups = panels(drawn)
         found = {name: mean_hit_ratio(group, cache) for name, group in groups.items()}
         ratios = {value for frame in found.values() for value in frame["value"]}
         if ratios == {1.0} or (len(ratios) == 1 and len(drawn) > 1):
-            figure.absent.append((f"{title}, hit ratio", f"all {percent(*ratios)}"))
+            figure.absent.append((ratio, f"all {percent(*ratios)}"))
             continue
         for name, frame in found.items():
             if not frame.is_empty():

@@ -28,6 +28,7 @@ from .pills import RED, Pill, doubtful, pills, valid_latency
 from .runs import TRACE, Run, Varying, identifying, short_value, value_text, varying
 from .scales import Scale, linear, of_times
 from .units import Units
+from .unlike import unlike_drives
 
 LISTED = 4
 """Maximum number of values that the title lists; with more, it gives their number."""
@@ -119,7 +120,7 @@ def front(
         title=name,
         about=[part for part in about([run.result for run in combined], keys) if part != name],
         answer=unbroken(_answer(combined, keys, bases, units.time)),
-        pills=pills(runs),
+        pills=[*pills(runs), *unlike_drives(runs)],
         rows=rows,
         columns=table.columns,
         amplification=amplification,

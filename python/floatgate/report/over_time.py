@@ -16,6 +16,9 @@ from .frames import LINE
 from .legends import line_legend, own_legend, say_missing, series, some
 from .runs import Run, panels
 
+OVER_TIME = " over the run"
+"""End of the name of a metric's course, where the page leaves it out."""
+
 POINTS = 32
 """Maximum number of points of a line. A window of about one erase unit has a sawtooth of write
 amplification, which hides the line through its windows."""
@@ -132,7 +135,7 @@ def _add(
     if not values:
         return
     if metric.style.endswith("%") and len(set(values)) == 1:
-        figure.absent.append((f"{metric.title} over the run", f"all {percent(values[0])}"))
+        figure.absent.append((f"{metric.title}{OVER_TIME}", f"all {percent(values[0])}"))
         return
     low, high = domain(values, metric.style)
     beyond = sum(not low <= value <= high for value in values)

@@ -24,6 +24,7 @@ from .figure import Figure
 from .figures import figures
 from .front import Front, compared_keys, front
 from .intervals import differences_table, means_table
+from .over_time import OVER_TIME
 from .overview import overview
 from .payload import payload
 from .runs import Run, combined_runs, label_runs, varying
@@ -124,10 +125,17 @@ def _window_title(first: Front, runs: Sequence[Run]) -> str:
 
 
 def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
-    """Returns lines on what the page leaves out, one for each reason."""
+    """Returns lines on what the page leaves out, one for each reason, and each thing once.
+
+    A quantity has one name, whatever its unit. If it is left out, so is its course over the run.
+    """
+    named = [(what.partition(",")[0], why) for what, why in columns]
     by_reason: dict[str, list[str]] = {}
-    for what, why in dict.fromkeys([*columns, *(one for fig in found for one in fig.absent)]):
-        by_reason.setdefault(why, []).append(what)
+    listed: set[str] = set()
+    for what, why in [*named, *(one for fig in found for one in fig.absent)]:
+        if what not in listed and what.removesuffix(OVER_TIME) not in listed:
+            listed.add(what)
+            by_reason.setdefault(why, []).append(what)
     return [f"{'; '.join(what)}: {why}" for why, what in by_reason.items()]
 
 

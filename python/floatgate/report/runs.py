@@ -159,16 +159,17 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
 def _traces(results: Sequence[Result]) -> list[str]:
     """Returns the trace names.
 
-    If different contents share a name, the start of the digest is added to it.
+    If different contents of one seed share a name, the start of the digest is added to it. Contents
+    that differ from seed to seed come from a generator, and the seed names them.
     """
     names = [result.workload.name or "unnamed trace" for result in results]
-    digests = [result.workload.hash for result in results]
-    contents: dict[str, set[str]] = {}
-    for name, digest in zip(names, digests, strict=True):
-        contents.setdefault(name, set()).add(digest)
+    contents: dict[tuple[str, int], set[str]] = {}
+    for name, result in zip(names, results, strict=True):
+        contents.setdefault((name, result.seed), set()).add(result.workload.hash)
+    unclear = {name for (name, _), digests in contents.items() if len(digests) > 1}
     return [
-        f"{name} ({digest[:8]})" if len(contents[name]) > 1 else name
-        for name, digest in zip(names, digests, strict=True)
+        f"{name} ({result.workload.hash[:8]})" if name in unclear else name
+        for name, result in zip(names, results, strict=True)
     ]
 
 

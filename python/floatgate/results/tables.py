@@ -139,7 +139,7 @@ _METRICS = (
     Metric("iops", "IOPS", "IOPS", "throughput.iops", count),
     Metric("erases", "Erases", "erases", "flash.erases.total", count),
     Metric("device_seconds", "Device time", "", "throughput.device_seconds", units=(("s", 1.0),)),
-    Metric("lifetime_bytes", "Lifetime", "", "lifetime.host_bytes", units=SIZES),
+    Metric("lifetime_bytes", "TBW", "", "lifetime.host_bytes", units=SIZES),
     Metric("warnings", "Warnings", "", "warnings", count),
 )
 

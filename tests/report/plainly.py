@@ -1,7 +1,9 @@
-"""Numbers as a reader expects them, contrasts, and cells. Tests compare reports with them."""
+"""Numbers as a reader expects them, colours, and cells. Tests compare reports with them."""
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
 
 from floatgate.report.tables import Table
@@ -60,9 +62,43 @@ def contrast(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def _luminance(colour: Sequence[int]) -> float:
-    parts = [part / 255 for part in colour]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = (_linear(part / 255) for part in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+DICHROMACIES = (
+    ((0.15229, 1.05258, -0.20487), (0.11450, 0.78628, 0.09922), (-0.00388, -0.04812, 1.05200)),
+    ((0.36732, 0.86065, -0.22797), (0.28009, 0.67250, 0.04741), (-0.01182, 0.04294, 0.96888)),
+    ((1.25553, -0.07675, -0.17878), (-0.07841, 0.93081, 0.14760), (0.00473, 0.69137, 0.30390)),
+)  # fmt: skip
+"""Linear colours as seen with protanopia, deuteranopia and tritanopia (Machado et al. 2009)."""
+
+NORMAL = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def difference(one: Sequence[int], other: Sequence[int], eye: Sequence[Sequence[float]]) -> float:
+    """Returns the difference (CIE76) of two colours as an eye sees them."""
+    return math.dist(_lab(one, eye), _lab(other, eye))
+
+
+def _lab(colour: Sequence[int], eye: Sequence[Sequence[float]]) -> tuple[float, float, float]:
+    whole = [_linear(part / 255) for part in colour]
+    seen = [min(1.0, max(0.0, sum(map(operator.mul, row, whole)))) for row in eye]
+    to_xyz = ((0.4125, 0.3576, 0.1804), (0.2127, 0.7152, 0.0722), (0.0193, 0.1192, 0.9503))
+    white = (0.9505, 1.0, 1.0888)
+    x, y, z = (
+        _root(sum(map(operator.mul, row, seen)) / full)
+        for row, full in zip(to_xyz, white, strict=True)
+    )
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
+def _root(value: float) -> float:
+    return math.cbrt(value) if value > 0.008856 else 7.787 * value + 16 / 116
+
+
+def _linear(part: float) -> float:
+    return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
 
 def texts(table: Table) -> list[list[str]]:

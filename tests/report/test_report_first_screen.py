@@ -155,6 +155,19 @@ def test_cleaning_has_one_colour_in_every_plot(browser: Any, reports: dict[str, 
             assert fills and set(fills) == {colour}, selector
 
 
+STROKES = """(selector) => [...document.querySelectorAll(selector)]
+  .map((one) => getComputedStyle(one).stroke)"""
+
+
+def test_lines_of_runs_have_no_colour_of_a_cause(browser: Any, reports: dict[str, Path]) -> None:
+    with Seen(browser, reports["seeds"]) as seen:
+        lines = set(seen.page.evaluate(STROKES, ".mark-line path"))
+        swatches = seen.page.evaluate(STROKES, "section:has(#timeline) .legend line")
+        bars = seen.page.evaluate(FILLS, ".piece")
+        assert len(lines) == 2 and lines == set(swatches)
+        assert not lines & set(bars)
+
+
 def test_response_times_have_one_unit_on_the_page(browser: Any, reports: dict[str, Path]) -> None:
     with Seen(browser, reports["seeds"]) as seen:
         heads = seen.page.locator("table thead th").all_text_contents()

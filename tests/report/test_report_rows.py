@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from plainly import contrast
+from plainly import DICHROMACIES, NORMAL, contrast, difference
 
 import floatgate as fg
 from floatgate import _core
@@ -178,9 +178,17 @@ def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, s
         return [int(colours[name][i : i + 2], 16) for i in (1, 3, 5)]
 
     series = [f"series-{i}" for i in range(theme.PARTS)]
-    for name, least in {**dict.fromkeys(series, 3), "ink": 7, "muted": 4.5, "link": 4.5}.items():
-        assert contrast(parts(name), parts("paper")) >= least, name
+    runs = [f"run-{i}" for i in range(theme.SERIES)]
+    least = dict.fromkeys((*series, *runs), 3) | {"ink": 7, "muted": 4.5, "link": 4.5}
+    for name, ratio in least.items():
+        assert contrast(parts(name), parts("paper")) >= ratio, name
     assert all(colours[a] != colours[b] for a, b in itertools.combinations(series, 2))
+    # A run has no colour that means a cause, such as host writes or cleaning.
+    for run, cause in itertools.product(runs, series):
+        assert difference(parts(run), parts(cause), NORMAL) > 15, (run, cause)
+    for one, other in itertools.combinations(runs, 2):
+        for eye in (NORMAL, *DICHROMACIES):
+            assert difference(parts(one), parts(other), eye) > 20, (one, other)
 
 
 RUNS: dict[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ import polars as pl
 from floatgate.results.causes import CAUSES
 
 from .palette import domain
-from .theme import DASHES
+from .theme import DASHES, RUNS
 
 Plot = alt.Chart | alt.LayerChart
 
@@ -300,10 +300,11 @@ def chart_lines(
     height: int,
     dots: bool = False,
     interpolate: Literal["linear", "step-after", "step-before"] = "linear",
+    causes: bool = False,
 ) -> Plot:
-    """Returns lines; the tooltip describes the point nearest to the pointer."""
+    """Returns lines of runs, or of causes; the tooltip describes the point next to the pointer."""
     data = inline_data(frame, LINE_DIGITS)
-    base = alt.Chart(data).encode(x=x, y=y, color=line_colour(colours))
+    base = alt.Chart(data).encode(x=x, y=y, color=line_colour(colours, causes=causes))
     line = base.mark_line(
         strokeWidth=2,
         strokeJoin="round",
@@ -324,8 +325,13 @@ def metric_axis(field: str, domain: tuple[float, float], style: str) -> alt.Y:
     return alt.Y(f"{field}:Q", scale=alt.Scale(domain=list(domain), nice=True), axis=axis)
 
 
-def line_colour(colours: Sequence[str]) -> alt.Color:
-    return alt.Color("colour:N", scale=alt.Scale(domain=list(colours)), legend=alt.Legend())
+def line_colour(
+    colours: Sequence[str], field: str = "colour", *, causes: bool = False
+) -> alt.Color:
+    """Returns the colours of runs in the order of their names; with `causes`, those of causes."""
+    names = list(colours)
+    scale = alt.Scale(domain=names) if causes else alt.Scale(domain=names, range=RUNS)
+    return alt.Color(f"{field}:N", scale=scale, legend=alt.Legend())
 
 
 def near(plot: Plot, tooltip: Told) -> Plot:

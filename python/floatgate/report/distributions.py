@@ -14,11 +14,11 @@ from floatgate.results.causes import blame_names
 from floatgate.results.result import Distribution
 from floatgate.results.tables import Unit
 
-from .figure import Drawing, Figure, Legend, join_title, sentence
+from .figure import Drawing, Figure, join_title, sentence
 from .frames import CURVE_STEP, LINE, kept
 from .latency_chart import chart_distribution
-from .legends import line_legend, own_legend, say_missing, series, span
-from .palette import domain, slots
+from .legends import line_legend, own_legend, part_legend, say_missing, series, span
+from .palette import domain
 from .runs import Run, panels
 from .tables import cause_table
 
@@ -133,8 +133,8 @@ def _causes_of(figure: Figure, run: Run, time: Unit) -> None:
         for kind in ("read", "write")
     }
     _draw(figure, [run], found, ("share", "nines"), time, domain(names))
-    present = {text for frame in found.values() for text in frame["colour"]}
-    figure.legend = [Legend(text, slot) for text, slot in slots(names).items() if text in present]
+    parts = (frame.rename({"colour": "part"}) for frame in found.values())
+    figure.legend = part_legend(parts, names)
 
 
 def _draw(
@@ -168,7 +168,7 @@ def _draw(
                 domain,
                 f"Time, {unit}",
                 tops[scale],
-                ("colour", "Cause") if causes else ("run", "Run"),
+                causes=bool(causes),
                 steps=True,
             )
             heading = join_title(title if scale == "share" else f"{title}, tail", name)

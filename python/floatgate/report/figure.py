@@ -13,10 +13,10 @@ from . import charts
 
 @dataclass(frozen=True)
 class Legend:
-    """One legend entry: text, series colour (None where only the pattern matters), line pattern."""
+    """One legend entry: text, colour in `theme` (None where only the pattern matters), pattern."""
 
     text: str
-    colour: int | None
+    colour: str | None
     dash: int = 0
 
 

@@ -23,27 +23,32 @@ def chart_distribution(
     domain: tuple[float, float],
     title: str,
     nines: float | None,
-    line: tuple[str, str] = ("run", "Run"),
+    causes: bool = False,
     steps: bool = False,
 ) -> Plot:
     """Returns lines of the requests' `time`, on a log scale over the domain.
 
     With `nines` (the number of nines at which the axis ends), the percentile is on the horizontal
     axis and each step of that axis leaves a tenth of the requests. Otherwise the share of requests
-    is on the vertical axis, from 0 to 100 %. `title` names the unit of time. `line` holds the field
-    that distinguishes the lines, and its title. With `steps`, a share stays constant until the next
+    is on the vertical axis, from 0 to 100 %. `title` names the unit of time. With `causes`,
+    lines are causes, not runs. With `steps`, a share stays constant until the next
     point.
     """
     scale = alt.Scale(type="log", domain=list(domain), nice=False)
     axis = alt.Axis(title=title, format=PLAIN, values=_log_ticks(*domain))
-    tooltip = [(*line, ""), ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
+    line = ("colour", "Cause", "") if causes else ("run", "Run", "")
+    tooltip = [line, ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
     if nines is None:
         x, y = alt.X("time:Q", scale=scale, axis=axis), _share_axis()
         drawn: Literal["step-after", "linear"] = "step-after" if steps else "linear"
-        return chart_lines(frame, x, y, colours, dashes, tooltip, 300, interpolate=drawn)
+        return chart_lines(
+            frame, x, y, colours, dashes, tooltip, 300, interpolate=drawn, causes=causes
+        )
     top, time = _nines_axis(nines), alt.Y("time:Q", scale=scale, axis=axis)
     turned: Literal["step-before", "linear"] = "step-before" if steps else "linear"
-    lines = chart_lines(frame, top, time, colours, dashes, tooltip, 300, interpolate=turned)
+    lines = chart_lines(
+        frame, top, time, colours, dashes, tooltip, 300, interpolate=turned, causes=causes
+    )
     marks = [{"nines": at, "name": name} for name, at in PERCENTILES.items() if at <= nines]
     if not marks:
         return lines

@@ -9,7 +9,7 @@ import polars as pl
 from .figure import Figure, Legend
 from .palette import slots
 from .runs import Run
-from .theme import SERIES
+from .theme import RUN_COLOURS, SERIES
 
 
 def say_missing(
@@ -63,7 +63,7 @@ def shared(drawn: Sequence[Run]) -> bool:
 
 def entries(runs: Sequence[Run]) -> list[Legend]:
     colours, dashes = first([run.colour for run in runs]), first([run.dash for run in runs])
-    entries = [Legend(text, i) for i, text in enumerate(colours)]
+    entries = named(colours)
     if len(dashes) > 1:
         entries += [Legend(text, None, i) for i, text in enumerate(dashes)]
     return entries
@@ -72,7 +72,13 @@ def entries(runs: Sequence[Run]) -> list[Legend]:
 def part_legend(found: Iterable[pl.DataFrame], names: Mapping[str, str]) -> list[Legend]:
     """Returns the bar parts that occur in the frames; `names` is by cause."""
     present = {part for frame in found for part in frame["part"]}
-    return [Legend(name, slot) for name, slot in slots(names).items() if name in present]
+    shown = {name: slot for name, slot in slots(names).items() if name in present}
+    return [Legend(name, f"series-{slot}") for name, slot in shown.items()]
+
+
+def named(names: Iterable[str]) -> list[Legend]:
+    """Returns the colours of runs, or of lines, in the order of the names."""
+    return [Legend(name, colour) for name, colour in zip(names, RUN_COLOURS, strict=False)]
 
 
 def first(values: Iterable[str]) -> list[str]:

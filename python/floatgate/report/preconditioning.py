@@ -22,8 +22,9 @@ from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, size
 
 from . import page
-from .charts import Plot, inline_data, near
-from .figure import Drawing, Figure, Legend
+from .charts import Plot, inline_data, line_colour, near
+from .figure import Drawing, Figure
+from .legends import named
 from .pictures import write_figure
 
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
@@ -76,8 +77,7 @@ def distance_figure(found: Preconditioned) -> Figure:
         names = [one.title for one in group]
         chart = chart_distance(_points(found, group), names, levels)
         what = f"Distance from the steady state after {len(group)} recipes."
-        legend = [Legend(name, i) for i, name in enumerate(names)]
-        figure.drawings.append(Drawing(heading, chart, what, legend))
+        figure.drawings.append(Drawing(heading, chart, what, named(names)))
     return figure
 
 
@@ -91,7 +91,7 @@ def chart_distance(points: pl.DataFrame, names: Sequence[str], levels: Sequence[
         scale=alt.Scale(type="symlog", constant=1, domain=[low, high], nice=False),
         axis=alt.Axis(title="Distance, %", values=[*TICKS], labelExpr=SIGNED, grid=False),
     )
-    colour = alt.Color("recipe:N", scale=alt.Scale(domain=[*names]), legend=alt.Legend())
+    colour = line_colour(names, "recipe")
     base = alt.Chart(inline_data(points)).encode(x=x, y=y, color=colour)
     line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True, point=False)
     at = pl.DataFrame({"level": [sign * level for level in levels for sign in (-1, 1)]})

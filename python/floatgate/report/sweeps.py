@@ -13,8 +13,9 @@ from floatgate.results.tables import Unit
 
 from .. import _core
 from . import frames
-from .figure import Drawing, Figure, Legend, join_title, sentence
+from .figure import Drawing, Figure, join_title, sentence
 from .intervals import seed_marks
+from .legends import named
 from .predictions import prediction_frame
 from .runs import TRACE, Run, Varying, identifying, panels, short_value
 from .sweep_chart import SweepAxis, chart_sweep
@@ -63,7 +64,7 @@ def sweep(drawn: Sequence[Run], time: Unit) -> list[Figure]:
     for metric in (*METRICS[:-1], _in_unit(METRICS[-1], time)):
         figure.drawings += _metric_drawings(runs, swept, metric)
     if len(colours) > 1:
-        figure.legend = [Legend(text, i) for i, text in enumerate(colours)]
+        figure.legend = named(colours)
     return [figure] if figure.drawings else []
 
 

@@ -7,12 +7,13 @@ theme.
 Series colours 0 to 17 have a contrast of 3:1 or more against the page in both themes. The colours
 of one plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by
 Machado et al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for
-idle time.
+idle time. Runs have colours of their own (`run-0` and so on), which mean no cause: they are
+distinct from each other in the same way, and from every series colour.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 LIGHT = {
     "paper": "#ffffff",
@@ -47,6 +48,14 @@ LIGHT = {
     "series-16": "#b83d56",
     "series-17": "#92924f",
     "series-18": "#cfd6dd",
+    "run-0": "#0a99b2",
+    "run-1": "#ce007b",
+    "run-2": "#808d00",
+    "run-3": "#7a2cb1",
+    "run-4": "#b57959",
+    "run-5": "#19560b",
+    "run-6": "#2c00da",
+    "run-7": "#620032",
 }
 
 DARK = {
@@ -82,13 +91,27 @@ DARK = {
     "series-16": "#d50b5c",
     "series-17": "#92924f",
     "series-18": "#3a424d",
+    "run-0": "#1af0ff",
+    "run-1": "#cd259e",
+    "run-2": "#d5e543",
+    "run-3": "#aa00ff",
+    "run-4": "#da909c",
+    "run-5": "#7bca6b",
+    "run-6": "#9f88fc",
+    "run-7": "#787104",
 }
 
 SERIES = 8
-"""Maximum number of lines in a plot that readers can distinguish by colour."""
+"""Number of colours of runs: the lines in a plot that readers can distinguish by colour."""
+
+RUNS: Literal["ordinal"] = "ordinal"
+"""Range of Vega-Lite that has the colours of runs; its default range has those of causes."""
 
 PARTS = 18
 """Number of colours for causes and operations, without the one for idle time."""
+
+RUN_COLOURS = (*(f"run-{i}" for i in range(SERIES)), *(f"series-{i}" for i in range(PARTS)))
+"""Colours of runs, or of lines, in their order. Figures of papers may have more than `SERIES`."""
 
 THOUSANDS = {
     "decimal": ".",
@@ -139,8 +162,11 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
     return {
         "font": font,
         "view": {"stroke": None},
-        "range": {"category": [colours[f"series-{i}"] for i in range(PARTS + 1)]},
-        "mark": {"color": colours["series-0"]},
+        "range": {
+            "category": [colours[f"series-{i}"] for i in range(PARTS + 1)],
+            RUNS: [colours[name] for name in RUN_COLOURS],
+        },
+        "mark": {"color": colours["run-0"]},
         "axis": {
             "domainColor": colours["rule"],
             "gridColor": colours["grid"],

@@ -8,8 +8,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from floatgate.report.charts import BAR, Plot, inline_data
-from floatgate.report.figure import Drawing, Figure, Legend
+from floatgate.report.charts import BAR, Plot, inline_data, line_colour
+from floatgate.report.figure import Drawing, Figure
+from floatgate.report.legends import named
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT
@@ -138,7 +139,7 @@ def _add_lines(figure: Figure, chart: Lines) -> None:
         for mark in _rules(chart.rules):
             drawn += mark.encode(y=alt.Y("value:Q"))
         figure.drawings.append(_drawing(chart, panel, drawn, chart.rules))
-    figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+    figure.legend = named(names)
 
 
 def _rules(rules: Sequence[tuple[str, float]]) -> Iterator[alt.Chart]:
@@ -156,12 +157,12 @@ def _add_bars(figure: Figure, chart: Bars) -> None:
         drawn = _bars(chart, rows, lines, groups, chart.rules.get(panel, ()))
         figure.drawings.append(_drawing(chart, panel, drawn, chart.rules.get(panel, ())))
     if len(groups) > 1:
-        figure.legend = [Legend(name, i) for i, name in enumerate(groups)]
+        figure.legend = named(groups)
 
 
 def _add_dots(figure: Figure, chart: Dots) -> None:
     names = [chart.labels[line] for line in _drawn(chart)]
-    colour = alt.Color("colour:N", scale=alt.Scale(domain=names), legend=alt.Legend())
+    colour = line_colour(names)
     across, up = (chart.x, chart.x_spread), (chart.metric, chart.spread)
     x_scale = _scale([*_reached(chart.rows, *across), *(x for _, x, _ in chart.marks)])
     y_scale = _scale([*_reached(chart.rows, *up), *(y for *_, y in chart.marks)])
@@ -191,7 +192,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
         plot: Plot = alt.LayerChart(layer=layers, height=220)
         figure.drawings.append(_drawing(chart, panel, plot))
     if len(names) > 1:
-        figure.legend = [Legend(name, i) for i, name in enumerate(names)]
+        figure.legend = named(names)
 
 
 def _reached(rows: Sequence[Row], column: str, spread: str) -> list[float]:
@@ -241,7 +242,7 @@ def _bars(
     axis = alt.Axis(title=chart.axis or chart.title, format=_axis_style(chart.style))
     x, low = (alt.X(name, scale=scale, axis=axis) for name in ("value:Q", "low:Q"))
     y = _band_axis(bands, height)
-    colour = alt.Color("colour:N", scale=alt.Scale(domain=list(groups)), legend=alt.Legend())
+    colour = line_colour(groups)
     layers: list[alt.Chart] = []
     for i, slot in enumerate(slots):
         chosen = [row for row in rows if slot in (None, row["line"])]

@@ -121,6 +121,39 @@ def chart_shares(
     return in_rows(_with_seeds(bars + text, rows, title, ".2%", marks), rows)
 
 
+def stacked(
+    frame: pl.DataFrame,
+    rows: Sequence[str],
+    x: alt.X,
+    colour: alt.Color,
+    order: str,
+    tooltip: Sequence[alt.Tooltip],
+) -> alt.Chart:
+    """Returns horizontal bars of segments, in the order of a column, a bar for each row."""
+    bars = alt.Chart(inline_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
+    drawn: alt.Chart = bars.encode(
+        x=x,
+        y=row_axis(rows),
+        color=colour,
+        order=alt.Order(f"{order}:Q"),
+        tooltip=[alt.Tooltip("run:N", title="Run"), *tooltip],
+    )
+    return drawn
+
+
+def share_axis(title: str) -> alt.X:
+    """Returns the axis of a stack from 0 to 100 %."""
+    axis = alt.Axis(format=".0%", title=title, tickCount=5)
+    return alt.X("value:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=axis)
+
+
+def part_colour(parts: Mapping[str, str], frame: pl.DataFrame) -> alt.Color:
+    """Returns the colours of causes or uses, with those in the frame in the legend."""
+    present = [part for part in parts.values() if part in set(frame["part"])]
+    scale = alt.Scale(domain=domain(parts))
+    return alt.Color("part:N", scale=scale, legend=alt.Legend(values=present))
+
+
 def _bar_ends(totals: pl.DataFrame, marks: Marks | None) -> pl.DataFrame:
     """Adds to `totals` (a `value` for each `row`) the column `end`, where the row's text begins."""
     if marks is None or marks[0].is_empty():
@@ -257,30 +290,15 @@ def _stack(
     marks: Marks,
 ) -> Plot:
     """Returns horizontal stacked bars with the total at the end of each bar."""
-    present = [part for part in parts.values() if part in set(frame["part"])]
+    axis = alt.Axis(title=title, format=PLAIN, tickCount=8)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[0, limit], nice=False), axis=axis)
+    tooltip = [
+        alt.Tooltip("part:N", title="Cause"),
+        alt.Tooltip("value:Q", title=title, format=style),
+        alt.Tooltip("share:Q", title="Share", format=".1%"),
+    ]
     order = frame.sort("order")
-    bars = (
-        alt.Chart(inline_data(order))
-        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
-        .encode(
-            x=alt.X(
-                "value:Q",
-                scale=alt.Scale(domain=[0, limit], nice=False),
-                axis=alt.Axis(title=title, format=PLAIN, tickCount=8),
-            ),
-            y=row_axis(rows),
-            color=alt.Color(
-                "part:N", scale=alt.Scale(domain=domain(parts)), legend=alt.Legend(values=present)
-            ),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                alt.Tooltip("run:N", title="Run"),
-                alt.Tooltip("part:N", title="Cause"),
-                alt.Tooltip("value:Q", title=title, format=style),
-                alt.Tooltip("share:Q", title="Share", format=".1%"),
-            ],
-        )
-    )
+    bars = stacked(order, rows, x, part_colour(parts, frame), "order", tooltip)
     totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
     text = _totals(_bar_ends(totals, marks), rows, style)
     return in_rows(_with_seeds(bars + text, rows, title, style, marks), rows)

@@ -12,11 +12,19 @@ from floatgate.results.result import ChannelsResult, DiesResult, Result
 from floatgate.results.tables import Table, beside, written
 from floatgate.results.values import count, percent
 
-from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
+from .charts import (
+    BAR_BELOW,
+    Plot,
+    in_rows,
+    inline_data,
+    part_colour,
+    row_axis,
+    share_axis,
+    stacked,
+)
 from .figure import Drawing, Figure, join_title, sentence
 from .frames import ROW
 from .legends import first, part_legend, say_missing
-from .palette import domain
 from .runs import Run, panels
 
 
@@ -135,25 +143,13 @@ def _mean(shares: Sequence[float]) -> float:
 def _chart(frame: pl.DataFrame, busy: pl.DataFrame, kind: Lane) -> Plot:
     """Returns a bar to 100 % for each run, with a rule over the busy shares of its lanes."""
     rows = first(frame["row"])
-    uses = kind.uses.values()
-    shown = alt.Legend(values=[use for use in uses if use in set(frame["part"])])
-    axis = alt.Axis(format=".0%", title="Share of the time", tickCount=5)
     run = alt.Tooltip("run:N", title="Run")
-    bars = (
-        alt.Chart(inline_data(frame))
-        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
-        .encode(
-            x=alt.X("value:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=axis),
-            y=row_axis(rows),
-            color=alt.Color("part:N", scale=alt.Scale(domain=domain(kind.uses)), legend=shown),
-            order=alt.Order("order:Q"),
-            tooltip=[
-                run,
-                alt.Tooltip("part:N", title="Use"),
-                alt.Tooltip("value:Q", title="Share of the time, mean", format=".1%"),
-            ],
-        )
-    )
+    tooltip = [
+        alt.Tooltip("part:N", title="Use"),
+        alt.Tooltip("value:Q", title="Share of the time, mean", format=".1%"),
+    ]
+    x, colour = share_axis("Share of the time"), part_colour(kind.uses, frame)
+    bars = stacked(frame, rows, x, colour, "order", tooltip)
     ends = [
         alt.Tooltip(f"{field}:Q", title=f"Busy, {title}", format=".1%")
         for field, title in (("low", "least"), ("mean", "mean"), ("high", "most"))

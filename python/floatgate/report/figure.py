@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -60,5 +61,20 @@ def sentence(what: str, panel: str, frame: pl.DataFrame) -> str:
     return f"{what}{where}; {runs} {'run' if runs == 1 else 'runs'}."
 
 
+def add_panels(
+    figure: Figure,
+    title: str,
+    found: Mapping[str, pl.DataFrame],
+    what: str,
+    draw: Callable[[str, pl.DataFrame], charts.Plot],
+) -> None:
+    """Adds a plot for each panel whose frame has rows. `what` describes the plot in words, and
+    `draw` makes it from the panel's name and frame."""
+    for panel, frame in found.items():
+        if not frame.is_empty():
+            text = sentence(what, panel, frame)
+            figure.drawings.append(Drawing(join_title(title, panel), draw(panel, frame), text))
+
+
 def join_title(title: str, panel: str) -> str:
-    return f"{title} · {panel}" if panel else title
+    return " · ".join(filter(None, (title, panel)))

@@ -6,7 +6,7 @@ drawn, the figure gives the reason in words and shows no empty plot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import polars as pl
@@ -19,7 +19,7 @@ from floatgate.results.values import measured, percent
 from . import charts, frames, tables
 from .die_use import die_use
 from .distributions import distributions
-from .figure import Drawing, Figure, join_title, sentence
+from .figure import Drawing, Figure, add_panels, join_title, sentence
 from .intervals import mean_hit_ratio, mean_parts, seed_marks
 from .lane_view import lane_view
 from .latency_chart import chart_distribution
@@ -171,12 +171,11 @@ def _blame(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
         for name, group in panels(drawn).items()
     }
     limit = max(tables.series_limit(by_panel), *map(_highest, marks.values()))
-    for name, frame in by_panel.items():
-        if not frame.is_empty():
-            rows = first(frame["row"])
-            chart = charts.chart_blame(frame, rows, names, limit, unit, marks[name])
-            what = sentence("Mean response time by what it was spent on", name, frame)
-            figure.drawings.append(Drawing(name, chart, what))
+
+    def draw(name: str, frame: pl.DataFrame) -> charts.Plot:
+        return charts.chart_blame(frame, first(frame["row"]), names, limit, unit, marks[name])
+
+    add_panels(figure, "", by_panel, "Mean response time by what it was spent on", draw)
     figure.legend = part_legend(by_panel.values(), names)
     say_missing(figure, by_panel.values(), drawn, UNTIMED)
     if not whole.is_empty():
@@ -205,17 +204,17 @@ def _hit_ratio(drawn: Sequence[Run]) -> Figure:
         if ratios == {1.0} or (len(ratios) == 1 and len(drawn) > 1):
             figure.absent.append((ratio, f"all {percent(*ratios)}"))
             continue
-        for name, frame in found.items():
-            if not frame.is_empty():
-                marks = seed_marks(groups[name], partial(_hits, cache))
-                chart = charts.chart_hit_ratio(frame, first(frame["row"]), marks)
-                figure.drawings.append(
-                    Drawing(
-                        join_title(title, name), chart, sentence(f"{title} hit ratio", name, frame)
-                    )
-                )
+        draw = partial(_hit_chart, groups, cache)
+        add_panels(figure, title, found, f"{title} hit ratio", draw)
         say_missing(figure, found.values(), drawn, why, title)
     return figure
+
+
+def _hit_chart(
+    groups: Mapping[str, Sequence[Run]], cache: frames.Cache, name: str, frame: pl.DataFrame
+) -> charts.Plot:
+    marks = seed_marks(groups[name], partial(_hits, cache))
+    return charts.chart_hit_ratio(frame, first(frame["row"]), marks)
 
 
 def _hits(cache: frames.Cache, result: Result) -> float | None:
@@ -281,11 +280,11 @@ def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         )
         found = {name: frames.wear_range(group) for name, group in panels(drawn).items()}
         limit = max((float(x) for frame in found.values() for x in frame["high"]), default=0) or 1
-        for name, frame in found.items():
-            if not frame.is_empty():
-                chart = charts.chart_wear_range(frame, first(frame["row"]), limit)
-                what = sentence("Least, mean and most erases of a unit", name, frame)
-                figure.drawings.append(Drawing(name, chart, what))
+
+        def draw(_: str, frame: pl.DataFrame) -> charts.Plot:
+            return charts.chart_wear_range(frame, first(frame["row"]), limit)
+
+        add_panels(figure, "", found, "Least, mean and most erases of a unit", draw)
         say_missing(figure, found.values(), drawn, "the result has no erase counts")
     table = tables.wear_table(runs)
     figure.table = table if table.rows else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import altair as alt
@@ -12,8 +13,8 @@ from floatgate.results.result import Result, StreamPages
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import count, percent, ratio
 
-from .charts import BAR, BAR_BELOW, Plot, in_rows, inline_data, row_axis
-from .figure import Drawing, Figure, join_title, sentence
+from .charts import Plot, in_rows, share_axis, stacked
+from .figure import Figure, add_panels
 from .frames import ROW
 from .legends import first
 from .runs import Run, panels
@@ -45,12 +46,9 @@ def placement(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
         return figure
     last = max(at for run in drawn for at, _ in used(run.result))
     for title, of in ORIGINS:
-        for panel, group in panels(drawn).items():
-            frame = stream_frame(group, of)
-            if not frame.is_empty():
-                what = sentence(f"{title}, by stream", panel, frame)
-                drawing = Drawing(join_title(title, panel), _chart(frame, title, last), what)
-                figure.drawings.append(drawing)
+        found = {panel: stream_frame(group, of) for panel, group in panels(drawn).items()}
+        draw = partial(_chart, title=title, last=last)
+        add_panels(figure, title, found, f"{title}, by stream", draw)
     figure.table = stream_table(runs)
     return figure
 
@@ -94,7 +92,7 @@ def stream_table(runs: Sequence[Run]) -> Table:
     return Table("Pages by stream", titles, rows)
 
 
-def _chart(frame: pl.DataFrame, title: str, last: int) -> Plot:
+def _chart(_: str, frame: pl.DataFrame, title: str, last: int) -> Plot:
     """Returns a bar to 100 % for each run; a shade is the number of the stream, up to `last`."""
     rows = first(frame["row"])
     ticks = list(range(0, last + 1, max(1, last // 8)))
@@ -102,26 +100,12 @@ def _chart(frame: pl.DataFrame, title: str, last: int) -> Plot:
         title="Stream", orient="top", direction="horizontal", values=ticks, gradientLength=200
     )
     shades = alt.Scale(scheme="viridis", domain=[0, last])
-    bars = (
-        alt.Chart(inline_data(frame))
-        .mark_bar(size=BAR, yOffset=BAR_BELOW, style="segment")
-        .encode(
-            x=alt.X(
-                "value:Q",
-                scale=alt.Scale(domain=[0, 1], nice=False),
-                axis=alt.Axis(
-                    format=".0%", tickCount=5, title=f"Share of the {title[:1].lower()}{title[1:]}"
-                ),
-            ),
-            y=row_axis(rows),
-            color=alt.Color("stream:Q", scale=shades, legend=legend),
-            order=alt.Order("stream:Q"),
-            tooltip=[
-                alt.Tooltip("run:N", title="Run"),
-                alt.Tooltip("stream:Q", title="Stream", format="d"),
-                alt.Tooltip("pages:Q", title=title, format=",.0f"),
-                alt.Tooltip("value:Q", title="Share", format=".1%"),
-            ],
-        )
-    )
+    tooltip = [
+        alt.Tooltip("stream:Q", title="Stream", format="d"),
+        alt.Tooltip("pages:Q", title=title, format=",.0f"),
+        alt.Tooltip("value:Q", title="Share", format=".1%"),
+    ]
+    x = share_axis(f"Share of the {title[:1].lower()}{title[1:]}")
+    colour = alt.Color("stream:Q", scale=shades, legend=legend)
+    bars = stacked(frame, rows, x, colour, "stream", tooltip)
     return in_rows(alt.LayerChart(layer=[bars]), rows)

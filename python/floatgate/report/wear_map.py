@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import altair as alt
@@ -12,7 +13,7 @@ import polars as pl
 from floatgate.results.result import WearMap
 
 from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
-from .figure import Drawing, Figure, join_title, sentence
+from .figure import Figure, add_panels
 from .frames import ROW
 from .legends import first
 from .runs import Run, panels
@@ -55,12 +56,11 @@ def wear_map(drawn: Sequence[Run]) -> list[Figure]:
         if alone:
             found = {"": map_cells(drawn, cells, None)}
         values = [value for frame in found.values() for value in frame["value"]]
-        for panel, frame in found.items():
-            if not frame.is_empty():
-                ends = scale or (min(values), max(values))
-                chart = (_chart_grid if alone else _chart_rows)(frame, title, ends, style)
-                what = sentence(f"{title} by erase unit", panel, frame)
-                figure.drawings.append(Drawing(join_title(title, panel), chart, what))
+        if values:
+            ends = scale or (min(values), max(values))
+            chart = _chart_grid if alone else _chart_rows
+            draw = partial(chart, title=title, scale=ends, style=style)
+            add_panels(figure, title, found, f"{title} by erase unit", draw)
     return [figure] if figure.drawings else []
 
 
@@ -84,7 +84,9 @@ def map_cells(
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
+def _chart_grid(
+    _: str, frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str
+) -> Plot:
     """Draws the cells of one run in rows from the top left."""
     columns = math.ceil(math.sqrt(2 * frame.height))
     rows = math.ceil(frame.height / columns)
@@ -100,7 +102,9 @@ def _chart_grid(frame: pl.DataFrame, title: str, scale: tuple[float, float], sty
     return plot
 
 
-def _chart_rows(frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str) -> Plot:
+def _chart_rows(
+    _: str, frame: pl.DataFrame, title: str, scale: tuple[float, float], style: str
+) -> Plot:
     """Draws a row of cells for each run."""
     rows = first(frame["row"])
     x = alt.X(

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from statistics import fmean
 
+import polars as pl
 import pytest
 from conftest import Cli
 from markupsafe import escape
@@ -14,7 +15,7 @@ import floatgate as fg
 import floatgate.studies
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.tables import Table
-from floatgate.studies import report
+from floatgate.studies import facets, report
 from floatgate.studies.said import SHOWN, told
 
 WA, ERASES = "write_amplification", "flash.erases.gc"
@@ -168,14 +169,67 @@ def test_the_rest_is_counted(cli: Cli, tmp_path: Path) -> None:
     assert lines[-1] == "  2 more errors"
 
 
+def test_a_level_has_its_mean_and_its_interval_over_seeds(found: fg.studies.Dataset) -> None:
+    """Nothing is a mean over the other key, and a bar is no range from least to most."""
+    rows = found.frame([*found.axes, "seed", "status", WA])
+    shown = facets.facets(rows, ["capacity.spare_factor", "cleaning.victim"], "cleaning.victim")
+    assert shown == facets.Facets("capacity.spare_factor", [], ())
+    levels = facets.levels(rows, "cleaning.victim", shown, WA)
+    assert levels.height == 4 and set(levels["colour"]) == {
+        "spare_factor 0.100",
+        "spare_factor 0.300",
+    }
+    own = rows.filter(pl.col("capacity.spare_factor") == 0.1, pl.col("cleaning.victim") == "fifo")
+    mean, half = mean_and_half_width(own[WA].to_list())
+    [row] = levels.filter(at="fifo", colour="spare_factor 0.100").iter_rows(named=True)
+    assert [row["value"], row["low"], row["high"]] == pytest.approx(
+        [mean, mean - half, mean + half]
+    )
+    [figure, _] = facets.axis_figures(rows, ["cleaning.victim", "capacity.spare_factor"], [WA])
+    assert "A bar is the 95 % confidence interval of a mean over seeds" in figure.caption
+    assert [entry.text for entry in figure.legend] == ["spare_factor 0.100", "spare_factor 0.300"]
+
+
+def test_a_level_with_one_seed_has_no_bar() -> None:
+    rows = pl.DataFrame(
+        {"victim": ["a", "a", "b"], "seed": [1, 2, 1], "status": ["done"] * 3, WA: [2.0, 3.0, 4.0]}
+    )
+    levels = facets.levels(rows, "victim", facets.facets(rows, ["victim"], "victim"), WA)
+    assert levels["low"].is_null().to_list() == [False, True]
+    [figure] = facets.axis_figures(rows, ["victim"], [WA])
+    assert figure.caption.endswith("(Student's t); a level with a single seed has none.")
+    [alone] = facets.axis_figures(rows.filter(seed=1), ["victim"], [WA])
+    assert alone.caption.endswith("Each level has a single seed, so there are no bars.")
+    marks = [layer["mark"]["type"] for layer in alone.drawings[0].chart.to_dict()["layer"]]
+    assert marks == ["point"]
+
+
+def test_many_combinations_are_averaged_seed_by_seed() -> None:
+    """The interval is over the seeds, and the other keys do not widen it."""
+    every = [
+        (a, b, c, seed) for a in (1, 2) for b in range(20) for c in range(20) for seed in (1, 2)
+    ]
+    names = ["a.x", "b.y", "c.z", "seed"]
+    rows = pl.DataFrame(every, schema=names, orient="row").with_columns(
+        (pl.col("a.x") * 100 + pl.col("b.y") + pl.col("c.z") + pl.col("seed")).alias(WA)
+    )
+    shown = facets.facets(rows, names[:3], "b.y")
+    assert shown == facets.Facets("a.x", (), ["c.z"])
+    level = facets.levels(rows, "b.y", shown, WA).filter(at=0, colour="x 1").row(0, named=True)
+    mean, half = mean_and_half_width([100 + 9.5 + seed for seed in (1, 2)])
+    assert [level["value"], level["high"]] == pytest.approx([mean, mean + half])
+    few = facets.facets(rows.filter(pl.col("c.z") < 3), names[:3], "b.y")
+    assert few == facets.Facets("c.z", ["a.x"], ())
+
+
 def test_names_that_are_not_drawn_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(report, "POINTS", 3)
+    monkeypatch.setattr(facets, "POINTS", 3)
     spares = [0.1, 0.15, 0.2, 0.25, 0.3]
     names = ["greedy", "fifo", "cost_benefit", "d_choices"]
     grid = {"cleaning.victim": names, "capacity.spare_factor": spares}
     found = fg.study(STUDY | {"grid": grid, "seeds": 1}, out=tmp_path)
     page = report.page(found, report.summary(found, [WA]), [WA])
-    # Numeric values share a plot, so all of them are drawn.
+    # Numbers share a plot in groups, so none of them is left out.
     assert page.count("are drawn.") == 1 and "The first 3 of 4 are drawn." in page

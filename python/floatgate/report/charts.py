@@ -362,8 +362,11 @@ def near(plot: Plot, tooltip: Told) -> Plot:
     return told
 
 
-def row_axis(rows: Sequence[str]) -> alt.Y:
-    """Returns an axis with one band for each run, its label inside the plot above the bar."""
+def row_axis(rows: Sequence[str], above: float = LABEL_ABOVE) -> alt.Y:
+    """Returns an axis with one band for each run, its label inside the plot above the bar.
+
+    `above` is the offset of the label from the band's middle in pixels.
+    """
     return alt.Y(
         "row:N",
         sort=list(rows),
@@ -375,7 +378,7 @@ def row_axis(rows: Sequence[str]) -> alt.Y:
             grid=False,
             labelAlign="left",
             labelPadding=0,
-            labelOffset=LABEL_ABOVE,
+            labelOffset=above,
             labelFontSize=12,
             labelLimit=alt.ExprRef("width"),
             labelOverlap=False,

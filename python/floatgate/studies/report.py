@@ -9,21 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import altair as alt
 import polars as pl
 from polars.io.plugins import register_io_source
 
 from floatgate import _core
-from floatgate.report.charts import Plot, inline_data, row_axis
-from floatgate.report.figure import Drawing, Figure
 from floatgate.report.page import workload_page
-from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, count, interval, measured, ratio
 from floatgate.traces.write import os_error
 
 from .dataset import Dataset, doubts
+from .facets import axis_figures
 from .rows import DONE, FAILED, check_metric
 from .said import told
 
@@ -32,9 +29,6 @@ METRICS = ("write_amplification", "latency.all.mean_us", "latency.all.p99_us")
 
 FORMS = ("csv", "json", "parquet")
 """Suffixes of the files to which rows can be written."""
-
-POINTS = 40
-"""Maximum number of values on an axis: more numbers are grouped, more names are left out."""
 
 LISTED = 500
 """Maximum number of rows of the table in a page."""
@@ -132,7 +126,7 @@ def page(
     """Returns a page that needs no network: a plot per axis and metric, the summary as `grid`."""
     axes = study.axes
     rows = _rows(study, axes, metrics).filter(status=DONE)
-    figures = [_figure(rows, axis, metrics) for axis in axes if rows[axis].n_unique() > 1]
+    figures = axis_figures(rows, axes, metrics)
     counts = study.counts()
     shown = grid(table, metrics, across)
     notes = [*study.notes, *told(study, "notes")]
@@ -223,77 +217,6 @@ def _check_apart(study: Dataset, rows: pl.DataFrame, axes: Sequence[str]) -> Non
             "tells apart, because an older version wrote the rows without the options of traces; "
             "run the study again with another --out"
         )
-
-
-def _figure(rows: pl.DataFrame, axis: str, metrics: Sequence[str]) -> Figure:
-    caption = (
-        f"Means over all runs with a value of {axis}; bars span the least to the greatest value."
-    )
-    figure = Figure(f"axis-{axis.replace('.', '-')}", f"Against {axis}", caption, lines=True)
-    for metric in metrics:
-        spread = _spread(rows, axis, metric)
-        if not spread.is_empty():
-            is_number = rows[axis].dtype.is_numeric()
-            draw = _against_numbers if is_number else _against_names
-            what = f"{metric} against {axis}; {rows.height} runs."
-            plot = draw(spread.head(POINTS), axis, metric)
-            figure.drawings.append(Drawing(metric, plot, what, text=_left_out(spread.height)))
-    if not figure.drawings:
-        figure.reasons.append("Not drawn: no run has a number there.")
-    return figure
-
-
-def _spread(rows: pl.DataFrame, axis: str, metric: str) -> pl.DataFrame:
-    """Returns mean, least and greatest metric at each value of an axis, or in groups of values."""
-    known = rows.filter(pl.col(metric).is_not_null() & pl.col(axis).is_not_null())
-    known = known.select(at=axis, value=pl.col(metric).cast(pl.Float64)).sort("at")
-    values = known["at"].n_unique()
-    if values > POINTS and known["at"].dtype.is_numeric():
-        group = (pl.col("at").rank("dense") - 1) * POINTS // values
-        known = known.with_columns(at=pl.col("at").mean().over(group))
-    found = known.group_by("at", maintain_order=True).agg(
-        pl.col("value").mean(), low=pl.col("value").min(), high=pl.col("value").max()
-    )
-    return found
-
-
-def _left_out(values: int) -> str:
-    """Returns the note about values that are not drawn; empty if all are drawn."""
-    return f"The first {POINTS} of {values:,} are drawn." if values > POINTS else ""
-
-
-def _against_numbers(spread: pl.DataFrame, axis: str, metric: str) -> Plot:
-    named = spread.with_columns(
-        run=pl.format("{} = {}", pl.lit(axis), "at"), colour=pl.lit(axis), dash=pl.lit("")
-    )
-    ticks = [(float(at), f"{at:.4g}") for at in spread["at"]]
-    domain = (float(min(spread["low"])), float(max(spread["high"])))
-    return chart_sweep(
-        named.drop("low", "high"),
-        SweepAxis(axis, ticks),
-        metric,
-        [axis],
-        domain,
-        ",.4~r",
-        spread=named.select("at", "low", "high", "colour"),
-    )
-
-
-def _against_names(spread: pl.DataFrame, axis: str, metric: str) -> Plot:
-    """Draws dots with bars, with a row for each name."""
-    named = spread.with_columns(row=pl.col("at").cast(pl.String)).drop("at")
-    x = alt.X("value:Q", title=metric, scale=alt.Scale(zero=False))
-    tooltip = [
-        alt.Tooltip("row:N", title=axis),
-        alt.Tooltip("value:Q", title="mean", format=",.4~r"),
-        alt.Tooltip("low:Q", title="least", format=",.4~r"),
-        alt.Tooltip("high:Q", title="most", format=",.4~r"),
-    ]
-    base = alt.Chart(inline_data(named)).encode(y=row_axis([*named["row"]]))
-    bars = base.mark_rule(style="span").encode(x=alt.X("low:Q", title=metric), x2="high:Q")
-    dots = base.mark_point(filled=True, size=55).encode(x=x, tooltip=tooltip)
-    plot: Plot = (bars + dots).properties(height=42 * named.height)
-    return plot
 
 
 def _text(value: object) -> str:

@@ -204,14 +204,16 @@ def _log(text: str, printed: Printed, folder: Path) -> None:
 def _advised(text: str, folder: Path) -> None:
     """Checks write amplification and drive writes a day of the drives that advice names."""
     advice = json.loads((folder / "advice" / "advice.json").read_text("utf-8"))
-    numbers = {one["name"]: one for line in advice["lines"] for one in line["numbers"]}
+    numbers = {
+        f"{one['of']}: {one['name']}": one for line in advice["lines"] for one in line["numbers"]
+    }
     rows = re.findall(
         r"^\| (TLC|QLC), (\d+) % spare \| ([\d.]+) ± ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE
     )
     assert len(rows) == 4
     names = {"TLC": "tlc-enterprise", "QLC": "qlc-capacity"}
     for kind, spare, *shown in rows:
-        drive = f"{names[kind]} with {spare}% spare"
+        drive = f"{names[kind]}, {spare}% spare"
         wa = numbers[f"{drive}: write amplification"]
         daily = numbers[f"{drive}: drive writes per day"]["value"]
         found = [wa["value"], (wa["high"] - wa["low"]) / 2, daily]

@@ -192,7 +192,8 @@ class _Asked:
             own = SOLD.get(one) if flash.get("blocks") is None else configs.capacity(config)
             found.append(Worn(one, flash["endurance"], own, whole, state, others))
         if not found:
-            return _unknown("life", "; ".join(refused))
+            first, *others = refused
+            return dataclasses.replace(_unknown("life", first), doubts=(*others,))
         return answers.life(found, duration_s, refused)
 
     def _worn(self, whole: Requests, spare: float) -> list[Steady]:

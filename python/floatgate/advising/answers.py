@@ -31,6 +31,11 @@ DAYS = 365.25
 YEARS = 5
 """Years over which drive writes per day (DWPD) are counted."""
 
+AMPLIFICATION, DAILY, WRITTEN = "write amplification", "drive writes per day", "TBW as sold"
+YEARS_SPAN, YEARS_SOLD = "life, size of the trace", "life, as sold"
+"""Names of the numbers of a drive: its endurance, and its life at the trace's rate, on a drive as
+large as the trace's span and on one of the size that is sold."""
+
 TERA = 1e12
 """Bytes of a TB, the unit of drive sizes and of their endurance (TBW)."""
 
@@ -40,15 +45,20 @@ HELD = (138, 144)
 """
 
 SAMPLED_INTERVAL = (
-    "Intervals: 95 % over the samples (Student's t), widened to include the mean of the larger "
-    "samples and the end of the line through both sizes, and by the difference between the "
-    f"measured and the earlier loops. In {HELD[0]} of {HELD[1]} checks the full simulation fell "
-    "inside the interval."
+    (
+        "Intervals are 95 % over the samples (Student's t), widened by the difference between the "
+        "measured and the earlier loops."
+    ),
+    "They include the mean of the larger samples, and the end of the line through both sizes.",
+    f"In {HELD[0]} of {HELD[1]} checks the full simulation fell inside the interval.",
 )
 
 LOOPS_INTERVAL = (
-    "Intervals: 95 % over the measured loops (Student's t), widened by their difference from the "
-    "earlier loops. Another part of the same workload may differ by more."
+    (
+        "Intervals are 95 % over the measured loops (Student's t), widened by their difference "
+        "from the earlier loops."
+    ),
+    "Another part of the same workload may differ by more.",
 )
 
 Named = Sequence[tuple[str, Steady]]
@@ -75,7 +85,7 @@ def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
     method = "Counted over all requests, in pages of 4 KiB."
     more = "A trace of another day: whether the same pages are hot (trace info --hotness)."
     return Line(
-        "footprint", QUESTIONS["footprint"], words, "counted", method, (), more, (*numbers,)
+        "footprint", QUESTIONS["footprint"], words, "counted", (method,), (), more, (*numbers,)
     )
 
 
@@ -86,13 +96,11 @@ def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Li
         f"{with_interval(state)} at {state.spare_factor:.0%} spare" for state in states
     )
     loops, last = whole.loops, last_loops(whole.loops)
-    first, *others = (state.spare_factor for state in states)
-    other = " or ".join(f"{spare:.0%}" for spare in others)
+    first = states[0].spare_factor
     more = (
-        f"The full simulation, at {first:.0%} spare (or {other}). A run prints the mean over all "
-        f"of its loops. The mean of the last {last} of {loops} is {loops / last:.4g} times the "
-        f"number of the first command, less {loops / last - 1:.4g} times the number of the "
-        "second. After that, a run with the drive's own units and policies."
+        f"The full simulation at {first:.0%} spare. The mean of its measured loops is "
+        f"{loops / last:.4g} times the number of the first command, less {loops / last - 1:.4g} "
+        "times that of the second."
     )
     commands = tuple(calls.full(whole, first, many) for many in (loops, loops - last))
     return Line(
@@ -117,15 +125,15 @@ def separation(
     numbers.append(_factor("oracle", bound))
     gain = 1 - best.write_amplification / plain.write_amplification
     most = 1 - bound.write_amplification / plain.write_amplification
+    single = with_interval(plain)
     if gain > 0:
-        first = f"The best scheme, {name}, brings it to {with_interval(best)} (less {gain:.0%})"
+        first = f"The best scheme, {name}, brings one stream's {single} to {with_interval(best)}"
+        first += f" (less {gain:.0%})"
     else:
-        first = f"None of the schemes helps; the best, {name}, has {with_interval(best)}"
-    words = (
-        f"At {plain.spare_factor:.0%} spare one stream has {with_interval(plain)}. {first}; "
-        f"with knowledge of the future {with_interval(bound)} (less {most:.0%})."
-    )
-    method = _method(whole, "the schemes with their defaults")
+        first = f"None of the schemes helps one stream's {single}: the best, {name}, has "
+        first += with_interval(best)
+    words = f"{first}; knowledge of the future {with_interval(bound)} (less {most:.0%})."
+    method = _method(whole, f"{plain.spare_factor:.0%} spare, the schemes with their defaults")
     doubts = [
         "the bound is the best arrangement found, not a proof",
         *_drifting([plain, bound, *(state for _, state in heuristics)]),
@@ -162,14 +170,14 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
     )
     doubts = [*curve["notes"]]
     found = "counted"
-    method = "An LRU cache of entries of 8 bytes, all sizes from one pass."
+    method = ["An LRU cache of entries of 8 bytes, all sizes from one pass."]
     if curve["sample"]:
         found = "sampled"
-        method += (
-            f" Of {count(curve['sample']['pages'])} pages; hit ratios are within "
+        method.append(
+            f"Of {count(curve['sample']['pages'])} pages; hit ratios are within "
             f"{percent(curve['expected_error'])} in 19 of 20 cases."
         )
-    return Line(key, QUESTIONS[key], words, found, method, tuple(doubts), more, (*numbers,))
+    return Line(key, QUESTIONS[key], words, found, (*method,), tuple(doubts), more, (*numbers,))
 
 
 @dataclass(frozen=True)
@@ -194,11 +202,7 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
 
     It covers drives as large as the span of the trace, and drives of the sizes that are sold.
     """
-    numbers, words = [], []
-    for drive in drives:
-        found, text = _worn(drive, duration_s)
-        numbers += found
-        words.append(text)
+    numbers = [number for drive in drives for number in _worn(drive, duration_s)]
     states = [state for drive in drives for state in (drive.state, *drive.others)]
     doubts = [*refused, *_drifting(states)]
     if duration_s == 0:
@@ -206,19 +210,24 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
     if any(drive.own_bytes is not None for drive in drives):
         doubts.append(
             "at its own size a drive has another spare and skew: cleaning costs less if the drive "
-            "is not full, and more or less with other data next to the trace's"
+            "is not full, and differs with other data on it"
         )
     method = (
-        "Program/erase cycles of the preset, divided by the host's share of the flash (one less "
-        "the spare factor) and by the steady write amplification. The write amplification is from "
-        "a drive as large as the trace's span, full of its data, and is assumed for the drive's "
-        "own size. Wear is assumed to be even. Intervals follow from the write amplification."
+        (
+            "Program/erase cycles of the preset, divided by the host's share of the flash (one "
+            "less the spare factor) and by the steady write amplification."
+        ),
+        (
+            "The write amplification is that of a drive as large as the trace's span, and is "
+            "assumed for the drive's own size."
+        ),
+        "Wear is assumed to be even. Intervals follow from the write amplification.",
     )
     more = "The drive's own counters: media bytes and host bytes of the same week (SMART, OCP log)."
     return Line(
         "life",
         QUESTIONS["life"],
-        "; ".join(words) + ".",
+        _lasting(drives, numbers),
         "estimated",
         method,
         tuple(doubts),
@@ -227,60 +236,47 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
     )
 
 
-def _worn(drive: Worn, duration_s: float) -> tuple[list[Number], str]:
-    """Returns the endurance of a drive at its own spare factor, in numbers and in words."""
-    name, whole, state = drive.name, drive.whole, drive.state
-    low, factor, high = _ends(state)
+def _lasting(drives: Sequence[Worn], numbers: Sequence[Number]) -> str:
+    """Returns the answer: years at the trace's rate where they are known, else writes a day."""
+    values = {(number.of, number.name): number.value for number in numbers}
+    rows = [(drive, _row(drive, drive.state)) for drive in drives]
+    if all((row, YEARS_SOLD) in values for _, row in rows):
+        parts = [
+            f"{drive.name} of {(drive.own_bytes or 0) / TERA:.4g} TB lasts "
+            f"{years_text(values[row, YEARS_SOLD])}"
+            for drive, row in rows
+        ]
+        return f"At the trace's rate {', '.join(parts)}."
+    parts = [f"{drive.name} {fixed(values[row, DAILY], 2)}" for drive, row in rows]
+    return f"Drive writes a day for {YEARS} years: {', '.join(parts)}."
 
-    def over(most: float, what: str, unit: str) -> Number:
-        """Returns `most`, the value at a write amplification of one, divided by the actual one."""
-        return Number(f"{name}: {what}", most / factor, unit, most / high, most / low)
 
-    volumes = _volumes(drive, state)
-    span = whole.pages * whole.page
+def _row(drive: Worn, state: Steady) -> str:
+    return f"{drive.name}, {state.spare_factor:.0%} spare"
+
+
+def _worn(drive: Worn, duration_s: float) -> list[Number]:
+    """Returns the endurance of a drive at its own spare factor and at the others."""
+    whole, own = drive.whole, drive.own_bytes
     daily = whole.written_bytes * 86400 / duration_s if duration_s > 0 else None
-    per_day = over(volumes / (DAYS * YEARS), "drive writes per day", "DWPD")
-    numbers = [Number(f"{name}: write amplification", factor, "", low, high), per_day]
-    text = (
-        f"{name}, {state.spare_factor:.0%} spare: write amplification {with_interval(state)}, "
-        f"{fixed(per_day.value, 2)} drive writes a day for {YEARS} years"
-    )
-    if daily is not None:
-        numbers.append(over(volumes * span / daily / DAYS, "life at the trace's rate", "years"))
-        text += (
-            f", {_years(numbers[-1].value)} at the trace's rate ({fixed(daily / span, 2)} a day) "
-            f"if it is as large as the trace's span"
-        )
-    own = drive.own_bytes
-    if own is not None:
-        sold = f"{own / TERA:.4g} TB"
-        numbers.append(over(volumes * own / TERA, f"terabytes written at {sold}", "TB"))
-        text += f"; with {sold} {count(numbers[-1].value)} TBW"
+    numbers = []
+    for state in (drive.state, *drive.others):
+        low, factor, high = _ends(state)
+        volumes, of = _volumes(drive, state), _row(drive, state)
+        most = {DAILY: (volumes / (DAYS * YEARS), "DWPD")}
         if daily is not None:
-            what = f"life at the trace's rate at {sold}"
-            numbers.append(over(volumes * own / daily / DAYS, what, "years"))
-            text += f", {_years(numbers[-1].value)} at the trace's rate"
-    for other in drive.others:
-        found, words = _at_spare(drive, other)
-        numbers += found
-        text += words
-    return numbers, text
-
-
-def _at_spare(drive: Worn, state: Steady) -> tuple[list[Number], str]:
-    """Returns the endurance of a drive at another spare factor, in numbers and in words."""
-    low, factor, high = _ends(state)
-    volumes = _volumes(drive, state) / (DAYS * YEARS)
-    at = f"{state.spare_factor:.0%} spare"
-    name = f"{drive.name} with {at}"
-    numbers = [
-        Number(f"{name}: write amplification", factor, "", low, high),
-        Number(
-            f"{name}: drive writes per day", volumes / factor, "DWPD", volumes / high, volumes / low
-        ),
-    ]
-    text = f"; with {at} {with_interval(state)} and {fixed(volumes / factor, 2)} drive writes a day"
-    return numbers, text
+            most[YEARS_SPAN] = (volumes * whole.pages * whole.page / daily / DAYS, "years")
+        if own is not None:
+            most[WRITTEN] = (volumes * own / TERA, "TB")
+            if daily is not None:
+                most[YEARS_SOLD] = (volumes * own / daily / DAYS, "years")
+        numbers.append(Number(AMPLIFICATION, factor, "", low, high, of))
+        # Each value is that at a write amplification of one, divided by the actual one.
+        numbers += [
+            Number(name, value / factor, unit, value / high, value / low, of)
+            for name, (value, unit) in most.items()
+        ]
+    return numbers
 
 
 def _volumes(drive: Worn, state: Steady) -> float:
@@ -304,24 +300,26 @@ def streams(
     if not found:
         return unknown(key, QUESTIONS[key], "; ".join(refused), more)
     plain, apart = without
-    words = []
-    for way, state in found:
-        gain = 1 - state.write_amplification / apart.write_amplification
-        noise = apart.half_width + state.half_width
-        change = abs(apart.write_amplification - state.write_amplification)
-        says = "no clear difference" if change <= noise else f"{-gain:+.0%}"
-        share = f"{way.share:.0%} of the writes are outside the largest stream"
-        words.append(f"{way.name} ({share}): {with_interval(state)}, {says}")
+    way, state = min(found, key=lambda pair: pair[1].write_amplification)
+    gain = 1 - state.write_amplification / apart.write_amplification
+    change = abs(apart.write_amplification - state.write_amplification)
+    is_clear = change > apart.half_width + state.half_width
+    says = f"{abs(gain):.0%} {'less' if gain > 0 else 'more'} than"
+    shares = ", ".join(f"{one.name} {one.share:.0%}" for one, _ in found)
     known = [("one stream", plain), ("one handle", apart)]
     known += [(way.name, state) for way, state in found]
     return Line(
         key,
         QUESTIONS[key],
-        f"At {plain.spare_factor:.0%} spare one stream has {with_interval(plain)}, and one handle "
-        f"for all, with separate copies, has {with_interval(apart)}. Compared with one handle: "
-        f"{'; '.join(words)}.",
+        f"The best way, {way.name}, has {with_interval(state)}: "
+        f"{says if is_clear else 'no clear difference from'} one handle for all writes "
+        f"({with_interval(apart)}).",
         _found(whole),
-        _method(whole, "handles isolated initially: pages that cleaning moves share units"),
+        (
+            *_method(whole, f"{plain.spare_factor:.0%} spare, handles isolated initially"),
+            "Pages that cleaning moves share units.",
+            f"Writes outside the largest stream: {shares}.",
+        ),
         tuple([*refused, *_drifting([state for _, state in known])]),
         more,
         tuple(_factor(*pair) for pair in known),
@@ -348,18 +346,20 @@ def _found(whole: Requests) -> str:
     return "sampled" if whole.every > 1 else "simulated"
 
 
-def _method(whole: Requests, how: str) -> str:
-    played = f"played {whole.loops} times ({fixed(whole.loops * whole.volumes, 1)} volumes)"
+def _method(whole: Requests, how: str) -> tuple[str, ...]:
     what, interval = "the whole trace", LOOPS_INTERVAL
     if whole.every > 1:
         few, interval = whole.every_of(SAMPLED_UNITS[0]), SAMPLED_INTERVAL
-        what = (
-            f"{whole.samples} samples each of one page in {whole.every} and in {few}, extrapolated"
-        )
+        what = f"{whole.samples} samples each of one page in {whole.every} and in {few}"
     return (
-        f"Simulated without time: {what}, {played} after a fill, the last "
-        f"{last_loops(whole.loops)} measured; {count(whole.units)} erase units of "
-        f"{size(whole.unit_pages * whole.page)}, {how}. {interval}"
+        f"Simulated without time, {what}: {how}.",
+        (
+            f"After a fill the trace is played {whole.loops} times "
+            f"({fixed(whole.loops * whole.volumes, 1)} volumes), and the last "
+            f"{last_loops(whole.loops)} are measured."
+        ),
+        f"The drive has {count(whole.units)} erase units of {size(whole.unit_pages * whole.page)}.",
+        *interval,
     )
 
 
@@ -371,7 +371,8 @@ def _drifting(states: Sequence[Steady]) -> list[str]:
     return [f"not steady: the measured loops differ by up to {most} from the earlier loops"]
 
 
-def _years(years: float) -> str:
+def years_text(years: float) -> str:
+    """Returns a time in years, days or hours."""
     for unit, many in (("years", 1.0), ("days", DAYS)):
         if years * many >= 1:
             return f"{fixed(years * many, 1)} {unit}"

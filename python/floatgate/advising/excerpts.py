@@ -10,7 +10,7 @@ import polars as pl
 from floatgate import _core
 from floatgate.results.marks import UNITS_FEW
 from floatgate.results.result import Result
-from floatgate.results.values import count, measured, size
+from floatgate.results.values import TIMES, count, measured, size, unit_of
 from floatgate.simulation import configs, runner, scaling
 from floatgate.simulation.configs import Device
 from floatgate.simulation.options import RunOptions
@@ -135,10 +135,11 @@ class _Tail:
 
     def words(self) -> str:
         """Returns p99 as a clause of the answer."""
-        text = f"p99 of {self.kind}s {measured(self.middle_us)} µs"
+        unit, base = unit_of([self.middle_us], TIMES)
+        text = f"p99 of {self.kind}s {measured(self.middle_us / base)} {unit}"
         if self.ends_us is None:
             return text
-        return f"{text} ({' to '.join(map(measured, self.ends_us))})"
+        return f"{text} ({' to '.join(measured(end / base) for end in self.ends_us)})"
 
     def few(self) -> str | None:
         """Returns a doubt if p99 rests on few requests; else None."""
@@ -177,14 +178,18 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
     if not tails:
         return unknown("latency", QUESTIONS["latency"], "nothing is read or written", NEXT)
     requests = sum(result.workload.requests for result in results)
-    method = (
-        f"Simulated with time, {len(results)} excerpt{'s' if len(results) > 1 else ''} of "
-        f"{count(requests)} requests in all, on a {name} of {size(capacity)}: its dies, buses and "
-        "times, with blocks scaled down like the drive. Before each excerpt the drive was filled, "
-        "and overwritten once at random."
-    )
+    method = [
+        (
+            f"Simulated with time: {len(results)} excerpt{'s' if len(results) > 1 else ''} of "
+            f"{count(requests)} requests in all, on a {name} of {size(capacity)}."
+        ),
+        (
+            "The drive has its own dies, buses and times, and blocks scaled down like the drive; "
+            "before each excerpt it was filled, and overwritten once at random."
+        ),
+    ]
     if any(tail.ends_us is not None for tail in tails):
-        method += " Middle, least and most of the excerpts."
+        method.append("Middle, least and most of the excerpts.")
     doubts = ["the times are from the traced system: a host may send more to a faster drive"]
     doubts += _thin(tails)
     busy = [result.throughput.utilization or 0.0 for result in results]
@@ -199,7 +204,7 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
         QUESTIONS["latency"],
         answer,
         "simulated",
-        method,
+        (*method,),
         tuple(doubts),
         NEXT,
         tuple(tail.number() for tail in tails),

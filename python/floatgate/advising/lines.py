@@ -31,6 +31,8 @@ class Number:
     low: float | None = None
     """Ends of the interval, which `method` explains; None if there is none."""
     high: float | None = None
+    of: str = ""
+    """Drive that the number describes: numbers of lifetimes are rows and columns of a table."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,9 @@ class Line:
     """Answer in words, or the reason that there is none."""
     found: str
     """One of `FOUND`."""
-    method: str
-    """How the numbers were found, and how their intervals are defined."""
+    method: tuple[str, ...]
+    """How the numbers were found, and how their intervals are defined: short sentences, of which
+    the first suffices."""
     doubts: tuple[str, ...]
     """Reasons to doubt the numbers."""
     next: str
@@ -94,4 +97,4 @@ class Advice(Shown):
 
 def unknown(key: str, question: str, reason: str, next: str) -> Line:
     """Returns a line without an answer."""
-    return Line(key, question, f"not known: {reason}", "not known", "", (), next)
+    return Line(key, question, f"not known: {reason}", "not known", (), (), next)

@@ -9,6 +9,8 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from floatgate.advising.lines import Advice
 
 Drive = Annotated[
@@ -70,10 +72,28 @@ def _print(found: Advice) -> None:
     for line in found.lines:
         out.print()
         out.print(Text(line.question, style="bold"))
-        facts = [("", line.answer), ("found", f"{line.found}. {line.method}".strip())]
+        found_by = " ".join((f"{line.found}.", *line.method[:1]))
+        facts = [("", line.answer), ("found", found_by)]
         facts += [("but", doubt) for doubt in line.doubts]
         out.print(fact_grid([*facts, ("next", line.next)]))
+        if line.key == "life" and line.numbers:
+            _print_lives(out, found)
         for command in line.commands:
             # Commands are not wrapped, so that users can copy them.
             out.print(Text(f"$ {command}"), soft_wrap=True)
     print_messages(out, (), found.notes)
+
+
+def _print_lives(out: Console, found: Advice) -> None:
+    """Prints the table of lifetimes."""
+    from floatgate.advising.tables import life_table
+
+    from .columns import Column, label, print_columns
+
+    table = life_table(found)
+    drives, *numbers = zip(*table.rows, strict=True)
+    columns = [
+        Column(title, [cell.text for cell in cells])
+        for title, cells in zip(table.columns[1:], numbers, strict=True)
+    ]
+    print_columns(out, [label("drive", [cell.text for cell in drives]), *columns])

@@ -10,21 +10,22 @@ import altair as alt
 import polars as pl
 
 from floatgate.advising.lines import Advice, Line, Number
+from floatgate.advising.tables import large_numbers, life_table, words
 from floatgate.files.writing import write_frame, write_whole
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, count, fixed, lasting, measured, percent, size
+from floatgate.results.values import ABSENT, count, lasting, size
 
 from . import page
-from .charts import Plot, inline_data, row_axis
+from .charts import BAR_BELOW, Plot, inline_data, row_axis
 from .figure import Drawing, Figure
 from .pictures import write_figure
 
 PICTURES = {
-    "amplification": ("", "Flash pages programmed for each page that the host writes."),
-    "separation": ("", "Flash pages programmed for each page that the host writes."),
+    "amplification": ("", "Bytes programmed for each byte that the host writes."),
+    "separation": ("", "Bytes programmed for each byte that the host writes."),
     "map": ("bytes", "Memory for map entries."),
     "latency": ("us", "99 % of the requests take no longer."),
-    "streams": ("", "Flash pages programmed for each page that the host writes."),
+    "streams": ("", "Bytes programmed for each byte that the host writes."),
 }
 """Lines of the advice that have a figure, by key: the unit of the numbers in it, and its caption.
 
@@ -90,13 +91,15 @@ def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot
     spread = max(points["high"].to_list()) / max(min(points["low"].to_list()), 1e-9)
     scale = alt.Scale(type="log") if spread > WIDE else alt.Scale(zero=True, nice=True)
     x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=title, tickCount=6, format="~s"))
-    base = alt.Chart(inline_data(points)).encode(y=row_axis(rows))
-    tooltip = [alt.Tooltip("row:N", title="Of"), alt.Tooltip("words:N", title=title)]
-    rule = base.mark_rule(strokeWidth=3, opacity=0.4).encode(x=alt.X("low:Q"), x2="high:Q")
-    dots = base.mark_point(filled=True, size=70).encode(x=x, tooltip=tooltip)
-    text = base.mark_text(align="left", dx=4, dy=-9, style="total", aria=False)
-    parts = rule + dots + text.encode(x=x, text="words:N")
-    plot: Plot = parts.properties(height=BAND * len(rows))
+    # The number stands in the label of its row, where no mark can cover it at any width.
+    labels = [f"{row}: {text}" for row, text in zip(rows, points["words"], strict=True)]
+    labelled = points.with_columns(name="row", row=pl.Series(labels, dtype=pl.String))
+    base = alt.Chart(inline_data(labelled)).encode(y=row_axis(labels))
+    tooltip = [alt.Tooltip("name:N", title="Of"), alt.Tooltip("words:N", title=title)]
+    rule = base.mark_rule(strokeWidth=3, opacity=0.4, yOffset=BAR_BELOW, y2Offset=BAR_BELOW)
+    dots = base.mark_point(filled=True, size=70, yOffset=BAR_BELOW)
+    parts = rule.encode(x=alt.X("low:Q"), x2="high:Q") + dots.encode(x=x, tooltip=tooltip)
+    plot: Plot = parts.properties(height=BAND * len(labels))
     return plot
 
 
@@ -105,7 +108,7 @@ def _figure(line: Line) -> Figure | None:
     if line.key not in PICTURES or not line.numbers:
         return None
     unit, caption = PICTURES[line.key]
-    figure = Figure(line.key, line.question, f"{caption} {line.method} Next: {line.next}")
+    figure = Figure(line.key, line.question, caption)
     drawn = [number for number in line.numbers if number.unit == unit]
     points = pl.DataFrame(
         [
@@ -125,15 +128,6 @@ def _figure(line: Line) -> Figure | None:
     return figure
 
 
-def words(number: Number) -> str:
-    """Returns a number as text for people, in its unit."""
-    if number.unit in ("bytes", "share"):
-        return size(number.value) if number.unit == "bytes" else percent(number.value)
-    if not number.unit:
-        return fixed(number.value, 2)
-    return f"{measured(number.value)} {'µs' if number.unit == 'us' else number.unit}"
-
-
 def _numbers_table(line: Line) -> Table:
     rows = []
     for number in line.numbers:
@@ -147,23 +141,26 @@ def _numbers_table(line: Line) -> Table:
 
 
 def _lines_table(found: Advice) -> Table:
+    """Returns how each answer was found, and what to measure next, a sentence in each row."""
     rows = [
-        [Cell(line.question), *map(Cell, (line.found, line.method, _next(line)))]
+        [Cell(line.question), Cell(kind), Cell(text)]
+        for line in found.lines
+        for kind, texts in (
+            ("how", line.method),
+            ("next", (line.next,)),
+            ("command", line.commands),
+        )
+        for text in texts
+    ]
+    title = "How it was found, and what to measure next"
+    return Table(title, ["Question", "", ""], rows, frozenset(range(3)))
+
+
+def _answers(found: Advice) -> list[page.Answer]:
+    return [
+        page.Answer(line.question, line.answer, line.found, "".join(line.method[:1]), line.doubts)
         for line in found.lines
     ]
-    titles = ["Question", "Confidence", "How", "What to measure next"]
-    return Table("How it was found, and what to measure next", titles, rows, frozenset(range(4)))
-
-
-def _next(line: Line) -> str:
-    """Returns what to measure next, and the commands that measure it."""
-    return " ".join([line.next, *(f"$ {command}" for command in line.commands)])
-
-
-def _told(line: Line) -> str:
-    """Returns an answer with its confidence and its doubts."""
-    doubts = f" But: {'; '.join(line.doubts)}." if line.doubts else ""
-    return f"{line.answer} ({line.found}){doubts}"
 
 
 def _played(every: int) -> str:
@@ -171,6 +168,8 @@ def _played(every: int) -> str:
 
 
 def _page(found: Advice, figures: list[Figure]) -> str:
+    large = large_numbers(found)
+    names, texts = [name for name, _ in large], [text for _, text in large]
     facts = [
         ("Trace", found.name),
         ("Requests", count(found.requests)),
@@ -188,8 +187,9 @@ def _page(found: Advice, figures: list[Figure]) -> str:
         single=True,
         warnings=[],
         notes=[(note, []) for note in found.notes],
-        summary=Table("", [""], [[Cell("")]]),
-        overview=[(line.question, _told(line)) for line in found.lines],
+        summary=Table("", ["", *names], [[Cell(""), *map(Cell, texts)]]),
+        answers=_answers(found),
+        means=life_table(found),
         varying=Table("", [], []),
         details=[page.Details(found.name, facts, [], [_lines_table(found)])],
     )

@@ -50,6 +50,19 @@ class Details:
     drawn: Sequence[Table]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Answer to a question about a workload."""
+
+    question: str
+    text: str
+    confidence: str
+    """Word for the way in which the answer was found."""
+    method: str
+    """Sentence about that way."""
+    doubts: Sequence[str]
+
+
 def details_of(result: Result, label: str, config: Sequence[tuple[str, str, bool]]) -> Details:
     """Returns a run's details: provenance, operations, use of the flash, own config values."""
     found = (tables.operations_table(result), space_table(result.space))
@@ -163,6 +176,7 @@ def fill_page(
     differences: Table = NO_TABLE,
     front: Front | None = None,
     answer: str = "",
+    answers: Sequence[Answer] = (),
     means: Table = NO_TABLE,
     left_out: Sequence[str] = (),
     **content: Any,
@@ -181,6 +195,7 @@ def fill_page(
         notes=[spaced(Told(*one)) for one in notes],
         front=front,
         answer=answer,
+        answers=answers,
         means=means,
         left_out=left_out,
         overview=overview,

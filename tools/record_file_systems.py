@@ -77,6 +77,13 @@ echo end; poweroff -f
 """
 
 
+def job(name: str) -> str:
+    """Returns the script that the virtual machine runs for the file system `name`."""
+    values = {"NAME": name, "MAKE": MAKE[name], "FULL": " ".join(map(str, FULL))}
+    values |= {"WRITES": str(WRITES), "AGEING": str(AGEING), "READ": str(READ)}
+    return "".join(f"{key}='{value}'\n" for key, value in values.items()) + JOB
+
+
 def record(name: str, folder: Path) -> Trace:
     """Returns all requests of a virtual machine's life with the file system `name`."""
     ready, recording = folder / "ready.json", folder / "all.parquet"
@@ -86,13 +93,10 @@ def record(name: str, folder: Path) -> Trace:
     server = subprocess.Popen(command)
     while not ready.exists():
         time.sleep(0.1)
-    values = {"NAME": name, "MAKE": MAKE[name], "FULL": " ".join(map(str, FULL))}
-    values |= {"WRITES": str(WRITES), "AGEING": str(AGEING), "READ": str(READ)}
-    job = "".join(f"{key}='{value}'\n" for key, value in values.items()) + JOB
     made = live_guest.system(folder, [*live_guest.TOOLS, "fio"])
     uri = json.loads(ready.read_text())["uri"]
     live_guest.PROMPT_S = 7200
-    with live_guest.Guest(made, folder, uri, job) as guest:
+    with live_guest.Guest(made, folder, uri, job(name)) as guest:
         lines = guest.finish()
     server.terminate()
     server.wait()

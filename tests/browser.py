@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +88,15 @@ class Seen:
 
     def __exit__(self, *_: object) -> None:
         self.page.close()
+
+
+def check_drawn(browser: Any, page: Path, plots: Mapping[str, int]) -> None:
+    """Checks that a page draws each plot with more than its number of marks, loads no other file,
+    reports no error, and fits the width of a phone."""
+    with Seen(browser, page) as seen:
+        assert seen.complaints == []
+        assert seen.requests == [page.as_uri()]
+        for plot, marks in plots.items():
+            assert seen.page.locator(f"#{plot} svg path").count() > marks, plot
+    with Seen(browser, page, width=360) as seen:
+        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

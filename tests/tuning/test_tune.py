@@ -14,7 +14,7 @@ from typing import Any
 import docs_reader
 import polars as pl
 import pytest
-from browser import Seen, browser
+from browser import check_drawn
 from conftest import Cli
 
 import floatgate as fg
@@ -23,8 +23,6 @@ from floatgate.simulation import sources
 from floatgate.tuning.outcome import front, told
 from floatgate.tuning.ranges import ends
 from floatgate.tuning.space import asked, config_text, metrics
-
-__all__ = ["browser"]
 
 BENCH = runpy.run_path(str(docs_reader.ROOT / "benches" / "tune.py"))
 TEXT = (docs_reader.ROOT / "docs" / "sweeps.md").read_text("utf-8")
@@ -358,11 +356,7 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
     )
     page, *pictures = write_tuned(found, tmp_path)
     assert [path.name for path in pictures] == ["pareto.svg", "objective-1.svg", "objective-2.svg"]
-    with Seen(browser, page) as seen:
-        assert seen.complaints == []
-        assert seen.page.locator("#pareto-0 svg path").count() > 5
-    with Seen(browser, page, width=360) as seen:
-        assert seen.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    check_drawn(browser, page, {"pareto-0": 5})
 
 
 def test_what_is_out_of_range_is_shown_as_it_was_given() -> None:

@@ -192,8 +192,8 @@ class _Asked:
             own = SOLD.get(one) if flash.get("blocks") is None else configs.capacity(config)
             found.append(Worn(one, flash["endurance"], own, whole, state, others))
         if not found:
-            first, *others = refused
-            return dataclasses.replace(_unknown("life", first), doubts=(*others,))
+            first, *more = refused
+            return dataclasses.replace(_unknown("life", first), doubts=(*more,))
         return answers.life(found, duration_s, refused)
 
     def _worn(self, whole: Requests, spare: float) -> list[Steady]:

@@ -347,7 +347,8 @@ def _found(whole: Requests) -> str:
 
 
 def _method(whole: Requests, how: str) -> tuple[str, ...]:
-    what, interval = "the whole trace", LOOPS_INTERVAL
+    what = "the whole trace"
+    interval: tuple[str, ...] = LOOPS_INTERVAL
     if whole.every > 1:
         few, interval = whole.every_of(SAMPLED_UNITS[0]), SAMPLED_INTERVAL
         what = f"{whole.samples} samples each of one page in {whole.every} and in {few}"

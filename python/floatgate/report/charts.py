@@ -301,7 +301,7 @@ def _stack(
     bars = stacked(order, rows, x, part_colour(parts, frame), "order", tooltip)
     totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
     text = _totals(_bar_ends(totals, marks), rows, style)
-    return in_rows(_with_seeds(bars + text, rows, title, style, marks), rows)
+    return in_rows(_with_seeds(alt.layer(bars, text), rows, title, style, marks), rows)
 
 
 Told = Sequence[tuple[str, str, str]]

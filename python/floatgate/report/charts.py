@@ -8,7 +8,7 @@ leaves room for labels of any length, such as a trace's name.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import altair as alt
 import polars as pl
@@ -301,7 +301,9 @@ def _stack(
     bars = stacked(order, rows, x, part_colour(parts, frame), "order", tooltip)
     totals = order.group_by("row", maintain_order=True).agg(pl.col("value").sum())
     text = _totals(_bar_ends(totals, marks), rows, style)
-    return in_rows(_with_seeds(alt.layer(bars, text), rows, title, style, marks), rows)
+    return in_rows(
+        _with_seeds(cast("alt.LayerChart", bars + text), rows, title, style, marks), rows
+    )
 
 
 Told = Sequence[tuple[str, str, str]]

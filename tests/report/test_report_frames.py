@@ -81,7 +81,7 @@ def test_a_cause_without_a_colour_is_drawn_as_other() -> None:
 
 def test_hit_ratios_have_their_own_counts() -> None:
     document = samples.distinct()
-    for name, (cache, _, _) in zip(("mapping", "buffer"), CACHES, strict=True):
+    for name, (cache, *_) in zip(("mapping", "buffer"), CACHES, strict=True):
         (row,) = frames.hit_ratio(samples.runs([document]), cache).iter_rows(named=True)
         known = document[name]
         assert (row["value"], row["hits"], row["misses"]) == (

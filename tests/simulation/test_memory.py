@@ -76,8 +76,8 @@ GIB = 1 << 30
 
 
 def _limited() -> None:
-    """Limits a process to 3 GiB of address space."""
-    resource.setrlimit(resource.RLIMIT_AS, (3 * GIB, 3 * GIB))
+    """Limits a process to 2.5 GiB of address space."""
+    resource.setrlimit(resource.RLIMIT_AS, (5 * GIB // 2, 5 * GIB // 2))
 
 
 STUDY = 'traces = ["uniform:span=1MiB,writes=500"]\n'

@@ -107,7 +107,7 @@ def test_how_many_of_the_four_numbers_are_met_at_once() -> None:
     titles, *rows = cells(found["met"])
     assert titles[:4] == ["the start", "the spare space", "the cache", "the arrival"]
     assert titles[-2:] == ["victim alone", "batches"]
-    # Both baselines are asked where all else is at its default.
+    # A quick run has the second baseline only where all other axes are at their defaults.
     assert {tuple(row[-2:]) for row in rows} == {("4", "4"), ("4", "–")}
     left = _tables(utilization=0.99, queue_share=0.5)
     assert {row[-2] for row in cells(left["met"])[1:]} == {"4 (left out)"}

@@ -46,8 +46,8 @@ class Line:
     found: str
     """One of `FOUND`."""
     method: tuple[str, ...]
-    """How the numbers were found, and how their intervals are defined: short sentences, of which
-    the first suffices."""
+    """Short sentences: how the numbers were found, and how their intervals are defined. The
+    terminal prints only the first."""
     doubts: tuple[str, ...]
     """Reasons to doubt the numbers."""
     next: str

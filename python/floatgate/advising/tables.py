@@ -11,7 +11,7 @@ from .answers import AMPLIFICATION, DAILY, WRITTEN, YEARS_SOLD, YEARS_SPAN, year
 from .lines import Advice, Line, Number
 
 COLUMNS = (AMPLIFICATION, DAILY, YEARS_SPAN, WRITTEN, YEARS_SOLD)
-"""Columns of the table of lifetimes; each drive has those numbers that are known of it."""
+"""Columns of the table of lifetimes. A column is left out if no drive has its number."""
 
 TITLES = {
     "footprint": "Data",

@@ -79,7 +79,7 @@ def of_times(values: Sequence[float]) -> Scale:
 
 
 def _rounded(at: Callable[[float], float], most: float, end: float) -> list[Tick]:
-    """Returns the ticks of a linear axis: as many as are apart."""
+    """Returns the ticks of a linear axis: the most whose labels do not overlap."""
     step = 0.0
     for many in TICKS:
         step = _step(most / many)

@@ -42,7 +42,7 @@ def opened(trace: Any, how: RunOptions) -> Trace | Stream:
 
 
 def about(trace: Trace | Stream) -> Trace:
-    """Returns what is known of a trace; of a long one, without its requests."""
+    """Returns a trace, or the description of a long one, which has no requests."""
     return trace.about if isinstance(trace, Stream) else trace
 
 
@@ -58,7 +58,7 @@ def load(
     how: RunOptions,
     capacity: int | None,
 ) -> Load:
-    """Returns the requests of a trace, of which a `generator` may be the origin, as a workload.
+    """Returns the requests of a trace, perhaps written by a `generator`, as a workload.
 
     `capacity` is the bytes that addresses are wrapped onto; None wraps nothing. Raises TraceError
     if no request is left.

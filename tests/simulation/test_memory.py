@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -75,9 +76,9 @@ def test_large_tables_are_on_huge_pages() -> None:
 GIB = 1 << 30
 
 
-def _limited() -> None:
-    """Limits a process to 2.5 GiB of address space."""
-    resource.setrlimit(resource.RLIMIT_AS, (5 * GIB // 2, 5 * GIB // 2))
+def _limited(gib: float) -> None:
+    """Limits the address space of a process."""
+    resource.setrlimit(resource.RLIMIT_AS, (int(gib * GIB), int(gib * GIB)))
 
 
 STUDY = 'traces = ["uniform:span=1MiB,writes=500"]\n'
@@ -93,7 +94,7 @@ STUDY = 'traces = ["uniform:span=1MiB,writes=500"]\n'
         (("study", "product.toml", "--out", "out"), "30,000 seeds x 200 capacity.spare_factor"),
         (("crash", "uniform:span=1TiB,writes=10"), "a drive of 268,435,497 pages takes"),
         (("run", "uniform:span=1TiB,writes=10"), "a drive of 268,435,497 pages takes"),
-        (("compare", "uniform:span=1TiB,writes=9", "--seeds", "2"), "takes some 2.5"),
+        (("compare", "uniform:span=1TiB,writes=9", "--seeds", "2"), "takes some 2.75 GiB"),
     ],
 )
 def test_what_no_machine_has_is_refused(
@@ -106,11 +107,20 @@ def test_what_no_machine_has_is_refused(
     values = ", ".join(f"{0.1 + at / 1000}" for at in range(200))
     product = f"seeds = 30000\n[grid]\ncapacity.spare_factor = [{values}]\n"
     (tmp_path / "product.toml").write_text(STUDY + product)
-    done = process(*words, timeout=60, preexec_fn=_limited)
+    done = process(*words, timeout=60, preexec_fn=partial(_limited, 2.5))
     assert done.returncode == 2, done.stderr
     text = " ".join(done.stderr.split()).replace("\u202f", " ")
     assert expected in text and "Traceback" not in text and "MemoryError" not in text
     assert not (tmp_path / "out").exists()
+
+
+def test_a_drive_that_fits_only_without_the_libraries_is_refused(process: Cli) -> None:
+    """A comparison loads more libraries than a run; a drive of 2.75 GiB does not fit next to
+    them in 3 GiB."""
+    words = ("compare", "uniform:span=1TiB,writes=9", "--seeds", "2")
+    done = process(*words, timeout=60, preexec_fn=partial(_limited, 3))
+    assert done.returncode == 2, done.stderr
+    assert "takes some 2.75" in done.stderr
 
 
 def test_a_run_that_fits_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,9 +274,17 @@ def test_large_drives_share_in_groups() -> None:
     load = sources.open_source("uniform:span=4MiB,writes=1k", RunOptions()).load(None)
     drive = configs.resolve_all(None, DRIVE, {})[0]
     made = [Job(str(number), drive, load, RunOptions()) for number in range(5)]
-    pages = made[0].pages()
-    for room, workers, sizes in [(2, 1, [2, 2, 1]), (2, 3, [3, 2]), (9, 1, [5]), (0, 1, [1] * 5)]:
-        groups = pool._groups(made, range(5), workers, room * pages)
+    takes = made[0].memory_bytes()
+    for most, workers, room, sizes in [
+        (2, 1, None, [2, 2, 1]),
+        (2, 3, None, [3, 2]),
+        (9, 1, None, [5]),
+        (0, 1, None, [1] * 5),
+        (9, 3, 2, [2, 2, 1]),
+        (9, 3, 0, [1] * 5),
+    ]:
+        memory = None if room is None else room * takes
+        groups = pool._groups(made, range(5), workers, memory, most * takes)
         assert [len(group.jobs) for group in groups] == sizes
 
 
@@ -284,13 +292,13 @@ def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() ->
     """The runs of a group wait for one another. With only one group, one of two cores was often
     idle. A second group must not hold more drives in memory than the limit of one group."""
 
-    def group(runs: int, pages: int) -> pool.Group:
-        return pool.Group(range(runs), pages)
+    def group(runs: int, size: int) -> pool.Group:
+        return pool.Group(range(runs), size)
 
-    def at_work(runs: int, pages: int) -> pool.Underway:
-        return pool.Underway(group(runs, pages), {Future() for _ in range(runs)})
+    def at_work(runs: int, size: int) -> pool.Underway:
+        return pool.Underway(group(runs, size), {Future() for _ in range(runs)})
 
-    half = pool.SHARED_PAGES // 2
+    half = pool.SHARED_BYTES // 2
     for underway, another, begins in [
         ([], group(9, 9 * half), True),
         ([at_work(1, 9 * half)], group(9, 9 * half), True),
@@ -299,6 +307,14 @@ def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() ->
         ([at_work(5, 1), at_work(5, 1)], group(5, 1), False),
     ]:
         assert pool._has_room(underway, another, 2) == begins, (underway, another)
+
+
+def test_drives_that_do_not_fit_together_run_one_after_the_other() -> None:
+    one = pool.Group([0], 6)
+    first = pool.Underway(one, {Future()})
+    assert pool._has_room([], one, 2, room=5)
+    assert not pool._has_room([first], one, 2, room=11)
+    assert pool._has_room([first], one, 2, room=12)
 
 
 def test_a_run_that_fails_does_not_lose_the_others(

@@ -44,7 +44,15 @@ class Job:
 
     def check_memory(self) -> None:
         """Raises ConfigError if the drive does not fit into memory."""
-        memory.check(self.pages(), memory.VERIFIED if self.how.verify else memory.RUN, self.label)
+        memory.check(self.pages(), self._page_takes, self.label)
+
+    def memory_bytes(self) -> int:
+        """Returns the bytes of memory that the drive takes. Raises as `pages` does."""
+        return self.pages() * self._page_takes
+
+    @property
+    def _page_takes(self) -> int:
+        return memory.VERIFIED if self.how.verify else memory.RUN
 
     @property
     def digest(self) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from floatgate import _core
 from floatgate.results.values import size
 
-RUN, VERIFIED, CUT = 10, 100, 400
+RUN, VERIFIED, CUT = 11, 100, 400
 """Bytes per page: for a run, for a run with `verify`,
 and for the drive copies of power-loss tests.
 """

@@ -17,19 +17,15 @@ from threading import Event
 from floatgate import _core
 from floatgate.results.result import Result
 
+from . import memory
 from .builds import build
 from .identity import Job, labelled
 from .interrupt import Asking
 from .kept import Kept
 from .watching import POLL_SECONDS, Progress, watched
 
-SHARED_PAGES = 1 << 27
-"""Most logical pages of drives whose runs share a reading:
-such drives take some 2 GiB of memory.
-"""
-
-VERIFIED = 4
-"""Factor by which `verify` increases the memory of a page."""
+SHARED_BYTES = 5 << 28
+"""Most bytes of memory of drives whose runs share a reading."""
 
 
 def cores() -> int:
@@ -58,7 +54,9 @@ def run_all(
     for at, job in enumerate(jobs):
         if at not in futures:
             job.check_memory()
-    waiting = _groups(jobs, [at for at in range(len(jobs)) if at not in futures], workers)
+    missing = [at for at in range(len(jobs)) if at not in futures]
+    room = memory.available()
+    waiting = _groups(jobs, missing, workers, room)
     turns = _core.Turns(workers)
     controls = [_core.Control() for _ in jobs]
     readings: list[_core.Reading] = []
@@ -67,7 +65,7 @@ def run_all(
     with ThreadPoolExecutor(len(jobs) or 1) as pool:
         try:
             while waiting or underway:
-                while waiting and _has_room(underway, waiting[0], workers):
+                while waiting and _has_room(underway, waiting[0], workers, room):
                     group = waiting.popleft()
                     reading = _reading(jobs, group.jobs, turns)
                     readings += [reading] if reading else []
@@ -127,8 +125,8 @@ class Group:
     """
 
     jobs: Sequence[int]
-    pages: int
-    """Logical pages of their drives, all of which are in memory at the same time."""
+    size: int
+    """Bytes of memory of their drives, all of which exist at the same time."""
 
 
 @dataclass(frozen=True)
@@ -141,33 +139,49 @@ class Underway:
 
 
 def _groups(
-    jobs: Sequence[Job], missing: Sequence[int], workers: int, most: int = SHARED_PAGES
+    jobs: Sequence[Job],
+    missing: Sequence[int],
+    workers: int,
+    room: int | None,
+    most: int = SHARED_BYTES,
 ) -> deque[Group]:
-    """Splits the jobs into groups. A group of more than `most` pages has at most `workers` jobs."""
+    """Splits the jobs into groups. No group of several jobs takes more than `room` bytes, if that
+    is known. A group of more than `most` bytes has at most `workers` jobs.
+    """
     by_reading: dict[Hashable, list[Group]] = {}
     for at in missing:
         job = jobs[at]
-        pages = job.pages() * (VERIFIED if job.how.verify else 1)
+        takes = job.memory_bytes()
         key: Hashable = at if job.load.workload.is_held else id(job.load)
         groups = by_reading.setdefault(key, [Group([], 0)])
         last = groups.pop()
-        if last.pages + pages > most and len(last.jobs) >= workers:
+        together = last.size + takes
+        is_full = together > most and len(last.jobs) >= workers
+        if last.jobs and (is_full or not _fits(together, room)):
             groups.append(last)
             last = Group([], 0)
-        groups.append(Group([*last.jobs, at], last.pages + pages))
+        groups.append(Group([*last.jobs, at], last.size + takes))
     return deque(group for groups in by_reading.values() for group in groups)
 
 
-def _has_room(underway: Sequence[Underway], group: Group, workers: int) -> bool:
-    """Returns whether the group can begin.
+def _has_room(
+    underway: Sequence[Underway], group: Group, workers: int, room: int | None = None
+) -> bool:
+    """Returns whether the group can begin, with `room` bytes of memory for all drives.
 
     Runs that share a reading wait for one another, so one group alone would leave a core idle. A
     second group therefore begins, unless the drives are too large for memory.
     """
+    together = group.size + sum(one.group.size for one in underway)
+    if underway and not _fits(together, room):
+        return False
     if sum(len(one.running) for one in underway) < workers:
         return True
-    pages = group.pages + sum(one.group.pages for one in underway)
-    return len(underway) < workers and pages <= SHARED_PAGES
+    return len(underway) < workers and together <= SHARED_BYTES
+
+
+def _fits(size: int, room: int | None) -> bool:
+    return room is None or size <= room
 
 
 def _reading(jobs: Sequence[Job], group: Sequence[int], turns: _core.Turns) -> _core.Reading | None:

@@ -284,8 +284,8 @@ def test_a_server_that_is_gone_is_said(browser: Any, page: Page, drive: FakeDriv
         gone = live.tab.locator("#gone")
         assert gone.is_hidden()
         drive.__exit__()
-        gone.get_by_text("The server is gone").wait_for(timeout=60_000)
-        gone.get_by_text("asked again every second").wait_for(timeout=60_000)
+        gone.get_by_text("The server does not answer").wait_for(timeout=60_000)
+        gone.get_by_text("asks again every second").wait_for(timeout=60_000)
         assert live.tab.locator("#blocks").is_visible(), "what was seen last is there"
 
 

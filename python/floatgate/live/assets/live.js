@@ -163,9 +163,9 @@ const turn = async () => {
     document.body.classList.remove("gone");
     document.documentElement.dataset.shown = String(Number(document.documentElement.dataset.shown ?? 0) + 1);
   } catch (error) {
-    const since = seen ? ` What is below is of ${seen.toLocaleTimeString()}.` : "";
+    const since = seen ? ` The values below are from ${seen.toLocaleTimeString()}.` : "";
     const why = error instanceof TypeError || error.name === "TimeoutError" ? "" : ` (${error.message})`;
-    gone.textContent = `The server is gone, or does not answer${why}.${since} It is asked again every second.`;
+    gone.textContent = `The server does not answer${why}.${since} The page asks again every second.`;
     gone.hidden = false;
     document.body.classList.add("gone");
   }

@@ -97,7 +97,7 @@ _FEW = frozenset({"sample", "moved", "start", "arrivals"})
 
 SPREADS = {
     "writes": Spread("", TENTHS),
-    "half reads": Spread(", half reads", TENTHS, reads=0.5),
+    "half reads": Spread(", half reads", TENTHS, reads=0.5, quick=False),
     "four times the span": Spread(
         *(", four times the span", TENTHS), times=4, quick=False, beside=_FEW | {"cache"}
     ),

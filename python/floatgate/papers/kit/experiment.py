@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .batch import Bench, Played, Task
 
@@ -88,9 +87,10 @@ class Axis:
     def _by_key(self) -> Mapping[str, Level]:
         return {level.key: level for level in self.levels}
 
-    def ends_at(self, key: str) -> bool:
-        """Returns whether no level of this axis lies beyond this one."""
-        return not self.ordered or key in (self.levels[0].key, self.levels[-1].key)
+    def is_near(self, key: str) -> bool:
+        """Returns whether a quick reproduction moves this axis to the level: of an ordered axis,
+        the default, the smallest or the largest."""
+        return not self.ordered or key in (self.levels[0].key, self.default, self.levels[-1].key)
 
     def side(self, full: bool) -> list[str]:
         return [level.key for level in self.levels if full or level.quick]
@@ -165,24 +165,32 @@ class Experiment:
     def workload(self, name: str) -> Workload:
         return next(work for work in self.workloads if work.name == name)
 
-    def points(self, swept: Iterable[str], full: bool) -> list[dict[str, str]]:
-        """Returns all points of a domain. Quickly, it returns the default point, and each point
-        where one axis has another level: of an ordered axis, the smallest or the largest. Axes that
-        are not swept are at their defaults."""
-        keys = set(swept)
-        sides = {a.key: a.side(full) if a.key in keys else [a.default] for a in self.axes}
-        points = [levels for levels in grid(sides) if self._goes(levels, keys)]
-        return points if full else [levels for levels in points if self._is_near(levels)]
+    def points(self, swept: Iterable[str], full: bool) -> Sequence[Levels]:
+        """Returns all points of a domain; the last axis varies fastest. Quickly, it returns the
+        default point, and each point where one axis has another level: of an ordered axis, the
+        smallest or the largest. Axes that are not swept are at their defaults."""
+        asked = (frozenset(swept), full)
+        if asked not in self._domains:
+            self._domains[asked] = self._combined(*asked)
+        return self._domains[asked]
 
-    def _is_near(self, levels: Levels) -> bool:
-        """Returns whether at most one axis is not at its default."""
-        moved = [axis for axis in self.axes if levels[axis.key] != axis.default]
-        return not moved or (len(moved) == 1 and moved[0].ends_at(levels[moved[0].key]))
+    @cached_property
+    def _domains(self) -> dict[tuple[frozenset[str], bool], Sequence[Levels]]:
+        """Points by their request. Many claims sweep the same axes."""
+        return {}
 
-    def _goes(self, levels: Levels, swept: set[str]) -> bool:
-        chosen = (axis.level(levels[axis.key]) for axis in self.axes if axis.key in swept)
-        fixed = {key for level in chosen for key in level.beside}
-        return all(levels[axis.key] == axis.default for axis in self.axes if axis.key in fixed)
+    def _combined(self, swept: frozenset[str], full: bool) -> Sequence[Levels]:
+        """Builds points axis by axis, so that an impossible combination is dropped at once."""
+        most = len(self.axes) if full else 1
+        begun = [_Begun({}, frozenset(), frozenset())]
+        for axis in self.axes:
+            if axis.key not in swept:
+                begun = [one.at_default(axis) for one in begun]
+                continue
+            keys = [key for key in axis.side(full) if full or axis.is_near(key)]
+            longer = [one.at_level(axis, key) for one in begun for key in keys]
+            begun = [one for one in longer if len(one.moved) <= most and not one.moved & one.fixed]
+        return [one.levels for one in begun]
 
     def run_of(self, levels: Levels, workload: str, line: str, seed: int) -> Run:
         """Returns the run of a paper's line on its workload. Without randomness the seed is 1."""
@@ -265,6 +273,19 @@ class Experiment:
         return meant if is_said else self.stands_for[name]
 
 
-def grid(sides: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
-    """Returns every combination of a level on each axis. The last axis varies fastest."""
-    return [dict(zip(sides, levels, strict=True)) for levels in product(*sides.values())]
+class _Begun(NamedTuple):
+    """The levels of a point on the first axes."""
+
+    levels: Levels
+    moved: frozenset[str]
+    """Axes that are not at their defaults."""
+    fixed: frozenset[str]
+    """Axes that the levels keep at their defaults."""
+
+    def at_default(self, axis: Axis) -> _Begun:
+        return self._replace(levels={**self.levels, axis.key: axis.default})
+
+    def at_level(self, axis: Axis, key: str) -> _Begun:
+        moved = self.moved if key == axis.default else self.moved | {axis.key}
+        fixed = self.fixed | axis.level(key).beside
+        return _Begun({**self.levels, axis.key: key}, moved, fixed)

@@ -27,7 +27,7 @@ def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) ->
     return list(dict.fromkeys(needed))
 
 
-def domain_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[dict[str, str]]:
+def domain_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[Levels]:
     swept = [axis for axis in claim.axes if full or axis not in claim.full_axes]
     points = experiment.points(swept, full)
     played = [levels for levels in points if experiment.has(levels, claim.workloads)]

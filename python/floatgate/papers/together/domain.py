@@ -219,6 +219,8 @@ class Synthetic:
 
     name: str
     text: str
+    quick: bool = True
+    """Whether a quick reproduction includes it."""
 
     @property
     def workload(self) -> Workload:
@@ -235,7 +237,7 @@ UNIFORM, HOT_COLD, ZIPF = "uniform", "hot/cold 90/10", "Zipf 0.99"
 SYNTHETICS = (
     Synthetic(UNIFORM, "uniform:"),
     Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1"),
-    Synthetic(ZIPF, "zipf:theta=0.99"),
+    Synthetic(ZIPF, "zipf:theta=0.99", quick=False),
 )
 
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}

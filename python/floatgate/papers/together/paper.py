@@ -50,7 +50,8 @@ def _excerpts(lab: Lab) -> list[Excerpt]:
 
 def _experiment(lab: Lab) -> Experiment:
     recorded = [one.workload(lab.bench) for one in _excerpts(lab) if one.is_played(lab.full)]
-    return domain.experiment_of([*(one.workload for one in domain.SYNTHETICS), *recorded])
+    synthetic = [one.workload for one in domain.SYNTHETICS if lab.full or one.quick]
+    return domain.experiment_of([*synthetic, *recorded])
 
 
 def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:

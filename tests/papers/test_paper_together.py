@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 def test_a_question_has_a_verdict_on_each_workload_and_with_each_reading() -> None:
     works = [Workload(n, SYNTHETIC, Played(n), random=True) for n in ("good", "bad")]
     experiment = experiment_of(works)
-    claim = next(c for c in claims_of([SYNTHETIC]) if c.key == f"eti-{SYNTHETIC}")
+    claim = next(c for c in claims_of([SYNTHETIC], full=True) if c.key == f"eti-{SYNTHETIC}")
     [read] = [reading for reading in READINGS if reading.of == ETI]
     wa = {("good", ETI): 1.0, ("bad", ETI): 1.99, ("bad", read.line.key): 1.0}
     evidence = {

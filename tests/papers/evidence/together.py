@@ -35,7 +35,7 @@ WHOLE = experiment_of(
         Workload(TRACE, RECORDED, Played("trace"), random=True),
     )
 )
-CLAIMS = {claim.key: claim for claim in claims_of([SYNTHETIC, RECORDED])}
+CLAIMS = {claim.key: claim for claim in claims_of([SYNTHETIC, RECORDED], full=True)}
 
 
 def point(run: Run, **changed: Any) -> Point:

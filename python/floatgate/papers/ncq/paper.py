@@ -55,7 +55,8 @@ def _experiment(lab: Lab) -> Experiment:
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
     """Yields the runs of figures and of the tables next to the verdicts."""
-    lines = [domain.sized(scheme, mib) for scheme, mib in product(domain.SCHEMES, domain.SIZES)]
+    sizes = domain.SIZES if full else domain.CLAIMED
+    lines = [domain.sized(scheme, mib) for scheme, mib in product(domain.SCHEMES, sizes)]
     pair = [domain.sized(scheme, mib) for scheme, mib in product(("lru", "ncq"), domain.CLAIMED)]
     least = [domain.sized(scheme, domain.SMALLEST) for scheme in ("lru", "ncq", "ncq-counted")]
     drawn = [(experiment.points((), full), lines), (experiment.points(("span",), full), least)]

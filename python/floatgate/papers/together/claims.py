@@ -53,6 +53,8 @@ class Question:
     said: Callable[[float], str] = change
     is_read: bool = True
     """Whether the question has a point for every reading of its lines."""
+    quick: bool = True
+    """Whether a quick reproduction asks it."""
 
 
 def relative(of: Number, line: str, over: str) -> tuple[Lines, Value]:
@@ -194,12 +196,13 @@ QUESTIONS = (
         interactions,
         Region(-WORTH, WORTH),
         is_read=False,
+        quick=False,
     ),
 )
 
 
-def claims_of(families: Sequence[str]) -> Iterator[Claim[Point]]:
-    for question in QUESTIONS:
+def claims_of(families: Sequence[str], full: bool) -> Iterator[Claim[Point]]:
+    for question in (one for one in QUESTIONS if full or one.quick):
         for family in families:
             yield _claim(question, family)
 

@@ -35,9 +35,6 @@ Of 16 traces most are left out, each for a reason that the table of traces has.
 The first volume that a workload writes is counted. `numbers` has the amplification without it, too.
 """
 
-SLOW = f"sum-{domain.RECORDED}"
-"""Key of the claim that takes all pairs on all traces. A quick run leaves it out."""
-
 NO_DRIVES = (
     "Measurements of drives not found: name their directory with FLOATGATE_DRIVES. No policy is "
     "compared with them."
@@ -55,8 +52,7 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:
-    claims = claims_of(_families(experiment))
-    return [claim for claim in claims if full or claim.key != SLOW]
+    return list(claims_of(_families(experiment), full))
 
 
 def _families(experiment: Experiment) -> list[str]:
@@ -64,11 +60,10 @@ def _families(experiment: Experiment) -> list[str]:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    middle, pairs = experiment.points((), True), {pair.key for pair in domain.PAIRS}
-    for work in experiment.workloads:
-        every = full or work.family == domain.SYNTHETIC
-        lines = [line.key for line in domain.LINES if every or line.key not in pairs]
-        yield from runs_at(experiment, [work], middle, lines, full)
+    pairs = {pair.key for pair in domain.PAIRS}
+    lines = [line.key for line in domain.LINES if full or line.key not in pairs]
+    middle = experiment.points((), True)
+    yield from runs_at(experiment, experiment.workloads, middle, lines, full)
 
 
 def _more(findings: Findings[Point]) -> More:

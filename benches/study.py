@@ -75,6 +75,7 @@ def engine_alone(runs: int) -> float:
             device=task.drive.device,
             skipped=0,
             notes=[],
+            can_shrink=False,
             control=_core.Control(),
             turns=_core.Turns(1),
             reading=None,

@@ -272,6 +272,7 @@ def simulate(
     device: str,
     skipped: int,
     notes: list[str],
+    can_shrink: bool,
     control: Control,
     turns: Turns,
     reading: Reading | None = None,
@@ -286,6 +287,7 @@ def simulate(
 
     `device` is what the config is called; `skipped` counts lines of the trace that could not be
     read, and `notes` says what else was left out or changed in it. They are told in the result.
+    `can_shrink` is whether the caller could make the erase units smaller: a warning advises it.
 
     `guests` are the policies in Python: `floatgate.guests.given.Guests`. What one raises ends the
     run, and what `guests.failure` makes of it is raised.

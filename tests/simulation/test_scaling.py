@@ -90,6 +90,20 @@ def test_what_is_set_is_not_scaled() -> None:
             fitted("tlc-enterprise", span, {key: value}, units=100)
 
 
+def test_units_are_advised_where_they_help() -> None:
+    """A warning about few units names `--units 1024` unless that would change nothing."""
+    tiny = "uniform:span=1MiB,writes=2k"
+    for options, is_advised in (
+        ({}, True),
+        ({"units": 1024}, False),
+        ({"set": PLAIN | {"flash.pages_per_block": 16}}, False),
+        ({"set": PLAIN | {"flash.blocks": 40}}, False),
+    ):
+        found = fg.run(tiny, **{"set": PLAIN, **options})
+        [few] = [text for text in found.warnings if "erase units: with fewer" in text]
+        assert ("--units 1024" in few) == is_advised, (options, few)
+
+
 def test_units_and_full_size_are_one_or_the_other() -> None:
     with pytest.raises(fg.ConfigError, match="full_size"):
         fg.run(SPEC, units=100, full_size=True)

@@ -64,6 +64,8 @@ pub struct Facts {
     pub skipped: u64,
     /// Guesses, omissions and changes made while the trace was read.
     pub notes: Vec<String>,
+    /// Whether the caller could make the erase units smaller.
+    pub can_shrink: bool,
 }
 
 /// A drive that has run, with its config and its workload.

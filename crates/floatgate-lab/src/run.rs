@@ -90,11 +90,12 @@ pub fn run_with(
     let (measured, wall_seconds) =
         measure(metrics(config, &plan), device.as_mut(), workload, control)?;
     // The digest of a recording that is read during the run is complete only now.
+    let kind = DriveKind::Run { can_shrink: facts.can_shrink };
     let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
-    result.warnings = warnings(&result, DriveKind::Run);
-    result.notes.extend(notes(&result, DriveKind::Run));
+    result.warnings = warnings(&result, kind);
+    result.notes.extend(notes(&result, kind));
     result.notes.extend(note);
     Ok(result)
 }

@@ -26,7 +26,10 @@ const BACKLOG: f64 = 0.5;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum DriveKind {
     /// Drive of a simulation run.
-    Run,
+    Run {
+        /// Whether `--units 1024` would make its erase units smaller.
+        can_shrink: bool,
+    },
     /// Simulated drive next to a live one. It serves the requests of the live drive's clients.
     Shadow,
     /// Live drive.
@@ -61,6 +64,10 @@ const RUN: Remedies = Remedies {
     unwritten: "use start.fill = \"sequential\"",
 };
 
+/// The caller has set the size of the erase units, or they are as small as is useful.
+const RUN_OF_SMALL_UNITS: Remedies =
+    Remedies { few_units: "use a larger workload, or a larger flash.blocks", ..RUN };
+
 /// A shadow has the capacity of the live drive, and its requests.
 const SHADOW: Remedies = Remedies {
     uncleaned: "wait for more writes, or use start.fill = \"steady\" for it",
@@ -85,7 +92,8 @@ const LIVE: Remedies = Remedies {
 impl DriveKind {
     fn remedies(self) -> &'static Remedies {
         match self {
-            Self::Run => &RUN,
+            Self::Run { can_shrink: true } => &RUN,
+            Self::Run { can_shrink: false } => &RUN_OF_SMALL_UNITS,
             Self::Shadow => &SHADOW,
             Self::Live { .. } => &LIVE,
         }
@@ -128,7 +136,7 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
         ));
     }
     warnings.extend(handles(result, remedies));
-    if kind == DriveKind::Run {
+    if matches!(kind, DriveKind::Run { .. }) {
         warnings.extend(window(result));
     }
     warnings.extend(reads_of_nothing(result, remedies));
@@ -204,7 +212,7 @@ fn amplification(result: &RunResult, kind: DriveKind) -> Option<String> {
     }
     let remedies = kind.remedies();
     let (fresh, is) = match kind {
-        DriveKind::Run | DriveKind::Shadow => (fresh(result), "is that of an empty drive"),
+        DriveKind::Run { .. } | DriveKind::Shadow => (fresh(result), "is that of an empty drive"),
         // A live drive may have been cleaned before its counters were reset.
         DriveKind::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
     };
@@ -334,7 +342,7 @@ fn unsteady(timeline: &Timeline) -> Option<[f64; 4]> {
 /// Describes the wait for a place in the queue, if it is most of the latency.
 fn backlog(result: &RunResult, kind: DriveKind) -> Option<String> {
     let remedy = match kind {
-        DriveKind::Run => "use --time-scale, or queue.arrivals = \"closed\"",
+        DriveKind::Run { .. } => "use --time-scale, or queue.arrivals = \"closed\"",
         DriveKind::Shadow => "use queue.arrivals = \"closed\" for it",
         // The clients of a live drive wait for it.
         DriveKind::Live { .. } => return None,

@@ -129,7 +129,7 @@ fn generators() -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (
     config, workload, *, seed, span_bytes, verify, start_cache, device, skipped, notes,
-    control, turns, reading=None, guests=None
+    can_shrink, control, turns, reading=None, guests=None
 ))]
 #[expect(clippy::too_many_arguments, reason = "they are named in Python")]
 fn simulate(
@@ -143,6 +143,7 @@ fn simulate(
     device: String,
     skipped: u64,
     notes: Vec<String>,
+    can_shrink: bool,
     control: &Control,
     turns: &PyTurns,
     reading: Option<&Reading>,
@@ -153,7 +154,7 @@ fn simulate(
     let control = Arc::clone(&control.0);
     let policies = guests.map(|guests| PyPolicies::new(guests, &control)).transpose()?;
     let requests = workload.start().map_err(config_error)?;
-    let facts = Facts { device, skipped, notes, ..workload.facts() };
+    let facts = Facts { device, skipped, notes, can_shrink, ..workload.facts() };
     let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
     let start_cache =
         start_cache.as_ref().map(|(directory, build)| StartCache { directory, build });

@@ -55,6 +55,8 @@ class Resolved:
     """A setting, with its value, that fixes the size of erase units."""
     notes: tuple[str, ...] = ()
     """How the drive differs from its device."""
+    can_shrink: bool = False
+    """Whether the option `units` would give the drive smaller erase units."""
 
     def apart(self) -> Resolved:
         """Returns the same drive with its own copies of the Python policies."""

@@ -242,6 +242,7 @@ def _simulate(
             device=job.drive.device,
             skipped=job.load.skipped,
             notes=job.notes(kept is not None),
+            can_shrink=job.drive.can_shrink,
             control=control,
             turns=turns,
             reading=reading,

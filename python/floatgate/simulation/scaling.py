@@ -81,10 +81,15 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
     units = math.ceil(_pages(config, span_bytes) / unit_pages(config, scaled))
     if _has_too_few(config, scaled, span_bytes):
         raise _core.ConfigError(_too_few(drive, units, how))
+    least = smaller(config, scaled, span_bytes, UNITS)
+    can_shrink = not drive.shaped and any(
+        least.get(key, scaled[key]) != scaled[key] for key in ("superblock", "pages_per_block")
+    )
     if not keys:
-        return drive
+        return replace(drive, can_shrink=can_shrink)
     notes = tuple(_notes(config, flash, scaled, units, how.units))
-    return replace(drive, config=_core.Config(json.dumps({**table, "flash": scaled})), notes=notes)
+    changed = _core.Config(json.dumps({**table, "flash": scaled}))
+    return replace(drive, config=changed, notes=notes, can_shrink=can_shrink)
 
 
 def smaller(

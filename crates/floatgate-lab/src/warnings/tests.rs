@@ -52,11 +52,11 @@ impl Case {
     }
 
     fn warnings(&self) -> Vec<String> {
-        warnings(&self.result, DriveKind::Run)
+        warnings(&self.result, DriveKind::Run { can_shrink: false })
     }
 
     fn notes(&self) -> Vec<String> {
-        notes(&self.result, DriveKind::Run)
+        notes(&self.result, DriveKind::Run { can_shrink: false })
     }
 
     /// Returns the only warning.
@@ -185,6 +185,10 @@ fn a_drive_of_few_units_has_little_choice() {
         let with = |blocks| Case::new(&[("ftl.scheme", scheme), ("flash.blocks", blocks)]);
         assert!(with("128").warnings().is_empty());
         contains(&with("127").warning(), &["only 127 erase units", "fewer than 128", what]);
+    }
+    let few = Case::new(&[("flash.blocks", "127")]).result;
+    for (can_shrink, advice) in [(true, "smaller units (--units 1024)"), (false, "use a larger")] {
+        contains(&warnings(&few, DriveKind::Run { can_shrink }).concat(), &[advice]);
     }
 }
 

@@ -332,7 +332,7 @@ class SlcResult:
 
 @dataclass(frozen=True)
 class StreamPages:
-    """Pages written to one stream."""
+    """Pages written to one stream, and its erase units that cleaning emptied."""
 
     host_pages: int
     """Pages that the host wrote."""
@@ -341,6 +341,14 @@ class StreamPages:
     key is not set."""
     gc_pages: int
     """Pages that cleaning moved."""
+    victims: int
+    """Erase units of the stream that cleaning emptied, or that the SLC cache folded. Units emptied
+    to level wear do not count."""
+    victim_valid_pages: int
+    """Valid pages of these units when they were chosen. In incremental cleaning the host can
+    overwrite some of them before they are copied."""
+    victim_valid_mean: float | None
+    """Mean share of valid pages in these units, 0 to 1. None without victims."""
 
 
 @dataclass(frozen=True)

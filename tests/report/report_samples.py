@@ -167,7 +167,7 @@ def sample(
         },
         "buffer": {"hit_ratio": 0.31, "hits": 471_000, "misses": 1_049_000, "flushed_pages": host},
         "placement": {
-            "streams": [{"host_pages": host, "hot_pages": 0, "gc_pages": programs["gc"]}],
+            "streams": [stream(host, programs["gc"])],
             "memory_bytes": 0,
             "extents": None,
         },
@@ -193,6 +193,20 @@ def sample(
         "warnings": [],
         "notes": [],
         "engine": {**ENGINE},
+    }
+
+
+def stream(
+    host: int, moved: int, victims: int = 0, valid_mean: float | None = None
+) -> dict[str, float | None]:
+    """Returns a stream of a result; its victims have 100 pages each."""
+    return {
+        "host_pages": host,
+        "hot_pages": 0,
+        "gc_pages": moved,
+        "victims": victims,
+        "victim_valid_pages": round(100 * victims * (valid_mean or 0)),
+        "victim_valid_mean": valid_mean,
     }
 
 
@@ -223,7 +237,7 @@ def distinct(trace: str = "fin1", first: int = FIRST) -> dict[str, Any]:
     document["start"] |= {"volumes": next(digits) / 1e3, "write_amplification": next(digits) / 1e3}
     document["warnings"], document["notes"] = ["a warning", "another"], ["a note"]
     document["placement"]["streams"] = [
-        {"host_pages": next(digits), "hot_pages": 0, "gc_pages": next(digits)} for _ in range(3)
+        stream(next(digits), next(digits), next(digits), next(digits) / 1e5) for _ in range(3)
     ]
     document["faults"]["read_only"] = False
     document["drive"] |= {"units": 1000 + next(digits), "units_added": 0}

@@ -307,17 +307,23 @@ def test_cells_of_a_map_are_means_of_their_units() -> None:
 
 def test_placement_has_the_pages_of_each_stream() -> None:
     document = samples.sample()
-    streams = [(10, 40), (0, 0), (30, 60)]
-    document["placement"]["streams"] = [
-        {"host_pages": host, "hot_pages": 0, "gc_pages": moved} for host, moved in streams
-    ]
+    streams = [(10, 40, 8, 0.25), (0, 0), (30, 60, 0, None), (0, 7, 1, 0.75)]
+    document["placement"]["streams"] = [samples.stream(*one) for one in streams]
     figure = _figure("placement", [document])
-    host, moved = (drawing.chart.to_dict() for drawing in figure.drawings)
-    for spec, shares in ((host, [0.25, 0.75]), (moved, [0.4, 0.6])):
+    host, moved, valid = (drawing.chart.to_dict() for drawing in figure.drawings)
+    for spec, numbers, shares in (
+        (host, [0, 2], [0.25, 0.75]),
+        (moved, [0, 2, 3], [40 / 107, 60 / 107, 7 / 107]),
+        (valid, [0, 3], [0.25, 0.75]),
+    ):
         (rows,) = (json.loads(text) for text in spec["datasets"].values())
-        assert [row["stream"] for row in rows] == [0, 2]
+        assert [row["stream"] for row in rows] == numbers
         assert [row["value"] for row in rows] == pytest.approx(shares)
-    assert [row[-2].order for row in figure.table.rows] == [4.0, 2.0]
+    columns = zip(*(row[-3:] for row in figure.table.rows), strict=True)
+    moves, victims, means = ([cell.order for cell in column] for column in columns)
+    assert moves == [4.0, 2.0, None]
+    assert victims == [8, 0, 1]
+    assert means == [0.25, None, 0.75]
     alone = _figure("placement", [samples.sample()])
     assert alone.absent == [("Placement", "no run separates pages into streams")]
     assert not alone.drawings and alone.table is None

@@ -248,7 +248,7 @@ pub struct Cleans {
     pub wear: u64,
 }
 
-/// Pages written to one stream, by the host and by cleaning.
+/// Pages written to one stream, by the host and by cleaning, and its units that were emptied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StreamCounts {
     /// Pages written by the host.
@@ -258,6 +258,12 @@ pub struct StreamCounts {
     pub hot_pages: u64,
     /// Pages moved to the stream by cleaning.
     pub gc_pages: u64,
+    /// Units of the stream that were emptied, by cleaning or because an SLC cache folded them.
+    pub victims: u64,
+    /// Valid pages of these units when they were chosen.
+    pub victim_valid_pages: u64,
+    /// Pages that these units hold, valid or not.
+    pub victim_pages: u64,
 }
 
 /// Traffic of an SLC cache, and its contents now.

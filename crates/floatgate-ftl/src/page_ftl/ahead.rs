@@ -52,7 +52,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             let Some((unit, to)) = self.pick(0).filter(|&(unit, to)| self.worth(unit, to)) else {
                 return Ok(());
             };
-            self.begin(unit);
+            self.begin(unit, Cause::Gc);
             let mut left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
             self.list_valid(unit, &mut left);
             left.reverse();

@@ -154,7 +154,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.begin(victim);
+        self.begin(victim, cause);
         let mut valid = mem::take(&mut self.cleaner.valid);
         self.list_valid(victim, &mut valid);
         self.move_pages(&valid, victim, to, cause, work)?;
@@ -162,8 +162,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.erase(victim, cause, work)
     }
 
-    /// Takes a unit out of use as a victim.
-    pub(super) fn begin(&mut self, victim: Unit) {
+    /// Takes a unit out of use as a victim. Units that wear levelling moves do not count as
+    /// victims: their pages are chosen for being valid.
+    pub(super) fn begin(&mut self, victim: Unit, cause: Cause) {
+        if cause != Cause::Wear {
+            let units = &self.store.units;
+            let (stream, capacity) = (units.stream(victim), units.capacity(victim));
+            self.streams.count_victim(stream, units.valid(victim), capacity);
+        }
         if !self.leave_cache(victim) && !self.is_map(victim) {
             let age = self.store.units.now() - self.store.units.opened(victim);
             let unit = Reclaimed { stream: self.home(victim), age };

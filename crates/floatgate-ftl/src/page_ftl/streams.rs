@@ -215,6 +215,14 @@ impl Streams {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }
 
+    /// Counts a unit that is about to be emptied: its valid pages, and the pages that it holds.
+    pub(super) fn count_victim(&mut self, stream: u8, valid: u32, capacity: u32) {
+        let traffic = &mut self.traffic[usize::from(stream)];
+        traffic.victims += 1;
+        traffic.victim_valid_pages += u64::from(valid);
+        traffic.victim_pages += u64::from(capacity);
+    }
+
     /// Returns the traffic of the data streams: placement, log and SLC cache.
     pub(super) fn traffic(&self) -> Vec<StreamCounts> {
         let data = (0..self.data).chain(self.log).chain(self.slc());

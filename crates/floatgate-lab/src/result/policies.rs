@@ -1,6 +1,6 @@
 //! The caches, the placement and the host layer.
 
-use floatgate_ftl::counters::{ExtentCounts, ExtentSearch};
+use floatgate_ftl::counters::{ExtentCounts, ExtentSearch, StreamCounts};
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,7 +95,7 @@ impl BufferResult {
     }
 }
 
-/// Pages written to one stream.
+/// Pages written to one stream, and its erase units that cleaning emptied.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StreamPages {
     /// Pages that the host wrote.
@@ -105,6 +105,27 @@ pub struct StreamPages {
     pub hot_pages: u64,
     /// Pages that cleaning moved.
     pub gc_pages: u64,
+    /// Erase units of the stream that cleaning emptied, or that the SLC cache folded. Units emptied
+    /// to level wear do not count.
+    pub victims: u64,
+    /// Valid pages of these units when they were chosen. In incremental cleaning the host can
+    /// overwrite some of them before they are copied.
+    pub victim_valid_pages: u64,
+    /// Mean share of valid pages in these units, 0 to 1. None without victims.
+    pub victim_valid_mean: Option<f64>,
+}
+
+impl StreamPages {
+    fn new(counts: &StreamCounts) -> Self {
+        Self {
+            host_pages: counts.host_pages,
+            hot_pages: counts.hot_pages,
+            gc_pages: counts.gc_pages,
+            victims: counts.victims,
+            victim_valid_pages: counts.victim_valid_pages,
+            victim_valid_mean: ratio(counts.victim_valid_pages, counts.victim_pages),
+        }
+    }
 }
 
 /// Searches for the extents in which write commands begin, as ETI's paper describes them. A step
@@ -167,15 +188,9 @@ pub struct PlacementResult {
 
 impl PlacementResult {
     pub(super) fn new(readings: &Readings) -> Self {
-        let pages = readings.counters.streams.iter();
-        let pages = pages.map(|s| StreamPages {
-            host_pages: s.host_pages,
-            hot_pages: s.hot_pages,
-            gc_pages: s.gc_pages,
-        });
         let extents = readings.counters.extents;
         Self {
-            streams: pages.collect(),
+            streams: readings.counters.streams.iter().map(StreamPages::new).collect(),
             memory_bytes: readings.counters.placement_bytes,
             extents: extents.map(|extents| extents.now),
             extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),

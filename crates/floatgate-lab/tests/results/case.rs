@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use floatgate_ftl::device::Counters;
+use floatgate_ftl::counters::{Counters, StreamCounts};
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_lab::config::Config;
@@ -119,7 +119,7 @@ pub(crate) struct Played {
     pub(crate) wear: Vec<u32>,
     pub(crate) valid: Vec<u32>,
     pub(crate) cache_bytes: u64,
-    pub(crate) stream_moves: Vec<u64>,
+    pub(crate) streams: Vec<StreamCounts>,
 }
 
 /// Fills a drive in order, and then sends the requests one by one.
@@ -148,7 +148,7 @@ pub(crate) fn play(config: &Config, requests: &[Request]) -> Played {
         wear: device.units().wear().collect(),
         valid: device.units().valid_pages().collect(),
         cache_bytes: device.counters().cache_bytes,
-        stream_moves: device.counters().streams.iter().map(|stream| stream.gc_pages).collect(),
+        streams: device.counters().streams,
         plan,
     }
 }

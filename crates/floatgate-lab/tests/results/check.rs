@@ -359,35 +359,6 @@ pub(crate) fn mapping(case: &Case) {
     assert_eq!(case.played.cache_bytes, 1024);
 }
 
-pub(crate) fn cleaning(case: &Case) {
-    let flash = &case.result["flash"];
-    let (erased, moved) = (count(&flash["erases"], &["gc"]), count(&flash["programs"], &["gc"]));
-    let maps = count(&flash["erases"], &["gc_map"]);
-    assert_eq!(count(&flash["reads"], &["gc"]), moved, "what is moved is read");
-    let emergency = case.last.cleans.emergency;
-    let expected = json!({
-        "foreground": erased + maps,
-        "emergency": emergency,
-        "incremental": 0,
-        "idle": 0,
-        "wear": 0,
-        "victim_valid_mean": moved as f64 / (erased * UNIT_PAGES) as f64,
-    });
-    assert_table(&case.result["cleaning"], &expected);
-    // Long writes are cold, and go to stream 0.
-    let (short, moves) = (case.host.short_pages, &case.played.stream_moves);
-    let streams = json!([
-        { "host_pages": case.host.write_pages - short, "hot_pages": 0, "gc_pages": moves[0] },
-        { "host_pages": short, "hot_pages": 0, "gc_pages": moves[1] },
-    ]);
-    assert_eq!(case.result["placement"]["streams"], streams);
-    assert_eq!(moves.iter().sum::<u64>(), moved);
-    assert!(moves.iter().all(|&pages| pages > 0));
-    let placement = &case.result["placement"];
-    assert_eq!([&placement["memory_bytes"], &placement["sample_reads"]], [0, 0]);
-    assert!(placement["extents"].is_null());
-}
-
 /// Checks that sections without meaning for a drive have no values.
 pub(crate) fn absent(result: &Value, absent: &[&str]) {
     for section in absent {

@@ -3,6 +3,7 @@
 
 mod case;
 mod check;
+mod cleaning;
 mod distributions;
 mod space;
 
@@ -32,7 +33,7 @@ fn every_number_of_a_page_mapped_drive() {
     check::drive(&case, false);
     space::parts(&case);
     check::mapping(&case);
-    check::cleaning(&case);
+    cleaning::by_stream(&case);
     check::absent(&case.result, &["merges"]);
     assert_eq!(case.result["distributions"], serde_json::json!([]), "nobody asked for them");
     let programs = &case.result["flash"]["programs"];
@@ -49,7 +50,7 @@ fn every_number_of_many_dies() {
     check::drive(&case, false);
     space::parts(&case);
     check::mapping(&case);
-    check::cleaning(&case);
+    cleaning::by_stream(&case);
 }
 
 #[test]

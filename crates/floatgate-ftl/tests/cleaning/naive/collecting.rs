@@ -114,7 +114,15 @@ impl<M: Mapping> Naive<M> {
         (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }
 
-    fn begin(&mut self, unit: Unit) {
+    fn begin(&mut self, unit: Unit, cause: Cause) {
+        let (valid, stream) = (self.valid(unit), usize::from(self.units[unit.index()].stream));
+        if let Some(counts) = self.streams.get_mut(stream)
+            && cause == Cause::Gc
+        {
+            counts.victims += 1;
+            counts.victim_valid_pages += u64::from(valid);
+            counts.victim_pages += u64::from(self.geometry.pages_per_unit());
+        }
         if !self.is_map(unit) {
             let age = self.clock - self.units[unit.index()].opened;
             let unit = Reclaimed { stream: self.home(unit), age };
@@ -124,7 +132,7 @@ impl<M: Mapping> Naive<M> {
     }
 
     fn collect(&mut self, unit: Unit, to: To, cause: Cause, work: &mut u64) {
-        self.begin(unit);
+        self.begin(unit, cause);
         self.move_pages(&self.pages(unit), unit, to, cause, work);
         self.erase(unit, cause, work);
     }
@@ -253,7 +261,7 @@ impl<M: Mapping> Naive<M> {
             && free < self.cleaning.high_water
             && let Some((unit, to)) = self.ahead()
         {
-            self.begin(unit);
+            self.begin(unit, Cause::Gc);
             self.under_way = Some((unit, to, self.pages(unit)));
         }
         self.busy = true;

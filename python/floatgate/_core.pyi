@@ -312,15 +312,6 @@ def crash(
     Raises ConfigError, Cancelled.
     """
 
-def access_pattern(
-    config: Config, workload: Workload, *, span_bytes: int | None, limit: int
-) -> str:
-    """Logical pages whose map entries are changed by the writes among the first `limit` requests.
-
-    JSON {"user_pages", "without", "unsorted", "with"}: lists in order of access; pages from
-    `user_pages` on are the log's. Raises ConfigError.
-    """
-
 def map_curve(
     workload: Workload, *, page_bytes: int, sample: float | None, control: Control
 ) -> str:

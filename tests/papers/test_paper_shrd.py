@@ -14,12 +14,10 @@ from evidence import is_met, met_at
 from evidence.shrd import EVIDENCE, WHOLE, losses, point
 from exhibits import printed
 
-from floatgate import _core
 from floatgate.papers import PAPERS
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Experiment, Level, Workload
 from floatgate.papers.kit.judging import domain_of, judge, runs_of
-from floatgate.papers.kit.recorded import Request, frame_of
 from floatgate.papers.kit.reproduce import reproduce
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.shrd import crash as shrd_crash
@@ -44,7 +42,6 @@ from floatgate.papers.shrd.workloads import (
     SPARSE,
     captured,
 )
-from floatgate.simulation import configs
 from floatgate.traces import read_trace
 from floatgate.traces.model import WRITE
 
@@ -181,22 +178,6 @@ def test_what_is_claimed_of_throughput_is_asked_with_either_spare_space(key: str
     for full, rooms in ((False, {"48%"}), (True, {"48%", "50%"})):
         points = domain_of(WHOLE, BY_KEY[key], full)
         assert {levels["room"] for levels in points} == rooms
-
-
-def test_the_slides_worked_example_on_the_engine() -> None:
-    """Writes of pages 32, 765, 128 and 854 go to the log in this order, behind the user's 1,024
-    pages, and are remapped in the order of their pages. The fifth request lets the remap run."""
-    pages = [32, 765, 128, 854]
-    frame = frame_of([*(Request(page, write=True) for page in pages), Request(0)], 4096)
-    workload = _core.Workload.recorded("the slides' example", frame, 1, 1.0)
-    early = {"host.log": "1MiB", "shrd.exclude_below": "0B", "shrd.remap_threshold": "0"}
-    config = configs.resolve("shrd17", early)
-    text = _core.access_pattern(config, workload, span_bytes=1024 * 4096, limit=5)
-    orders = json.loads(text)
-    slots = [page - orders["user_pages"] + 1024 for page in orders["with"][:4]]
-    assert slots == [1024, 1025, 1026, 1027]
-    assert orders["with"][4:] == sorted(pages)
-    assert orders["unsorted"][4:] == pages
 
 
 def test_few_small_writes_leave_the_log_in_windows_of_their_own() -> None:

@@ -19,7 +19,6 @@ pub use external::ExternalPolicies;
 use external::Guided;
 use flash::{Medium, NewFlash, Verified};
 use host_side::HostSide;
-pub use host_side::shrd_config;
 use page_mapped::{free_order, page_config, streams_of};
 use sizing::Size;
 

@@ -8,7 +8,6 @@ pub mod hotness;
 #[cfg(unix)]
 pub mod image;
 mod metrics;
-pub mod pattern;
 pub mod result;
 pub mod run;
 #[cfg(target_os = "linux")]

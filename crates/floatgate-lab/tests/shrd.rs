@@ -1,16 +1,12 @@
 //! SHRD from a config: valid settings, invalid settings, and its numbers in a result.
 
-use std::ops::Range;
-
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
-use floatgate_ftl::request::{Op, Request};
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::Plan;
-use floatgate_lab::pattern::pattern;
 use floatgate_lab::result::Facts;
 use floatgate_lab::run::{Control, Options, run};
-use floatgate_lab::workload::{Recorded, generator};
+use floatgate_lab::workload::generator;
 use serde_json::Value;
 
 fn load(pairs: &[(&str, &str)]) -> Result<Config, String> {
@@ -148,26 +144,4 @@ fn every_placement_without_foresight_works_behind_shrd() {
         assert_eq!(result["workload"]["writes"], 20_000, "{placement}");
         assert!(result["host"]["remaps"].as_u64().unwrap() > 10, "{placement}");
     }
-}
-
-/// A page that is trimmed while it is in the log is not remapped.
-#[test]
-fn a_pattern_has_no_remaps_of_trimmed_pages() {
-    let config = load(SMALL).unwrap();
-    let request =
-        |op, page: u64| Request { at_ns: 0, op, offset: page << 12, length: 1 << 12, stream: 0 };
-    let writes = |pages: Range<u64>| pages.map(move |page| request(Op::Write, 7 * page % 4096));
-    let trimmed: Vec<_> = (0..100).map(|page| request(Op::Trim, 7 * page % 4096)).collect();
-    let of = |trims: &[Request]| {
-        let mut trace = Recorded::new("x", 1, 1.0).unwrap();
-        let requests = writes(0..200).chain(trims.iter().copied()).chain(writes(200..2000));
-        trace.push(&requests.collect::<Vec<_>>()).unwrap();
-        pattern(&config, &mut trace, 16 << 20, 10_000).unwrap()
-    };
-    let (with, without) = (of(&trimmed), of(&[]));
-    let pages: Vec<_> = trimmed.iter().map(|trim| (trim.offset >> 12) as u32).collect();
-    let remaps = |list: &[u32]| list.iter().filter(|lpn| pages.contains(lpn)).count();
-    assert_eq!((remaps(&without.with), remaps(&without.unsorted)), (100, 100));
-    assert_eq!((remaps(&with.with), remaps(&with.unsorted)), (0, 0));
-    assert_eq!(with.without, without.without);
 }

@@ -186,25 +186,6 @@ fn simulate(
         .map_err(|error| RunError::new_err(format!("the result cannot be printed: {error}")))
 }
 
-/// Returns the map entries that the writes of a workload change, in order, without SHRD and with
-/// it.
-#[pyfunction]
-#[pyo3(signature = (config, workload, *, span_bytes, limit))]
-fn access_pattern(
-    py: Python<'_>,
-    config: &Config,
-    workload: &Workload,
-    span_bytes: Option<u64>,
-    limit: usize,
-) -> PyResult<String> {
-    let mut requests = workload.start().map_err(config_error)?;
-    let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
-    let found = py.detach(|| {
-        floatgate_lab::pattern::pattern(&config.inner, requests.as_mut(), span_bytes, limit)
-    });
-    text(&json!(found.map_err(config_error)?))
-}
-
 fn text(value: &Value) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| RunError::new_err(error.to_string()))
 }
@@ -239,7 +220,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(policies, module)?,
         wrap_pyfunction!(generators, module)?,
         wrap_pyfunction!(simulate, module)?,
-        wrap_pyfunction!(access_pattern, module)?,
         wrap_pyfunction!(crash::crash, module)?,
         wrap_pyfunction!(curve::map_curve, module)?,
         wrap_pyfunction!(hotness::hotness, module)?,

@@ -109,7 +109,7 @@ impl HostSide {
 }
 
 /// Returns the settings of SHRD for the host log of a drive.
-pub fn shrd_config(config: &Config, plan: &Plan) -> ShrdConfig {
+fn shrd_config(config: &Config, plan: &Plan) -> ShrdConfig {
     ShrdConfig::from(&host_config(config, plan))
 }
 

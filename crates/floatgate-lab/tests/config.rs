@@ -15,88 +15,53 @@ fn with(pairs: &[(&str, &str)]) -> Config {
     Config::load(None, None, &sets(pairs)).expect("these settings are right")
 }
 
+/// Settings, with their errors. Each error begins with its setting.
+const WRONG: &str = r#"capacity.spare_factor = 1.2: expected a number above 0 and below 1
+capacity.spare_factor = nan: expected a number above 0 and below 1
+capacity.over_provisioning = 0: expected a number above 0 and at most 100
+flash.page = "4KX": expected a size from 512B to 1MiB, such as "4KiB"
+flash.page = -4: expected a size from 512B to 1MiB, such as "4KiB"
+flash.read = 25: expected a duration from 0ns to 10s, such as "25us", or a list of 1 to 4
+flash.bus = 40: expected a rate such as "40MB/s", or "none"
+flash.channels = 0: expected an integer from 1 to 256
+flash.channels = 1.5: expected an integer from 1 to 256
+flash.superblock = 3: expected a divisor of the drive's 1 planes (channels x dies x planes)
+flash.blocks = 2147483646: expected at most 33554431 blocks of 64 pages
+flash = 7: expected a table
+host.scheme = "shrb": expected one of plain, shrd
+queue.arrivals = "later": expected one of open, closed, immediate
+queue.depth = 65537: expected an integer from 1 to 65536
+dftl.evict_batch = "yes": expected true or false
+start.tolerance = 0: expected a number above 0 and at most 1
+start.overwrites = -1: expected a number of at least 0 and at most 1000"#;
+
 #[test]
 fn wrong_settings_are_named() {
     let check = |key: &str, value: &str, expected: &str| {
         let error = Config::load(None, None, &sets(&[(key, value)])).unwrap_err();
         assert_eq!(error.to_string(), expected);
     };
-    check("mapping.cahce", "64KiB", "unknown key `mapping.cahce`; did you mean `mapping.cache`?");
-    check("maping.scheme", "none", "unknown key `maping.scheme`; did you mean `mapping.scheme`?");
-    check("maping", "1", "unknown key `maping`; did you mean `mapping`?");
-    check(
-        "cleaning.low_watre",
-        "3",
-        "unknown key `cleaning.low_watre`; did you mean `cleaning.low_water`?",
-    );
+    for line in WRONG.lines() {
+        let (key, rest) = line.split_once(" = ").unwrap();
+        let (value, _) = rest.split_once(": expected ").unwrap();
+        check(key, value.trim_matches('"'), line);
+    }
+    for (key, meant) in [
+        ("mapping.cahce", "mapping.cache"),
+        ("maping.scheme", "mapping.scheme"),
+        ("maping", "mapping"),
+        ("cleaning.low_watre", "cleaning.low_water"),
+    ] {
+        check(key, "3", &format!("unknown key `{key}`; did you mean `{meant}`?"));
+    }
     check("preset", "classic", "unknown key `preset`; `floatgate schema` lists all");
-    check(
-        "capacity.spare_factor",
-        "1.2",
-        "capacity.spare_factor = 1.2: expected a number above 0 and below 1",
-    );
-    check(
-        "capacity.spare_factor",
-        "nan",
-        "capacity.spare_factor = nan: expected a number above 0 and below 1",
-    );
-    check(
-        "capacity.over_provisioning",
-        "0",
-        "capacity.over_provisioning = 0: expected a number above 0 and at most 100",
-    );
-    check(
-        "flash.page",
-        "4KX",
-        "flash.page = \"4KX\": expected a size from 512B to 1MiB, such as \"4KiB\"",
-    );
-    check(
-        "flash.page",
-        "-4",
-        "flash.page = -4: expected a size from 512B to 1MiB, such as \"4KiB\"",
-    );
-    check(
-        "flash.read",
-        "25",
-        "flash.read = 25: expected a duration from 0ns to 10s, such as \"25us\", \
-         or a list of 1 to 4",
-    );
-    check("flash.bus", "40", "flash.bus = 40: expected a rate such as \"40MB/s\", or \"none\"");
     check("flash.page", "3000", "flash.page = \"3KB\": expected a power of two");
-    check("flash.channels", "0", "flash.channels = 0: expected an integer from 1 to 256");
-    check("flash.channels", "1.5", "flash.channels = 1.5: expected an integer from 1 to 256");
-    check(
-        "flash.superblock",
-        "3",
-        "flash.superblock = 3: expected a divisor of the drive's 1 planes \
-         (channels x dies x planes)",
-    );
-    check(
-        "flash.blocks",
-        "2147483646",
-        "flash.blocks = 2147483646: expected at most 33554431 blocks of 64 pages",
-    );
-    check("flash", "7", "flash = 7: expected a table");
-    check(
-        "flash.page.x",
-        "7",
-        "flash.page = {...}: expected a size from 512B to 1MiB, such as \"4KiB\"",
-    );
+    let expected = "flash.page = {...}: expected a size from 512B to 1MiB, such as \"4KiB\"";
+    check("flash.page.x", "7", expected);
     let names: Vec<&str> = names(floatgate_ftl::mapping::MAPPINGS).collect();
     let expected =
         format!("mapping.scheme = \"dtfl\": expected one of {}, or python:NAME", names.join(", "));
     check("mapping.scheme", "dtfl", &expected);
-    check("host.scheme", "shrb", "host.scheme = \"shrb\": expected one of plain, shrd");
-    let expected = "queue.arrivals = \"later\": expected one of open, closed, immediate";
-    check("queue.arrivals", "later", expected);
-    check("queue.depth", "65537", "queue.depth = 65537: expected an integer from 1 to 65536");
-    check("dftl.evict_batch", "yes", "dftl.evict_batch = \"yes\": expected true or false");
-    check("start.tolerance", "0", "start.tolerance = 0: expected a number above 0 and at most 1");
-    check(
-        "start.overwrites",
-        "-1",
-        "start.overwrites = -1: expected a number of at least 0 and at most 1000",
-    );
 }
 
 /// A bound needs the requests in the order in which the host sends them, so settings that reorder

@@ -337,6 +337,23 @@ impl Geometry {
 }
 
 #[cfg(test)]
+impl Shape {
+    /// Small drive of most unit tests: one plane, and 16 map entries in a page.
+    pub(crate) const SMALL: Self = Self {
+        page_bytes: 64,
+        pages_per_block: 4,
+        superblock: 1,
+        units: 8,
+        channels: 1,
+        dies: 1,
+        planes: 1,
+        logical_pages: 16,
+        entry_bytes: 4,
+        program_unit: None,
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

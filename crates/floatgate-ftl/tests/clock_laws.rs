@@ -1,5 +1,6 @@
 //! Compares the clock with closed forms of queueing theory, and with itself.
 
+use crate::common::SERIAL;
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::nand::{
@@ -21,14 +22,11 @@ impl Rig {
         let shape = Shape {
             page_bytes: 4096,
             pages_per_block: 64,
-            superblock: 1,
             units: 2 * channels * dies,
             channels,
             dies,
-            planes: 1,
             logical_pages: 1,
-            entry_bytes: 4,
-            program_unit: None,
+            ..SERIAL
         };
         let geometry = Geometry::new(shape).unwrap();
         let drive = Timed::with_schedule(Counted::default(), geometry, timing, schedule);

@@ -1,5 +1,6 @@
 //! Compares the lists of the units with linear scans over a naive account of every page.
 
+use crate::common::SERIAL;
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Unit};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::rng::Rng;
@@ -9,18 +10,8 @@ const UNITS: u32 = 12;
 const PAGES: u32 = 6;
 const STREAMS: u8 = 3;
 
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: PAGES,
-    superblock: 1,
-    units: UNITS,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: UNITS * PAGES,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape =
+    Shape { pages_per_block: PAGES, units: UNITS, logical_pages: UNITS * PAGES, ..SERIAL };
 
 /// A unit in the naive model.
 #[derive(Clone, Debug, Default)]

@@ -14,18 +14,7 @@ use crate::unit_table::{FreeOrder, InUse};
 
 /// A page has 16 map entries, 8 unit records or 4 trims. So an area has two map pages, two pages of
 /// unit records and the commit record, then pages for trims up to the end of its three units.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 10,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 20,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 10, logical_pages: 20, ..Shape::SMALL };
 
 const COMMIT: u32 = 4;
 const AREA: u32 = 12;

@@ -11,14 +11,9 @@ pub(super) fn geometry(entries_per_page: u32) -> Geometry {
     let geometry = Geometry::new(Shape {
         page_bytes: entries_per_page * 4,
         pages_per_block: 64,
-        superblock: 1,
         units: 40,
-        channels: 1,
-        dies: 1,
-        planes: 1,
         logical_pages: PAGES,
-        entry_bytes: 4,
-        program_unit: None,
+        ..Shape::SMALL
     });
     geometry.expect("the shape is a drive")
 }

@@ -18,18 +18,7 @@ use crate::victim::{VictimConfig, victim};
 
 /// Units of 8 pages, 16 entries in a translation page, and four translation pages.
 fn geometry() -> Geometry {
-    let shape = Shape {
-        page_bytes: 64,
-        pages_per_block: 8,
-        superblock: 1,
-        units: 20,
-        channels: 1,
-        dies: 1,
-        planes: 1,
-        logical_pages: 64,
-        entry_bytes: 4,
-        program_unit: None,
-    };
+    let shape = Shape { pages_per_block: 8, units: 20, logical_pages: 64, ..Shape::SMALL };
     Geometry::new(shape).expect("the shape is a drive")
 }
 

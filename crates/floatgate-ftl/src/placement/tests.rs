@@ -8,14 +8,9 @@ pub(super) fn config(pages: u32) -> PlacementConfig {
     let geometry = Geometry::new(Shape {
         page_bytes: 4096,
         pages_per_block: 64,
-        superblock: 1,
         units: pages.div_ceil(64) + 8,
-        channels: 1,
-        dies: 1,
-        planes: 1,
         logical_pages: pages,
-        entry_bytes: 4,
-        program_unit: None,
+        ..Shape::SMALL
     });
     PlacementConfig::new(geometry.expect("the shape is a drive"))
 }

@@ -10,18 +10,7 @@ use crate::journal::Trimmed;
 use crate::nand::{Checked, Counted};
 
 /// Units of four pages. The last four of twenty logical pages are the log.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 8,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 20,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { logical_pages: 20, ..Shape::SMALL };
 const LOG: u32 = 16;
 /// Highest serial number of the pages programmed before the checkpoint.
 const BEFORE: u64 = 100;

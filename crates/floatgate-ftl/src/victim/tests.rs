@@ -17,18 +17,7 @@ use crate::unit_table::FreeOrder;
 const STREAMS: u8 = 3;
 
 fn shape(units: u32, pages: u32) -> Shape {
-    Shape {
-        page_bytes: 64,
-        pages_per_block: pages,
-        superblock: 1,
-        units,
-        channels: 1,
-        dies: 1,
-        planes: 1,
-        logical_pages: units * pages,
-        entry_bytes: 4,
-        program_unit: None,
-    }
+    Shape { pages_per_block: pages, units, logical_pages: units * pages, ..Shape::SMALL }
 }
 
 fn owner(page: u32) -> Owner {

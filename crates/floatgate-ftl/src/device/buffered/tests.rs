@@ -15,18 +15,7 @@ use crate::request::{Op, Request};
 use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 16,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 32,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 16, logical_pages: 32, ..Shape::SMALL };
 const RAM_NS: u64 = 3;
 const NO_TIME: Timing =
     Timing { read_ns: 0, program_ns: 0, erase_ns: 0, transfer_ns: 0, command_ns: 0 };

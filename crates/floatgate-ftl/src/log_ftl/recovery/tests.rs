@@ -14,18 +14,7 @@ use crate::unit_table::FreeOrder;
 
 /// Four logical blocks of four pages, two logs and one unit for a merge make seven units; there are
 /// two more.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 9,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 16,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 9, ..Shape::SMALL };
 
 type Flash = Checked<Counted>;
 type Drive = LogFtl<Flash, Bast>;

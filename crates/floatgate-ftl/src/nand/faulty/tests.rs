@@ -8,18 +8,7 @@ use crate::geometry::{ProgramUnit, Shape};
 use crate::nand::{Checked, Clock, Counted, DieUse, Tagged, Timed, Timing};
 
 /// Four units of four pages each for the layer.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 4,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 8,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 4, logical_pages: 8, ..Shape::SMALL };
 
 /// A rate at which everything fails.
 const ALWAYS: u32 = 1_000_000_000;

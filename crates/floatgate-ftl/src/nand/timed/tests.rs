@@ -12,18 +12,7 @@ use crate::geometry::Shape;
 use crate::nand::{Blame, Clock, Component, Counted, Ended, Fork, Move, Nand, Task};
 
 const ME: Owner = Owner::Data(Lpn::new(0));
-const SERIAL: Shape = Shape {
-    page_bytes: 4096,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 8,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 16,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SERIAL: Shape = Shape { page_bytes: 4096, ..Shape::SMALL };
 /// Two channels of two dies of two planes: pages 0 and 1 of a row are on the first die, and so on.
 const WIDE: Shape = Shape { superblock: 8, channels: 2, dies: 2, planes: 2, ..SERIAL };
 /// Two dies on one channel: even units are on the first die, odd units on the second.

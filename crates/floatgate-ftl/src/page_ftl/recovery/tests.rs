@@ -18,18 +18,7 @@ use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// Units of four pages; 16 entries in a page of the map, so the map has two pages.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 14,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 20,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 14, logical_pages: 20, ..Shape::SMALL };
 
 type Flash = Checked<Counted>;
 

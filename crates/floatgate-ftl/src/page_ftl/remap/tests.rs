@@ -16,18 +16,7 @@ use crate::unit_table::FreeOrder;
 use crate::victim::{VictimConfig, victim};
 
 /// The last four of twenty pages are the log.
-const SHAPE: Shape = Shape {
-    page_bytes: 64,
-    pages_per_block: 4,
-    superblock: 1,
-    units: 20,
-    channels: 1,
-    dies: 1,
-    planes: 1,
-    logical_pages: 20,
-    entry_bytes: 4,
-    program_unit: None,
-};
+const SHAPE: Shape = Shape { units: 20, logical_pages: 20, ..Shape::SMALL };
 
 /// A map on flash that fetches nothing, and writes nothing unless a page is assigned.
 #[derive(Default)]

@@ -10,13 +10,12 @@ use std::sync::{Arc, Mutex};
 use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
-use floatgate_ftl::counters::Counters;
 use floatgate_ftl::device::{Device, Inspect};
+use floatgate_ftl::forward_nand;
 use floatgate_ftl::ftl::{Ftl, Remap};
-use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
 use floatgate_ftl::nand::{
-    Cause, Chain, Checked, Counted, Moves, Nand, NoClock, ReadSource, Shadow, Stamped, Tagged,
+    Cause, Chain, Checked, Counted, Moves, Nand, NoClock, Shadow, Stamped, Tagged,
 };
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::recovery::scan;
@@ -64,24 +63,7 @@ impl Nand for Watched {
     type Error = Infallible;
     type Clock = NoClock;
 
-    fn clock(&self) -> &NoClock {
-        self.inner.clock()
-    }
-
-    fn clock_mut(&mut self) -> &mut NoClock {
-        self.inner.clock_mut()
-    }
-
-    fn read(
-        &mut self,
-        from: Ppn,
-        owner: Owner,
-        source: ReadSource,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Outcome {
-        self.inner.read(from, owner, source, cause, chain)
-    }
+    forward_nand!(clock read pad load_payload set_mode report reset_counters);
 
     fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
         self.inner.program(to, tag, cause, chain)?;
@@ -93,10 +75,6 @@ impl Nand for Watched {
         Ok(())
     }
 
-    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Infallible> {
-        self.inner.pad(from, pages, chain)
-    }
-
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Outcome {
         for step in moves {
             self.inner.copy(std::iter::once(step), cause, chain)?;
@@ -105,45 +83,15 @@ impl Nand for Watched {
         Ok(())
     }
 
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
-    }
-
-    fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        self.inner.set_mode(unit, mode);
-    }
-
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
         self.inner.erase(unit, cause, chain)?;
         self.look();
         Ok(())
     }
-
-    fn report(&self, counters: &mut Counters) {
-        self.inner.report(counters);
-    }
-
-    fn reset_counters(&mut self) {
-        self.inner.reset_counters();
-    }
 }
 
 impl Tagged for Watched {
-    fn tag(&self, ppn: Ppn) -> Option<Tag> {
-        self.inner.tag(ppn)
-    }
-
-    fn programmed(&self, unit: Unit) -> u32 {
-        self.inner.programmed(unit)
-    }
-
-    fn mode(&self, unit: Unit) -> Mode {
-        self.inner.mode(unit)
-    }
-
-    fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
-        self.inner.payload(ppn)
-    }
+    forward_nand!(tags);
 }
 
 /// Versions that recovery may find: the sequence number acknowledged last. If the page was trimmed

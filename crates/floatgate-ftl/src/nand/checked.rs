@@ -5,10 +5,9 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::forward::forward;
 use super::{Cause, Chain, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
-use crate::counters::Counters;
+use crate::forward_nand;
 use crate::geometry::{Geometry, Mode, Modes};
 
 /// Asserts the rules of [`Nand`] around another medium. Costs 24 bytes per page.
@@ -118,7 +117,7 @@ impl<N: Nand> Nand for Checked<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward!(clock close_stripe report reset_counters read_failed is_read_only alone);
+    forward_nand!(clock close_stripe report reset_counters read_failed is_read_only alone);
 
     fn read(
         &mut self,
@@ -252,18 +251,7 @@ mod tests {
         Move { from: Ppn::new(0), to: Ppn::new(4), owner: ME, serial: 0, joins_read: false };
 
     fn tiny() -> Checked<Counted> {
-        let shape = Shape {
-            page_bytes: 64,
-            pages_per_block: 4,
-            superblock: 1,
-            units: 3,
-            channels: 1,
-            dies: 1,
-            planes: 1,
-            logical_pages: 8,
-            entry_bytes: 4,
-            program_unit: None,
-        };
+        let shape = Shape { units: 3, logical_pages: 8, ..Shape::SMALL };
         Checked::new(Counted::default(), Geometry::new(shape).unwrap())
     }
 

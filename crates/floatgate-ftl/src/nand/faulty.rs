@@ -21,10 +21,10 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::forward::forward;
 use super::{Cause, Chain, Health, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
+use crate::forward_nand;
 use crate::geometry::{Geometry, Mode, Modes};
 use crate::rng::Rng;
 
@@ -216,7 +216,7 @@ impl<N: Nand> Nand for Faulty<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward!(clock load_payload alone);
+    forward_nand!(clock load_payload alone);
 
     fn read(
         &mut self,

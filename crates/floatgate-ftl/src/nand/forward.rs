@@ -4,11 +4,12 @@
 //! `clippy::missing_trait_methods`. A wrapper that does not decide about a new method of the trait
 //! therefore fails the lint.
 
-/// Writes the named methods of [`Nand`](super::Nand), [`Tagged`](super::Tagged) or
-/// [`Tear`](super::Tear) as calls of `self.inner`. `alone` stands for the methods that a wrapper
+/// Writes the named methods of [`Nand`](crate::nand::Nand), [`Tagged`](crate::nand::Tagged) or
+/// [`Tear`](crate::nand::Tear) as calls of `self.inner`. `alone` stands for the methods that a wrapper
 /// implements by its other methods: `copy_rows`, which copies once, `takes_rows`, `counters` and
 /// `state`.
-macro_rules! forward {
+#[macro_export]
+macro_rules! forward_nand {
     () => {};
     (clock $($rest:ident)*) => {
         #[inline(always)]
@@ -21,35 +22,40 @@ macro_rules! forward {
             self.inner.clock_mut()
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (read $($rest:ident)*) => {
         fn read(
             &mut self,
-            from: Ppn,
-            owner: Owner,
-            source: ReadSource,
-            cause: Cause,
-            chain: &mut Chain,
+            from: $crate::addr::Ppn,
+            owner: $crate::addr::Owner,
+            source: $crate::nand::ReadSource,
+            cause: $crate::nand::Cause,
+            chain: &mut $crate::nand::Chain,
         ) -> Result<(), Self::Error> {
             self.inner.read(from, owner, source, cause, chain)
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (pad $($rest:ident)*) => {
-        fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), Self::Error> {
+        fn pad(
+            &mut self,
+            from: $crate::addr::Ppn,
+            pages: u32,
+            chain: &mut $crate::nand::Chain,
+        ) -> Result<(), Self::Error> {
             self.inner.pad(from, pages, chain)
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (set_mode $($rest:ident)*) => {
-        fn set_mode(&mut self, unit: Unit, mode: Mode) {
+        fn set_mode(&mut self, unit: $crate::addr::Unit, mode: $crate::geometry::Mode) {
             self.inner.set_mode(unit, mode);
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (takes_rows $($rest:ident)*) => {
         #[inline(always)]
@@ -57,78 +63,78 @@ macro_rules! forward {
             self.inner.takes_rows()
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (load_payload $($rest:ident)*) => {
         fn load_payload(&mut self, bytes: &[u8]) {
             self.inner.load_payload(bytes);
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (close_stripe $($rest:ident)*) => {
-        fn close_stripe(&mut self, last: Ppn) {
+        fn close_stripe(&mut self, last: $crate::addr::Ppn) {
             self.inner.close_stripe(last);
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (erase $($rest:ident)*) => {
         fn erase(
             &mut self,
-            unit: Unit,
-            cause: Cause,
-            chain: &mut Chain,
+            unit: $crate::addr::Unit,
+            cause: $crate::nand::Cause,
+            chain: &mut $crate::nand::Chain,
         ) -> Result<(), Self::Error> {
             self.inner.erase(unit, cause, chain)
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (report $($rest:ident)*) => {
-        fn report(&self, counters: &mut Counters) {
+        fn report(&self, counters: &mut $crate::counters::Counters) {
             self.inner.report(counters);
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (reset_counters $($rest:ident)*) => {
         fn reset_counters(&mut self) {
             self.inner.reset_counters();
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (read_failed $($rest:ident)*) => {
         fn read_failed(&self) -> bool {
             self.inner.read_failed()
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (is_read_only $($rest:ident)*) => {
         fn is_read_only(&self) -> bool {
             self.inner.is_read_only()
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (counters $($rest:ident)*) => {
-        fn counters(&self) -> Counters {
-            let mut counters = Counters::default();
+        fn counters(&self) -> $crate::counters::Counters {
+            let mut counters = $crate::counters::Counters::default();
             self.report(&mut counters);
             counters
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (alone $($rest:ident)*) => {
         #[inline(always)]
         fn copy_rows(
             &mut self,
-            moves: impl Moves,
-            cause: Cause,
-            chain: &mut Chain,
+            moves: impl $crate::nand::Moves,
+            cause: $crate::nand::Cause,
+            chain: &mut $crate::nand::Chain,
         ) -> Result<(), Self::Error> {
             self.copy(moves, cause, chain)
         }
@@ -138,33 +144,33 @@ macro_rules! forward {
             false
         }
 
-        fn state(&mut self) -> Option<&mut dyn crate::saved::State> {
+        fn state(&mut self) -> Option<&mut dyn $crate::saved::State> {
             None
         }
 
-        forward!(counters $($rest)*);
+        $crate::forward_nand!(counters $($rest)*);
     };
     (tags $($rest:ident)*) => {
-        fn tag(&self, ppn: Ppn) -> Option<Tag> {
+        fn tag(&self, ppn: $crate::addr::Ppn) -> Option<$crate::addr::Tag> {
             self.inner.tag(ppn)
         }
 
-        fn programmed(&self, unit: Unit) -> u32 {
+        fn programmed(&self, unit: $crate::addr::Unit) -> u32 {
             self.inner.programmed(unit)
         }
 
-        fn mode(&self, unit: Unit) -> Mode {
+        fn mode(&self, unit: $crate::addr::Unit) -> $crate::geometry::Mode {
             self.inner.mode(unit)
         }
 
-        fn payload(&self, ppn: Ppn) -> Option<Vec<u8>> {
+        fn payload(&self, ppn: $crate::addr::Ppn) -> Option<Vec<u8>> {
             self.inner.payload(ppn)
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
     (tear $($rest:ident)*) => {
-        fn tear_program(&mut self, to: Ppn) {
+        fn tear_program(&mut self, to: $crate::addr::Ppn) {
             self.inner.tear_program(to);
         }
 
@@ -172,12 +178,10 @@ macro_rules! forward {
             self.inner.lose_memory();
         }
 
-        fn tear_erase(&mut self, unit: Unit, survives: fn(u32) -> bool) {
+        fn tear_erase(&mut self, unit: $crate::addr::Unit, survives: fn(u32) -> bool) {
             self.inner.tear_erase(unit, survives);
         }
 
-        forward!($($rest)*);
+        $crate::forward_nand!($($rest)*);
     };
 }
-
-pub(super) use forward;

@@ -11,11 +11,9 @@ use alloc::vec::Vec;
 use core::iter;
 use core::mem;
 
-use super::forward::forward;
-use super::{Cause, Chain, Moves, Nand, ReadSource, Tagged};
-use crate::addr::{Owner, Ppn, Tag, Unit};
-use crate::counters::Counters;
-use crate::geometry::Mode;
+use super::{Cause, Chain, Moves, Nand, Tagged};
+use crate::addr::{Ppn, Tag, Unit};
+use crate::forward_nand;
 
 /// A medium whose operations can be cut short.
 pub trait Tear {
@@ -146,8 +144,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward!(clock read set_mode load_payload close_stripe report reset_counters);
-    forward!(read_failed is_read_only alone);
+    forward_nand!(clock read set_mode load_payload close_stripe report reset_counters);
+    forward_nand!(read_failed is_read_only alone);
 
     fn program(
         &mut self,
@@ -188,5 +186,5 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
 }
 
 impl<N: Tagged + Clone + Tear> Tagged for PowerCut<N> {
-    forward!(tags);
+    forward_nand!(tags);
 }

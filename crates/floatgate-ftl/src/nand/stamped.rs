@@ -3,11 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::forward::forward;
 use super::{Cause, Chain, HostData, Move, Moves, Nand, ReadSource, Tagged, Tear};
-use crate::addr::{Lpn, Owner, Ppn, Tag, Unit};
-use crate::counters::Counters;
-use crate::geometry::Mode;
+use crate::addr::{Lpn, Owner, Ppn, Tag};
+use crate::forward_nand;
 
 /// Stores one 8-byte version per page around another medium.
 #[derive(Clone, Debug)]
@@ -44,8 +42,8 @@ impl<N: Nand> Nand for Stamped<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward!(clock pad set_mode load_payload close_stripe erase report reset_counters);
-    forward!(read_failed is_read_only alone);
+    forward_nand!(clock pad set_mode load_payload close_stripe erase report reset_counters);
+    forward_nand!(read_failed is_read_only alone);
 
     fn read(
         &mut self,
@@ -84,13 +82,13 @@ impl<N: Nand> Nand for Stamped<N> {
 }
 
 impl<N: Tagged> Tagged for Stamped<N> {
-    forward!(tags);
+    forward_nand!(tags);
 }
 
 /// Keeps the versions of torn pages. [`Checked`](super::Checked), where it lies below this medium,
 /// ensures that nothing reads them.
 impl<N: Tear> Tear for Stamped<N> {
-    forward!(tear);
+    forward_nand!(tear);
 }
 
 /// The naive model of a drive: the version that the host last wrote to each page.

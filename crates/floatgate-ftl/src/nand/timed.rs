@@ -63,10 +63,10 @@ pub use schedule::{
 };
 pub use scheduler::Scheduler;
 
-use super::forward::forward;
 use super::{Cause, Chain, Clock, Moves, Nand, ReadSource, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
+use crate::forward_nand;
 use crate::geometry::{Geometry, Mode};
 use crate::saved::{Carrier, State, carry};
 
@@ -132,7 +132,7 @@ impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
     type Clock = Scheduler;
 
-    forward!(takes_rows load_payload read_failed is_read_only counters);
+    forward_nand!(takes_rows load_payload read_failed is_read_only counters);
 
     #[inline(always)]
     fn clock(&self) -> &Scheduler {
@@ -259,7 +259,7 @@ impl<N: Nand> Nand for Timed<N> {
 
 /// The medium below provides the out-of-band areas.
 impl<N: Tagged> Tagged for Timed<N> {
-    forward!(tags);
+    forward_nand!(tags);
 
     fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
         self.inner.tags(unit, geometry, tags);

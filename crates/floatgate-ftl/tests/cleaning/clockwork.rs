@@ -6,8 +6,7 @@ mod table;
 use std::convert::Infallible;
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::counters::Counters;
-use floatgate_ftl::geometry::Mode;
+use floatgate_ftl::forward_nand;
 use floatgate_ftl::nand::{Cause, Chain, Clock, Component, Counted, Move, Moves, Nand, ReadSource};
 
 use crate::common::log::{Kind, Log};
@@ -43,14 +42,14 @@ pub struct Step {
 /// Counts operations, extends chains, and logs each operation with its time.
 #[derive(Clone, Debug)]
 pub struct Clockwork {
-    counted: Counted,
+    inner: Counted,
     table: Table,
     log: Log<Step>,
 }
 
 impl Clockwork {
     pub fn new(log: Log<Step>) -> Self {
-        Self { counted: Counted::default(), table: Table::default(), log }
+        Self { inner: Counted::default(), table: Table::default(), log }
     }
 
     fn takes(&mut self, kinds: &[Kind], cause: Cause, chain: &mut Chain, ns: u64) {
@@ -64,6 +63,8 @@ impl Clockwork {
 impl Nand for Clockwork {
     type Error = Infallible;
     type Clock = Table;
+
+    forward_nand!(set_mode report);
 
     fn clock(&self) -> &Table {
         &self.table
@@ -82,7 +83,7 @@ impl Nand for Clockwork {
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
         self.takes(&[Kind::Read(from, owner)], cause, chain, read_ns(from));
-        self.counted.read(from, owner, source, cause, chain)
+        self.inner.read(from, owner, source, cause, chain)
     }
 
     fn program(
@@ -93,7 +94,7 @@ impl Nand for Clockwork {
         chain: &mut Chain,
     ) -> Result<(), Infallible> {
         self.takes(&[Kind::Program(to, tag.owner)], cause, chain, program_ns(to));
-        self.counted.program(to, tag, cause, chain)
+        self.inner.program(to, tag, cause, chain)
     }
 
     fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), Infallible> {
@@ -109,24 +110,16 @@ impl Nand for Clockwork {
         let ns = copy_ns(moves.clone().map(|moved| (moved.from, moved.to)));
         let kind = |Move { from, to, owner, .. }| Kind::Copy(from, to, owner);
         self.takes(&moves.clone().map(kind).collect::<Vec<_>>(), cause, chain, ns);
-        self.counted.copy(moves, cause, chain)
-    }
-
-    fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        self.counted.set_mode(unit, mode);
+        self.inner.copy(moves, cause, chain)
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Infallible> {
         self.takes(&[Kind::Erase(unit)], cause, chain, ERASE_NS);
-        self.counted.erase(unit, cause, chain)
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.counted.report(counters);
+        self.inner.erase(unit, cause, chain)
     }
 
     fn reset_counters(&mut self) {
-        self.counted.reset_counters();
+        self.inner.reset_counters();
         self.table = Table::default();
     }
 }

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::counters::Counters;
-use floatgate_ftl::geometry::Mode;
+use floatgate_ftl::forward_nand;
 use floatgate_ftl::nand::{Cause, Chain, Move, Moves, Nand, ReadSource};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -83,13 +82,7 @@ impl<N: Nand> Nand for Logged<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    fn clock(&self) -> &N::Clock {
-        self.inner.clock()
-    }
-
-    fn clock_mut(&mut self) -> &mut N::Clock {
-        self.inner.clock_mut()
-    }
+    forward_nand!(clock pad load_payload set_mode report reset_counters);
 
     fn read(
         &mut self,
@@ -114,10 +107,6 @@ impl<N: Nand> Nand for Logged<N> {
         self.log(kind, cause, chain, |nand, chain| nand.program(to, tag, cause, chain))
     }
 
-    fn pad(&mut self, from: Ppn, pages: u32, chain: &mut Chain) -> Result<(), N::Error> {
-        self.inner.pad(from, pages, chain)
-    }
-
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         let before = *chain;
         let result = self.inner.copy(moves.clone(), cause, chain);
@@ -128,23 +117,7 @@ impl<N: Nand> Nand for Logged<N> {
         result
     }
 
-    fn load_payload(&mut self, bytes: &[u8]) {
-        self.inner.load_payload(bytes);
-    }
-
-    fn set_mode(&mut self, unit: Unit, mode: Mode) {
-        self.inner.set_mode(unit, mode);
-    }
-
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), N::Error> {
         self.log(Kind::Erase(unit), cause, chain, |nand, chain| nand.erase(unit, cause, chain))
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.inner.report(counters);
-    }
-
-    fn reset_counters(&mut self) {
-        self.inner.reset_counters();
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::addr::{Owner, Ppn, Tag, Unit};
-use floatgate_ftl::counters::Counters;
+use floatgate_ftl::addr::{Ppn, Tag, Unit};
+use floatgate_ftl::forward_nand;
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock, ReadSource};
+use floatgate_ftl::nand::{Cause, Chain, Counted, Moves, Nand, NoClock};
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::Pool;
@@ -23,7 +23,7 @@ type Outcome = Result<(), std::convert::Infallible>;
 
 /// Counts operations, and records how many pages were copied out of each erased unit.
 struct Victims {
-    counted: Counted,
+    inner: Counted,
     copied: usize,
     by_valid: Arc<Mutex<Vec<u64>>>,
 }
@@ -32,27 +32,10 @@ impl Nand for Victims {
     type Error = std::convert::Infallible;
     type Clock = NoClock;
 
-    fn clock(&self) -> &NoClock {
-        self.counted.clock()
-    }
-
-    fn clock_mut(&mut self) -> &mut NoClock {
-        self.counted.clock_mut()
-    }
-
-    fn read(
-        &mut self,
-        from: Ppn,
-        owner: Owner,
-        source: ReadSource,
-        cause: Cause,
-        chain: &mut Chain,
-    ) -> Outcome {
-        self.counted.read(from, owner, source, cause, chain)
-    }
+    forward_nand!(clock read report);
 
     fn program(&mut self, to: Ppn, tag: Tag, cause: Cause, chain: &mut Chain) -> Outcome {
-        self.counted.program(to, tag, cause, chain)
+        self.inner.program(to, tag, cause, chain)
     }
 
     fn pad(&mut self, _: Ppn, _: u32, _: &mut Chain) -> Result<(), core::convert::Infallible> {
@@ -61,7 +44,7 @@ impl Nand for Victims {
 
     fn copy(&mut self, moves: impl Moves, cause: Cause, chain: &mut Chain) -> Outcome {
         self.copied += moves.len();
-        self.counted.copy(moves, cause, chain)
+        self.inner.copy(moves, cause, chain)
     }
 
     fn set_mode(&mut self, _: Unit, _: Mode) {}
@@ -69,15 +52,11 @@ impl Nand for Victims {
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Outcome {
         self.by_valid.lock().unwrap()[self.copied] += 1;
         self.copied = 0;
-        self.counted.erase(unit, cause, chain)
-    }
-
-    fn report(&self, counters: &mut Counters) {
-        self.counted.report(counters);
+        self.inner.erase(unit, cause, chain)
     }
 
     fn reset_counters(&mut self) {
-        self.counted.reset_counters();
+        self.inner.reset_counters();
         self.by_valid.lock().unwrap().fill(0);
     }
 }
@@ -157,7 +136,7 @@ impl Steady {
     pub fn measure(&self) -> Measured {
         let block = self.rig.shape.pages_per_block;
         let by_valid = Arc::new(Mutex::new(vec![0; block as usize + 1]));
-        let nand = Victims { counted: Counted::default(), copied: 0, by_valid: by_valid.clone() };
+        let nand = Victims { inner: Counted::default(), copied: 0, by_valid: by_valid.clone() };
         let mut drive = self.rig.drive(nand, (), false);
         let mut rng = Rng::new(7);
         fill(&mut *drive, self.rig.shape, &mut rng);

@@ -2,7 +2,7 @@
 //! sequences must cause the same flash work, in the same order, with every option. With all options
 //! off and pages of one entry, TPFTL must equal DFTL with LRU.
 
-use crate::common::steps::{NaiveEntry, Prefetches, Step, Steps, same_content};
+use crate::common::steps::{self, NaiveCache, NaiveEntry, NaiveNodes, Steps};
 use crate::common::{Rig, SERIAL};
 use floatgate_ftl::addr::Tpn;
 use floatgate_ftl::geometry::Shape;
@@ -14,87 +14,23 @@ use floatgate_ftl::policy::Policy;
 /// The algorithm (docs/algorithms.md, 2.11): one list of entries, everything else recomputed.
 struct NaiveTpftl {
     config: TpftlConfig,
-    pages: u32,
-    per_page: u32,
-    budget: u64,
-    entries: Vec<NaiveEntry>,
-    /// Time of the last access to each translation page.
-    accessed: Vec<u64>,
-    now: u64,
+    cache: NaiveNodes,
     /// Nodes added minus nodes removed since the last switch of selective prefetch, and its current
     /// state.
     change: i64,
     selective: bool,
-    hits: u64,
-    misses: u64,
-    prefetches: Prefetches,
-    evictions: [u64; 2],
 }
 
 impl NaiveTpftl {
     fn new(map: &MapConfig) -> Self {
         let config = map.tpftl;
-        let least = config.bytes_per_entry + config.bytes_per_node;
-        Self {
-            config,
-            pages: map.geometry.logical_pages(),
-            per_page: map.geometry.entries_per_page(),
-            budget: map.cache_bytes.max(least.into()),
-            entries: vec![],
-            accessed: vec![0; map.geometry.translation_pages() as usize],
-            now: 0,
-            change: 0,
-            selective: false,
-            hits: 0,
-            misses: 0,
-            prefetches: Prefetches::default(),
-            evictions: [0, 0],
-        }
-    }
-
-    fn find(&self, lpn: u32) -> Option<usize> {
-        self.entries.iter().position(|entry| entry.lpn == lpn)
-    }
-
-    fn node(&self, tpn: u32) -> impl Iterator<Item = &NaiveEntry> {
-        self.entries.iter().filter(move |entry| entry.lpn / self.per_page == tpn)
-    }
-
-    fn nodes(&self) -> Vec<u32> {
-        let mut nodes: Vec<u32> = self.entries.iter().map(|e| e.lpn / self.per_page).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes
-    }
-
-    /// Returns the bytes of these entries and their nodes.
-    fn bytes_of(&self, lpns: impl Iterator<Item = u32>) -> u64 {
-        let (mut nodes, mut entries) = (vec![], 0);
-        for lpn in lpns {
-            nodes.push(lpn / self.per_page);
-            entries += u64::from(self.config.bytes_per_entry);
-        }
-        nodes.sort_unstable();
-        nodes.dedup();
-        entries + nodes.len() as u64 * u64::from(self.config.bytes_per_node)
-    }
-
-    /// Returns whether `lpn..lpn + count` could be cached without the entries of `without`.
-    fn fits(&self, lpn: u32, count: u32, without: Option<u32>) -> bool {
-        let stays = |&lpn: &u32| Some(lpn / self.per_page) != without;
-        let cached = self.entries.iter().map(|entry| entry.lpn).filter(stays);
-        let new = (lpn..lpn + count).filter(|&lpn| self.find(lpn).is_none());
-        self.bytes_of(cached.chain(new)) <= self.budget
+        let cache = NaiveNodes::new(map, config.bytes_per_entry, config.bytes_per_node);
+        Self { config, cache, change: 0, selective: false }
     }
 
     fn coldest(&self, current: u32) -> Option<u32> {
-        let order = |tpn: &u32| {
-            // Counts up to 16 divide 720720, so the mean is exact.
-            let sum: u64 = self.node(*tpn).map(|entry| entry.weight).sum();
-            let mean = sum * 720_720 / self.node(*tpn).count() as u64;
-            (mean, self.accessed[*tpn as usize])
-        };
-        self.nodes().into_iter().filter(|&tpn| tpn != current).min_by_key(order)
+        let order = |tpn: &u32| (self.cache.mean(*tpn), self.cache.accessed[*tpn as usize]);
+        self.cache.nodes().into_iter().filter(|&tpn| tpn != current).min_by_key(order)
     }
 
     fn count_node(&mut self, change: i64) {
@@ -106,33 +42,29 @@ impl NaiveTpftl {
         }
     }
 
-    fn clean(&mut self, tpn: u32) {
-        let per_page = self.per_page;
-        let node = self.entries.iter_mut().filter(|entry| entry.lpn / per_page == tpn);
-        node.for_each(|entry| entry.dirty = false);
-    }
-
     fn evict_one(&mut self, tpn: u32, io: &mut Vec<MapOp>) {
         let order = |entry: &NaiveEntry| (self.config.clean_first && entry.dirty, entry.recency);
-        let victim = *self.node(tpn).min_by_key(|entry| order(entry)).expect("a node has entries");
-        self.evictions[0] += 1;
+        let victim = self.cache.node(tpn).min_by_key(|entry| order(entry));
+        let victim = *victim.expect("a node has entries");
+        self.cache.evictions[0] += 1;
         if victim.dirty {
-            self.evictions[1] += 1;
+            self.cache.evictions[1] += 1;
             io.push(MapOp::Update(Tpn::new(tpn)));
             if self.config.batch_update {
-                self.clean(tpn);
+                self.cache.clean(tpn);
             }
         }
-        self.prefetches.leave([&victim]);
-        self.entries.retain(|entry| entry.lpn != victim.lpn);
-        if self.node(tpn).next().is_none() {
+        self.cache.prefetches.leave([&victim]);
+        self.cache.entries.retain(|entry| entry.lpn != victim.lpn);
+        if self.cache.node(tpn).next().is_none() {
             self.count_node(-1);
         }
     }
 
     fn length(&mut self, access: &Access) -> u32 {
         let lpn = access.lpn.get();
-        let end = self.pages.min((lpn / self.per_page + 1) * self.per_page);
+        let NaiveNodes { pages, per_page, .. } = self.cache;
+        let end = pages.min((lpn / per_page + 1) * per_page);
         let mut length = 1;
         if access.kind == AccessKind::Trim {
             return 1;
@@ -142,7 +74,8 @@ impl NaiveTpftl {
         }
         if self.config.selective_prefetch && self.selective {
             self.selective = false;
-            let row = (1..=lpn).take_while(|back| self.find(lpn - back).is_some()).count() as u32;
+            let is_cached = |back: &u32| self.cache.find(lpn - back).is_some();
+            let row = (1..=lpn).take_while(is_cached).count() as u32;
             length = length.max(row + 1);
         }
         length.min(end - lpn)
@@ -150,119 +83,59 @@ impl NaiveTpftl {
 
     fn miss(&mut self, access: &Access, io: &mut Vec<MapOp>) {
         let lpn = access.lpn.get();
-        let current = lpn / self.per_page;
+        let current = lpn / self.cache.per_page;
         let mut count = self.length(access);
         let coldest = self.coldest(current);
-        if !self.fits(lpn, count, None) {
+        if !self.cache.fits(lpn, count, None) {
             match coldest {
-                None if self.fits(lpn, 1, None) => {}
+                None if self.cache.fits(lpn, 1, None) => {}
                 None => self.evict_one(current, io),
                 Some(_) => {}
             }
             // This count would fit if the whole coldest node were evicted.
-            while count > 1 && !self.fits(lpn, count, coldest) {
+            while count > 1 && !self.cache.fits(lpn, count, coldest) {
                 count -= 1;
             }
-            while !self.fits(lpn, count, None) {
+            while !self.cache.fits(lpn, count, None) {
                 self.evict_one(coldest.expect("the room is its"), io);
             }
         }
         io.push(MapOp::Fetch(Tpn::new(current)));
-        let is_new = self.node(current).next().is_none();
-        let dirty = access.kind != AccessKind::Read;
-        for at in (lpn..lpn + count).rev() {
-            if self.find(at).is_none() {
-                let (recency, weight) = ((self.now, self.pages - at), self.now);
-                let (dirty, prefetched) = (dirty && at == lpn, at != lpn);
-                self.entries.push(NaiveEntry { lpn: at, dirty, weight, recency, prefetched });
-                self.prefetches.load(prefetched);
-            }
-        }
+        let is_new = self.cache.node(current).next().is_none();
+        let now = self.cache.now;
+        (lpn..lpn + count).rev().for_each(|at| self.cache.load(access, at, now));
         if is_new {
             self.count_node(1);
         }
     }
+}
 
+impl NaiveCache for NaiveTpftl {
     fn access(&mut self, access: &Access) -> Vec<MapOp> {
-        let mut io = vec![];
-        self.now += 1;
-        self.accessed[(access.lpn.get() / self.per_page) as usize] = self.now;
-        match self.find(access.lpn.get()) {
-            Some(at) => {
-                self.hits += 1;
-                self.prefetches.ask(&mut self.entries[at]);
-                self.entries[at].weight = self.now;
-                self.entries[at].recency = (self.now, self.pages);
-                self.entries[at].dirty |= access.kind != AccessKind::Read;
-            }
-            None => {
-                self.misses += 1;
-                self.miss(access, &mut io);
-            }
+        let (mut io, now) = (vec![], self.cache.now + 1);
+        match self.cache.reach(access) {
+            Some(entry) => entry.weight = now,
+            None => self.miss(access, &mut io),
         }
         io
     }
 
     fn relocated(&mut self, moved: &[u32]) -> Vec<MapOp> {
-        let (mut io, per_page) = (vec![], self.per_page);
-        for page in moved.chunk_by(|a, b| a / per_page == b / per_page) {
-            let (cached, uncached): (Vec<u32>, Vec<u32>) =
-                page.iter().partition(|&&lpn| self.find(lpn).is_some());
-            for at in cached.iter().filter_map(|&lpn| self.find(lpn)).collect::<Vec<_>>() {
-                self.entries[at].dirty = true;
-            }
-            if !uncached.is_empty() {
-                let tpn = page[0] / per_page;
-                io.push(MapOp::Update(Tpn::new(tpn)));
-                if self.config.batch_update {
-                    self.clean(tpn);
-                }
-            }
-        }
-        io
-    }
-
-    fn reset_counters(&mut self) {
-        (self.hits, self.misses, self.evictions) = (0, 0, [0, 0]);
-        self.prefetches.reset_counters(&mut self.entries);
+        self.cache.relocated(moved, self.config.batch_update)
     }
 
     fn flush(&mut self) -> Vec<MapOp> {
-        let dirty = |tpn: &u32| self.node(*tpn).any(|entry| entry.dirty);
-        let pages = self.nodes().into_iter().filter(dirty);
-        let io = pages.map(|tpn| MapOp::Update(Tpn::new(tpn))).collect();
-        self.entries.iter_mut().for_each(|entry| entry.dirty = false);
-        io
+        let pages = self.cache.clean_all().into_iter();
+        pages.map(|tpn| MapOp::Update(Tpn::new(tpn))).collect()
+    }
+
+    fn nodes(&mut self) -> &mut NaiveNodes {
+        &mut self.cache
     }
 }
 
 fn compare(map: &MapConfig, seed: u64, steps: u32) {
-    let (mut ours, mut naive) = (Tpftl::new(map), NaiveTpftl::new(map));
-    let mut source = Steps::new(seed, naive.pages);
-    for number in 0..steps {
-        if number == steps / 3 {
-            ours.reset_counters();
-            naive.reset_counters();
-        }
-        let step = source.next();
-        let expected = match &step {
-            Step::Access(access) => naive.access(access),
-            Step::Relocated(moved) => naive.relocated(moved),
-            Step::Flush => naive.flush(),
-        };
-        let io = step.take(&mut ours);
-        assert_eq!(io, expected, "step {number}: {step:?}, {map:?}");
-        let cached = naive.entries.iter().map(|entry| entry.lpn);
-        assert_eq!(ours.memory_bytes(), naive.bytes_of(cached));
-        if number % 512 == 0 {
-            ours.check();
-            same_content(&ours, &naive.entries, naive.pages);
-        }
-    }
-    let stats = ours.counters().map;
-    assert_eq!((stats.hits, stats.misses), (naive.hits, naive.misses));
-    naive.prefetches.same(&stats);
-    assert_eq!([stats.evictions, stats.dirty_evictions], naive.evictions);
+    let stats = steps::compare(map, (Tpftl::new(map), NaiveTpftl::new(map)), seed, steps);
     assert!(stats.evictions > 0, "{stats:?}");
 }
 

@@ -120,6 +120,3 @@ impl LogConfig {
 }
 
 log_blocks!(name_rows);
-
-#[cfg(test)]
-mod tests;

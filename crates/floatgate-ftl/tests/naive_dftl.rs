@@ -3,7 +3,7 @@
 
 use crate::common::naive::NaiveDftl;
 use crate::common::{DFTL, Rig, SERIAL};
-use floatgate_ftl::addr::{Lpn, Ppn};
+use floatgate_ftl::addr::{Lpn, Ppn, Tpn};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::{
     Access, AccessKind, Dftl, DftlConfig, Mapping, Replacement, Residency,
@@ -38,6 +38,14 @@ fn any_victim(rng: &mut Rng) -> Vec<u32> {
     moved
 }
 
+/// Returns a translation page and a few of its entries in ascending order, or none of them.
+fn any_trim(rng: &mut Rng, entries: u32) -> (u32, Vec<u32>) {
+    let near = any_lpn(rng);
+    let tpn = near / entries;
+    let end = PAGES.min((tpn + 1) * entries).min(near + 6);
+    (tpn, (near..end).filter(|_| rng.below(2) == 0).collect())
+}
+
 fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
     let shape = Shape { logical_pages: PAGES, units: 200, ..SERIAL };
     let rig = Rig { cache_bytes: capacity * 8, dftl: config, ..Rig::new(shape, "dftl", "greedy") };
@@ -47,6 +55,18 @@ fn compare(capacity: u64, config: DftlConfig, accesses: u32) {
     let mut rng = Rng::new(capacity);
     for number in 0..accesses {
         let mut io = vec![];
+        if rng.below(200) == 0 {
+            ours.flush(&mut io);
+            assert_eq!(io, naive.flush(), "flush, step {number}, {config:?}");
+            continue;
+        }
+        if rng.below(20) == 0 {
+            let (tpn, mapped) = any_trim(&mut rng, entries);
+            let lpns: Vec<_> = mapped.iter().map(|&lpn| Lpn::new(lpn)).collect();
+            ours.trim(Tpn::new(tpn), &lpns, &mut io);
+            assert_eq!(io, naive.trim(tpn, &mapped), "trim {mapped:?}, step {number}, {config:?}");
+            continue;
+        }
         if rng.below(10) == 0 {
             let moved = any_victim(&mut rng);
             let places = moved.iter().map(|&lpn| (Lpn::new(lpn), Ppn::new(lpn)));

@@ -253,6 +253,3 @@ impl Policy for Dftl {
         assert_eq!(ordered, self.entries.len(), "every entry stands in the order once");
     }
 }
-
-#[cfg(test)]
-mod tests;

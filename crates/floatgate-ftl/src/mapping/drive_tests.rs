@@ -10,7 +10,6 @@ use alloc::vec;
 /// A mapping under test.
 pub(super) struct Drive<M> {
     pub map: M,
-    pub reads: u64,
     pub programs: u64,
     geometry: Geometry,
     bytes_max: u64,
@@ -25,7 +24,7 @@ impl<M: Mapping> Drive<M> {
     pub fn new(map: M, geometry: Geometry, bytes_max: u64) -> Self {
         let empty = vec![None; PAGES as usize];
         let (table, flash) = (empty.clone(), empty);
-        Self { map, reads: 0, programs: 0, geometry, bytes_max, table, flash, next: 0 }
+        Self { map, programs: 0, geometry, bytes_max, table, flash, next: 0 }
     }
 
     /// Runs operations: `r5` reads, `w5` writes, `w5+8` writes eight pages from 5, `t5+8` trims,
@@ -126,7 +125,6 @@ impl<M: Mapping> Drive<M> {
     fn perform(&mut self, io: &[MapOp]) {
         for op in io {
             let (MapOp::Fetch(tpn) | MapOp::Update(tpn) | MapOp::Rewrite(tpn)) = *op;
-            self.reads += u64::from(!matches!(op, MapOp::Rewrite(_)));
             if matches!(op, MapOp::Fetch(_)) {
                 continue;
             }
@@ -150,11 +148,6 @@ impl<M: Mapping> Drive<M> {
                 assert_eq!(self.table[at], self.flash[at], "flash is out of date for {lpn}");
             }
         }
-    }
-
-    /// Correct value of each entry.
-    pub fn table(&self) -> &[Option<Ppn>] {
-        &self.table
     }
 
     pub fn residency(&self, lpn: u32) -> Residency {

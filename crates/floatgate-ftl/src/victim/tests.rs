@@ -286,14 +286,6 @@ fn full(units: u32, pages: u32) -> History {
     history
 }
 
-fn each(mut check: impl FnMut(&str, &mut dyn Victim, &mut History), units: u32) {
-    for name in names(VICTIMS) {
-        let mut history = full(units, 4);
-        let mut policy = victim(name, &config(units)).expect("a row of the table");
-        check(name, &mut *policy, &mut history);
-    }
-}
-
 #[test]
 fn an_empty_pool_gives_nothing() {
     for name in names(VICTIMS) {
@@ -314,65 +306,4 @@ fn an_empty_pool_gives_nothing() {
             assert_eq!(policy.pick(&mut history.table, pool), None, "{name}");
         }
     }
-}
-
-#[test]
-fn of_full_units_one_is_chosen() {
-    let check = |name: &str, policy: &mut dyn Victim, history: &mut History| {
-        let unit = policy.pick(&mut history.table, Pool::All);
-        let is_drawn = ["random", "d_choices"].contains(&name);
-        // Greedy's tie rule compares the stream before the age. Unit 0 is the first of stream 0.
-        assert!(unit == Some(Unit(0)) || is_drawn && unit.is_some(), "{name}: {unit:?}");
-        let unit = policy.pick(&mut history.table, Pool::Stream(2)).expect("some are sealed");
-        assert_eq!(history.table.stream(unit), 2, "{name}");
-    };
-    each(check, 9);
-    // A unit that has lost a page goes before all full units, however old they are.
-    each(
-        |name, policy, history| {
-            history.invalidate(7);
-            if !["random", "d_choices", "fifo", "windowed"].contains(&name) {
-                assert_eq!(policy.pick(&mut history.table, Pool::All), Some(Unit(7)), "{name}");
-            }
-        },
-        9,
-    );
-}
-
-#[test]
-fn empty_units_go_first_the_oldest_before_the_others() {
-    let check = |name: &str, policy: &mut dyn Victim, history: &mut History| {
-        (0..3).for_each(|_| history.invalidate(0)); // One page short of empty, and the oldest.
-        for unit in [7, 5] {
-            (0..4).for_each(|_| history.invalidate(unit));
-            history.table.tick();
-        }
-        let first = match name {
-            "cost_benefit" => Unit(7), // Longest without a loss.
-            "cat" | "lfs_cost_benefit" => Unit(5),
-            _ => return,
-        };
-        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(first), "{name}");
-        history.clean(first);
-        let second = Unit(12 - first.0);
-        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(second), "{name}");
-        history.clean(second);
-        assert_eq!(policy.pick(&mut history.table, Pool::All), Some(Unit(0)), "{name}");
-    };
-    each(check, 9);
-}
-
-#[test]
-fn with_all_units_empty_every_policy_finds_one() {
-    let check = |name: &str, policy: &mut dyn Victim, history: &mut History| {
-        for unit in 0..9 {
-            (0..4).for_each(|_| history.invalidate(unit));
-        }
-        for _ in 0..9 {
-            let unit = policy.pick(&mut history.table, Pool::All).expect("not all are cleaned");
-            history.clean(unit);
-        }
-        assert_eq!(policy.pick(&mut history.table, Pool::All), None, "{name}");
-    };
-    each(check, 9);
 }

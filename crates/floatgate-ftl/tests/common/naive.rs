@@ -159,6 +159,31 @@ impl NaiveDftl {
         }
     }
 
+    /// Trims mapped entries of a translation page. A trim without one reads the page.
+    pub fn trim(&mut self, tpn: u32, mapped: &[u32]) -> Vec<MapOp> {
+        let is_absent = |naive: &Self, lpn: u32| naive.find(lpn).is_none();
+        let absent = mapped.iter().filter(|&&lpn| is_absent(self, lpn)).count();
+        let mut io = vec![];
+        for &lpn in mapped {
+            if absent <= 1 || !is_absent(self, lpn) {
+                io.extend(self.access(lpn, true, true));
+            }
+        }
+        io.extend(mapped.is_empty().then(|| MapOp::Fetch(Tpn::new(tpn))));
+        io.extend((absent > 1).then(|| MapOp::Update(Tpn::new(tpn))));
+        io
+    }
+
+    /// Writes back each page with a dirty entry.
+    pub fn flush(&mut self) -> Vec<MapOp> {
+        let dirty = self.slots.iter().filter(|slot| slot.dirty);
+        let mut pages: Vec<u32> = dirty.map(|slot| self.tpn(slot.lpn).get()).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        self.slots.iter_mut().for_each(|slot| slot.dirty = false);
+        pages.into_iter().map(|tpn| MapOp::Update(Tpn::new(tpn))).collect()
+    }
+
     /// Records pages that cleaning moved: lazy copying, batch update.
     pub fn relocated(&mut self, moved: &[u32]) -> Vec<MapOp> {
         let mut pages: Vec<Tpn> = vec![];

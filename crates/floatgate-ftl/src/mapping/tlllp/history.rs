@@ -71,36 +71,3 @@ impl History {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mapping::AccessKind;
-    use alloc::vec::Vec;
-
-    fn windows(rule2_first: bool, requests: &[(u32, u32)]) -> Vec<u32> {
-        let config = TlllpConfig { rule2_first, ..TlllpConfig::default() };
-        let mut history = History::new(&config);
-        let mut pages = Vec::new();
-        for &(start, length) in requests {
-            for page in 0..length {
-                let (lpn, first) = (Lpn::new(start + page), page == 0);
-                let (kind, remaining, mapped) = (AccessKind::Read, length - page, true);
-                let access = Access { lpn, kind, remaining, first, mapped };
-                history.reaches(&access, Tpn::new(lpn.get() / 512));
-                pages.push(history.min_fetch_num(&access));
-            }
-        }
-        pages
-    }
-
-    #[test]
-    fn the_window_is_narrow_where_a_request_or_a_translation_page_begins() {
-        assert_eq!(windows(false, &[(0, 8)]), [16, 28, 24, 20, 16, 12, 8, 4]);
-        assert_eq!(windows(false, &[(508, 8)]), [16, 28, 24, 20, 8, 12, 8, 4]);
-        let requests = [(0, 1), (1, 1), (512, 1), (511, 2)];
-        assert_eq!(windows(false, &requests), [2, 2, 2, 4, 2]);
-        assert_eq!(windows(true, &requests), [2, 4, 2, 4, 2]);
-        assert_eq!(windows(true, &[(0, 1), (7, 3)]), [2, 12, 8, 4], "in any order of pages");
-    }
-}

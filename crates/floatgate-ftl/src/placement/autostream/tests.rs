@@ -1,5 +1,5 @@
 use super::*;
-use crate::placement::tests::{config, relocation, write};
+use crate::placement::tests::{config, write};
 use crate::rng::Rng;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -48,36 +48,6 @@ fn a_command_counts_once_for_each_chunk_that_it_touches() {
     assert_eq!(counts[..4], [1, 1, 1, 0]);
     assert_eq!((counts[15], drive.accesses), (1, 4));
     drive.check();
-}
-
-#[test]
-fn chunks_without_writes_sink() {
-    for forget in [false, true] {
-        let mut drive = autostream(64, |config| config.forget = forget);
-        // Chunk 1 gets to queue 2. Then chunk 0 is the hottest, with every other access.
-        (0..5).for_each(|_| _ = command(&mut drive, 4));
-        (0..60).for_each(|n| _ = command(&mut drive, if n % 2 == 0 { 0 } else { 40 }));
-        assert_eq!((drive.hottest, drive.lifetime), (0, 2));
-        let count = if forget { 1 } else { 5 };
-        assert_eq!(queue_of(&drive, 1), (0, count));
-        assert_eq!(drive.classify(relocation(4, 3)), 0);
-        // One more access returns the chunk to the queue of its count.
-        command(&mut drive, 4);
-        command(&mut drive, 40);
-        let expected = if forget { (1, 2) } else { (2, 6) };
-        assert_eq!(queue_of(&drive, 1), expected);
-    }
-}
-
-#[test]
-fn a_new_hottest_follows_the_one_that_expired() {
-    let mut drive = autostream(64, |_| ());
-    (0..40).for_each(|_| _ = command(&mut drive, 0));
-    assert_eq!((drive.hottest, drive.lifetime), (0, 1));
-    (0..40).for_each(|n| _ = command(&mut drive, 20 + 4 * (n % 3)));
-    assert_eq!(queue_of(&drive, 0).0, 0);
-    assert!((5..8).contains(&drive.hottest), "{}", drive.hottest);
-    assert_eq!(drive.lifetime, 3);
 }
 
 #[test]
@@ -193,17 +163,4 @@ fn every_chunk_is_where_the_text_says() {
         }
         assert!(queues == 1 || naive.chunks.iter().any(|chunk| chunk.queue > 0));
     }
-}
-
-#[test]
-fn as_many_accesses_as_the_hottest_are_not_more() {
-    let mut drive = autostream(64, |_| ());
-    let mut commands = |lpns: &[u32]| {
-        lpns.iter().for_each(|&lpn| _ = command(&mut drive, lpn));
-        (drive.hottest, drive.lifetime)
-    };
-    // The last command is not counted yet. Chunk 0 comes once in five accesses, then chunk 1 twice
-    // in a row.
-    assert_eq!(commands(&[0, 8, 12, 16, 20, 0, 4, 4, 24]), (0, 5), "twice each");
-    assert_eq!(commands(&[4, 28]), (1, 2), "the third time it is ahead");
 }

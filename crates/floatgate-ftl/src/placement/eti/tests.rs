@@ -1,6 +1,5 @@
 use super::super::tests::*;
 use super::*;
-use crate::counters::ExtentSearch;
 use crate::rng::Rng;
 use alloc::vec;
 use proptest::prelude::*;
@@ -73,45 +72,6 @@ fn extents_are_counted_after_each_command_since_the_reset() {
     assert_eq!(sampled(&eti), (3, 3, 4, 2));
 }
 
-/// Before each command: extents, the one found last, the one in which the command begins.
-/// 1, 0, 0; 3, 1, 1 (0 100 200); 3, 1, 1; 5, 2, 0 (0 100 150 200 250); 6, 0, 4.
-#[test]
-fn searches_are_counted_by_where_commands_begin() {
-    let mut eti = eti(1000, EtiConfig { decay_period: 5, ..EtiConfig::default() });
-    run(&mut eti, "100+100 100+100 150+100 0+50 200+1");
-    let search = ExtentSearch {
-        in_last: 3,
-        walk: 1 + 2 + 2 + 1 + 5,
-        walk_from_last: 1 + 1 + 1 + 3 + 5,
-        halving: 2 + 2 + 3 + 3, // of 1, 3, 3, 5 and 6 extents
-        halving_from_last: 3 + (1 + 3) + (1 + 5), // distances 0, 0, 0, 2 and 4
-    };
-    assert_eq!(eti.counters().extents.unwrap().search, search);
-    // Ageing merges all extents. The one found last is then the one that has its pages.
-    run(&mut eti, "7x900+1");
-    eti.age();
-    let before = eti.counters().extents.unwrap().search.in_last;
-    run(&mut eti, "900+1");
-    assert_eq!(eti.counters().extents.unwrap().search.in_last, before + 1);
-    // It stays the one found last behind extents that are hot.
-    let mut eti = self::eti(1000, EtiConfig::default());
-    run(&mut eti, "8x100+100 10x200+100 900+1");
-    eti.age();
-    assert_eq!((table(&eti), eti.latest.index), (vec![(0, 0), (100, 4), (200, 5), (300, 0)], 3));
-}
-
-#[test]
-fn three_extents_are_full() {
-    let mut eti = eti(1000, small(3));
-    run(&mut eti, "100+100");
-    let full = [(0, 0), (100, 1), (200, 0)];
-    assert_eq!(table(&eti), full);
-    run(&mut eti, "150+10");
-    assert_eq!(table(&eti), full, "a tenth of an extent");
-    run(&mut eti, "90+200");
-    assert_eq!(table(&eti), [(0, 0), (100, 2), (200, 0)]);
-}
-
 #[test]
 fn the_four_drawn_cases() {
     for (write, expected) in [
@@ -136,120 +96,6 @@ fn the_four_drawn_cases() {
         eti.command(Lpn::new(7), 0);
         assert_eq!(table(&eti), expected, "a write of nothing");
     }
-}
-
-#[test]
-fn with_no_cuts_left_alpha_decides() {
-    let check = |alpha_percent, partial_split, script, expected: &[(u32, u8)]| {
-        let mut eti = eti(1000, EtiConfig { alpha_percent, partial_split, ..small(4) });
-        run(&mut eti, "100+100");
-        run(&mut eti, script);
-        assert_eq!(table(&eti), expected, "{script}");
-    };
-    // One cut is left, two are needed.
-    check(100, false, "120+50", &[(0, 0), (100, 1), (200, 0)]);
-    check(100, true, "120+50", &[(0, 0), (100, 1), (120, 1), (200, 0)]);
-    check(100, true, "120+180", &[(0, 0), (100, 1), (120, 2), (200, 0)]);
-    check(50, true, "120+40", &[(0, 0), (100, 1), (120, 2), (200, 0)]);
-    // Only one cut is needed.
-    check(100, false, "100+50", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
-    // No cut is left. `alpha` is a share of the extent, not of the write.
-    check(100, false, "100+50 99+50", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
-    check(80, false, "100+50 99+40", &[(0, 0), (100, 2), (150, 1), (200, 0)]);
-    check(80, false, "100+50 99+41", &[(0, 0), (100, 3), (150, 1), (200, 0)]);
-    check(80, false, "100+50 110+90", &[(0, 0), (100, 3), (150, 2), (200, 0)]);
-}
-
-#[test]
-fn one_extent_is_enough() {
-    let mut eti = eti(1000, small(1));
-    run(&mut eti, "0+999 1+999 5+1");
-    assert_eq!(table(&eti), [(0, 0)]);
-    run(&mut eti, "4x0+1000");
-    assert_eq!((table(&eti), eti.stream(write(7))), (vec![(0, 4)], 1));
-    eti.age();
-    assert_eq!(table(&eti), [(0, 2)]);
-    let mut tiny = self::eti(1, EtiConfig::default());
-    run(&mut tiny, "20x0+1");
-    assert_eq!(table(&tiny), [(0, 15)]);
-}
-
-#[test]
-fn pages_are_judged_by_their_extents_after_the_update() {
-    let mut eti = eti(1000, EtiConfig::default());
-    run(&mut eti, "3x100+10");
-    assert_eq!([99, 100, 109, 110].map(|lpn| eti.stream(write(lpn))), [0; 4]);
-    run(&mut eti, "105+10");
-    assert_eq!([104, 105, 109, 110].map(|lpn| eti.stream(write(lpn))), [0, 1, 1, 0]);
-    assert_eq!([104, 105, 109, 110].map(|lpn| eti.classify(relocation(lpn, 0))), [0, 1, 1, 0]);
-}
-
-#[test]
-fn counters_saturate_at_the_configured_limit() {
-    for counter_max in [1, 7, 15] {
-        let mut eti = eti(1000, EtiConfig { counter_max, ..EtiConfig::default() });
-        run(&mut eti, "20x100+10");
-        assert_eq!(table(&eti), [(0, 0), (100, counter_max), (110, 0)]);
-    }
-}
-
-#[test]
-fn ageing_waits_for_the_next_command() {
-    let mut eti = eti(1000, EtiConfig { decay_period: 4, ..EtiConfig::default() });
-    run(&mut eti, "4x100+10");
-    assert_eq!(eti.stream(write(100)), 1, "the counter is 4 until the next command");
-    // The fifth command finds one extent, and then cuts it.
-    run(&mut eti, "500+10");
-    assert_eq!(table(&eti), [(0, 0), (500, 1), (510, 0)]);
-    let decay_unit = DecayUnit::Pages;
-    let mut pages = self::eti(1000, EtiConfig { decay_period: 4, decay_unit, ..small(2048) });
-    run(&mut pages, "3x0+1 0+3");
-    assert_eq!(table(&pages), [(0, 4), (1, 1), (3, 0)]);
-    // Six pages: one period has ended, and two pages belong to the next.
-    run(&mut pages, "0+2");
-    assert_eq!(table(&pages), [(0, 1), (2, 0)]);
-    run(&mut pages, "5x0+2");
-    let mut long = self::eti(1000, EtiConfig { decay_period: 4, decay_unit, ..small(2048) });
-    run(&mut long, "0+999 0+999");
-    assert_eq!(table(&long), [(0, 1), (999, 0)], "249 periods");
-}
-
-#[test]
-fn cold_extents_have_one_counter_when_they_merge() {
-    // Aged: 3 over 100 pages, 1 over 300, 0 over 600.
-    for (merge_value, expected) in [
-        (MergeValue::Mean, 0),      // 600/1000
-        (MergeValue::PlainMean, 1), // 4/3
-        (MergeValue::Max, 3),
-        (MergeValue::Min, 0),
-        (MergeValue::Zero, 0),
-    ] {
-        let mut eti = eti(1000, EtiConfig { merge_value, ..EtiConfig::default() });
-        run(&mut eti, "7x0+100 3x100+300");
-        eti.age();
-        assert_eq!(table(&eti), [(0, expected)]);
-    }
-    let mut eti = eti(1000, EtiConfig::default());
-    run(&mut eti, "7x0+600 3x600+400");
-    eti.age();
-    assert_eq!(table(&eti), [(0, 2)], "2200/1000");
-    let zero = EtiConfig { merge_value: MergeValue::Zero, ..EtiConfig::default() };
-    let mut eti = self::eti(1000, zero);
-    run(&mut eti, "8x400+100 7x0+400 7x500+500");
-    eti.age();
-    assert_eq!(table(&eti), [(0, 3), (400, 4), (500, 3)], "nothing merged with them");
-}
-
-#[test]
-fn hot_extents_merge_with_their_like_only() {
-    let mut eti = eti(1000, EtiConfig::default());
-    run(&mut eti, "8x0+100 9x100+100 10x200+100 8x300+100");
-    eti.age();
-    assert_eq!(table(&eti), [(0, 4), (200, 5), (300, 4), (400, 0)]);
-    let mut eti = self::eti(1000, EtiConfig { beta: 0, ..EtiConfig::default() });
-    run(&mut eti, "0+100 2x100+100");
-    eti.age();
-    assert_eq!(table(&eti), [(0, 0), (100, 1), (200, 0)], "nothing is cold");
 }
 
 #[test]

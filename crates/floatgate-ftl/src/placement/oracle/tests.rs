@@ -27,49 +27,6 @@ fn ranges_begin_with_a_unit_and_reach_eight_volumes() {
 }
 
 #[test]
-fn without_a_future_all_is_cold() {
-    let mut oracle = oracle(64, 4, 2);
-    assert_eq!([3, 3, 3].map(|lpn| oracle.stream(write(lpn))), [0, 0, 0]);
-    assert_eq!(oracle.moved(relocation(3, 0)), 0);
-}
-
-#[test]
-fn shorter_lifetimes_are_hotter() {
-    let mut oracle = oracle(64, 4, 2);
-    // Page 0 is written at 0, 127, 255, 511 and 1023, page 1 at all other times.
-    let times = [0, 127, 255, 511, 1023];
-    let writes: Vec<u32> = (0..1100).map(|n| u32::from(!times.contains(&n))).collect();
-    (0..50).for_each(|_| _ = oracle.stream(write(7)));
-    oracle.set_future(next_uses(64, &writes));
-    assert_eq!(oracle.classify(relocation(0, 0)), 3, "it is about to die");
-    assert_eq!(oracle.classify(relocation(7, 3)), 0, "it never dies");
-    let streams: Vec<u8> = writes.iter().map(|&lpn| oracle.stream(write(lpn))).collect();
-    // The lifetimes of page 0: 127, 128, 256, 512, endless.
-    assert_eq!(times.map(|time| streams[time as usize]), [3, 2, 1, 0, 0]);
-    assert!((1..1099).filter(|n| !times.contains(n)).all(|n| streams[n as usize] == 3));
-    assert_eq!(streams[1099], 0);
-    // After the known future all is cold again.
-    assert_eq!(oracle.stream(write(1)), 0);
-}
-
-#[test]
-fn moved_pages_go_by_the_life_that_is_left() {
-    let mut oracle = oracle(64, 4, 2);
-    let mut writes = vec![5];
-    writes.extend([6; 600]);
-    writes.push(5);
-    oracle.set_future(next_uses(64, &writes));
-    let mut by_age = vec![];
-    for &lpn in &writes[..601] {
-        oracle.stream(write(lpn));
-        by_age.push(oracle.moved(relocation(5, 0)));
-    }
-    assert!(by_age.is_sorted(), "a page gets hotter");
-    let count = |stream: u8| by_age.iter().filter(|&&other| other == stream).count();
-    assert_eq!([0, 1, 2, 3].map(count), [601 - 512, 256, 128, 128]);
-}
-
-#[test]
 fn trims_may_be_part_of_the_future_or_not() {
     for knows_trims in [false, true] {
         let mut oracle = oracle(64, 4, 2);
@@ -106,6 +63,8 @@ fn every_page_is_where_its_remaining_life_says() {
     let mut rng = Rng::new(84);
     let writes: Vec<u32> = (0..5000).map(|_| (rng.below(20) * rng.below(20)) as u32).collect();
     let mut oracle = oracle(400, 6, 2);
+    let is_cold = |oracle: &mut Oracle| oracle.stream(write(7)) == 0;
+    assert!((0..50).all(|_| is_cold(&mut oracle)), "without a future");
     oracle.set_future(next_uses(400, &writes));
     for (now, &lpn) in writes.iter().enumerate() {
         let judge = |left: Option<usize>| {
@@ -119,4 +78,5 @@ fn every_page_is_where_its_remaining_life_says() {
         assert_eq!(oracle.stream(write(lpn)), written);
         assert_eq!(oracle.moved(relocation(asked, 0)), moved);
     }
+    assert!(is_cold(&mut oracle), "after the known future");
 }

@@ -7,7 +7,6 @@ use alloc::vec::Vec;
 
 use super::{Cause, Chain, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, OwnerSlot, Ppn, Tag, Unit};
-use crate::forward_nand;
 use crate::geometry::{Geometry, Mode, Modes};
 
 /// Asserts the rules of [`Nand`] around another medium. Costs 24 bytes per page.
@@ -117,7 +116,7 @@ impl<N: Nand> Nand for Checked<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward_nand!(clock close_stripe report reset_counters read_failed is_read_only alone);
+    crate::forward_nand!(clock close_stripe report reset_counters read_failed is_read_only alone);
 
     fn read(
         &mut self,

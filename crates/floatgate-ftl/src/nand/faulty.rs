@@ -24,7 +24,6 @@ use alloc::vec::Vec;
 use super::{Cause, Chain, Health, Move, Moves, Nand, ReadSource};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::forward_nand;
 use crate::geometry::{Geometry, Mode, Modes};
 use crate::rng::Rng;
 
@@ -216,7 +215,7 @@ impl<N: Nand> Nand for Faulty<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward_nand!(clock load_payload alone);
+    crate::forward_nand!(clock load_payload alone);
 
     fn read(
         &mut self,

@@ -5,9 +5,9 @@
 //! therefore fails the lint.
 
 /// Writes the named methods of [`Nand`](crate::nand::Nand), [`Tagged`](crate::nand::Tagged) or
-/// [`Tear`](crate::nand::Tear) as calls of `self.inner`. `alone` stands for the methods that a wrapper
-/// implements by its other methods: `copy_rows`, which copies once, `takes_rows`, `counters` and
-/// `state`.
+/// [`Tear`](crate::nand::Tear) as calls of `self.inner`. `alone` stands for the methods that a
+/// wrapper implements by its other methods: `copy_rows`, which copies once, `takes_rows`,
+/// `counters` and `state`.
 #[macro_export]
 macro_rules! forward_nand {
     () => {};

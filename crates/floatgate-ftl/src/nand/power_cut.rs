@@ -13,7 +13,6 @@ use core::mem;
 
 use super::{Cause, Chain, Moves, Nand, Tagged};
 use crate::addr::{Ppn, Tag, Unit};
-use crate::forward_nand;
 
 /// A medium whose operations can be cut short.
 pub trait Tear {
@@ -144,8 +143,8 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward_nand!(clock read set_mode load_payload close_stripe report reset_counters);
-    forward_nand!(read_failed is_read_only alone);
+    crate::forward_nand!(clock read set_mode load_payload close_stripe report reset_counters);
+    crate::forward_nand!(read_failed is_read_only alone);
 
     fn program(
         &mut self,
@@ -186,5 +185,5 @@ impl<N: Nand + Clone + Tear> Nand for PowerCut<N> {
 }
 
 impl<N: Tagged + Clone + Tear> Tagged for PowerCut<N> {
-    forward_nand!(tags);
+    crate::forward_nand!(tags);
 }

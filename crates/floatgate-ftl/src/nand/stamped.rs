@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 
 use super::{Cause, Chain, HostData, Move, Moves, Nand, ReadSource, Tagged, Tear};
 use crate::addr::{Lpn, Owner, Ppn, Tag};
-use crate::forward_nand;
 
 /// Stores one 8-byte version per page around another medium.
 #[derive(Clone, Debug)]
@@ -42,8 +41,8 @@ impl<N: Nand> Nand for Stamped<N> {
     type Error = N::Error;
     type Clock = N::Clock;
 
-    forward_nand!(clock pad set_mode load_payload close_stripe erase report reset_counters);
-    forward_nand!(read_failed is_read_only alone);
+    crate::forward_nand!(clock pad set_mode load_payload close_stripe erase report reset_counters);
+    crate::forward_nand!(read_failed is_read_only alone);
 
     fn read(
         &mut self,
@@ -82,13 +81,13 @@ impl<N: Nand> Nand for Stamped<N> {
 }
 
 impl<N: Tagged> Tagged for Stamped<N> {
-    forward_nand!(tags);
+    crate::forward_nand!(tags);
 }
 
 /// Keeps the versions of torn pages. [`Checked`](super::Checked), where it lies below this medium,
 /// ensures that nothing reads them.
 impl<N: Tear> Tear for Stamped<N> {
-    forward_nand!(tear);
+    crate::forward_nand!(tear);
 }
 
 /// The naive model of a drive: the version that the host last wrote to each page.

@@ -66,7 +66,6 @@ pub use scheduler::Scheduler;
 use super::{Cause, Chain, Clock, Moves, Nand, ReadSource, Tagged};
 use crate::addr::{Owner, Ppn, Tag, Unit};
 use crate::counters::Counters;
-use crate::forward_nand;
 use crate::geometry::{Geometry, Mode};
 use crate::saved::{Carrier, State, carry};
 
@@ -132,7 +131,7 @@ impl<N: Nand> Nand for Timed<N> {
     type Error = N::Error;
     type Clock = Scheduler;
 
-    forward_nand!(takes_rows load_payload read_failed is_read_only counters);
+    crate::forward_nand!(takes_rows load_payload read_failed is_read_only counters);
 
     #[inline(always)]
     fn clock(&self) -> &Scheduler {
@@ -259,7 +258,7 @@ impl<N: Nand> Nand for Timed<N> {
 
 /// The medium below provides the out-of-band areas.
 impl<N: Tagged> Tagged for Timed<N> {
-    forward_nand!(tags);
+    crate::forward_nand!(tags);
 
     fn tags(&self, unit: Unit, geometry: &Geometry, tags: &mut Vec<Option<Tag>>) {
         self.inner.tags(unit, geometry, tags);

@@ -149,7 +149,8 @@ impl Prefetches {
     }
 }
 
-/// Entries of a cache of two levels, a node for each translation page, as one list that is searched.
+/// Entries of a cache of two levels, a node for each translation page, as one list that is
+/// searched.
 pub struct NaiveNodes {
     pub entries: Vec<NaiveEntry>,
     pub pages: u32,

@@ -126,7 +126,7 @@ class Group:
 
     jobs: Sequence[int]
     size: int
-    """Bytes of memory of their drives, all of which exist at the same time."""
+    """Bytes of memory of their drives, which exist at the same time."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ def _groups(
     room: int | None,
     most: int = SHARED_BYTES,
 ) -> deque[Group]:
-    """Splits the jobs into groups. No group of several jobs takes more than `room` bytes, if that
-    is known. A group of more than `most` bytes has at most `workers` jobs.
+    """Splits the jobs into groups. A group of several jobs takes at most `room` bytes, unless
+    that is None. A group of more than `most` bytes has at most `workers` jobs.
     """
     by_reading: dict[Hashable, list[Group]] = {}
     for at in missing:

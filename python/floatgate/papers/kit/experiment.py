@@ -87,13 +87,13 @@ class Axis:
     def _by_key(self) -> Mapping[str, Level]:
         return {level.key: level for level in self.levels}
 
-    def is_near(self, key: str) -> bool:
-        """Returns whether a quick reproduction moves this axis to the level: of an ordered axis,
-        the default, the smallest or the largest."""
-        return not self.ordered or key in (self.levels[0].key, self.default, self.levels[-1].key)
-
     def side(self, full: bool) -> list[str]:
-        return [level.key for level in self.levels if full or level.quick]
+        """Returns the tested levels. Quickly, an ordered axis has its default and both ends."""
+        near = (self.levels[0].key, self.default, self.levels[-1].key)
+        quick = [
+            one.key for one in self.levels if one.quick and (not self.ordered or one.key in near)
+        ]
+        return [*self._by_key] if full else quick
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,7 @@ class Experiment:
             if axis.key not in swept:
                 begun = [one.at_default(axis) for one in begun]
                 continue
-            keys = [key for key in axis.side(full) if full or axis.is_near(key)]
-            longer = [one.at_level(axis, key) for one in begun for key in keys]
+            longer = [one.at_level(axis, key) for one in begun for key in axis.side(full)]
             begun = [one for one in longer if len(one.moved) <= most and not one.moved & one.fixed]
         return [one.levels for one in begun]
 

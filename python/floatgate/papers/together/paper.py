@@ -52,11 +52,8 @@ def _experiment(lab: Lab) -> Experiment:
 
 
 def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:
-    return list(claims_of(_families(experiment), full))
-
-
-def _families(experiment: Experiment) -> list[str]:
-    return list(dict.fromkeys(work.family for work in experiment.workloads))
+    families = list(dict.fromkeys(work.family for work in experiment.workloads))
+    return list(claims_of(families, full))
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:

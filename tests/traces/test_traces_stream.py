@@ -306,7 +306,7 @@ def test_another_group_begins_where_a_core_could_be_idle_and_memory_is_left() ->
         ([at_work(5, half)], group(5, half + 1), False),
         ([at_work(5, 1), at_work(5, 1)], group(5, 1), False),
     ]:
-        assert pool._has_room(underway, another, 2) == begins, (underway, another)
+        assert pool._has_room(underway, another, 2, None) == begins, (underway, another)
 
 
 def test_drives_that_do_not_fit_together_run_one_after_the_other() -> None:

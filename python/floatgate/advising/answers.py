@@ -237,7 +237,7 @@ def life(drives: Sequence[Worn], duration_s: float, refused: Sequence[str]) -> L
 
 
 def _lasting(drives: Sequence[Worn], numbers: Sequence[Number]) -> str:
-    """Returns the years at the trace's rate, or writes a day if those of a drive are unknown."""
+    """Returns the years at the trace's rate. If a drive has none, it returns writes a day."""
     values = {(number.of, number.name): number.value for number in numbers}
     rows = [(drive, _row(drive, drive.state)) for drive in drives]
     if all((row, YEARS_SOLD) in values for _, row in rows):

@@ -164,9 +164,7 @@ def _groups(
     return deque(group for groups in by_reading.values() for group in groups)
 
 
-def _has_room(
-    underway: Sequence[Underway], group: Group, workers: int, room: int | None = None
-) -> bool:
+def _has_room(underway: Sequence[Underway], group: Group, workers: int, room: int | None) -> bool:
     """Returns whether the group can begin, with `room` bytes of memory for all drives.
 
     Runs that share a reading wait for one another, so one group alone would leave a core idle. A

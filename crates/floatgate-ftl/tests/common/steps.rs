@@ -164,7 +164,7 @@ pub struct NaiveNodes {
     pub hits: u64,
     pub misses: u64,
     pub prefetches: Prefetches,
-    /// Evictions, and those of dirty entries.
+    /// Evictions, and evictions of dirty entries.
     pub evictions: [u64; 2],
 }
 

@@ -40,10 +40,8 @@ def test_a_synthetic_load_has_the_skew_of_its_name() -> None:
     assert WHOLE.run_of(letter, SYNTH5, DFTL, 1).workload == SYNTH5, "it is uniform in any case"
     moving = next(work.played for work in synthetic(full=True) if work.name == MOVING)
     assert (moving.spec, moving.moves) == (specs["synth9/10"], 4), "elsewhere in each volume"
-    assert [work.name for work in synthetic(full=False)] == [
-        *("synth9/10", MOVING, "synth7/10", "synth5/10"),
-        *(f"synth{x}/10, half reads" for x in (9, 7, 5)),
-    ]
+    quick = [work.name for work in synthetic(full=False)]
+    assert quick == ["synth9/10", MOVING, "synth7/10", "synth5/10"]
 
 
 def test_an_excerpt_is_played_until_it_has_written_the_drive() -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from floatgate.api import Progress
 
     from .kit.cache import Cache
     from .kit.outcome import Outcome
+    from .kit.reproduce import Paper
 
 
 @dataclass(frozen=True)
@@ -74,13 +75,18 @@ def reproduce(
 
     Raises ConfigError for an unknown paper or a directory that does not exist.
     """
-    from floatgate._core import ConfigError
-
     from .kit.reproduce import reproduce as reproduce_paper
+
+    listed, paper = paper_of(name)
+    return reproduce_paper(paper, listed, full, traces, progress, kept)
+
+
+def paper_of(name: str) -> tuple[Listed, Paper[Any]]:
+    """Returns the row of a paper, and the paper. Raises ConfigError for an unknown paper."""
+    from floatgate._core import ConfigError
 
     listed = next((paper for paper in PAPERS if paper.name == name), None)
     if listed is None:
         names = " or ".join(paper.name for paper in PAPERS)
         raise ConfigError(f"paper: {name!r} is not known; expected {names}")
-    paper = import_module(f".{name}.paper", __name__).PAPER
-    return reproduce_paper(paper, listed, full, traces, progress, kept)
+    return listed, import_module(f".{name}.paper", __name__).PAPER

@@ -55,9 +55,15 @@ class Cache(Kept):
 
     def _write(self, name: str, document: Document) -> None:
         content = json.dumps(document, ensure_ascii=False).encode()
+        compressed = gzip.compress(content, compresslevel=1)
+        self.try_to(lambda: write_whole(self._path_of(name), compressed))
+
+    def try_to(self, write: Callable[[], None]) -> None:
+        """Writes into the directory, which is made if there is none. `tell` receives the reason if
+        this is not possible."""
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
-            write_whole(self._path_of(name), gzip.compress(content, compresslevel=1))
+            write()
         except OSError as error:
             self.tell(f"warning: runs are not kept in {self.directory}: {error.strerror or error}")
 

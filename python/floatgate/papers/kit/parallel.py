@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import json
 import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +24,7 @@ from floatgate.simulation.pool import cores
 from floatgate.simulation.watching import POLL_SECONDS, Progress
 
 from .cache import run_cache
+from .finished import finished
 from .outcome import Summary, summary_of
 from .page import write_outcome
 
@@ -58,17 +60,20 @@ def reproduce_one(
 ) -> Reproduced:
     """Reproduces the paper, and writes its page and data if a folder is given. `say` receives
     messages about the cache."""
+    cache = run_cache(say) if asked.cached else None
+    kept = finished(cache, name, asked.full, asked.traces) if cache and folder else None
+    if kept and folder and (summary := kept.unpack(folder)):
+        written = (folder / "results.json").read_text("utf-8") if asked.document else "null"
+        return Reproduced(summary, json.loads(written))
     outcome = papers.reproduce(
-        name,
-        full=asked.full,
-        traces=asked.traces,
-        progress=progress,
-        kept=run_cache(say) if asked.cached else None,
+        name, full=asked.full, traces=asked.traces, progress=progress, kept=cache
     )
-    document = outcome.document()
-    if folder is not None:
+    document, summary = outcome.document(), summary_of(outcome)
+    if folder:
         write_outcome(outcome, document, folder)
-    return Reproduced(summary_of(outcome), document if asked.document else None)
+        if kept:
+            kept.pack(summary, folder)
+    return Reproduced(summary, document if asked.document else None)
 
 
 def reproduce_all(

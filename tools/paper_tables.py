@@ -86,8 +86,10 @@ def _cells(line: str) -> list[str]:
 
 
 def _filled(columns: Sequence[str], claim: Claim) -> dict[str, str]:
-    """Returns the cells that claims.csv has."""
+    """Returns the cells that claims.csv has. Without a number the middle point was left out."""
     filled = {c: claim[COLUMNS[c]] for c in columns if COLUMNS.get(c, "") in claim}
+    if claim.get("middle") == "" and "ours" in filled:
+        filled["ours"] = "left out"
     if any("|" in text for text in filled.values()):
         raise ValueError(f"{claim['id']}: a cell of a table cannot have the sign |")
     return filled

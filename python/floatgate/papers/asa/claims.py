@@ -212,7 +212,7 @@ def _is_like_the_papers(name: str) -> Premise[Point]:
             "less skew": small.gini - ours.gini,
         }
 
-    text = f"where {name} has no larger writes than Financial1, or no less skew"
+    text = f"where {name} has no larger or no less skewed writes"
     return Premise(text, measure, GAIN)
 
 

@@ -25,8 +25,11 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(name)
         return outcome_of(name)
 
+    measured = tmp_path / "measured.csv"
+    measured.write_text("1")
+    paper = SimpleNamespace(sources=[SOURCE], read=lambda: [measured])
     monkeypatch.setattr(papers, "reproduce", reproduce)
-    monkeypatch.setattr(papers, "paper_of", lambda name: (name, SimpleNamespace(sources=[SOURCE])))
+    monkeypatch.setattr(papers, "paper_of", lambda name: (name, paper))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "traces").mkdir()
     (tmp_path / "traces" / SOURCE.spec).write_text("1 2 3")
@@ -66,12 +69,14 @@ def test_another_paper_mode_trace_or_program_is_made_anew(
     _reproduce(tmp_path)
     (tmp_path / "traces" / SOURCE.spec).unlink()
     _reproduce(tmp_path)
+    (tmp_path / "measured.csv").write_text("2")
+    _reproduce(tmp_path)
     monkeypatch.setattr(finished, "_program", lambda: "another version")
     _reproduce(tmp_path)
-    assert made == ["one", "two", "one", "one", "one", "one"]
+    assert made == ["one", "two", *["one"] * 5]
     _reproduce(tmp_path, "two", full=True)
     _reproduce(tmp_path)
-    assert len(made) == 7, "the newest of each mode stays"
+    assert len(made) == 8, "the newest of each mode stays"
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])

@@ -70,8 +70,9 @@ def finished(cache: Cache, name: str, full: bool, traces: Path | None) -> Finish
     Raises ConfigError for an unknown paper or a directory that does not exist.
     """
     _, paper = papers.paper_of(name)
-    files, _ = find_traces(paper.sources, traces)
-    read = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for _, file in files]
+    found, _ = find_traces(paper.sources, traces)
+    files = [*(file for _, file in found), *paper.read()]
+    read = [(str(file), hashlib.sha256(file.read_bytes()).hexdigest()) for file in files]
     mode = "full" if full else "quick"
     return Finished(cache, f"{name}-{mode}", digest_of(_program(), name, mode, read))
 

@@ -88,6 +88,8 @@ class Paper(Generic[Point]):
     device: str
     notes: str = ""
     sources: Sequence[Source] = ()
+    read: Callable[[], Sequence[Path]] = tuple
+    """Returns the files outside the package that the paper reads, apart from its traces."""
     facts: Callable[[Bench, Workload], Any] = lambda *_: None
     """Measures a workload itself, without a drive."""
     shown: Callable[[Experiment, bool], Iterable[Run]] = lambda *_: ()

@@ -156,13 +156,21 @@ class Measurements:
     """Rate of uniform writes over the rate of Zipf writes, by drive and skew."""
 
 
-def find_measurements(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> Measurements | None:
-    """Returns the measurements if they are available. They are not part of the repository."""
+def measured_files(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> list[Path]:
+    """Returns the files of the measurements, or none if they are not available. They are not part
+    of the repository."""
     root = Path(__file__).resolve().parents[4]
     folder = Path(named) if named else root.parent / "shared" / "drives"
-    start, rates = folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"
-    if not (start.is_file() and rates.is_file()):
+    files = [folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"]
+    return files if all(file.is_file() for file in files) else []
+
+
+def find_measurements() -> Measurements | None:
+    """Returns the measurements if they are available."""
+    files = measured_files()
+    if not files:
         return None
+    start, rates = files
     waste = {run.name: run.steady(run.wa) for run in read_wa(start)}
     ratios: dict[str, dict[float, float]] = {}
     with rates.open(encoding="utf-8", newline="") as file:

@@ -86,6 +86,7 @@ def _measured(lab: Lab) -> dict[Run, Result]:
 PAPER = Paper(
     device=domain.DEVICE,
     sources=TRACES,
+    read=drives.measured_files,
     experiment=_experiment,
     claims=_claims,
     reduce=reduce,

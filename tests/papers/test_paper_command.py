@@ -203,6 +203,7 @@ def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
     monkeypatch.setattr(papers, "reproduce", reproduce)
     monkeypatch.setattr("floatgate.papers.kit.parallel.write_outcome", lambda *_: None)
+    monkeypatch.setattr("floatgate.papers.kit.parallel.finished", lambda *_: None)
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments: str, width: int = 400) -> tuple[str, list[tuple[str, bool]]]:

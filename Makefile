@@ -63,7 +63,7 @@ demo: module
 test: test-rust test-python
 
 test-rust:
-	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz
+	cargo test --quiet --locked -p floatgate-ftl -p floatgate-lab -p floatgate-nvme -p floatgate-fuzz
 
 test-python: setup build
 	$(BIN)/python -m pytest -q -n 2 -m "not long"
@@ -72,7 +72,7 @@ test-python: setup build
 # The wheel is built first: it is installed in a fresh environment of each Python. The site is built
 # by a test, which needs what `make docs` does.
 test-long: setup build wheel $(VENV)/docs-ready
-	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-fuzz -- --include-ignored
+	cargo test --locked --release -p floatgate-ftl -p floatgate-lab -p floatgate-nvme -p floatgate-fuzz -- --include-ignored
 	FLOATGATE_EXAMPLES=random $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 lint: setup

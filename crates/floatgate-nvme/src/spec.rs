@@ -21,4 +21,5 @@ pub mod opcodes;
 pub mod placement;
 pub mod registers;
 pub mod status;
+pub mod tcp;
 pub mod zoned;

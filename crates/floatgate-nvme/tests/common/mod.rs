@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod direct;
+pub mod initiator;
 
 use std::sync::Arc;
 

@@ -7,6 +7,8 @@ pub mod bytes;
 pub mod config;
 pub mod corpus;
 pub mod image;
+pub mod nvme_commands;
+pub mod nvme_pdu;
 pub mod operations;
 
 use std::cell::RefCell;

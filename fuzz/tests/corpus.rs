@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use floatgate_fuzz::{config, corpus, image, operations};
+use floatgate_fuzz::{config, corpus, image, nvme_commands, nvme_pdu, operations};
 
 fn replay(name: &str, target: fn(&[u8])) {
     for folder in ["corpus", "findings"] {
@@ -23,6 +23,12 @@ fn configs() {
 #[test]
 fn images() {
     replay("image.hex", image::run);
+}
+
+#[test]
+fn nvme_hosts() {
+    replay("nvme_commands.hex", nvme_commands::run);
+    replay("nvme_pdu.hex", nvme_pdu::run);
 }
 
 #[test]

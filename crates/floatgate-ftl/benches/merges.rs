@@ -11,7 +11,6 @@ use criterion::{BenchmarkId, Criterion, Throughput};
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::log_block::*;
-use floatgate_ftl::log_blocks;
 use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
 use floatgate_ftl::nand::{Counted, Timed, Timing};
 use floatgate_ftl::parameters::names;
@@ -34,7 +33,7 @@ const TIMING: Timing = Timing {
     command_ns: 200,
 };
 
-fn drive(scheme: &str) -> Box<dyn Device> {
+fn drive(name: &str) -> Box<dyn Device> {
     let geometry = Geometry::new(Shape {
         page_bytes: PAGE as u32,
         pages_per_block: PAGES_PER_BLOCK,
@@ -51,21 +50,11 @@ fn drive(scheme: &str) -> Box<dyn Device> {
     let (bast, fast) = (BastConfig::default(), FastConfig::default());
     let config = LogConfig { geometry, logs: LOGS, seed: 1, bast, fast };
     let nand = Timed::new(Counted::default(), geometry, TIMING);
-    macro_rules! by_name {
-        ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-            match scheme {
-                $(stringify!($name) => {
-                    let scheme = $Type::new(&config);
-                    let free_order = FreeOrder::LeastWorn;
-                    let config = LogFtlConfig { geometry, logs: LOGS, free_order, journal: None };
-                    let Ok(ftl) = LogFtl::new(nand, scheme, config);
-                    Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
-                })*
-                unknown => panic!("no scheme of log blocks is called {unknown}"),
-            }
-        };
-    }
-    log_blocks!(by_name)
+    let scheme = scheme(name, &config).expect("a row");
+    let free_order = FreeOrder::LeastWorn;
+    let config = LogFtlConfig { geometry, logs: LOGS, free_order, journal: None };
+    let Ok(ftl) = LogFtl::new(nand, scheme, config);
+    Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
 }
 
 /// A drive under load.

@@ -97,18 +97,9 @@ where
         pages_per_map_page: 1,
         journal: None,
     };
-    macro_rules! by_name {
-        ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-            match mapping {
-                $(stringify!($name) => {
-                    let Ok(ftl) = PageFtl::new(nand, $Type::new(&map), config);
-                    Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
-                })*
-                unknown => panic!("no mapping is called {unknown}"),
-            }
-        };
-    }
-    floatgate_ftl::mappings!(by_name)
+    let mapping = Boxed::by_name(mapping, &map).expect("a row");
+    let Ok(ftl) = PageFtl::new(nand, mapping, config);
+    Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
 }
 
 /// A drive under load.

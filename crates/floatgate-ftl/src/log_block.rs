@@ -11,6 +11,7 @@ mod fast;
 pub use bast::{LogVictim, MergeWhenFull};
 pub use fast::OutOfOrder;
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use crate::addr::Lbn;
@@ -59,23 +60,7 @@ pub trait LogBlocks: Policy {
     }
 }
 
-/// The table of log block schemes: config name, type and parameters, summary, source. `$then!` gets
-/// the rows.
-#[macro_export]
 macro_rules! log_blocks {
-    ($then:ident) => {
-        $then! {
-            bast Bast(BastConfig),
-                "Block-mapped: overwrites go to a log block of their logical block.",
-                "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
-            fast Fast(FastConfig),
-                "Block-mapped: logical blocks share random log blocks and one sequential.",
-                "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
-        }
-    };
-}
-
-macro_rules! name_rows {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every log block scheme.
@@ -93,6 +78,14 @@ macro_rules! name_rows {
         }
 
         $(pub use $name::{$Type, $($Own)?};)*
+
+        /// Makes the scheme of this name, if there is one.
+        pub fn scheme(name: &str, config: &LogConfig) -> Option<Box<dyn LogBlocks + Send>> {
+            match name {
+                $(stringify!($name) => Some(Box::new($Type::new(config))),)*
+                _ => None,
+            }
+        }
 
         /// Returns the fewest logs with which the named scheme works; none for an unknown name.
         pub fn logs_min(name: &str) -> Option<u32> {
@@ -119,4 +112,11 @@ impl LogConfig {
     }
 }
 
-log_blocks!(name_rows);
+log_blocks! {
+    bast Bast(BastConfig),
+        "Block-mapped: overwrites go to a log block of their logical block.",
+        "Kim, Kim, Noh, Min and Cho, IEEE Trans. Consumer Electronics 48, 2002";
+    fast Fast(FastConfig),
+        "Block-mapped: logical blocks share random log blocks and one sequential.",
+        "Lee, Park, Chung, Lee, Park and Song, ACM TECS 6, 2007";
+}

@@ -11,6 +11,7 @@
 mod merging;
 mod recovery;
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::mem;
@@ -50,11 +51,11 @@ struct Log {
     written: u32,
 }
 
-/// A block-mapped flash translation layer on medium `N` with log blocks `L`.
-pub struct LogFtl<N, L> {
+/// A block-mapped flash translation layer on medium `N`.
+pub struct LogFtl<N> {
     /// Its page table covers the pages in logs and the pages in data blocks.
     store: Store<N>,
-    scheme: L,
+    scheme: Box<dyn LogBlocks + Send>,
     /// Data block of each logical block.
     data: Vec<Option<Unit>>,
     /// Logs in use, by slot.
@@ -65,13 +66,17 @@ pub struct LogFtl<N, L> {
     to_merge: Vec<Lbn>,
 }
 
-impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
+impl<N: Nand> LogFtl<N> {
     /// Starts an empty drive on erased flash. `config.logs` must be the number of logs that the
     /// scheme was made for.
     ///
     /// # Errors
     /// The medium's fault while the journal is begun.
-    pub fn new(nand: N, scheme: L, config: LogFtlConfig) -> Result<Self, N::Error> {
+    pub fn new(
+        nand: N,
+        scheme: Box<dyn LogBlocks + Send>,
+        config: LogFtlConfig,
+    ) -> Result<Self, N::Error> {
         let mut ftl = Self::unformatted(nand, scheme, config);
         ftl.store.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
@@ -79,7 +84,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 
     /// Makes a drive with nothing programmed.
-    fn unformatted(nand: N, scheme: L, config: LogFtlConfig) -> Self {
+    fn unformatted(nand: N, scheme: Box<dyn LogBlocks + Send>, config: LogFtlConfig) -> Self {
         let LogFtlConfig { geometry, logs, free_order, journal } = config;
         let least = geometry.logical_blocks() + logs + MERGE_RESERVE;
         assert!(geometry.units() >= least, "data blocks, logs and a merge take {least} units");
@@ -93,11 +98,6 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
             moves: Vec::new(),
             to_merge: Vec::new(),
         }
-    }
-
-    /// Returns the log block scheme.
-    pub fn scheme(&self) -> &L {
-        &self.scheme
     }
 
     /// Returns the data block of a logical block, if it has one.
@@ -154,7 +154,7 @@ impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
     }
 }
 
-impl<N: Nand, L: LogBlocks> Ftl for LogFtl<N, L> {
+impl<N: Nand> Ftl for LogFtl<N> {
     type Medium = N;
 
     #[inline(always)]

@@ -20,7 +20,7 @@ mod tlllp;
 mod tpftl;
 mod two_level;
 
-pub use boxed::{AnyMapping, Boxed};
+pub use boxed::Boxed;
 pub use dftl::Replacement;
 pub use page_cache::ForCleaning;
 pub use tlllp::{Evicted, FetchMode, NodeVictim, PrefetchCount};
@@ -127,10 +127,12 @@ pub struct MapDemands {
     /// Error in the combination of parameters, if there is one. Each parameter by itself is in its
     /// range.
     pub refusal: Option<Refusal>,
+    /// Whether the map is on flash, as [`Mapping::is_on_flash`] states of the mapping itself.
+    pub on_flash: bool,
 }
 
 impl Default for MapDemands {
-    /// No requirements.
+    /// No requirements, except for room for the map on flash.
     fn default() -> Self {
         Self {
             cache_bytes: 0,
@@ -139,24 +141,22 @@ impl Default for MapDemands {
             pages_per_map_page: 1,
             keeps_ages: false,
             refusal: None,
+            on_flash: true,
         }
     }
 }
 
 /// A mapping cache. The engine calls it several times per page.
 ///
-/// A type in the table also has a function `new(&MapConfig)`. The policy's [`Policy::report`] fills
-/// in [`Counters::map`](crate::counters::Counters::map).
+/// A type in the table also has the functions `new(&MapConfig)` and `demands(&MapConfig)`; the
+/// latter returns its requirements on the drive. The policy's [`Policy::report`] fills in
+/// [`Counters::map`](crate::counters::Counters::map).
 pub trait Mapping: Policy + State {
-    /// Whether the map is on flash, in translation pages. If not, accesses are only counted.
-    const ON_FLASH: bool = true;
-
-    /// Returns the requirements on the drive.
-    fn demands(_config: &MapConfig) -> MapDemands
-    where
-        Self: Sized,
-    {
-        MapDemands::default()
+    /// Returns whether the map is on flash, in translation pages. If not, accesses are only
+    /// counted.
+    #[inline(always)]
+    fn is_on_flash(&self) -> bool {
+        true
     }
 
     /// Handles a host access to an entry. Appends, in order, the flash work of this access.
@@ -214,42 +214,7 @@ fn by_page<'a>(
     moved.chunk_by(move |a, b| page(a) == page(b)).map(move |group| (page(&group[0]), group))
 }
 
-/// The table of mappings: config name, type and parameters, summary, source. `$then!` gets the
-/// rows.
-#[macro_export]
 macro_rules! mappings {
-    ($then:ident) => {
-        $then! {
-            ideal Ideal(), "The whole map in memory: no translation traffic, the upper bound.",
-                "the page-mapped baseline of DFTL, ASPLOS 2009";
-            none NoCache(), "No cache: an access reads its translation page, a write rewrites it.",
-                "the No Cache baseline of TLLLP";
-            dftl Dftl(DftlConfig),
-                "Single entries cached on demand; a dirty victim is written back.",
-                "Gupta, Kim and Urgaonkar, ASPLOS 2009";
-            asa Asa(AsaConfig), "DFTL with the age of each page next to its entry, twice the size.",
-                "Xie and Chen, CCGrid 2014";
-            page_cache PageCache(PageCacheConfig), "Whole map pages, evicted in LRU order.",
-                "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
-            cdftl Cdftl(CdftlConfig),
-                "Two levels: entries, and whole translation pages to batch updates.",
-                "Qin, Wang, Liu and Guan, RTAS 2011";
-            sftl Sftl(SftlConfig),
-                "Whole translation pages, compressed; a buffer delays sparse updates.",
-                "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
-            belady Belady(), "Evicts the entry whose next use is farthest: an offline bound.",
-                "Belady, IBM Systems Journal 5, 1966";
-            tlllp Tlllp(TlllpConfig),
-                "Prefetches by request and history; evicts whole nodes of entries.",
-                "Yin et al., Improve SSD performance by prefetch strategy, 2017";
-            tpftl Tpftl(TpftlConfig),
-                "Loads a request's entries together, writes back a page's together.",
-                "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
-        }
-    };
-}
-
-macro_rules! name_rows {
     ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
         crate::axis! {
             /// Every mapping.
@@ -286,14 +251,6 @@ macro_rules! name_rows {
             }
         }
 
-        /// Whether the named mapping has its map on flash.
-        pub fn on_flash(name: &str) -> bool {
-            match name {
-                $(stringify!($name) => $Type::ON_FLASH,)*
-                _ => false,
-            }
-        }
-
         /// Whether the named mapping needs the future accesses of the host.
         pub fn needs_future(name: &str) -> bool {
             match name {
@@ -302,19 +259,45 @@ macro_rules! name_rows {
             }
         }
 
-        impl AnyMapping {
+        impl Boxed {
             /// Makes the mapping of this name; none for an unknown name.
-            pub fn new(name: &str, config: &MapConfig) -> Option<Self> {
-                Some(match name {
-                    $(stringify!($name) => Self::boxed($Type::new(config)),)*
-                    _ => return None,
-                })
+            pub fn by_name(name: &str, config: &MapConfig) -> Option<Self> {
+                match name {
+                    $(stringify!($name) => Some(Self::new($Type::new(config))),)*
+                    _ => None,
+                }
             }
         }
     };
 }
 
-mappings!(name_rows);
+mappings! {
+    ideal Ideal(), "The whole map in memory: no translation traffic, the upper bound.",
+        "the page-mapped baseline of DFTL, ASPLOS 2009";
+    none NoCache(), "No cache: an access reads its translation page, a write rewrites it.",
+        "the No Cache baseline of TLLLP";
+    dftl Dftl(DftlConfig),
+        "Single entries cached on demand; a dirty victim is written back.",
+        "Gupta, Kim and Urgaonkar, ASPLOS 2009";
+    asa Asa(AsaConfig), "DFTL with the age of each page next to its entry, twice the size.",
+        "Xie and Chen, CCGrid 2014";
+    page_cache PageCache(PageCacheConfig), "Whole map pages, evicted in LRU order.",
+        "the baseline of SHRD (Kim, Shin, Jeong and Kim, FAST 2017)";
+    cdftl Cdftl(CdftlConfig),
+        "Two levels: entries, and whole translation pages to batch updates.",
+        "Qin, Wang, Liu and Guan, RTAS 2011";
+    sftl Sftl(SftlConfig),
+        "Whole translation pages, compressed; a buffer delays sparse updates.",
+        "Jiang, Zhang, Yuan, Hu and Liu, MSST 2011";
+    belady Belady(), "Evicts the entry whose next use is farthest: an offline bound.",
+        "Belady, IBM Systems Journal 5, 1966";
+    tlllp Tlllp(TlllpConfig),
+        "Prefetches by request and history; evicts whole nodes of entries.",
+        "Yin et al., Improve SSD performance by prefetch strategy, 2017";
+    tpftl Tpftl(TpftlConfig),
+        "Loads a request's entries together, writes back a page's together.",
+        "Zhou, Wu, Huang, He and Xie, EuroSys 2015";
+}
 
 #[cfg(test)]
 mod drive_tests;

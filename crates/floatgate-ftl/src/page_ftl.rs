@@ -137,7 +137,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let PageConfig { verify, pages_per_map_page, journal, .. } = config;
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
         let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
-        let streams = Streams::new(&placement, M::ON_FLASH, wear, log, slc);
+        let streams = Streams::new(&placement, mapping.is_on_flash(), wear, log, slc);
         let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
         let extra_units = extra_map_units(pages, map_pages, pages_per_map_page);
         let least = cleaning.least_low_water(streams.count()) + extra_units;
@@ -248,7 +248,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         {
             self.store.units.unpin(self.store.geometry.unit(old));
         }
-        if M::ON_FLASH {
+        if self.map.cache.is_on_flash() {
             self.map.cache.assigned(lpn, to, &mut self.map.io);
             self.perform(Cause::Map, chain)?;
         }
@@ -281,7 +281,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 }
             }
             trimmed += mapped.len() as u64;
-            if M::ON_FLASH {
+            if self.map.cache.is_on_flash() {
                 self.map.cache.trim(Tpn::new(next / entries), &mapped, &mut self.map.io);
             }
             self.map.trimmed = mapped;
@@ -348,9 +348,9 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
-        access.mapped = M::ON_FLASH && self.is_mapped(access.lpn);
+        access.mapped = self.map.cache.is_on_flash() && self.is_mapped(access.lpn);
         self.map.cache.access(access, &mut self.map.io);
-        if M::ON_FLASH { self.perform(Cause::Map, chain) } else { Ok(()) }
+        if self.map.cache.is_on_flash() { self.perform(Cause::Map, chain) } else { Ok(()) }
     }
 
     #[inline(always)]

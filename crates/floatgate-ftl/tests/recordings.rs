@@ -6,7 +6,6 @@ use crate::common::workload::{ANYTHING, Workload};
 use crate::common::{ODD, Probe, Rig, SERIAL, STRIPED, TIMING};
 use floatgate_ftl::counters::{Counters, DieUse};
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::AnyMapping;
 use floatgate_ftl::nand::{
     Around, Blame, Component, Controller, Counted, Order, Recorded, Recording, Schedule, Span,
     Stripe, Suspend, Timed, Use,
@@ -49,10 +48,9 @@ impl Case {
         let shape = Shape { units: self.shape.units + more, ..self.shape };
         let rig = Rig { log, arrivals: self.arrivals, ..Rig::new(shape, self.mapping, "greedy") };
         let nand = Timed::with_schedule(Counted::default(), rig.geometry(), TIMING, self.schedule);
-        match rig.mapping() {
-            _ if !self.packs => rig.drive(nand, (), false),
-            AnyMapping::OnFlash(map) => Box::new(rig.behind_shrd(nand, map, (), false)),
-            AnyMapping::InMemory(map) => Box::new(rig.behind_shrd(nand, map, (), false)),
+        match self.packs {
+            true => Box::new(rig.behind_shrd(nand, (), false)),
+            false => rig.drive(nand, (), false),
         }
     }
 

@@ -9,7 +9,7 @@ use floatgate_ftl::device::{Device, Dispatching, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
-use floatgate_ftl::mapping::{Dftl, Ideal};
+use floatgate_ftl::mapping::Ideal;
 use floatgate_ftl::nand::{Cause, Chain, Checked, Counted, Nand, Timed, Timing};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::request::{Op, Request};
@@ -241,7 +241,7 @@ fn a_remap_that_is_under_way_is_done_before_the_drive_rests() {
     let mut under_way = 0;
     for seed in 0..300 {
         let nand = Timed::new(Counted::default(), rig.geometry(), TIMING);
-        let mut drive = rig.behind_shrd(nand, Dftl::new(&rig.map_config()), (), false);
+        let mut drive = rig.behind_shrd(nand, (), false);
         let mut workload = Workload::new(seed, WRITES, SERIAL.logical_pages, 64);
         drive.run(&workload.batch(30 + seed as usize % 50), &mut vec![]);
         under_way += u32::from(drive.drive().ftl().nand().outstanding() > 0);

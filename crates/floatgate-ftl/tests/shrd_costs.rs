@@ -15,7 +15,6 @@ use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::{Counters, Device, Dispatching, Inspect, Ssd};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::host::ShrdConfig;
-use floatgate_ftl::mapping::PageCache;
 use floatgate_ftl::nand::{Cause, Counted, Nand, Shadow, Timed, Timing};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::{Arrivals, Queue};
@@ -64,8 +63,7 @@ fn behind_shrd(window: u32, pages_per_map_page: u32) -> Counters {
     let rig = Rig { page_cache, cache_bytes, log: slots, tune_host, ..large() };
     // Enough spare units that nothing is cleaned: the closed forms exclude cleaning.
     let rig = rig.spare(1000);
-    let mut drive =
-        rig.behind_shrd(Counted::default(), PageCache::new(&rig.map_config()), (), false);
+    let mut drive = rig.behind_shrd(Counted::default(), (), false);
     let writes = (5 * window as usize).max(40_000);
     drive.run(&uniform(17, &LARGE, writes), &mut vec![]);
     drive.check();
@@ -85,7 +83,7 @@ fn plain<N>(rig: &Rig, nand: N) -> impl Device + use<N>
 where
     N: Nand<Error = std::convert::Infallible> + Send,
 {
-    let Ok(ftl) = PageFtl::new(nand, PageCache::new(&rig.map_config()), rig.page_config(false));
+    let Ok(ftl) = PageFtl::new(nand, rig.mapping(), rig.page_config(false));
     Ssd::new(ftl, (), Queue::new(rig.depth, rig.arrivals), &rig.geometry())
 }
 
@@ -152,7 +150,7 @@ fn a_window_loads_each_map_page_once() {
     let rig = Rig { shape, low_water: 5, ..rig }.spare(400);
     let (nand, log) = rig.medium();
     let data = Shadow::new(shape.logical_pages);
-    let mut drive = rig.behind_shrd(nand, PageCache::new(&rig.map_config()), data, true);
+    let mut drive = rig.behind_shrd(nand, data, true);
     log.take();
     let mix = Mix { pages_max: 2, ..WRITES };
     let mut workload = Workload::new(6, mix, shape.logical_pages, 64);
@@ -210,7 +208,7 @@ fn throughput(log: u32, cached: u64) -> f64 {
     let nand = Timed::new(Counted::default(), rig.geometry(), timing);
     let mut drive: Box<dyn Device> = match log {
         0 => Box::new(plain(&rig, nand)),
-        _ => Box::new(rig.behind_shrd(nand, PageCache::new(&rig.map_config()), (), false)),
+        _ => Box::new(rig.behind_shrd(nand, (), false)),
     };
     drive.run(&uniform(2, &PROTOTYPE, 30_000), &mut vec![]);
     drive.reset_counters();

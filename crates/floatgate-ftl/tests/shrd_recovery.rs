@@ -13,7 +13,7 @@ use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tag, Unit};
 use floatgate_ftl::device::{Device, Inspect};
 use floatgate_ftl::forward_nand;
 use floatgate_ftl::ftl::{Ftl, Remap};
-use floatgate_ftl::mapping::{Ideal, Mapping, PageCache};
+use floatgate_ftl::mapping::Ideal;
 use floatgate_ftl::nand::{
     Cause, Chain, Checked, Counted, Moves, Nand, NoClock, Shadow, Stamped, Tagged,
 };
@@ -136,12 +136,12 @@ fn trims(requests: &[Request]) -> Vec<std::ops::Range<u64>> {
 
 /// Runs requests with a cut at every point. Sometimes continues on the recovered drive, and reads
 /// it.
-fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix) -> usize {
+fn cut(rig: &Rig, seed: u64, mix: Mix) -> usize {
     let pages = rig.shape.logical_pages;
     let medium = Watched::new(rig);
     let seen = medium.seen.clone();
     let nand = Stamped::new(medium, rig.geometry().physical_pages());
-    let Ok(ftl) = PageFtl::with_log(nand, mapping(rig), rig.page_config(true), rig.log);
+    let Ok(ftl) = PageFtl::with_log(nand, rig.mapping(), rig.page_config(true), rig.log);
     let mut drive = rig.before(ftl, Shadow::new(pages));
     let mut workload = Workload::new(seed, mix, pages, 64);
     let (acknowledged, trimmed) = (vec![None; pages as usize], vec![false; pages as usize]);
@@ -154,7 +154,7 @@ fn cut<M: Mapping + Send>(rig: &Rig, mapping: fn(&Rig) -> M, seed: u64, mix: Mix
         if round % 15 == 14 && mix.trims == 0 {
             let (ftl, data) = drive.into_drive().into_parts();
             let (nand, config) = (ftl.into_nand(), rig.page_config(true));
-            let Ok((ftl, _)) = PageFtl::recover(nand, mapping(rig), config, rig.log);
+            let Ok((ftl, _)) = PageFtl::recover(nand, rig.mapping(), config, rig.log);
             assert!(ftl.is_log_empty());
             drive = rig.before(ftl, data);
             drive.check();
@@ -186,10 +186,8 @@ fn nothing_acknowledged_is_lost_wherever_power_is_cut() {
         for mix in
             [ANYTHING, Mix { trims: 0, ..ANYTHING }, Mix { pages_max: 2, trims: 0, ..ANYTHING }]
         {
-            points +=
-                cut(&rig(shape, "ideal"), |rig| Ideal::new(&rig.map_config()), seed as u64, mix);
-            let page_cache = |rig: &Rig| PageCache::new(&rig.map_config());
-            points += cut(&rig(shape, "page_cache"), page_cache, 10 + seed as u64, mix);
+            points += cut(&rig(shape, "ideal"), seed as u64, mix);
+            points += cut(&rig(shape, "page_cache"), 10 + seed as u64, mix);
         }
     }
     assert!(points > 20_000, "{points} points");

@@ -5,17 +5,17 @@ use crate::common::workload::{ANYTHING, Mix, Workload};
 use crate::common::{ODD, Rig, SERIAL, TIMING};
 use crate::naive_tlllp::options;
 use floatgate_ftl::device::{Device, Inspect, Ssd};
-use floatgate_ftl::mapping::{MapConfig, Mapping, Tlllp, Tpftl, TpftlConfig};
+use floatgate_ftl::mapping::{Boxed, MapConfig, TpftlConfig};
 use floatgate_ftl::nand::{Checked, Counted, Shadow, Stamped, Timed};
 use floatgate_ftl::page_ftl::PageFtl;
 use floatgate_ftl::queue::Queue;
 
 /// Runs requests of up to 24 pages, and checks every flash rule, every read and the map.
-fn run<M: Mapping + Send>(rig: &Rig, map: &MapConfig, build: fn(&MapConfig) -> M, seed: u64) {
+fn run(mapping: &str, rig: &Rig, map: &MapConfig, seed: u64) {
     let geometry = rig.geometry();
     let nand = Checked::new(Timed::new(Counted::default(), geometry, TIMING), geometry);
     let nand = Stamped::new(nand, geometry.physical_pages());
-    let Ok(ftl) = PageFtl::new(nand, build(map), rig.page_config(true));
+    let Ok(ftl) = PageFtl::new(nand, Boxed::by_name(mapping, map).unwrap(), rig.page_config(true));
     let shadow = Shadow::new(geometry.logical_pages());
     let mut drive = Ssd::new(ftl, shadow, Queue::new(rig.depth, rig.arrivals), &geometry);
     let mix = Mix { pages_max: 24, ..ANYTHING };
@@ -49,7 +49,7 @@ fn every_rig(mut each: impl FnMut(&Rig, MapConfig)) {
 fn tlllp_reads_the_written_data() {
     every_rig(|rig, map| {
         for (seed, tlllp) in (0..).zip(options()) {
-            run(rig, &MapConfig { tlllp, ..map }, Tlllp::new, seed);
+            run("tlllp", rig, &MapConfig { tlllp, ..map }, seed);
         }
     });
 }
@@ -65,7 +65,7 @@ fn tpftl_reads_the_written_data() {
                 batch_update: bits & 8 != 0,
                 ..TpftlConfig::default()
             };
-            run(rig, &MapConfig { tpftl, ..map }, Tpftl::new, bits);
+            run("tpftl", rig, &MapConfig { tpftl, ..map }, bits);
         }
     });
 }

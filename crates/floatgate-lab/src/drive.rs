@@ -1,14 +1,13 @@
 //! From a config to a drive: its size in units, and its layers.
 
 use std::convert::Infallible;
-use std::marker::PhantomData;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
-use floatgate_ftl::mapping::{AnyMapping, MapDemands, Mapping, extra_map_units, on_flash};
+use floatgate_ftl::mapping::{Boxed, Ideal, MapDemands, Mapping, extra_map_units};
 use floatgate_ftl::nand::{Counted, Faults, Schedule, Tagged, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::recovery::Mount;
@@ -17,7 +16,7 @@ use crate::config::{self, Config, ConfigError, WearLeveling, expect};
 pub use buffer::block_pages;
 pub use external::ExternalPolicies;
 use external::Guided;
-use flash::{Medium, NewFlash, Verified};
+use flash::{NewFlash, Verified};
 use host_side::HostSide;
 use page_mapped::{free_order, page_config, streams_of};
 use sizing::Size;
@@ -30,7 +29,6 @@ mod host_side;
 #[cfg(unix)]
 pub mod live;
 mod log_ftl;
-mod mappings;
 mod page_mapped;
 mod sizing;
 
@@ -77,9 +75,8 @@ impl Plan {
     /// # Errors
     /// A drive that is too small for the workload, or too large for its addresses.
     pub fn new(config: &Config, span_bytes: u64) -> Result<Self, ConfigError> {
-        let scheme = &config.mapping.scheme;
-        let on_flash = on_flash(scheme) || config::is_external(scheme);
         let demands = config.map_demands()?;
+        let on_flash = demands.on_flash;
         let given = config.shape(&demands);
         let geometry = Geometry::new(given)?;
         let levelled = config.cleaning.wear_leveling == WearLeveling::Static;
@@ -220,31 +217,19 @@ pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Builds something on a translation layer of either kind.
-trait Make: Sized {
-    type Made;
-
-    fn page_mapped<M: Mapping + Send + 'static>(
-        self,
-        mapping: M,
-    ) -> Result<Self::Made, ConfigError>;
-
-    fn block_mapped<L: LogBlocks + Send + 'static>(
-        self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError>;
+/// The policy that a translation layer of either kind is made for.
+enum Scheme {
+    PageMapped(Boxed),
+    BlockMapped(Box<dyn LogBlocks + Send>),
 }
 
-/// Calls the maker with the mapping or log-block scheme that the config names.
-fn make<T: Make>(
-    maker: T,
-    config: &Config,
-    plan: &Plan,
-    seed: u64,
-) -> Result<T::Made, ConfigError> {
-    match config.logs_least() {
-        Some(_) => log_ftl::with_scheme(maker, config, plan, seed),
-        None => mappings::with_boxed_mapping(maker, config, plan),
+impl Scheme {
+    /// Makes the mapping or log-block scheme that the config names.
+    fn new(config: &Config, plan: &Plan, seed: u64) -> Result<Self, ConfigError> {
+        Ok(match config.logs_least() {
+            Some(_) => Self::BlockMapped(log_ftl::scheme(config, plan, seed)?),
+            None => Self::PageMapped(page_mapped::mapping(config, plan)?),
+        })
     }
 }
 
@@ -285,70 +270,65 @@ fn build_with(
     verify: bool,
     policies: &mut dyn ExternalPolicies,
 ) -> Result<Box<dyn Device>, ConfigError> {
-    match config.timing {
-        config::Timing::Scheduled => {
-            build_on::<Timed<Counted>>(config, plan, seed, verify, policies)
-        }
-        config::Timing::None => build_on::<Counted>(config, plan, seed, verify, policies),
+    let drive = Simulated { config, plan, seed, verify, policies };
+    let is_verified = verify || plan.faults.is_some();
+    match (config.timing, is_verified) {
+        (config::Timing::Scheduled, true) => drive.on::<Verified<Timed<Counted>>>(),
+        (config::Timing::Scheduled, false) => drive.on::<Timed<Counted>>(),
+        (config::Timing::None, true) => drive.on::<Verified<Counted>>(),
+        (config::Timing::None, false) => drive.counted(),
     }
 }
 
-fn build_on<N: Medium>(
-    config: &Config,
-    plan: &Plan,
-    seed: u64,
-    verify: bool,
-    policies: &mut dyn ExternalPolicies,
-) -> Result<Box<dyn Device>, ConfigError> {
-    let mapping = policies.mapping(&config.map_config(plan.geometry));
-    if verify || plan.faults.is_some() {
-        let flash = PhantomData::<Verified<N>>;
-        let drive = Simulated { config, plan, seed, verify, policies, flash };
-        return match mapping {
-            Some(AnyMapping::OnFlash(mapping)) => drive.page_mapped(mapping),
-            _ => make(drive, config, plan, seed),
-        };
-    }
-    let flash = PhantomData::<N>;
-    let drive = Simulated { config, plan, seed, verify, policies, flash };
-    if let Some(AnyMapping::OnFlash(mapping)) = mapping {
-        return drive.page_mapped(mapping);
-    }
-    match config.logs_least() {
-        Some(_) => log_ftl::with_scheme(drive, config, plan, seed),
-        None => mappings::with_mapping(drive, config, plan),
-    }
-}
-
-/// Maker of a simulated drive on new flash of one kind.
-struct Simulated<'a, F> {
+/// Maker of a simulated drive on new flash.
+struct Simulated<'a> {
     config: &'a Config,
     plan: &'a Plan,
     seed: u64,
     /// Whether to compare the map on flash with the true map.
     verify: bool,
     policies: &'a mut dyn ExternalPolicies,
-    flash: PhantomData<F>,
 }
 
-impl<F: NewFlash> Make for Simulated<'_, F> {
-    type Made = Box<dyn Device>;
+impl Simulated<'_> {
+    /// Builds the drive without a clock. The map in memory, which costs almost nothing there, has
+    /// an engine of its own; all other mappings share one.
+    fn counted(self) -> Result<Box<dyn Device>, ConfigError> {
+        let Self { config, plan, .. } = self;
+        if config.mapping.scheme == "ideal" && config.logs_least().is_none() {
+            let mapping = Ideal::new(&config.map_config(plan.geometry));
+            return self.page_mapped::<Counted, _>(mapping);
+        }
+        self.on::<Counted>()
+    }
 
-    fn page_mapped<M: Mapping + Send + 'static>(
-        self,
-        mapping: M,
-    ) -> Result<Self::Made, ConfigError> {
-        let Self { config, plan, seed, verify, policies, .. } = self;
-        let page = page_config::<M>(config, plan, seed, verify, policies)?;
+    fn on<F: NewFlash>(self) -> Result<Box<dyn Device>, ConfigError> {
+        let Self { config, plan, seed, .. } = self;
+        if let Some(mapping) = self.policies.mapping(&config.map_config(plan.geometry)) {
+            return self.page_mapped::<F, _>(mapping);
+        }
+        match Scheme::new(config, plan, seed)? {
+            Scheme::PageMapped(mapping) => self.page_mapped::<F, _>(mapping),
+            Scheme::BlockMapped(scheme) => self.block_mapped::<F>(scheme),
+        }
+    }
+
+    fn page_mapped<F, M>(self, mapping: M) -> Result<Box<dyn Device>, ConfigError>
+    where
+        F: NewFlash,
+        M: Mapping + Send + 'static,
+    {
+        let Self { config, plan, seed, verify, policies } = self;
+        let page = page_config(config, plan, seed, verify, policies)?;
         let flash = F::erased(plan, seed, false);
         let Ok(ftl) = PageFtl::with_log(flash, mapping, page, plan.log_pages);
         Ok(HostSide::with(config, plan, policies)?.before_host(ftl, F::data(plan.user_pages())))
     }
 
-    fn block_mapped<L: LogBlocks + Send + 'static>(
+    fn block_mapped<F: NewFlash>(
         self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError> {
+        scheme: Box<dyn LogBlocks + Send>,
+    ) -> Result<Box<dyn Device>, ConfigError> {
         let Self { config, plan, seed, policies, .. } = self;
         let flash = F::erased(plan, seed, true);
         let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));
@@ -358,16 +338,12 @@ impl<F: NewFlash> Make for Simulated<'_, F> {
 }
 
 /// Formats a page-mapped layer on new flash, or recovers one from used flash.
-fn start_page_ftl<N, M>(
+fn start_page_ftl<N: Tagged<Error = Infallible>>(
     (flash, is_new): (N, bool),
-    mapping: M,
+    mapping: Boxed,
     page: PageConfig,
     plan: &Plan,
-) -> (PageFtl<N, M>, Mount)
-where
-    N: Tagged<Error = Infallible>,
-    M: Mapping,
-{
+) -> (PageFtl<N, Boxed>, Mount) {
     let Ok(started) = match is_new {
         true => PageFtl::with_log(flash, mapping, page, plan.log_pages)
             .map(|ftl| (ftl, Mount::default())),
@@ -377,15 +353,11 @@ where
 }
 
 /// Formats a layer with log blocks on new flash, or recovers one from used flash.
-fn start_log_ftl<N, L>(
+fn start_log_ftl<N: Tagged<Error = Infallible>>(
     (flash, is_new): (N, bool),
-    scheme: L,
+    scheme: Box<dyn LogBlocks + Send>,
     engine: LogFtlConfig,
-) -> (LogFtl<N, L>, Mount)
-where
-    N: Tagged<Error = Infallible>,
-    L: LogBlocks,
-{
+) -> (LogFtl<N>, Mount) {
     let Ok(started) = match is_new {
         true => LogFtl::new(flash, scheme, engine).map(|ftl| (ftl, Mount::default())),
         false => LogFtl::recover(flash, scheme, engine),

@@ -9,7 +9,7 @@ use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{
-    Access, AccessKind, AnyMapping, MapConfig, MapOp, MapStats, Mapping, Residency,
+    Access, AccessKind, Boxed, MapConfig, MapOp, MapStats, Mapping, Residency,
 };
 use floatgate_ftl::placement::{ExternalPlacement, HostWrite, Relocation};
 use floatgate_ftl::policy::Policy;
@@ -225,11 +225,11 @@ impl ExternalPolicies for Ours {
         self.is_on(VICTIM).map(|border| Box::new(Emptiest(border)) as _)
     }
 
-    fn mapping(&mut self, config: &MapConfig) -> Option<AnyMapping> {
+    fn mapping(&mut self, config: &MapConfig) -> Option<Boxed> {
         let (geometry, room) = (config.geometry, (config.cache_bytes / 8) as usize);
         let (cached, stats) = (Vec::new(), MapStats::default());
         self.is_on(MAPPING)
-            .map(|border| AnyMapping::boxed(Entries { geometry, room, cached, stats, border }))
+            .map(|border| Boxed::new(Entries { geometry, room, cached, stats, border }))
     }
 
     fn buffer(&mut self, _: &Geometry, _: &BufferConfig) -> Option<Box<dyn ExternalBuffer>> {

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{AnyMapping, MapConfig};
+use floatgate_ftl::mapping::{Boxed, MapConfig};
 use floatgate_ftl::placement::ExternalPlacement;
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::victim::{Victim, VictimConfig};
@@ -199,10 +199,10 @@ impl ExternalPolicies for PyPolicies {
         Some(Box::new(Chosen::new(policy, &self.border)))
     }
 
-    fn mapping(&mut self, config: &MapConfig) -> Option<AnyMapping> {
+    fn mapping(&mut self, config: &MapConfig) -> Option<Boxed> {
         let policy = self.mapping.take()?;
         self.start(&policy, MapShape::new(config));
-        Some(AnyMapping::boxed(Mapped::new(policy, config, &self.border)))
+        Some(Boxed::new(Mapped::new(policy, config, &self.border)))
     }
 
     fn buffer(

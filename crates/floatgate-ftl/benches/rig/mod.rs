@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use floatgate_ftl::device::{Device, Ssd};
 use floatgate_ftl::geometry::{Geometry, Shape};
-use floatgate_ftl::mapping::{Dftl, Ideal, MapConfig, Mapping};
+use floatgate_ftl::mapping::{Boxed, Dftl, Ideal, MapConfig, Mapping};
 use floatgate_ftl::nand::{Counted, Nand, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig};
@@ -121,10 +121,11 @@ impl Kind {
         let g = self.geometry(logical_pages);
         let map = MapConfig::new(g, u64::from(logical_pages) / 100 * 8);
         let timed = || Timed::new(Counted::default(), g, TIMING);
+        // The lab makes its drives in the same way.
         let device = match (self.is_dftl, self.is_timed) {
-            (true, true) => self.device(g, timed(), Dftl::new(&map)),
-            (true, false) => self.device(g, Counted::default(), Dftl::new(&map)),
-            (false, true) => self.device(g, timed(), Ideal::new(&map)),
+            (true, true) => self.device(g, timed(), Boxed::new(Dftl::new(&map))),
+            (true, false) => self.device(g, Counted::default(), Boxed::new(Dftl::new(&map))),
+            (false, true) => self.device(g, timed(), Boxed::new(Ideal::new(&map))),
             (false, false) => self.device(g, Counted::default(), Ideal::new(&map)),
         };
         Engine { device, batch: vec![], done: vec![] }

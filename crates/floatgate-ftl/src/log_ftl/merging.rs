@@ -5,10 +5,9 @@ use core::mem;
 use super::LogFtl;
 use crate::addr::{Lbn, Owner, Unit};
 use crate::journal::CheckpointTrigger;
-use crate::log_block::LogBlocks;
 use crate::nand::{Cause, Chain, Clock, Component, Move, Nand};
 
-impl<N: Nand, L: LogBlocks> LogFtl<N, L> {
+impl<N: Nand> LogFtl<N> {
     /// Runs a merge, which the host write waits for.
     #[cold]
     #[inline(never)]

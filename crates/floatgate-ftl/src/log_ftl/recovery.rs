@@ -13,6 +13,7 @@
 //! all logical blocks that are not in one unit are merged in full. Each of these steps may itself
 //! be interrupted by a loss of power.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{LogFtl, LogFtlConfig};
@@ -25,12 +26,16 @@ use crate::nand::{Cause, Chain, Tagged};
 use crate::recovery::{FoundUnit, Mount, ScanResult, owners, scan};
 use crate::unit_table::InUse;
 
-impl<N: Tagged, L: LogBlocks> LogFtl<N, L> {
+impl<N: Tagged> LogFtl<N> {
     /// Rebuilds the drive from a medium after a loss of power. Also returns the cost of the mount.
     ///
     /// # Errors
     /// The medium's fault while logical blocks are merged.
-    pub fn recover(nand: N, scheme: L, config: LogFtlConfig) -> Result<(Self, Mount), N::Error> {
+    pub fn recover(
+        nand: N,
+        scheme: Box<dyn LogBlocks + Send>,
+        config: LogFtlConfig,
+    ) -> Result<(Self, Mount), N::Error> {
         let journal = config.journal.map(|every| (Layout::new(config.geometry), every));
         let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
         let mut found = scan(&nand, &config.geometry, 0, checkpoint.clone());

@@ -44,10 +44,9 @@ impl Asa {
         let dftl = DftlConfig { entry_bytes: config.asa.entry_bytes, ..config.dftl };
         Self(Dftl::new(&MapConfig { dftl, ..*config }))
     }
-}
 
-impl Mapping for Asa {
-    fn demands(config: &MapConfig) -> MapDemands {
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
         MapDemands {
             cache_bytes: config.asa.entry_bytes.into(),
             cache_for: "one entry of asa.entry_bytes",
@@ -56,7 +55,9 @@ impl Mapping for Asa {
             ..MapDemands::default()
         }
     }
+}
 
+impl Mapping for Asa {
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.0.access(access, io);

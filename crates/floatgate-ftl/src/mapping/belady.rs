@@ -73,6 +73,15 @@ impl Belady {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        MapDemands {
+            cache_bytes: config.dftl.entry_bytes.into(),
+            cache_for: "one entry of dftl.entry_bytes",
+            ..MapDemands::default()
+        }
+    }
+
     /// Returns the next use of the entry that is accessed now. In an unknown future, an entry that
     /// was used later gets an earlier next use.
     fn next_use(&self) -> u64 {
@@ -119,14 +128,6 @@ impl Belady {
 }
 
 impl Mapping for Belady {
-    fn demands(config: &MapConfig) -> MapDemands {
-        MapDemands {
-            cache_bytes: config.dftl.entry_bytes.into(),
-            cache_for: "one entry of dftl.entry_bytes",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let next_use = self.next_use();

@@ -1,8 +1,7 @@
 //! A mapping behind a pointer.
 //!
-//! An engine is compiled separately for each type of mapping. That pays off where a drive is
-//! simulated at full speed. Verification, power cuts and stored drives use one engine for all
-//! mappings of the table, which compiles in a fraction of the time.
+//! An engine is compiled separately for each type of mapping. One engine for all mappings of the
+//! table compiles in a fraction of the time, and costs a virtual call per access to the map.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,89 +14,85 @@ use crate::policy::Policy;
 use crate::rng::Rng;
 use crate::saved::{Carrier, State};
 
-/// Any mapping with its map on flash, or any mapping with its map in memory.
-pub struct Boxed<const ON_FLASH: bool>(Box<dyn Methods + Send>);
-
-/// A mapping, made by the name of its row.
-pub enum AnyMapping {
-    /// Its map is in translation pages.
-    OnFlash(Boxed<true>),
-    /// Its map is in memory; accesses are only counted.
-    InMemory(Boxed<false>),
+/// Any mapping.
+pub struct Boxed {
+    mapping: Box<dyn Mapping + Send>,
+    /// The engine asks for it several times per page.
+    is_on_flash: bool,
 }
 
-impl AnyMapping {
+impl Boxed {
     /// Boxes a mapping.
-    pub fn boxed<M: Mapping + Send + 'static>(mapping: M) -> Self {
-        let mapping = Box::new(mapping);
-        if M::ON_FLASH { Self::OnFlash(Boxed(mapping)) } else { Self::InMemory(Boxed(mapping)) }
+    pub fn new<M: Mapping + Send + 'static>(mapping: M) -> Self {
+        Self { is_on_flash: mapping.is_on_flash(), mapping: Box::new(mapping) }
     }
 }
 
-/// Declares the methods of [`Mapping`] as an object-safe trait. [`Mapping`] also has constants, and
-/// so cannot be used as a trait object. The brackets of a row state how the method borrows the
-/// mapping.
-macro_rules! methods {
-    ($(fn $name:ident([$($borrow:tt)+] $this:ident $(, $argument:ident: $Type:ty)*)
-        $(-> $Answer:ty)?;)*) => {
-        trait Methods: Policy + State {
-            $(fn $name($($borrow)+ $this $(, $argument: $Type)*) $(-> $Answer)?;)*
-        }
+impl Mapping for Boxed {
+    #[inline(always)]
+    fn is_on_flash(&self) -> bool {
+        self.is_on_flash
+    }
 
-        impl<M: Mapping> Methods for M {
-            $(fn $name($($borrow)+ $this $(, $argument: $Type)*) $(-> $Answer)? {
-                Mapping::$name($this $(, $argument)*)
-            })*
-        }
+    #[inline(always)]
+    fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
+        self.mapping.access(access, io);
+    }
 
-        impl<const ON_FLASH: bool> Mapping for Boxed<ON_FLASH> {
-            const ON_FLASH: bool = ON_FLASH;
+    fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>) {
+        self.mapping.relocated(moved, io);
+    }
 
-            $(fn $name($($borrow)+ $this $(, $argument: $Type)*) $(-> $Answer)? {
-                $this.0.$name($($argument),*)
-            })*
-        }
-    };
+    fn residency(&self, lpn: Lpn) -> Residency {
+        self.mapping.residency(lpn)
+    }
+
+    fn draw(&self, rng: &mut Rng) -> Option<Lpn> {
+        self.mapping.draw(rng)
+    }
+
+    #[inline(always)]
+    fn assigned(&mut self, lpn: Lpn, to: Ppn, io: &mut Vec<MapOp>) {
+        self.mapping.assigned(lpn, to, io);
+    }
+
+    fn trim(&mut self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>) {
+        self.mapping.trim(tpn, mapped, io);
+    }
+
+    fn flush(&mut self, io: &mut Vec<MapOp>) {
+        self.mapping.flush(io);
+    }
 }
 
-methods! {
-    fn access([&mut] self, access: Access, io: &mut Vec<MapOp>);
-    fn relocated([&mut] self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
-    fn residency([&] self, lpn: Lpn) -> Residency;
-    fn draw([&] self, rng: &mut Rng) -> Option<Lpn>;
-    fn assigned([&mut] self, lpn: Lpn, to: Ppn, io: &mut Vec<MapOp>);
-    fn trim([&mut] self, tpn: Tpn, mapped: &[Lpn], io: &mut Vec<MapOp>);
-    fn flush([&mut] self, io: &mut Vec<MapOp>);
-}
-
-impl<const ON_FLASH: bool> Policy for Boxed<ON_FLASH> {
+impl Policy for Boxed {
     fn set_future(&mut self, future: NextUses) {
-        self.0.set_future(future);
+        self.mapping.set_future(future);
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes()
+        self.mapping.memory_bytes()
     }
 
     fn report(&self, counters: &mut Counters) {
-        self.0.report(counters);
+        self.mapping.report(counters);
     }
 
     fn reset_counters(&mut self) {
-        self.0.reset_counters();
+        self.mapping.reset_counters();
     }
 
     fn check(&self) {
-        self.0.check();
+        self.mapping.check();
     }
 }
 
-impl<const ON_FLASH: bool> State for Boxed<ON_FLASH> {
+impl State for Boxed {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        self.0.carry(by);
+        self.mapping.carry(by);
     }
 
     fn can_be_saved(&self) -> bool {
-        self.0.can_be_saved()
+        self.mapping.can_be_saved()
     }
 }

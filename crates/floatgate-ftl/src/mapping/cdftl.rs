@@ -88,6 +88,16 @@ impl Cdftl {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        let page = config.geometry.shape().page_bytes;
+        MapDemands {
+            cache_bytes: u64::from(page) + u64::from(config.cdftl.entry_bytes),
+            cache_for: "one translation page and one entry of cdftl.entry_bytes",
+            ..MapDemands::default()
+        }
+    }
+
     /// Loads a page into the CTP. A full CTP evicts its oldest page first.
     fn load(&mut self, tpn: Tpn, io: &mut Vec<MapOp>) {
         if self.frames.len() == self.frames_max {
@@ -130,15 +140,6 @@ impl Cdftl {
 }
 
 impl Mapping for Cdftl {
-    fn demands(config: &MapConfig) -> MapDemands {
-        let page = config.geometry.shape().page_bytes;
-        MapDemands {
-            cache_bytes: u64::from(page) + u64::from(config.cdftl.entry_bytes),
-            cache_for: "one translation page and one entry of cdftl.entry_bytes",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);

@@ -117,6 +117,15 @@ impl Dftl {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        MapDemands {
+            cache_bytes: config.dftl.entry_bytes.into(),
+            cache_for: "one entry of dftl.entry_bytes",
+            ..MapDemands::default()
+        }
+    }
+
     fn hit(&mut self, slot: u32) {
         match &mut self.order {
             Order::Slru(order) => order.hit(slot),
@@ -172,14 +181,6 @@ impl Dftl {
 }
 
 impl Mapping for Dftl {
-    fn demands(config: &MapConfig) -> MapDemands {
-        MapDemands {
-            cache_bytes: config.dftl.entry_bytes.into(),
-            cache_for: "one entry of dftl.entry_bytes",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let dirty = access.kind != AccessKind::Read;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, MapConfig, MapOp, MapStats, Mapping, Residency};
+use super::{Access, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency};
 use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
 use crate::policy::Policy;
@@ -23,10 +23,18 @@ impl Ideal {
         let map_bytes = u64::from(shape.logical_pages) * u64::from(shape.entry_bytes);
         Self { map_bytes, hits: 0 }
     }
+
+    /// Returns the requirements on the drive: nothing on flash.
+    pub fn demands(_: &MapConfig) -> MapDemands {
+        MapDemands { on_flash: false, ..MapDemands::default() }
+    }
 }
 
 impl Mapping for Ideal {
-    const ON_FLASH: bool = false;
+    #[inline(always)]
+    fn is_on_flash(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {

@@ -5,7 +5,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Access, AccessKind, MapConfig, MapOp, MapStats, Mapping, Residency, by_page};
+use super::{
+    Access, AccessKind, MapConfig, MapDemands, MapOp, MapStats, Mapping, Residency, by_page,
+};
 use crate::addr::{Lpn, Ppn};
 use crate::counters::Counters;
 use crate::geometry::Geometry;
@@ -24,6 +26,11 @@ impl NoCache {
     /// Takes no memory, whatever the budget.
     pub fn new(config: &MapConfig) -> Self {
         Self { geometry: config.geometry, misses: 0 }
+    }
+
+    /// Returns the requirements on the drive: none.
+    pub fn demands(_: &MapConfig) -> MapDemands {
+        MapDemands::default()
     }
 }
 

@@ -87,6 +87,24 @@ impl PageCache {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        let pages_per_map_page = pages_per_map_page(config);
+        let cache_for = match config.page_cache.entries {
+            Some(_) => "one map page of page_cache.entries",
+            None => "one translation page of flash.page",
+        };
+        let page_bytes = config.geometry.shape().page_bytes;
+        let cache_bytes = u64::from(pages_per_map_page.max(1)) * u64::from(page_bytes);
+        MapDemands {
+            cache_bytes,
+            cache_for,
+            pages_per_map_page,
+            refusal: refusal(config),
+            ..MapDemands::default()
+        }
+    }
+
     /// Returns the map page of a translation page.
     #[inline(always)]
     fn frame(&self, tpn: Tpn) -> Tpn {
@@ -155,23 +173,6 @@ fn refusal(config: &MapConfig) -> Option<Refusal> {
 }
 
 impl Mapping for PageCache {
-    fn demands(config: &MapConfig) -> MapDemands {
-        let pages_per_map_page = pages_per_map_page(config);
-        let cache_for = match config.page_cache.entries {
-            Some(_) => "one map page of page_cache.entries",
-            None => "one translation page of flash.page",
-        };
-        let page_bytes = config.geometry.shape().page_bytes;
-        let cache_bytes = u64::from(pages_per_map_page.max(1)) * u64::from(page_bytes);
-        MapDemands {
-            cache_bytes,
-            cache_for,
-            pages_per_map_page,
-            refusal: refusal(config),
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.visit(self.frame_of(access.lpn), access.kind != AccessKind::Read, io);

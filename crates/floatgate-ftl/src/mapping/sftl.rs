@@ -113,6 +113,19 @@ impl Sftl {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        let entries = config.geometry.entries_per_page();
+        let longest = u64::from(entries.div_ceil(8)) + HEAD_BYTES * u64::from(entries);
+        let bytes = longest as f64 / (1.0 - config.sftl.buffer_share);
+        let whole = bytes as u64;
+        MapDemands {
+            cache_bytes: whole + u64::from(bytes > whole as f64),
+            cache_for: "an incompressible page and the sftl buffer",
+            ..MapDemands::default()
+        }
+    }
+
     /// Bytes that a page takes, or would take, in the cache.
     fn bytes(&self, tpn: Tpn) -> u64 {
         let bitmap = u64::from(self.geometry.entries_per_page().div_ceil(8));
@@ -206,18 +219,6 @@ impl Sftl {
 }
 
 impl Mapping for Sftl {
-    fn demands(config: &MapConfig) -> MapDemands {
-        let entries = config.geometry.entries_per_page();
-        let longest = u64::from(entries.div_ceil(8)) + HEAD_BYTES * u64::from(entries);
-        let bytes = longest as f64 / (1.0 - config.sftl.buffer_share);
-        let whole = bytes as u64;
-        MapDemands {
-            cache_bytes: whole + u64::from(bytes > whole as f64),
-            cache_for: "an incompressible page and the sftl buffer",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         let tpn = self.geometry.translation_page(access.lpn);

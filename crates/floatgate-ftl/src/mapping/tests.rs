@@ -106,3 +106,13 @@ fn a_clean_may_fill_as_many_units_with_the_map_as_its_pages_change() {
     assert_eq!(extra(PageCache::demands(&config)), 1);
     assert_eq!(extra(NoCache::demands(&config)), 0);
 }
+
+#[test]
+fn demands_and_mapping_agree_on_where_the_map_is() {
+    let config = MapConfig::new(geometry(16), 1 << 16);
+    for row in MAPPINGS {
+        let mapping = Boxed::by_name(row.name, &config).unwrap();
+        let demands = demands(row.name, &config).unwrap();
+        assert_eq!(mapping.is_on_flash(), demands.on_flash, "{}", row.name);
+    }
+}

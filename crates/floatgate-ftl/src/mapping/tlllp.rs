@@ -151,6 +151,16 @@ impl Tlllp {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        let TlllpConfig { bytes_per_entry, bytes_per_node, .. } = config.tlllp;
+        MapDemands {
+            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
+            cache_for: "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
+            ..MapDemands::default()
+        }
+    }
+
     /// Loads the entry of a page and the entries behind it, `entries` in total, or fewer if there
     /// is too little room.
     fn load(&mut self, access: &Access, entries: u32, io: &mut Vec<MapOp>) {
@@ -229,15 +239,6 @@ fn write_back(cache: &TwoLevel, tpn: Tpn) -> MapOp {
 }
 
 impl Mapping for Tlllp {
-    fn demands(config: &MapConfig) -> MapDemands {
-        let TlllpConfig { bytes_per_entry, bytes_per_node, .. } = config.tlllp;
-        MapDemands {
-            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
-            cache_for: "one entry and its node, of tlllp.bytes_per_entry and tlllp.bytes_per_node",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;

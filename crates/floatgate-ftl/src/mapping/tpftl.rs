@@ -94,6 +94,16 @@ impl Tpftl {
         }
     }
 
+    /// Returns the requirements on the drive.
+    pub fn demands(config: &MapConfig) -> MapDemands {
+        let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
+        MapDemands {
+            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
+            cache_for: "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
+            ..MapDemands::default()
+        }
+    }
+
     /// Returns how many entries a miss would load, including its own.
     fn length(&mut self, access: &Access) -> u32 {
         if access.kind == AccessKind::Trim {
@@ -160,15 +170,6 @@ impl Tpftl {
 }
 
 impl Mapping for Tpftl {
-    fn demands(config: &MapConfig) -> MapDemands {
-        let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
-        MapDemands {
-            cache_bytes: (bytes_per_entry + bytes_per_node).into(),
-            cache_for: "one entry and its node, of tpftl.bytes_per_entry and tpftl.bytes_per_node",
-            ..MapDemands::default()
-        }
-    }
-
     #[inline]
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>) {
         self.now += 1;

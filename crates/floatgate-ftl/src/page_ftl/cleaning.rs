@@ -138,7 +138,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             MoveTarget::Stream(stream) => u32::from(full(stream)),
             MoveTarget::Placement { .. } => self.streams.units_at_worst(valid, geometry),
         };
-        if !M::ON_FLASH || self.is_map(unit) {
+        if !self.map.cache.is_on_flash() || self.is_map(unit) {
             return (units, valid);
         }
         let updates = (valid * self.map.pages_per_page).min(self.map.directory.len() as u32);
@@ -259,7 +259,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 (self.cleaner.sorted, self.cleaner.group) = (sorted, group);
             }
         }
-        if M::ON_FLASH && !self.cleaner.moved.is_empty() {
+        if self.map.cache.is_on_flash() && !self.cleaner.moved.is_empty() {
             self.update_map(work)?;
         }
         Ok(())
@@ -339,7 +339,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             let to = to.after(at);
             let before = match owner {
                 Owner::Data(lpn) => {
-                    if M::ON_FLASH {
+                    if self.map.cache.is_on_flash() {
                         self.cleaner.moved.push((lpn, to));
                     }
                     self.store.table[lpn.index()].replace(to)

@@ -32,7 +32,7 @@ pub(super) struct Map<M> {
 impl<M: Mapping> Map<M> {
     /// Starts with no translation page written.
     pub(super) fn new(cache: M, geometry: &Geometry, verify: bool, pages_per_page: u32) -> Self {
-        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
+        let tpns = if cache.is_on_flash() { geometry.translation_pages() } else { 0 };
         Self {
             cache,
             pages_per_page,
@@ -69,7 +69,7 @@ impl<M: Mapping> Map<M> {
     /// Requests the flash work that writes back all dirty entries.
     pub(super) fn flush(&mut self) {
         self.cache.flush(&mut self.io);
-        if let Some(flash) = self.flash.as_ref().filter(|_| M::ON_FLASH) {
+        if let Some(flash) = self.flash.as_ref().filter(|_| self.cache.is_on_flash()) {
             flash.check_flushed(&self.cache);
         }
     }

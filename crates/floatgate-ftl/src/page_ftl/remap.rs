@@ -104,7 +104,7 @@ impl<N: Nand, M: Mapping> Remap for PageFtl<N, M> {
             self.store.units.invalidate(old, Owner::Data(to));
         }
         self.store.units.unpin(self.store.geometry.unit(ppn));
-        if M::ON_FLASH {
+        if self.map.cache.is_on_flash() {
             self.map.cache.assigned(to, ppn, &mut self.map.io);
             self.perform(Cause::Remap, chain)?;
         }

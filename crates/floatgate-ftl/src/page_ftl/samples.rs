@@ -41,7 +41,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 SampleSource::Written => None,
             };
             let Some(lpn) = cached.or_else(|| self.draw_written()) else { continue };
-            let absent = M::ON_FLASH && self.map.cache.residency(lpn) == Residency::Absent;
+            let absent =
+                self.map.cache.is_on_flash() && self.map.cache.residency(lpn) == Residency::Absent;
             if want.source == SampleSource::Written && absent {
                 self.read_map(self.store.geometry.translation_page(lpn), Cause::Map, &mut work)?;
                 self.sampler.reads += 1;

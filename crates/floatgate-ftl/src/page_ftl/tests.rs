@@ -239,7 +239,9 @@ fn the_map_is_written_back_once() {
 struct FutureReceiver(bool);
 
 impl Mapping for FutureReceiver {
-    const ON_FLASH: bool = false;
+    fn is_on_flash(&self) -> bool {
+        false
+    }
 
     fn access(&mut self, _: Access, _: &mut Vec<MapOp>) {}
     fn relocated(&mut self, _: &[(Lpn, Ppn)], _: &mut Vec<MapOp>) {}

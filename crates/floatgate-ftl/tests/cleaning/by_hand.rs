@@ -3,7 +3,6 @@
 
 use floatgate_ftl::device::{Device, Inspect};
 use floatgate_ftl::ftl::Cleans;
-use floatgate_ftl::mapping::Ideal;
 use floatgate_ftl::page_ftl::{Cleaning, Destination};
 use floatgate_ftl::placement::PlacementConfig;
 use floatgate_ftl::request::{Op, Request};
@@ -20,12 +19,12 @@ fn small(placement: &'static str, tune_cleaning: fn(&mut Cleaning)) -> Rig {
     Rig { placement, tune_cleaning, low_water: 9, ..Rig::new(SERIAL, "ideal", "greedy") }
 }
 
-fn build(rig: &Rig) -> Drive<Ideal> {
-    drive(rig, Ideal::new(&rig.map_config())).0
+fn build(rig: &Rig) -> Drive {
+    drive(rig).0
 }
 
 /// Runs one request of `pages` pages that arrives at `at_ns`. Returns its completion time.
-fn request(drive: &mut Drive<Ideal>, at_ns: u64, op: Op, first: u64, pages: u64) -> u64 {
+fn request(drive: &mut Drive, at_ns: u64, op: Op, first: u64, pages: u64) -> u64 {
     let mut done = vec![];
     let request = Workload::pages(op, first, pages, PAGE_BYTES);
     drive.run(&[Request { at_ns, ..request }], &mut done);
@@ -34,7 +33,7 @@ fn request(drive: &mut Drive<Ideal>, at_ns: u64, op: Op, first: u64, pages: u64)
 
 /// Writes the first eight pages `times` times, all at once; each time fills a unit. Returns the
 /// time of the last completion.
-fn fill(drive: &mut Drive<Ideal>, times: u32) -> u64 {
+fn fill(drive: &mut Drive, times: u32) -> u64 {
     (0..times).map(|_| request(drive, 0, Op::Write, 0, 8)).max().unwrap()
 }
 

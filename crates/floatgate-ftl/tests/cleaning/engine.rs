@@ -4,11 +4,12 @@
 use floatgate_ftl::device::{Counters, Device, Inspect, Ssd};
 use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
-use floatgate_ftl::mapping::{Dftl, Ideal, MapConfig, Mapping, NoCache, PageCache, Tpftl};
+use floatgate_ftl::mapping::Boxed;
 use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AsaClock, PlacementConfig, SampleSource};
+use floatgate_ftl::policy::Policy as _;
 use floatgate_ftl::queue::{Arrivals, Queue};
 use floatgate_ftl::unit_table::FreeOrder;
 
@@ -21,11 +22,12 @@ use crate::common::{MapPages, ODD, Rig, SERIAL, STRIPED};
 /// Only whole pages, at times that leave the drive busy or idle.
 const MIX: Mix = Mix { reads: 4, writes: 24, trims: 1, flushes: 1, pages_max: 6, unaligned: false };
 
-pub type Drive<M> = Ssd<PageFtl<Clockwork, M>, ()>;
+pub type Drive = Ssd<PageFtl<Clockwork, Boxed>, ()>;
 
-pub fn drive<M: Mapping + Send>(rig: &Rig, mapping: M) -> (Drive<M>, Log<Step>) {
+pub fn drive(rig: &Rig) -> (Drive, Log<Step>) {
     let log = Log::default();
-    let Ok(ftl) = PageFtl::new(Clockwork::new(log.clone()), mapping, rig.page_config(true));
+    let (nand, config) = (Clockwork::new(log.clone()), rig.page_config(true));
+    let Ok(ftl) = PageFtl::new(nand, rig.mapping(), config);
     log.take();
     (Ssd::new(ftl, (), Queue::new(1, Arrivals::Open), &rig.geometry()), log)
 }
@@ -42,14 +44,10 @@ struct Came {
 }
 
 /// Runs random requests on both drives and compares them.
-fn compare<M: Mapping + Send>(
-    rig: &Rig,
-    build: fn(&MapConfig) -> M,
-    (seed, requests): (u64, usize),
-) -> Came {
+fn compare(rig: &Rig, (seed, requests): (u64, usize)) -> Came {
     let policy = if rig.victim == "fifo" { Policy::Fifo } else { Policy::Greedy };
-    let (mut ours, log) = drive(rig, build(&rig.map_config()));
-    let mut naive = Naive::new(rig, build(&rig.map_config()), policy);
+    let (mut ours, log) = drive(rig);
+    let mut naive = Naive::new(rig, policy);
     let (pages, page_bytes) = (rig.shape.logical_pages, rig.shape.page_bytes);
     let mut workload = Workload::new(seed, MIX, pages, page_bytes);
     let mut came = Came::default();
@@ -79,7 +77,7 @@ fn compare<M: Mapping + Send>(
 }
 
 /// Compares the counters of both drives, and the map after it is written back.
-fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive<M>) {
+fn same_account(rig: &Rig, ours: &Drive, naive: &mut Naive) {
     ours.check();
     let Counters { cleans, map, sample_reads, streams, .. } = ours.counters();
     let expected = (naive.cleans, naive.mapping.counters().map, naive.sample_reads);
@@ -96,20 +94,6 @@ fn same_account<M: Mapping + Send>(rig: &Rig, ours: &Drive<M>, naive: &mut Naive
 fn erases(steps: &[Step], cause: Cause) -> u64 {
     let is_erase = |step: &&Step| matches!(step.kind, Kind::Erase(_)) && step.cause == cause;
     steps.iter().filter(is_erase).count() as u64
-}
-
-/// Runs one of the mappings that together cause every kind of map work: none, reads and rewrites,
-/// updates, and groups of pages that start together.
-fn with_mapping(mapping: &'static str, rig: Rig, run: (u64, usize)) -> Came {
-    let rig = Rig { mapping, ..rig };
-    match mapping {
-        "ideal" => compare(&rig, Ideal::new, run),
-        "none" => compare(&rig, NoCache::new, run),
-        "dftl" => compare(&rig, Dftl::new, run),
-        "tpftl" => compare(&rig, Tpftl::new, run),
-        "page_cache" => compare(&rig, PageCache::new, run),
-        unknown => panic!("{unknown}"),
-    }
 }
 
 /// Cleaning modes in which every setting occurs once, alone and together with another setting.
@@ -166,6 +150,8 @@ const PLACEMENTS: [Tuned; 8] = [
     }),
 ];
 
+/// Mappings that together cause every kind of map work: none, reads and rewrites, updates, and
+/// groups of pages that start together.
 const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 
 /// Returns a rig with as many units as the drive needs, and `spare` more.
@@ -191,7 +177,7 @@ fn every_operation_is_that_of_the_naive_engine() {
                 rig.tune_placement = tune_placement;
                 rig.victim = ["greedy", "fifo"][number / 3 % 2];
                 rig.free_order = [FreeOrder::LeastWorn, FreeOrder::First][number / 2 % 2];
-                let more = with_mapping(mapping, rig, (number as u64, 400));
+                let more = compare(&Rig { mapping, ..rig }, (number as u64, 400));
                 came.cleans += more.cleans;
                 came.emergencies += more.emergencies;
                 came.incremental += more.incremental;

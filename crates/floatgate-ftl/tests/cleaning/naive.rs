@@ -13,10 +13,11 @@ use std::ops::Range;
 use floatgate_ftl::addr::{Lpn, Owner, Ppn, Tpn, Unit};
 use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{Access, AccessKind, MapOp, Mapping, Residency};
+use floatgate_ftl::mapping::{Access, AccessKind, Boxed, MapOp, Mapping, Residency};
 use floatgate_ftl::nand::{Blame, Cause, Component};
 use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, PlacementEvent, SampleSource, Samples};
+use floatgate_ftl::policy::Policy as _;
 use floatgate_ftl::request::{Completion, Op, Request};
 use floatgate_ftl::rng::Rng;
 use floatgate_ftl::unit_table::FreeOrder;
@@ -68,12 +69,12 @@ enum To {
 
 type Page = (Ppn, Owner);
 
-pub struct Naive<M> {
+pub struct Naive {
     geometry: Geometry,
     cleaning: Cleaning,
     policy: Policy,
     free_order: FreeOrder,
-    pub mapping: M,
+    pub mapping: Boxed,
     pages_per_map_page: u32,
     pub placement: AnyPlacement,
     table: Vec<Option<Ppn>>,
@@ -93,10 +94,10 @@ pub struct Naive<M> {
     pub streams: Vec<StreamCounts>,
 }
 
-impl<M: Mapping> Naive<M> {
+impl Naive {
     /// Creates an erased and formatted drive: every translation page is written once.
-    pub fn new(rig: &Rig, mapping: M, policy: Policy) -> Self {
-        let (geometry, placement) = (rig.geometry(), rig.placement());
+    pub fn new(rig: &Rig, policy: Policy) -> Self {
+        let (geometry, mapping, placement) = (rig.geometry(), rig.mapping(), rig.placement());
         let unit = Block {
             state: State::Free,
             stream: 0,
@@ -107,7 +108,7 @@ impl<M: Mapping> Naive<M> {
             sealed: 0,
             changed: 0,
         };
-        let tpns = if M::ON_FLASH { geometry.translation_pages() } else { 0 };
+        let tpns = if mapping.is_on_flash() { geometry.translation_pages() } else { 0 };
         let mut drive = Self {
             geometry,
             cleaning: rig.cleaning(),
@@ -193,7 +194,7 @@ impl<M: Mapping> Naive<M> {
                     let kind =
                         if request.op == Op::Read { AccessKind::Read } else { AccessKind::Write };
                     let (lpn, remaining) = (Lpn::new(first + page), pages - page);
-                    let mapped = M::ON_FLASH && self.table[lpn.index()].is_some();
+                    let mapped = self.mapping.is_on_flash() && self.table[lpn.index()].is_some();
                     let access = Access { lpn, kind, remaining, first: page == 0, mapped };
                     waited += self.translate(access, &mut now);
                     match kind {
@@ -224,7 +225,8 @@ impl<M: Mapping> Naive<M> {
                 SampleSource::Written => None,
             };
             let Some(lpn) = cached.or_else(|| self.draw()) else { continue };
-            let absent = M::ON_FLASH && self.mapping.residency(lpn) == Residency::Absent;
+            let absent =
+                self.mapping.is_on_flash() && self.mapping.residency(lpn) == Residency::Absent;
             if source == SampleSource::Written && absent {
                 self.read_map(self.geometry.translation_page(lpn), Cause::Map, &mut now);
                 self.sample_reads += 1;
@@ -273,7 +275,7 @@ impl<M: Mapping> Naive<M> {
             self.lose(old);
         }
         let mut io = vec![];
-        if M::ON_FLASH {
+        if self.mapping.is_on_flash() {
             self.mapping.assigned(lpn, to, &mut io);
         }
         waited += self.perform(&io, now);
@@ -296,7 +298,7 @@ impl<M: Mapping> Naive<M> {
                 self.placement.observe(PlacementEvent::Trimmed(lpn));
             }
             let mut io = vec![];
-            if M::ON_FLASH {
+            if self.mapping.is_on_flash() {
                 self.mapping.trim(Tpn::new(tpn), &mapped, &mut io);
             }
             waited += self.perform(&io, now);

@@ -11,7 +11,7 @@ use floatgate_ftl::geometry::{Geometry, ProgramUnit, Shape};
 use floatgate_ftl::host::ShrdConfig;
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LOG_BLOCKS;
-use floatgate_ftl::mapping::{self, AnyMapping, MAPPINGS};
+use floatgate_ftl::mapping::{self, MAPPINGS};
 use floatgate_ftl::nand::{Nand, Schedule, Timing};
 use floatgate_ftl::page_ftl::Cleaning;
 use floatgate_ftl::parameters::names;
@@ -111,10 +111,7 @@ impl Case {
             Layer::Pages(rig) if rig.log == 0 => return rig.drive(nand, (), false),
             Layer::Pages(rig) => rig,
         };
-        match rig.mapping() {
-            AnyMapping::OnFlash(map) => Box::new(rig.behind_shrd(nand, map, (), false)),
-            AnyMapping::InMemory(map) => Box::new(rig.behind_shrd(nand, map, (), false)),
-        }
+        Box::new(rig.behind_shrd(nand, (), false))
     }
 }
 

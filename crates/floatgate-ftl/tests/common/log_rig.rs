@@ -83,26 +83,15 @@ impl LogRig {
         D: HostData<N> + Send + 'static,
     {
         let geometry = self.geometry();
-        let Self { logs, seed, bast, fast, .. } = *self;
+        let Self { logs, seed, bast, fast, free_order, .. } = *self;
         let config = LogConfig { geometry, logs, seed, bast, fast };
         let queue = Queue::new(self.depth, self.arrivals);
-        macro_rules! by_name {
-            ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-                match self.scheme {
-                    $(stringify!($name) => {
-                        let scheme = $Type::new(&config);
-                        let free_order = self.free_order;
-                        let drive = LogFtlConfig { geometry, logs, free_order, journal: None };
-                        let Ok(ftl) = LogFtl::new(nand, scheme, drive);
-                        let ssd = Ssd::new(ftl, data, queue, &geometry);
-                        let queue = (&geometry, self.depth, self.arrivals);
-                        Box::new(self.front.before(ssd, self.buffer, queue))
-                    })*
-                    unknown => panic!("no scheme of log blocks is called {unknown}"),
-                }
-            };
-        }
-        floatgate_ftl::log_blocks!(by_name)
+        let scheme = scheme(self.scheme, &config).unwrap();
+        let drive = LogFtlConfig { geometry, logs, free_order, journal: None };
+        let Ok(ftl) = LogFtl::new(nand, scheme, drive);
+        let ssd = Ssd::new(ftl, data, queue, &geometry);
+        let queue = (&geometry, self.depth, self.arrivals);
+        Box::new(self.front.before(ssd, self.buffer, queue))
     }
 
     /// Returns this rig with every set of options of its scheme.

@@ -253,19 +253,7 @@ impl Rig {
         N: Nand<Error = core::convert::Infallible> + Send + 'static,
         D: HostData<N> + Send + 'static,
     {
-        match self.mapping() {
-            AnyMapping::OnFlash(mapping) => self.drive_with(mapping, nand, data, verify),
-            AnyMapping::InMemory(mapping) => self.drive_with(mapping, nand, data, verify),
-        }
-    }
-
-    fn drive_with<M, N, D>(&self, mapping: M, nand: N, data: D, verify: bool) -> Box<dyn Probe>
-    where
-        M: Mapping + Send + 'static,
-        N: Nand<Error = core::convert::Infallible> + Send + 'static,
-        D: HostData<N> + Send + 'static,
-    {
-        let Ok(ftl) = PageFtl::new(nand, mapping, self.page_config(verify));
+        let Ok(ftl) = PageFtl::new(nand, self.mapping(), self.page_config(verify));
         let queue = Queue::new(self.depth, self.arrivals);
         let ssd = Ssd::new(ftl, data, queue, &self.geometry());
         let queue = (&self.geometry(), self.depth, self.arrivals);
@@ -273,18 +261,22 @@ impl Rig {
     }
 
     /// Creates the configured mapping.
-    pub fn mapping(&self) -> AnyMapping {
-        AnyMapping::new(self.mapping, &self.map_config()).unwrap()
+    pub fn mapping(&self) -> Boxed {
+        Boxed::by_name(self.mapping, &self.map_config()).unwrap()
     }
 
     /// Returns the translation pages that the mapping reads and writes as one.
     pub fn pages_per_map_page(&self) -> u32 {
-        demands(self.mapping, &self.map_config()).unwrap().pages_per_map_page
+        self.demands().pages_per_map_page
+    }
+
+    fn demands(&self) -> MapDemands {
+        demands(self.mapping, &self.map_config()).unwrap()
     }
 
     /// Returns whether the map of this drive is on flash.
     pub fn map_on_flash(&self) -> bool {
-        matches!(self.mapping(), AnyMapping::OnFlash(_))
+        self.demands().on_flash
     }
 }
 

@@ -34,27 +34,22 @@ impl Rig {
     pub fn build_behind_shrd(&self) -> (Box<dyn Probe>, Log) {
         let (nand, log) = self.medium();
         let data = Shadow::new(self.shape.logical_pages);
-        let drive: Box<dyn Probe> = match self.mapping() {
-            AnyMapping::OnFlash(map) => Box::new(self.behind_shrd(nand, map, data, true)),
-            AnyMapping::InMemory(map) => Box::new(self.behind_shrd(nand, map, data, true)),
-        };
-        (drive, log)
+        (Box::new(self.behind_shrd(nand, data, true)), log)
     }
 
     /// Builds a drive on any medium behind SHRD.
-    pub fn behind_shrd<N, M, D>(
+    pub fn behind_shrd<N, D>(
         &self,
         nand: N,
-        mapping: M,
         data: D,
         verify: bool,
-    ) -> ShrdDevice<PageFtl<N, M>, D>
+    ) -> ShrdDevice<PageFtl<N, Boxed>, D>
     where
         N: Nand<Error = Infallible>,
-        M: Mapping,
         D: HostData<N>,
     {
-        let Ok(ftl) = PageFtl::with_log(nand, mapping, self.page_config(verify), self.log);
+        let config = self.page_config(verify);
+        let Ok(ftl) = PageFtl::with_log(nand, self.mapping(), config, self.log);
         self.before(ftl, data)
     }
 

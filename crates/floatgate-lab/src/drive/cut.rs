@@ -4,11 +4,11 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::device::{Device, HostData, ShrdDevice, Ssd};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::mapping::Boxed;
 use floatgate_ftl::nand::{Chain, Checked, Counted, PowerCut, Stamped};
 use floatgate_ftl::recovery::Mount;
 
-use super::{HostSide, Make, Plan, log_ftl, make, page_config, start_log_ftl, start_page_ftl};
+use super::{HostSide, Plan, Scheme, log_ftl, page_config, start_log_ftl, start_page_ftl};
 use crate::config::{Config, ConfigError};
 
 /// Flash that checks the rules of NAND and stores a version per page.
@@ -186,21 +186,17 @@ impl Maker<'_> {
         let checked = if gaps { checked.with_gaps() } else { checked };
         PowerCut::new(Stamped::new(checked, plan.medium.physical_pages()))
     }
-}
 
-impl Make for Maker<'_> {
-    type Made = Start;
-
-    fn page_mapped<M: Mapping + Send + 'static>(self, mapping: M) -> Result<Start, ConfigError> {
+    fn page_mapped(self, mapping: Boxed) -> Result<Start, ConfigError> {
         let Self { config, plan, seed, found, ledger } = self;
-        let page = page_config::<M>(config, plan, seed, true, &mut ())?;
+        let page = page_config(config, plan, seed, true, &mut ())?;
         let is_new = found.is_none();
         let flash = found.unwrap_or_else(|| Self::erased(plan, false));
         let (ftl, mount) = start_page_ftl((flash, is_new), mapping, page, plan);
         Ok((HostSide::new(config, plan)?.before_cuttable_host(ftl, ledger), mount))
     }
 
-    fn block_mapped<L: LogBlocks + Send + 'static>(self, scheme: L) -> Result<Start, ConfigError> {
+    fn block_mapped(self, scheme: Box<dyn LogBlocks + Send>) -> Result<Start, ConfigError> {
         let Self { config, plan, seed: _, found, ledger } = self;
         let is_new = found.is_none();
         let flash = found.unwrap_or_else(|| Self::erased(plan, true));
@@ -222,5 +218,9 @@ pub fn cuttable(
     found: Option<Medium>,
     ledger: Ledger,
 ) -> Result<Start, ConfigError> {
-    make(Maker { config, plan, seed, found, ledger }, config, plan, seed)
+    let maker = Maker { config, plan, seed, found, ledger };
+    match Scheme::new(config, plan, seed)? {
+        Scheme::PageMapped(mapping) => maker.page_mapped(mapping),
+        Scheme::BlockMapped(scheme) => maker.block_mapped(scheme),
+    }
 }

@@ -5,7 +5,7 @@ use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
 use floatgate_ftl::device::{Device, DeviceClock, Inspect};
 use floatgate_ftl::forward_device;
 use floatgate_ftl::geometry::Geometry;
-use floatgate_ftl::mapping::{AnyMapping, MapConfig};
+use floatgate_ftl::mapping::{Boxed, MapConfig};
 use floatgate_ftl::placement::ExternalPlacement;
 use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::victim::{Victim, VictimConfig};
@@ -28,8 +28,8 @@ pub trait ExternalPolicies: Send {
         None
     }
 
-    /// Returns the mapping, if `mapping.scheme` is external. Its map is on flash.
-    fn mapping(&mut self, _config: &MapConfig) -> Option<AnyMapping> {
+    /// Returns the mapping, if `mapping.scheme` is external. Its map must be on flash.
+    fn mapping(&mut self, _config: &MapConfig) -> Option<Boxed> {
         None
     }
 

@@ -3,11 +3,10 @@
 //! Some of the T units in service are data blocks: the number that the logical pages fill. The rest
 //! can be log blocks. The reserve on top of T is one more unit, to which a merge copies.
 
-use floatgate_ftl::log_block;
-use floatgate_ftl::log_blocks;
+use floatgate_ftl::log_block::{self, LogBlocks};
 use floatgate_ftl::log_ftl::LogFtlConfig;
 
-use super::{Make, Plan, free_order};
+use super::{Plan, free_order};
 use crate::config::{Config, ConfigError};
 
 /// Number of log blocks in the drive of a plan.
@@ -16,24 +15,16 @@ fn logs(config: &Config, plan: &Plan) -> u32 {
     config.log_blocks().unwrap_or(spare)
 }
 
-macro_rules! rows {
-    ($($name:ident $Type:ident($($Own:ident)?), $doc:literal, $source:literal;)*) => {
-        /// Calls the maker with the log-block scheme that the config names.
-        pub(super) fn with_scheme<T: Make>(
-            maker: T,
-            config: &Config,
-            plan: &Plan,
-            seed: u64,
-        ) -> Result<T::Made, ConfigError> {
-            let of_scheme = config.log_config(plan.geometry, logs(config, plan), seed);
-            match config.ftl.scheme.as_str() {
-                $(stringify!($name) => maker.block_mapped(log_block::$Type::new(&of_scheme)),)*
-                other => Err(ConfigError::unknown_policy("ftl.scheme", other)),
-            }
-        }
-    };
+/// Makes the log-block scheme that the config names.
+pub(super) fn scheme(
+    config: &Config,
+    plan: &Plan,
+    seed: u64,
+) -> Result<Box<dyn LogBlocks + Send>, ConfigError> {
+    let (name, logs) = (&config.ftl.scheme, logs(config, plan));
+    log_block::scheme(name, &config.log_config(plan.geometry, logs, seed))
+        .ok_or_else(|| ConfigError::unknown_policy("ftl.scheme", name))
 }
-log_blocks!(rows);
 
 /// Returns the settings of the log-block engine for the drive of a plan.
 pub(super) fn engine(config: &Config, plan: &Plan) -> LogFtlConfig {

@@ -1,6 +1,6 @@
 //! Settings of the page-mapped engine, with built-in or external policies.
 
-use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::mapping::Boxed;
 use floatgate_ftl::page_ftl::PageConfig;
 use floatgate_ftl::placement::{AnyPlacement, PlacementConfig, demands};
 use floatgate_ftl::unit_table::FreeOrder;
@@ -17,8 +17,15 @@ pub(super) fn free_order(config: &Config) -> FreeOrder {
     }
 }
 
+/// Makes the mapping that the config names.
+pub(super) fn mapping(config: &Config, plan: &Plan) -> Result<Boxed, ConfigError> {
+    let name = &config.mapping.scheme;
+    Boxed::by_name(name, &config.map_config(plan.geometry))
+        .ok_or_else(|| ConfigError::unknown_policy("mapping.scheme", name))
+}
+
 /// Returns the settings of the page-mapped engine for the drive of a plan.
-pub(super) fn page_config<M: Mapping>(
+pub(super) fn page_config(
     config: &Config,
     plan: &Plan,
     seed: u64,
@@ -40,7 +47,7 @@ pub(super) fn page_config<M: Mapping>(
     let levelled = plan.cleaning.wear_gap.is_some();
     let streams = PageConfig::frontiers(
         placement.streams(),
-        M::ON_FLASH,
+        map_demands.on_flash,
         levelled,
         plan.log_pages,
         plan.cleaning.slc.is_some(),

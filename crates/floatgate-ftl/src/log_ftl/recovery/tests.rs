@@ -17,7 +17,7 @@ use crate::unit_table::FreeOrder;
 const SHAPE: Shape = Shape { units: 9, ..Shape::SMALL };
 
 type Flash = Checked<Counted>;
-type Drive = LogFtl<Flash, Bast>;
+type Drive = LogFtl<Flash>;
 
 fn geometry() -> Geometry {
     Geometry::new(SHAPE).unwrap()
@@ -27,8 +27,8 @@ fn config(journal: Option<u64>) -> LogFtlConfig {
     LogFtlConfig { geometry: geometry(), logs: 2, free_order: FreeOrder::First, journal }
 }
 
-fn scheme() -> Bast {
-    Bast::new(&LogConfig::new(geometry(), 2))
+fn scheme() -> Box<dyn LogBlocks + Send> {
+    Box::new(Bast::new(&LogConfig::new(geometry(), 2)))
 }
 
 fn at(unit: u32, page: u32) -> Ppn {

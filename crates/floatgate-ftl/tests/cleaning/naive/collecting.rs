@@ -10,7 +10,7 @@ use super::{Naive, Page, Policy, State, To};
 use crate::cleaning::clockwork::{ERASE_NS, Step, copy_ns};
 use crate::common::log::Kind;
 
-impl<M: Mapping> Naive<M> {
+impl Naive {
     /// Cleans while fewer than `least` units are free. Returns the time that this took.
     pub(super) fn clean(&mut self, stream: u8, least: u32, now: &mut u64) -> u64 {
         if self.free_units() >= least {
@@ -177,7 +177,7 @@ impl<M: Mapping> Naive<M> {
                 left = rest;
             }
         }
-        if M::ON_FLASH && !moved.is_empty() {
+        if self.mapping.is_on_flash() && !moved.is_empty() {
             moved.sort_unstable();
             let mut io = vec![];
             self.mapping.relocated(&moved, &mut io);

@@ -6,7 +6,7 @@ use floatgate_ftl::unit_table::FreeOrder;
 
 use super::{Block, Naive, Page, State};
 
-impl<M: Mapping> Naive<M> {
+impl Naive {
     pub(super) fn open_unit(&self, stream: u8) -> Option<Unit> {
         let full = self.geometry.pages_per_unit() as usize;
         let open = |b: &Block| b.state == State::Open && b.stream == stream && b.pages.len() < full;
@@ -22,7 +22,7 @@ impl<M: Mapping> Naive<M> {
         self.units[unit.index()].state == State::Free
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = Unit> + use<M> {
+    pub(super) fn all(&self) -> impl Iterator<Item = Unit> + use<> {
         (0..self.geometry.units()).map(Unit)
     }
 
@@ -78,11 +78,11 @@ impl<M: Mapping> Naive<M> {
     }
 
     pub(super) fn map_stream(&self) -> Option<u8> {
-        M::ON_FLASH.then_some(self.placement.streams())
+        self.mapping.is_on_flash().then_some(self.placement.streams())
     }
 
     pub(super) fn wear_stream(&self) -> u8 {
-        self.placement.streams() + u8::from(M::ON_FLASH)
+        self.placement.streams() + u8::from(self.mapping.is_on_flash())
     }
 
     pub(super) fn is_map(&self, unit: Unit) -> bool {

@@ -8,7 +8,7 @@ use floatgate_ftl::addr::Unit;
 use floatgate_ftl::device::{Acknowledge, ShrdDevice};
 use floatgate_ftl::host::Shrd;
 use floatgate_ftl::log_block::LogBlocks;
-use floatgate_ftl::mapping::Mapping;
+use floatgate_ftl::mapping::Boxed;
 use floatgate_ftl::nand::{Clock, Nand, Tagged, Timed};
 use floatgate_ftl::queue::Arrivals;
 use floatgate_ftl::recovery::Mount;
@@ -20,7 +20,7 @@ use super::{Drive, Flash, Live, OpenError};
 use crate::config::{Config, ConfigError, Timing, expect};
 use crate::drive::host_side::HostSide;
 use crate::drive::{
-    Make, Plan, log_ftl, make, page_config, refuse_unrecoverable, start_log_ftl, start_page_ftl,
+    Plan, Scheme, log_ftl, page_config, refuse_unrecoverable, start_log_ftl, start_page_ftl,
 };
 use crate::stored::{Life, Stored};
 
@@ -292,28 +292,15 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn make(self) -> Result<Box<dyn Live>, ConfigError> {
         let Self { description: Description { config, seed, .. }, plan, .. } = self;
-        make(self, config, plan, *seed)
+        match Scheme::new(config, plan, *seed)? {
+            Scheme::PageMapped(mapping) => self.page_mapped(mapping),
+            Scheme::BlockMapped(scheme) => self.block_mapped(scheme),
+        }
     }
-}
 
-/// Puts the flash of an image under a frozen clock.
-fn under_clock(stored: Stored, plan: &Plan) -> Flash {
-    let modes: Vec<_> = (0..plan.medium.units()).map(|unit| stored.mode(Unit(unit))).collect();
-    let mut flash = Timed::with_schedule(stored, plan.medium, plan.timing, plan.schedule);
-    (0..).map(Unit).zip(modes).for_each(|(unit, mode)| flash.set_mode(unit, mode));
-    flash.clock_mut().freeze();
-    flash
-}
-
-impl Make for Maker<'_> {
-    type Made = Box<dyn Live>;
-
-    fn page_mapped<M: Mapping + Send + 'static>(
-        self,
-        mapping: M,
-    ) -> Result<Self::Made, ConfigError> {
+    fn page_mapped(self, mapping: Boxed) -> Result<Box<dyn Live>, ConfigError> {
         let Self { description, plan, stored, is_new } = self;
-        let page = page_config::<M>(&description.config, plan, description.seed, false, &mut ())?;
+        let page = page_config(&description.config, plan, description.seed, false, &mut ())?;
         let flash = under_clock(stored, plan);
         let (ftl, mount) = start_page_ftl((flash, is_new), mapping, page, plan);
         let mut side = HostSide::new(&description.config, plan)?;
@@ -327,10 +314,7 @@ impl Make for Maker<'_> {
         })
     }
 
-    fn block_mapped<L: LogBlocks + Send + 'static>(
-        self,
-        scheme: L,
-    ) -> Result<Self::Made, ConfigError> {
+    fn block_mapped(self, scheme: Box<dyn LogBlocks + Send>) -> Result<Box<dyn Live>, ConfigError> {
         let Self { description, plan, stored, is_new } = self;
         let engine = log_ftl::engine(&description.config, plan);
         let flash = under_clock(stored, plan);
@@ -339,6 +323,15 @@ impl Make for Maker<'_> {
         let drive = HostSide::new(&description.config, plan)?.drive(ftl, data);
         Ok(finish(description, drive, mount))
     }
+}
+
+/// Puts the flash of an image under a frozen clock.
+fn under_clock(stored: Stored, plan: &Plan) -> Flash {
+    let modes: Vec<_> = (0..plan.medium.units()).map(|unit| stored.mode(Unit(unit))).collect();
+    let mut flash = Timed::with_schedule(stored, plan.medium, plan.timing, plan.schedule);
+    (0..).map(Unit).zip(modes).for_each(|(unit, mode)| flash.set_mode(unit, mode));
+    flash.clock_mut().freeze();
+    flash
 }
 
 fn host_bytes(config: &Config, plan: &Plan) -> HostBytes {

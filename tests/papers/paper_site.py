@@ -47,9 +47,7 @@ def outcome_of(name: str) -> Outcome:
         columns=[Column("what", "what"), Column("n_1", "n", "{:.1f}".format)],
     )
     return Outcome(
-        name=name,
-        title=f"Title of {name}",
-        citation="who, when",
+        listed=papers.Listed(name, f"Title of {name}", "who, when"),
         mode="quick",
         labels={},
         exhibits=[table],

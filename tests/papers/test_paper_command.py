@@ -63,9 +63,7 @@ def _outcome() -> Outcome:
     ]
     columns = [Column("", "line"), *(Column(name, name, "{:.3f}".format) for name in TRACES)]
     return Outcome(
-        name="made-up",
-        title="A paper",
-        citation="Its authors; 2026",
+        listed=papers.Listed("made-up", "A paper", "Its authors; 2026"),
         mode="quick",
         labels=LABELS,
         exhibits=[
@@ -283,5 +281,5 @@ def test_claims_are_read_at_any_width(said: Any, width: int, monkeypatch: Any) -
 
 def test_a_page_without_claims_of_a_paper_has_no_totals(capsys: pytest.CaptureFixture[str]) -> None:
     """`together` has questions of ours alone."""
-    paper._print(Summary("ours", "Ours", "Floatgate", "quick", "", [], [], [], []))
+    paper._print(Summary(papers.Listed("ours", "Ours", "Floatgate"), "quick", "", [], [], [], []))
     assert "claims of the paper" not in capsys.readouterr().out

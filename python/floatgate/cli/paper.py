@@ -156,7 +156,7 @@ def _print(summary: Summary) -> None:
     from floatgate.papers.kit.claims import OURS
 
     out = output.console()
-    out.print(f"{summary.title} ({summary.citation}), {summary.mode}")
+    out.print(f"{summary.listed.title} ({summary.listed.citation}), {summary.mode}")
     kinds = summary.kinds()
     if number := sum(kinds.values()):
         totals = ", ".join(f"{many} {kind}" for kind, many in kinds.items() if many)

@@ -77,8 +77,8 @@ class Evidence:
     ) -> Findings[Any]:
         """Returns the findings of a reproduction of the paper with these points."""
         judged = judge_all(self.experiment, claims, points, full, self.filter)
-        lab = Lab(full, {}, Bench(self.experiment.device, None))
-        return Findings(lab, self.experiment, points, {}, judged, self.filter)
+        lab = Lab(full, {}, Bench("classic", None))
+        return Findings(lab, self.experiment, points, {}, judged)
 
     def at_one_point(self, case: Case) -> Measured:
         """Judges the claim with the evidence of a case."""

@@ -15,14 +15,13 @@ from .exhibits import Column, Exhibit, Numbers, Row
 from .judging import decided_by
 
 if TYPE_CHECKING:
+    from floatgate.papers import Listed
     from floatgate.results.result import Result
 
 
 @dataclass(kw_only=True)
 class Outcome:
-    name: str
-    title: str
-    citation: str
+    listed: Listed
     mode: str
     labels: Mapping[str, str]
     exhibits: list[Exhibit]
@@ -60,7 +59,7 @@ class Outcome:
             for point, result in zip(self.points, self.results, strict=True)
         ]
         return {
-            "paper": {"name": self.name, "title": self.title, "citation": self.citation},
+            "paper": vars(self.listed),
             "mode": self.mode,
             "coverage": self.coverage,
             "claims": claims,
@@ -135,9 +134,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Summary:
-    name: str
-    title: str
-    citation: str
+    listed: Listed
     mode: str
     coverage: str
     claims: Sequence[Finding]
@@ -158,9 +155,7 @@ def summary_of(outcome: Outcome) -> Summary:
         if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows
     ]
     return Summary(
-        outcome.name,
-        outcome.title,
-        outcome.citation,
+        outcome.listed,
         outcome.mode,
         outcome.coverage,
         findings(outcome),

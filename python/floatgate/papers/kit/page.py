@@ -68,8 +68,8 @@ def _page(outcome: Outcome) -> str:
     every.table = number_table("All runs", outcome.columns, rows)
     return fill_page(
         [*figures, every],
-        title=outcome.title,
-        subtitle=f"{outcome.citation} · reproduced by Floatgate, {outcome.mode}",
+        title=outcome.listed.title,
+        subtitle=f"{outcome.listed.citation} · reproduced by Floatgate, {outcome.mode}",
         runs=traces,
         single=False,
         warnings=[(text, everything) for text in outcome.warnings],

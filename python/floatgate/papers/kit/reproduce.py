@@ -45,7 +45,6 @@ class Findings(Generic[Point]):
     points: Mapping[Run, Point]
     results: Mapping[Run, Result]
     judged: Sequence[Judged[Point]]
-    filter: Filter[Point]
 
     @property
     def every(self) -> list[Point]:
@@ -127,9 +126,7 @@ def reproduce(
     exhibits = {exhibit.key: exhibit for exhibit in (*standard, *more.exhibits, *maps)}
     claims = [*judged, *paper.unchecked]
     return Outcome(
-        name=listed.name,
-        title=listed.title,
-        citation=listed.citation,
+        listed=listed,
         mode="full" if full else "quick",
         labels={line.key: line.label for line in experiment.lines} | {**more.labels},
         exhibits=[exhibit for exhibit in exhibits.values() if exhibit.rows],
@@ -159,7 +156,7 @@ def investigate(
         for run, result in results.items()
     }
     judged = judge_all(experiment, claims, points, lab.full, paper.filter)
-    return Findings(lab, experiment, points, results, judged, paper.filter)
+    return Findings(lab, experiment, points, results, judged)
 
 
 def runs_at(

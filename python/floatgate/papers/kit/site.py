@@ -18,7 +18,7 @@ def write_index(summaries: Sequence[Summary], directory: Path) -> None:
     """Writes index.html, and claims.parquet and .csv with one row per claim. Each paper has a
     folder of its name in the directory, with the files of `floatgate paper NAME`."""
     claims = [
-        {"of": summary.name, "mode": summary.mode, **vars(claim)}
+        {"of": summary.listed.name, "mode": summary.mode, **vars(claim)}
         for summary in summaries
         for claim in summary.claims
     ]
@@ -27,10 +27,8 @@ def write_index(summaries: Sequence[Summary], directory: Path) -> None:
 
 
 def _index(summaries: Sequence[Summary], directory: Path) -> str:
-    files = {
-        summary.name: sorted(file.name for file in (directory / summary.name).iterdir())
-        for summary in summaries
-    }
+    names = [summary.listed.name for summary in summaries]
+    files = {name: sorted(file.name for file in (directory / name).iterdir()) for name in names}
     return filled(
         __package__ or "",
         "site.html.jinja",

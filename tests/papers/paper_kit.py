@@ -19,7 +19,6 @@ class KitPoint:
 
 
 EXPERIMENT = Experiment(
-    device="classic",
     axes=(
         Axis(
             "start",
@@ -55,7 +54,7 @@ EXPERIMENT = Experiment(
         Line("n2", "New, read otherwise", {"c": "new", "d": "1"}),
         Line("off", "Nothing", {"c": "off"}, frozenset({"cache"})),
     ),
-    stands_for={"W": "w", "R": "r", "old": "old", "off": "off"},
+    stands_for={"W": "w", "R": "r"},
 )
 
 

@@ -28,9 +28,10 @@ from floatgate.papers.asa.domain import (
     SYNTH9,
     TPCC,
     synthetic,
+    workload_of,
 )
 from floatgate.papers.asa.figures import COLUMNS
-from floatgate.papers.asa.paper import PAPER, excerpts_of, experiment_of
+from floatgate.papers.asa.paper import PAPER, experiment_of
 from floatgate.papers.asa.reduce import LEFT_OUT, Round, is_left_out, reduce
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import Measured
@@ -39,7 +40,7 @@ from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.reproduce import Lab, reproduce
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
-NAMES = [excerpt.source.spec for excerpt in EXCERPTS]
+NAMES = [excerpt.spec for excerpt in EXCERPTS]
 MIB = 1 << 20
 
 needs_traces = pytest.mark.skipif(
@@ -243,7 +244,7 @@ def _verdicts(experiment: Experiment) -> dict[str, Measured]:
     cache."""
     claims = [replace(BY_KEY[key], axes=("equal",)) for key in ("ranking", "gc-writes-synth")]
     results = experiment.simulate(Bench(DEVICE, None), runs_of(experiment, claims, False))
-    evidence = {run: reduce(experiment, run, result, None) for run, result in results.items()}
+    evidence = {run: reduce(experiment, run, result, Round()) for run, result in results.items()}
     return {c.key: judge(experiment, c, evidence, False, LEFT_OUT) for c in claims}
 
 
@@ -252,7 +253,8 @@ def _brief(traces: Path, **axes: tuple[str, ...]) -> Any:
     claims = [replace(BY_KEY[key.replace("_", "-")], axes=of) for key, of in axes.items()]
 
     def experiment(lab: Lab) -> Experiment:
-        return experiment_of([*excerpts_of(lab, volumes=1), *synthetic(False, 8 * MIB, volumes=1)])
+        excerpts = [workload_of(*one, lab.bench, volumes=1) for one in lab.wanted(EXCERPTS)]
+        return experiment_of([*excerpts, *synthetic(False, 8 * MIB, volumes=1)])
 
     some = replace(PAPER, claims=claims, shown=lambda *_: (), experiment=experiment)
     return reproduce(some, PAPERS[0], False, traces, None).document()

@@ -15,8 +15,8 @@ from floatgate.papers.asa.domain import (
     FINANCIAL1,
     MOVING,
     SYNTH5,
-    VOLUMES,
     synthetic,
+    workload_of,
 )
 from floatgate.papers.kit.batch import Played
 
@@ -48,10 +48,10 @@ def test_an_excerpt_is_played_until_it_has_written_the_drive() -> None:
     bench: Any = SimpleNamespace(
         span_bytes=lambda played: 64 * MIB, written_bytes=lambda played: 10 * MIB
     )
-    work = EXCERPTS[0].workload(bench, Path("dir/file"), VOLUMES)
+    work = workload_of(EXCERPTS[0], Path("dir/file"), bench)
     assert work.played == Played("dir/file", repeat=32, dense=True, windows=100), "5 x 64 of 10"
     assert work.random, "windows lie in the order of the seed"
-    [loop] = [e.workload(bench, Path("x"), VOLUMES) for e in EXCERPTS if not e.windows]
+    loop = workload_of(EXCERPTS[1], Path("x"), bench)
     assert (loop.family, loop.random) == (FINANCIAL1, False)
     levels = WHOLE.points((), True)[0] | {"financial1": "10k in a loop"}
     seeds = {

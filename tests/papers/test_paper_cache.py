@@ -146,12 +146,12 @@ def test_losses_of_power_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(power, "crash", crash)
     runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
-    kept = Cache(tmp_path, resume=True)
-    first = shrd_crash.explore(runs, full=False, kept=kept)
+    bench = Bench(shrd_crash.DEVICE, None, Cache(tmp_path, resume=True))
+    first = shrd_crash.explore(runs, False, bench)
     assert len(cut) == len(set(runs)) == 9
-    assert shrd_crash.explore(runs, full=False, kept=kept) == first
+    assert shrd_crash.explore(runs, False, bench) == first
     assert len(cut) == 9
-    shrd_crash.explore(runs[:1], full=True, kept=kept)
+    shrd_crash.explore(runs[:1], True, bench)
     assert cut[9:] == [(1, shrd_crash.EVERY[True])], "more moments are another exploration"
 
 

@@ -185,12 +185,11 @@ def test_dots_are_at_their_places() -> None:
             labels=LABELS,
             x="at",
             x_title="At",
-            axis="Page",
         )
     )
     [drawing] = figure.drawings
     assert figure.title == "Pages in their order"
-    assert drawing.chart.to_dict()["layer"][0]["encoding"]["y"]["title"] == "Page"
+    assert drawing.chart.to_dict()["layer"][0]["encoding"]["y"]["title"] == figure.title
     assert [(row["colour"], row["x"], row["y"]) for row in _values(drawing.chart)] == [
         ("Line A", 3, 70),
         ("Line B", 5, 20),

@@ -40,13 +40,14 @@ from floatgate.papers.eti.domain import (
     experiment_of,
     generator,
     in_a_loop,
+    looped,
     pages_of,
     real,
     stand_in,
 )
 from floatgate.papers.eti.figures import COLUMNS
 from floatgate.papers.eti.hot import HOT_CLAIMS, LONG_TRACES
-from floatgate.papers.eti.measures import ETI
+from floatgate.papers.eti.lines import ETI
 from floatgate.papers.eti.paper import PAPER, more, played_on
 from floatgate.papers.eti.reduce import HOT_ENOUGH, Traced, hot_writes, lacks_hot_data, reduce
 from floatgate.papers.kit.batch import Bench, Played
@@ -156,7 +157,7 @@ def test_a_loop_is_a_place_of_the_traces_that_were_judged_so() -> None:
     claim = BY_KEY["lower-real"]
     full = runs_of(WHOLE, [claim], full=True)
     loops = {run.workload for run in full if run.workload.endswith("in a loop")}
-    assert loops == {trace.looped for trace in QUICK}
+    assert loops == {looped(trace.name) for trace in QUICK}
     assert not any("loop" in run.workload for run in runs_of(WHOLE, [claim], full=False))
 
 
@@ -260,14 +261,12 @@ def test_a_real_trace_is_played_whole_or_for_two_volumes() -> None:
     mib = 1 << 20
     short = real(REAL_TRACES[2], "file", 16_384, 10 * mib)
     assert short.played == Played("file", repeat=13, windows=100), "2 x 64 of 10 MiB"
-    loop = in_a_loop(REAL_TRACES[2], short)
+    loop = in_a_loop(short)
     assert (loop.name, loop.family) == ("HP hplajw, in a loop", "excerpt in a loop")
     assert loop.played == Played("file", repeat=13)
     whole = real(next(t for t in REAL_TRACES if t.name == "pgbench"), "file", 16_384, 10 * mib)
     assert whole.played == Played("file", 656_291)
-    assert whole.fit is not None
-    asked = {"eti.extents": "2048"}
-    assert whole.fit(asked) == {"flash.blocks": str(blocks_for(16_384)), **asked}
+    assert whole.set == {"flash.blocks": str(blocks_for(16_384))}
 
 
 def test_a_run_in_numbers() -> None:

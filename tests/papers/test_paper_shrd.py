@@ -83,7 +83,7 @@ def test_a_backlog_is_a_drive_that_serves_less_than_arrives() -> None:
 def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -> None:
     experiment = shrd_crash.EXPERIMENT
     evidence = {
-        run: losses(run, lost[run.seed - 1]) for run in runs_of(experiment, [RECOVERY], False)
+        run: losses(lost[run.seed - 1]) for run in runs_of(experiment, [RECOVERY], False)
     }
     found = judge(experiment, RECOVERY, evidence, False, NONE_LEFT_OUT)
     assert {row["case"] for row in found.rows} == {case}
@@ -94,7 +94,7 @@ def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -
 
 def test_power_is_cut_and_nothing_is_lost() -> None:
     runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
-    found = shrd_crash.explore(runs[:1], full=False)
+    found = shrd_crash.explore(runs[:1], False, Bench(shrd_crash.DEVICE, None))
     [crashes] = found.values()
     assert crashes.lost == 0 < crashes.explored
 
@@ -104,7 +104,7 @@ def test_no_loss_of_many_says_how_rare_one_is() -> None:
     assert shrd_crash.at_most(280) == pytest.approx(3 / 280, rel=0.01)
     assert (1 - shrd_crash.at_most(280)) ** 280 == pytest.approx(0.05)
     runs = runs_of(shrd_crash.EXPERIMENT, [RECOVERY], False)
-    none, some = ({run: losses(run, lost) for run in runs} for lost in (0, 1))
+    none, some = ({run: losses(lost) for run in runs} for lost in (0, 1))
     found = judge(shrd_crash.EXPERIMENT, RECOVERY, none, False, NONE_LEFT_OUT)
     said = shrd_crash.bounded(found, [*none.values()])
     assert said.ours == "0 of 261 losses of power lost a page: at most 1.14% do (95%)"
@@ -296,8 +296,7 @@ def _small() -> Experiment:
     )
     log = {"host.log": "4MiB", "page_cache.entries": "1024", "mapping.cache": "32KiB"}
     lines = tuple(replace(line, set={**log, **line.set}) for line in LINES)
-    names = {**WHOLE.stands_for, RANDOM: RANDOM}
-    return replace(WHOLE, axes=axes, workloads=(work,), lines=lines, stands_for=names)
+    return replace(WHOLE, axes=axes, workloads=(work,), lines=lines)
 
 
 COUNTED = ("locality", "sorted", "commands")

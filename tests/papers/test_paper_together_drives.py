@@ -14,7 +14,6 @@ from floatgate.papers.kit.claims import Measured
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.together import drives as together_drives
 from floatgate.papers.together.drives import (
-    FITTED,
     THETA,
     THETAS,
     UNIFORM,
@@ -124,5 +123,4 @@ def test_the_measured_drive_has_its_share_of_spare_space() -> None:
     [levels] = together_drives.EXPERIMENT.points((), True)
     run = together_drives.EXPERIMENT.run_of(levels, UNIFORM, ALONE, 1)
     config = configs.resolve(together_drives.DEVICE, together_drives.EXPERIMENT.settings(run, 1))
-    pages = together_drives.span_pages(together_drives.SPARES[FITTED])
-    assert config.logical_bytes(0) == pages * 4096
+    assert config.logical_bytes(0) == together_drives.SPAN_PAGES * 4096

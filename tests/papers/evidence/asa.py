@@ -15,6 +15,7 @@ from floatgate.papers.asa.domain import (
     CAMBRIDGE,
     EXCERPTS,
     FINANCIAL1,
+    FINANCIAL1_LOOP,
     MOVING,
     SYNTH5,
     SYNTH7,
@@ -24,19 +25,19 @@ from floatgate.papers.asa.domain import (
 )
 from floatgate.papers.asa.paper import experiment_of
 from floatgate.papers.asa.reduce import LEFT_OUT, Point
-from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.batch import WINDOWS, Played
 from floatgate.papers.kit.experiment import Run, Workload
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
 
 WORKLOADS = (
     *(
         Workload(
-            e.source.name,
-            e.source.family,
-            Played(e.source.spec, windows=e.windows),
-            random=e.windows > 0,
+            excerpt.name,
+            excerpt.family,
+            Played(excerpt.spec, windows=0 if excerpt.name == FINANCIAL1_LOOP else WINDOWS),
+            random=excerpt.name != FINANCIAL1_LOOP,
         )
-        for e in EXCERPTS
+        for excerpt in EXCERPTS
     ),
     *synthetic(full=True),
 )

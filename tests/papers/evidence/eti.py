@@ -27,12 +27,11 @@ from floatgate.papers.eti.hot import (
     LONG_TRACES,
     WINDOWS,
     hot_experiment,
-    left_out,
 )
 from floatgate.papers.eti.lines import LARGER, MBF, MHF, SENSITIVE
 from floatgate.papers.eti.reduce import HOT_ENOUGH, Point
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.claims import Claim, Measured
+from floatgate.papers.kit.claims import NOTHING, Claim, Measured
 from floatgate.papers.kit.experiment import Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
@@ -42,7 +41,7 @@ WORKLOADS = (
     *map(stand_in, TABLE_1),
     stand_in(TABLE_1[2], 1, SRC2_0_WHOLE),
     *_REAL.values(),
-    *(in_a_loop(trace, work) for trace, work in _REAL.items() if trace.quick),
+    *(in_a_loop(work) for trace, work in _REAL.items() if trace.quick),
 )
 WHOLE = experiment_of(WORKLOADS)
 
@@ -220,7 +219,7 @@ HOT = hot_experiment(
         Workload(name, kind, Played(name))
         for name, kind in (
             *((row.name, STAND_IN) for row in TABLE_1),
-            *((trace.name, trace.kind) for trace in (*LONG_TRACES, *WINDOWS)),
+            *((trace.name, trace.family) for trace in (*LONG_TRACES, *WINDOWS)),
         )
     )
 )
@@ -287,7 +286,7 @@ HOT_CASES = [
 def looked(claim: Claim[Any], found: Any, full: bool = True) -> Measured:
     """Judges the claim with every trace like this one."""
     points = {run: found for run in runs_of(HOT, [claim], full)}
-    return judge(HOT, claim, points, full, left_out(claim))
+    return judge(HOT, claim, points, full, NOTHING)
 
 
 BY_HOT_KEY = {claim.key: claim for claim in HOT_CLAIMS}

@@ -113,9 +113,9 @@ def point(run: Run, **numbers: Any) -> Point:
 RANDOM_ALL = replace(WHOLE, workloads=tuple(replace(work, random=True) for work in WORKLOADS))
 
 
-def losses(run: Run, lost: int) -> Crashes:
+def losses(lost: int) -> Crashes:
     """Returns the results of the power losses in a run."""
-    return Crashes(run.workload, run.line, run.at("window"), run.at("stale"), run.seed, 29, lost)
+    return Crashes(29, lost)
 
 
 R_DFTL, R_SHRD = (RANDOM, "dftl"), (RANDOM, "shrd")

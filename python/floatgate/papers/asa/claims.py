@@ -22,7 +22,7 @@ from floatgate.papers.kit.claims import (
     stated,
     unchecked,
 )
-from floatgate.papers.kit.measures import EFFECT
+from floatgate.papers.kit.measures import LESS, MORE, Of
 from floatgate.papers.kit.verdicts import ABOVE, TOLERANCE, Region
 
 from . import domain
@@ -44,7 +44,6 @@ calls significant. The paper gives no number."""
 MINIMAL = 0.05
 """Largest overhead that counts as minimal: half of the limit for close. The paper gives no
 number."""
-LESS, GAIN = Region(high=-EFFECT), Region(low=EFFECT)
 
 DRIVE = ("spare", "cache", "start")
 READ = (*DRIVE, "equal", "sample", "moved")
@@ -90,9 +89,6 @@ def relative(ours: float, theirs: float) -> float:
     if theirs == 0:
         return 1.0 if ours else 0.0
     return ours / theirs - 1
-
-
-Effect = Callable[[At[Point], str], float]
 
 
 def writes_change(at: At[Point], name: str, line: str = domain.ASA) -> float:
@@ -153,7 +149,7 @@ class Number:
 
     key: str
     title: str
-    change: Effect
+    change: Of[Point]
     region: Region
     axes: tuple[str, ...]
 
@@ -213,12 +209,15 @@ def _is_like_the_papers(name: str) -> Premise[Point]:
         }
 
     text = f"where {name} has no larger or no less skewed writes"
-    return Premise(text, measure, GAIN)
+    return Premise(text, measure, MORE)
 
 
-def _gain(of: Number, name: str) -> Premise[Point]:
-    """Returns the premise that a workload has a gain. Without one, there is nothing to compare."""
-    return Premise(f"without a sure gain on {name}", lambda at: {"": -of.change(at, name)}, GAIN)
+GAINS = Premise[Point](
+    f"without a sure gain on {domain.SYNTH9}",
+    lambda at: {"": -writes_change(at, domain.SYNTH9)},
+    MORE,
+)
+"""Without a gain, there is nothing to compare."""
 
 
 def _unlike_financial1(key: str, name: str, *axis: str) -> tuple[Claim[Point], ...]:
@@ -226,7 +225,7 @@ def _unlike_financial1(key: str, name: str, *axis: str) -> tuple[Claim[Point], .
     the middle alone, as long as no excerpt meets their premise."""
 
     def claim(
-        kind: str, text: str, origin: Origin, line: str, measure: Effect, region: Region
+        kind: str, text: str, origin: Origin, line: str, measure: Of[Point], region: Region
     ) -> Claim[Point]:
         return Claim(
             f"{kind}-{key}",
@@ -297,7 +296,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         (domain.SYNTH9, domain.SYNTH7, domain.SYNTH5),
         BOTH,
         _ranking,
-        GAIN,
+        MORE,
         in_points,
     ),
     Claim(
@@ -330,7 +329,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         },
         Region(low=0.0),
         in_points,
-        premise=_gain(WRITES, domain.SYNTH9),
+        premise=GAINS,
     ),
     Claim(
         "samples",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,20 +23,6 @@ FEW, MANY = "ASA-FTL, 100 samples", "ASA-FTL, 10,000 samples"
 sample."""
 
 
-@dataclass(frozen=True)
-class Excerpt:
-    source: Source
-    windows: int = WINDOWS
-
-    def workload(self, bench: Bench, file: Path, volumes: int) -> Workload:
-        """Returns the workload, which plays until it has written its drive `volumes` times."""
-        once = Played(str(file), dense=True)
-        total, written = volumes * bench.span_bytes(once), bench.written_bytes(once)
-        played = once.in_rounds(total, written, self.windows)
-        source, random = self.source, self.windows > 0
-        return Workload(source.name, source.family, played, random=random)
-
-
 VOLUMES = 5
 """Number of times that a workload writes its drive. The first volume leads away from the start
 state, so the start affects a fifth of the count; both starts are swept. More volumes would exceed
@@ -53,14 +39,22 @@ _10K, _50K = "umass-financial1-10k.ascii.zst", "umass-financial1-50k-pages.trace
 _READS, _BUSY = "msr-sample-rw20-80-10k.trace.zst", "msr-sample-most-thpt-10k.trace.zst"
 
 EXCERPTS = (
-    Excerpt(Source(FINANCIAL1_10K, FINANCIAL1, _10K)),
-    Excerpt(Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False), windows=0),
-    Excerpt(Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False)),
-    Excerpt(Source(CAMBRIDGE_READS, CAMBRIDGE, _READS)),
-    Excerpt(Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False)),
+    Source(FINANCIAL1_10K, FINANCIAL1, _10K),
+    Source(FINANCIAL1_LOOP, FINANCIAL1, _10K, quick=False),
+    Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False),
+    Source(CAMBRIDGE_READS, CAMBRIDGE, _READS),
+    Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False),
     # Its drive is three times as large as the drive of an excerpt with 10,000 requests.
-    Excerpt(Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst")),
+    Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"),
 )
+
+
+def workload_of(source: Source, file: Path, bench: Bench, volumes: int = VOLUMES) -> Workload:
+    """Returns an excerpt, which plays until it has written its drive `volumes` times. Each round
+    has its windows in another order, except in the loop."""
+    once, windows = Played(str(file), dense=True), 0 if source.name == FINANCIAL1_LOOP else WINDOWS
+    played = once.in_rounds(volumes * bench.span_bytes(once), bench.written_bytes(once), windows)
+    return Workload(source.name, source.family, played, random=windows > 0)
 
 
 SPAN = 32 << 20
@@ -105,11 +99,6 @@ SPREADS = {
 }
 
 
-def _hot_pages(pages: int) -> Callable[[Settings], Settings]:
-    """Adds the size of the hot zone to the settings of a drive. The zone is the first pages."""
-    return lambda settings: {**settings, "perfect.hot_pages": str(pages)}
-
-
 def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator[Workload]:
     for key, spread in SPREADS.items():
         span = spread.times * least
@@ -119,8 +108,9 @@ def synthetic(full: bool, least: int = SPAN, volumes: int = VOLUMES) -> Iterator
                 f"hotcold:span={span}B,size={PAGE}B,r={r},f={f:.6f},writes={writes},"
                 f"reads={spread.reads},arrivals=exponential,interarrival={GAP}"
             )
-            played, hot = Played(spec), _hot_pages(int(f * span / PAGE + 0.5))
-            yield Workload(spread.name(load), load, played, random=True, fit=hot)
+            # The hot zone is the first pages.
+            played, hot = Played(spec), {"perfect.hot_pages": str(int(f * span / PAGE + 0.5))}
+            yield Workload(spread.name(load), load, played, random=True, set=hot)
             if (load, key) == (SYNTH9, "writes"):
                 # Each volume has its own hot tenth, which was not hot earlier.
                 moving = replace(played, moves=volumes - 1)
@@ -174,7 +164,6 @@ more stream, and so one more unit in reserve."""
 
 STANDS_FOR = {
     TPCC: TPCC_7K,
-    MOVING: MOVING,
     DFTL: "dftl",
     KNOWN: "oracle",
     FEW: "asa-few",

@@ -7,18 +7,18 @@ from typing import Any
 
 from floatgate.analysis.hotness import Hotness
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import by_line, mean_row, mean_text, points_at
-from floatgate.results.values import count, fixed, measured, percent, ratio
+from floatgate.papers.kit.numbers import by_line, digits, mean_row, mean_text, points_at
+from floatgate.papers.kit.seeds import grouped
+from floatgate.results.values import count, measured, percent, ratio
 
 from .claims import PAPER_GC, PAPER_RESPONSE, gc_writes
-from .domain import FINANCIAL1, LINES, READINGS, SPARES, SYNTH7, SYNTH9
+from .domain import AXES, FINANCIAL1, LINES, READINGS, SPARES, SYNTH7, SYNTH9
 from .reduce import Point
 
 LABELS = {line.key: line.label for line in LINES}
 SHOWN = (*READINGS, "oracle")
 LABELLED = ("asa-free", "asa-free-cached", "asa-free-log", "perfect")
 """Lines of the table of labels, all with DFTL's map."""
-DEFAULTS = {"spare": "15%", "cache": "1/4", "start": "aged", "arrivals": "one at a time"}
 
 Number = Callable[[Point], float]
 RATIOS: Mapping[str, tuple[Number, float | None]] = {
@@ -31,17 +31,16 @@ synth9/10."""
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    exhibits: list[Exhibit] = [
+    return [
         *(_ratios(points, f"figure-2-{n}", title) for n, title in enumerate(RATIOS, 1)),
         _labels(points),
         _both_changes(points),
         _traffic(points),
     ]
-    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
-    return points_at(points, DEFAULTS | levels)
+    return points_at(points, AXES, **levels)
 
 
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
@@ -123,18 +122,14 @@ def _labels(points: Sequence[Point]) -> Numbers:
 
 def _both_changes(points: Sequence[Point]) -> Dots:
     """Draws the change in response time over the change in copies, at every point that was run."""
-    groups: dict[tuple[str | None, ...], list[Point]] = {}
-    for point in points:
-        if point.family in (FINANCIAL1, SYNTH9):
-            levels = (point.spare, point.cache, point.start, point.arrivals)
-            groups.setdefault(levels, []).append(point)
+    loads = (point for point in points if point.family in (FINANCIAL1, SYNTH9))
     rows: list[Row] = []
-    for (spare, *_), chosen in groups.items():
+    for levels, chosen in grouped(loads, "spare", "cache", "start", "arrivals"):
         times = against_dftl(chosen, lambda point: point.mean_us)
         for (trace, line), copies in against_dftl(chosen, gc_writes).items():
             if line in READINGS:
                 response = times[trace, line]
-                row = {"spare": f"{spare} spare space", "trace": trace, "line": line}
+                row = {"spare": f"{levels['spare']} spare space", "trace": trace, "line": line}
                 row |= {"copies": copies["value"] - 1, "response": response["value"] - 1}
                 halves = {"copies_half": copies["half"], "response_half": response["half"]}
                 rows.append(row | halves)
@@ -238,5 +233,5 @@ COLUMNS = (
     *columns_of(percent, hot_as_hot="Hot as hot", cold_as_hot="Cold as hot"),
     Column("Samples, over other reads", "sample_reads", percent),
     *columns_of(percent, cleaning_time="Cleaning", utilization="Utilization"),
-    Column("Volumes", "volumes", lambda value: fixed(value, 1)),
+    Column("Volumes", "volumes", digits(1)),
 )

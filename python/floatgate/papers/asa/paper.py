@@ -39,21 +39,12 @@ often is in the table of what cleaning does.
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    return Experiment(domain.DEVICE, domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
-
-
-def excerpts_of(lab: Lab, volumes: int = domain.VOLUMES) -> list[Workload]:
-    """Returns the available traces, each played until it has written its drive `volumes` times."""
-    files = dict(lab.wanted(excerpt.source for excerpt in domain.EXCERPTS))
-    return [
-        excerpt.workload(lab.bench, files[excerpt.source], volumes)
-        for excerpt in domain.EXCERPTS
-        if excerpt.source in files
-    ]
+    return Experiment(domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
 
 
 def _experiment(lab: Lab) -> Experiment:
-    return experiment_of([*excerpts_of(lab), *domain.synthetic(lab.full)])
+    excerpts = [domain.workload_of(*one, lab.bench) for one in lab.wanted(domain.EXCERPTS)]
+    return experiment_of([*excerpts, *domain.synthetic(lab.full)])
 
 
 def _is_plain(work: Workload) -> bool:
@@ -86,7 +77,7 @@ def _more(findings: Findings[Point]) -> More:
 
 PAPER = Paper(
     device=domain.DEVICE,
-    sources=[excerpt.source for excerpt in domain.EXCERPTS],
+    sources=domain.EXCERPTS,
     experiment=_experiment,
     claims=CLAIMS,
     facts=round_of,

@@ -71,21 +71,20 @@ class Point:
 class Round:
     """Measurements of the writes in a round of an excerpt, as in `Point`."""
 
-    write_bytes: float
-    gini: float | None
-    overwrites: float
+    write_bytes: float | None = None
+    gini: float | None = None
+    overwrites: float | None = None
 
 
-def round_of(bench: Bench, work: Workload) -> Round | None:
-    """Measures the writes in a round of an excerpt. Returns None for a generator."""
-    if not work.played.dense:
-        return None
+def round_of(bench: Bench, work: Workload) -> Round:
     played = work.played
+    if not played.dense:
+        return Round()
     gini = bench.hotness(played.spec).skew.gini
     return Round(bench.write_bytes(played), gini, bench.overwrites(played))
 
 
-def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | None) -> Point:
+def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round) -> Point:
     flash, cleans, latency = result.flash, result.cleaning, result.latency
     mean = latency.all.mean_us or 0.0
     return Point(
@@ -103,9 +102,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, in_round: Round | N
         sample_reads=_sample_reads(result),
         volumes=result.workload.volumes_written,
         **_labels(result.placement.streams),
-        write_bytes=in_round.write_bytes if in_round else None,
-        gini=in_round.gini if in_round else None,
-        overwrites=in_round.overwrites if in_round else None,
+        **vars(in_round),
     )
 
 

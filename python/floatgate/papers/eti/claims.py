@@ -22,12 +22,12 @@ from floatgate.papers.kit.claims import (
     inferred,
     stated,
 )
-from floatgate.papers.kit.measures import EFFECT
+from floatgate.papers.kit.measures import LESS, MORE
 from floatgate.papers.kit.verdicts import Region
 
 from . import measures
 from .domain import HDP, MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SHORT, SRC2_0, SRC2_0_WHOLE, SW1
-from .lines import LARGER, MBF, MHF, SENSITIVE
+from .lines import ETI, LARGER, MBF, MHF, RIVALS, SENSITIVE
 from .reduce import Point
 
 REDUCES = (
@@ -93,7 +93,7 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         stated("Figure 4, section 5", "\N{MINUS SIGN}21.3%", REDUCES),
         (*measures.OPEN, "drift", "copies", "mbf", "mhf"),
         (SRC2_0,),
-        (measures.ETI, *measures.VARIANTS),
+        (ETI, *measures.VARIANTS),
         measures.most(SRC2_0, measures.VARIANTS),
         Region.about(measures.ON_SRC2_0),
     )
@@ -105,7 +105,7 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         text=f"{src2_0.text}, at the paper's size",
         axes=("skew", "merge"),
         workloads=(SRC2_0_WHOLE,),
-        lines=(measures.ETI, MBF[0], MHF[0]),
+        lines=(ETI, MBF[0], MHF[0]),
         measure=measures.most(SRC2_0_WHOLE, (MBF[0], MHF[0])),
     )
     headline = Claim(
@@ -114,7 +114,7 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         stated("abstract, section 6", "\N{MINUS SIGN}20%", BY_20),
         (*measures.OPEN, "hashes"),
         ROWS,
-        (measures.ETI, *measures.RIVALS),
+        (ETI, *RIVALS),
         measures.most_reduced(ROWS),
         Region.about(measures.AT_MOST),
     )
@@ -128,7 +128,7 @@ def _cases() -> Iterator[Claim[Point]]:
         stated("abstract", "almost all", ALMOST),
         measures.OPEN,
         ROWS,
-        (measures.ETI, *measures.VARIANTS),
+        (ETI, *measures.VARIANTS),
         measures.lower_share,
         Region(low=measures.ALMOST_ALL),
         measures.share,
@@ -141,9 +141,9 @@ def _cases() -> Iterator[Claim[Point]]:
         origin=almost.origin._replace(basis=INFERRED),
         axes=("trace", "rounds", "hashes", "merge", "unit"),
         workloads=(REAL,),
-        lines=(measures.ETI, *measures.RIVALS),
-        measure=measures.against((REAL,), measures.RIVALS),
-        region=measures.LOWER,
+        lines=(ETI, *RIVALS),
+        measure=measures.against((REAL,), RIVALS),
+        region=LESS,
         said=change,
     )
 
@@ -155,7 +155,7 @@ def _never_worse() -> Iterator[Claim[Point]]:
         stated("section 5", "never", REDUCES),
         measures.OPEN,
         ROWS,
-        (measures.ETI, *MHF),
+        (ETI, *MHF),
         measures.against(ROWS, MHF),
         measures.NO_WORSE,
     )
@@ -165,7 +165,7 @@ def _never_worse() -> Iterator[Claim[Point]]:
         key="mbf",
         text=f"It is not worse than MBF, on any trace but {HDP}",
         origin=stated("section 5", "not worse", REDUCES),
-        lines=(measures.ETI, *MBF),
+        lines=(ETI, *MBF),
     )
     yield from _with_real(mbf, lambda traces: measures.against(traces, MBF), *REAL_ONE)
     yield Claim(
@@ -174,8 +174,8 @@ def _never_worse() -> Iterator[Claim[Point]]:
         stated("section 5", "+4%", REDUCES),
         ("hashes",),
         (HDP,),
-        (measures.ETI, measures.RIVALS[0]),
-        measures.against((HDP,), measures.RIVALS[:1]),
+        (ETI, RIVALS[0]),
+        measures.against((HDP,), RIVALS[:1]),
         Region.about(0.04),
     )
 
@@ -188,7 +188,7 @@ def _filters() -> Iterator[Claim[Point]]:
         stated("Figure 5, section 5", "less", LARGER_FILTERS),
         (*measures.OPEN, "row"),
         (MSR_ROW,),
-        (measures.ETI, MBF[0], *LARGER),
+        (ETI, MBF[0], *LARGER),
         measures.over_half(MSR_ROW),
         Region(high=0.0),
         in_points,
@@ -209,7 +209,7 @@ def _robustness() -> Iterator[Claim[Point]]:
         ),
         ("skew", "merge"),
         ROWS,
-        (measures.ETI, *SENSITIVE),
+        (ETI, *SENSITIVE),
         measures.by_parameter(ROWS),
         Region(-measures.NEGLIGIBLE, measures.NEGLIGIBLE),
         full_axes=frozenset({"merge"}),
@@ -241,7 +241,7 @@ def _tables() -> Iterator[Claim[Point]]:
         stated("Figure 6, section 5", "a few hundred", SMALL_TABLES),
         ("cold", "merge", "unit"),
         (SW1,),
-        (measures.ETI,),
+        (ETI,),
         measures.in_use((SW1,)),
         Region(high=measures.FEW),
         measures.share,
@@ -277,9 +277,9 @@ def _orders() -> Iterator[Claim[Point]]:
         stated("Figure 6, section 5", "highest", FULL_TABLES),
         measures.OPEN,
         ROWS,
-        (measures.ETI,),
+        (ETI,),
         measures.wastes_more,
-        Region(low=EFFECT),
+        MORE,
     )
     yield waste
     yield replace(
@@ -288,7 +288,7 @@ def _orders() -> Iterator[Claim[Point]]:
         text="ETI gains more on MSR traces than on SW1, against MBF and MHF",
         origin=stated("Figure 6, section 5", "more", FULL_TABLES),
         axes=(*measures.OPEN, "hashes"),
-        lines=(measures.ETI, *measures.RIVALS),
+        lines=(ETI, *RIVALS),
         measure=measures.gains_more,
         said=in_points,
     )
@@ -298,9 +298,9 @@ def _orders() -> Iterator[Claim[Point]]:
         stated("section 4, Algorithm 1", "fewer", FROM_LAST),
         ("trace", "rounds", "search", "merge", "unit"),
         (REAL,),
-        (measures.ETI,),
+        (ETI,),
         measures.search_saves,
-        measures.LOWER,
+        LESS,
     )
 
 

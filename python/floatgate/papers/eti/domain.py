@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from floatgate.papers.kit.batch import PAGE, WINDOWS, Played
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Settings, Workload
+from floatgate.papers.kit.trace_files import Source
 
-from .lines import HASHES, LINES, MBF, MHF, SIZES, STANDS_FOR
+from .lines import ETI, HASHES, LINES, MBF, MHF, SIZES
 
 DEVICE = "eti16"
 BLOCKS = 32_768
@@ -43,6 +44,11 @@ class TableRow:
     cold_writes: int
     length: float
 
+    @property
+    def hot_share(self) -> float:
+        """Returns the share of page writes to hot pages."""
+        return self.hot_writes / (self.hot_writes + self.cold_writes)
+
 
 TABLE_1 = (
     TableRow("proj_0", 23_500, 39_800, 181_700, 62_100, 10.2),
@@ -56,37 +62,29 @@ SRC2_0, SW1 = "src2_0", "SW1"
 ROWS = (*MSR, SW1)
 SRC2_0_WHOLE = f"{SRC2_0}, the paper's size"
 
-LEAST_HOT = min(row.hot_writes / (row.hot_writes + row.cold_writes) for row in TABLE_1)
+LEAST_HOT = min(row.hot_share for row in TABLE_1)
 """Smallest share of page writes to hot pages on any trace of Table 1: SW1's, 4.1 %."""
-
-
-@dataclass(frozen=True)
-class RealTrace:
-    name: str
-    kind: str
-    spec: str
-    requests: int | None = None
-    """Number of requests, for a trace that is played once as a whole. Other traces are repeated."""
-    quick: bool = True
-
-    @property
-    def looped(self) -> str:
-        """Returns the name of the workload that repeats the trace's rounds as recorded."""
-        return f"{self.name}, in a loop"
 
 
 MSR_WINDOW, FINANCIAL1, HP = "MSR window", "Financial1", "HP hplajw"
 REAL_TRACES = (
-    RealTrace(MSR_WINDOW, EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
-    RealTrace(FINANCIAL1, EXCERPT, "umass-financial1-10k.ascii.zst"),
-    RealTrace(HP, EXCERPT, "hp-hplajw-1week-45k.srt.zst"),
-    RealTrace("Financial1, folded", EXCERPT, "umass-financial1-50k-pages.trace.zst", quick=False),
-    RealTrace("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst", quick=False),
-    RealTrace("PC DiskMon", EXCERPT, "pc-diskmon-87k.txt.zst", quick=False),
-    RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 656_291, False),
+    Source(MSR_WINDOW, EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
+    Source(FINANCIAL1, EXCERPT, "umass-financial1-10k.ascii.zst"),
+    Source(HP, EXCERPT, "hp-hplajw-1week-45k.srt.zst"),
+    Source("Financial1, folded", EXCERPT, "umass-financial1-50k-pages.trace.zst", quick=False),
+    Source("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst", quick=False),
+    Source("PC DiskMon", EXCERPT, "pc-diskmon-87k.txt.zst", quick=False),
+    Source("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst", 656_291, quick=False),
 )
+"""A trace with a number of requests is played once. Other traces are repeated."""
 
-SHORT = tuple(trace.name for trace in REAL_TRACES if trace.kind == EXCERPT)
+SHORT = tuple(trace.name for trace in REAL_TRACES if trace.family == EXCERPT)
+
+
+def looped(name: str) -> str:
+    """Returns the name of the workload that repeats a trace's rounds as recorded."""
+    return f"{name}, in a loop"
+
 
 _COMBINED = ("skew", "cold", "drift", "copies", "unit", "merge", "mbf", "mhf", "hashes")
 
@@ -246,7 +244,7 @@ AXES = (
             # A trace that is not repeated has no such workload, so claims skip it there.
             Level(
                 "in a loop",
-                workloads={t.name: t.looped for t in REAL_TRACES},
+                workloads={trace.name: looped(trace.name) for trace in REAL_TRACES},
                 quick=False,
                 beside=_alone(),
             ),
@@ -262,9 +260,7 @@ OF_STAND_INS = frozenset({"skew", "cold", "drift"})
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    traces = (trace.name for trace in REAL_TRACES)
-    names = {name: name for name in (*ROWS, *traces, HDP, SRC2_0_WHOLE)}
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, {**STANDS_FOR, **names})
+    return Experiment(AXES, tuple(workloads), LINES, {ETI: "eti"})
 
 
 def pages_of(blocks: int) -> int:
@@ -307,19 +303,20 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
     )
 
 
-def real(trace: RealTrace, file: str, pages: int, written: int) -> Workload:
+def real(trace: Source, file: str, pages: int, written: int) -> Workload:
     """Returns a real trace on the smallest drive that holds its pages. A long trace is played once.
     A short trace is repeated, with windows in another order, until it has written two volumes. The
     start is random, so all its runs are random."""
-    played = Played(file, trace.requests)
-    if trace.requests is None:
+    played = Played(file, trace.limit)
+    if trace.limit is None:
         played = played.in_rounds(VOLUMES * pages * PAGE, written)
-    fit = _on(blocks_for(pages))
-    return Workload(trace.name, trace.kind, played, OF_STAND_INS, random=True, fit=fit)
+    drive = {"flash.blocks": str(blocks_for(pages))}
+    return Workload(trace.name, trace.family, played, OF_STAND_INS, random=True, set=drive)
 
 
-def in_a_loop(trace: RealTrace, work: Workload) -> Workload:
-    return replace(work, name=trace.looped, family=LOOPED, played=replace(work.played, windows=0))
+def in_a_loop(work: Workload) -> Workload:
+    played = replace(work.played, windows=0)
+    return replace(work, name=looped(work.name), family=LOOPED, played=played)
 
 
 def _model(scale: int) -> Callable[[Settings], Settings]:
@@ -333,8 +330,3 @@ def _model(scale: int) -> Callable[[Settings], Settings]:
         return {"flash.blocks": str(BLOCKS // scale), **model}
 
     return fit
-
-
-def _on(blocks: int) -> Callable[[Settings], Settings]:
-    """Returns a drive of `blocks` blocks, with everything else at the paper's size."""
-    return lambda asked: {"flash.blocks": str(blocks), **asked}

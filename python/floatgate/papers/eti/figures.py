@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from floatgate.papers.kit.claims import change
-from floatgate.papers.kit.columns import digits
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import by_line, mean_row, points_at
-from floatgate.papers.kit.seeds import spread_rows
+from floatgate.papers.kit.numbers import by_line, digits, mean_row, points_at
+from floatgate.papers.kit.seeds import mean_rows, spread_rows
 from floatgate.results.values import percent, ratio, size
 
 from . import domain
@@ -22,16 +21,8 @@ RIVALS = (MBF[0], MHF[0])
 """A variant of each rival, with the first pair of CRCs."""
 STATED = ("the paper, at most", ON_SRC2_0)
 ELSEWHERE = ("the paper, at most on any trace", AT_MOST)
-DEFAULTS = {
-    "skew": "0.6",
-    "cold": "scattered",
-    "drift": "nothing",
-    "copies": "their own",
-    "unit": "commands",
-    "merge": "weighted mean",
-    "mbf": "round robin",
-    "mhf": "plain",
-}
+AXES = [axis for axis in domain.AXES if axis.key != "trace"]
+"""Axes on which a point states its level. Its trace is its workload."""
 PLACE = "Stand-ins: skew 0.6, cold data scattered. Whiskers: 95% intervals."
 MERGES, UNITS = (
     tuple(level.key for axis in domain.AXES if axis.key == key for level in axis.levels)
@@ -39,32 +30,31 @@ MERGES, UNITS = (
 )
 
 Values = Mapping[tuple[str, str], Mapping[int, float]]
-"""A number of each run, by trace and line, and then by seed."""
+"""Write amplification of each run, by trace and line, and then by seed."""
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
     values = by_seed(of_one_size(at_levels(points)))
-    exhibits = [
+    return [
         figure_4(values),
         by_reading(points),
         by_skew(points),
         figure_6(points),
         *search(points),
     ]
-    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
-    return points_at((p for p in points if p.kind != domain.LOOPED), DEFAULTS | levels)
+    return points_at((p for p in points if p.kind != domain.LOOPED), AXES, **levels)
 
 
 def of_one_size(points: Iterable[Point]) -> list[Point]:
     return [point for point in points if point.trace != domain.SRC2_0_WHOLE]
 
 
-def by_seed(points: Iterable[Point], metric: str = "write_amplification") -> Values:
-    lines = by_line(point for point in points if getattr(point, metric) is not None)
-    return {at: {seed: getattr(p, metric) for seed, p in of.items()} for at, of in lines.items()}
+def by_seed(points: Iterable[Point]) -> Values:
+    lines = by_line(points).items()
+    return {at: {seed: p.write_amplification for seed, p in seeds.items()} for at, seeds in lines}
 
 
 def changed(values: Values, trace: str, base: str, line: str = "eti") -> Row | None:
@@ -84,19 +74,15 @@ def figure_4(values: Values) -> Bars:
         f"commands. {PLACE} Dashed: where the paper's largest change puts ETI, "
         f"{change(ON_SRC2_0)} on src2_0 from either rival, elsewhere {change(AT_MOST)} from the "
         "lower one; rivals as here, with the first pair of CRCs.",
-        rows=_mean_rows(shown),
+        rows=[
+            {"trace": trace, "line": line, **mean_row(seeds.values())}
+            for (trace, line), seeds in shown.items()
+        ],
         style=".3f",
         labels={line: LABELS[line] for line in FIGURE_4},
         groups={line: GROUPS.get(line, "other") for line in FIGURE_4},
         rules={trace: _at_most(values, trace) for trace, _ in shown},
     )
-
-
-def _mean_rows(values: Values) -> list[Row]:
-    return [
-        {"trace": trace, "line": line, **mean_row(seeds.values())}
-        for (trace, line), seeds in values.items()
-    ]
 
 
 def _at_most(values: Values, trace: str) -> list[tuple[str, float]]:
@@ -117,7 +103,6 @@ def _against(
     caption: str,
     values: Mapping[str, Values],
     lines: Sequence[str],
-    trace_of: Callable[[str], bool],
 ) -> Bars:
     """Draws the change from each line to ETI. `values` has the numbers of each band of bars."""
     rows: list[Row] = [
@@ -125,7 +110,7 @@ def _against(
         for name, each in values.items()
         for trace in dict.fromkeys(trace for trace, _ in each)
         for rival in lines
-        if trace_of(trace) and (row := changed(each, trace, rival))
+        if (row := changed(each, trace, rival))
     ]
     src2_0 = (domain.SRC2_0, domain.SRC2_0_WHOLE)
     traces = dict.fromkeys(row["trace"] for row in rows)
@@ -155,11 +140,11 @@ def by_reading(points: Sequence[Point]) -> Bars:
         "Skew 0.6, cold data scattered, first pair of CRCs.",
         readings,
         RIVALS,
-        lambda _: True,
     )
 
 
 def by_skew(points: Sequence[Point]) -> Bars:
+    points = [point for point in points if point.trace in (*domain.MSR, domain.SRC2_0_WHOLE)]
     skews = sorted({point.skew for point in points if point.skew is not None}, key=float)
     values = {
         f"skew {skew}, {merge}": by_seed(at_levels(points, skew=skew, merge=merge))
@@ -172,16 +157,14 @@ def by_skew(points: Sequence[Point]) -> Bars:
         "cold data scattered.",
         values,
         (*MBF, *MHF),
-        lambda trace: trace in (*domain.MSR, domain.SRC2_0_WHOLE),
     )
 
 
 def figure_6(points: Sequence[Point]) -> Bars:
     rows: list[Row] = []
     for unit in UNITS:
-        chosen = of_one_size(at_levels(points, unit=unit))
-        shares = by_seed((p for p in chosen if p.line == "eti"), "extents_table")
-        rows += [row | {"line": unit} for row in _mean_rows(shares)]
+        chosen = [p for p in of_one_size(at_levels(points, unit=unit)) if p.line == "eti"]
+        rows += [{**row, "line": unit} for row in mean_rows(chosen, "extents_table", "trace")]
     return Bars(
         key="figure-6",
         title="Figure 6: extents in use",
@@ -220,10 +203,10 @@ def search(points: Sequence[Point]) -> list[Exhibit]:
         f"distances. {PLACE}"
     )
     rows = [
-        {"search": title, "trace": trace, "line": line, **mean_row(seeds.values())}
+        {"search": title, "line": line, **row}
         for kind, title in SEARCHES.items()
         for line, metric in (("anew", kind), ("last", f"{kind}_from_last"))
-        for (trace, _), seeds in by_seed(chosen, metric).items()
+        for row in mean_rows(chosen, metric, "trace")
     ]
     bars = Bars(
         key="search",

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from floatgate.papers.kit.batch import Bench, Played
-from floatgate.papers.kit.claims import At, Claim, Filter, Measure, Origin, Values, stated
+from floatgate.papers.kit.claims import At, Claim, Measure, Origin, Premise, Values, stated
 from floatgate.papers.kit.exhibits import Exhibit, Lines
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
+from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdicts import ABOVE, Region
 from floatgate.results.values import count
 
-from .domain import CAPTURED, EXCERPT, TABLE_1, RealTrace, generator
+from .domain import CAPTURED, EXCERPT, STAND_IN, TABLE_1, generator
 
 if TYPE_CHECKING:
     from floatgate.analysis.hotness import Hotness
@@ -27,17 +28,17 @@ GBS = 2
 """GB of a stand-in that are analysed."""
 
 LONG_TRACES = (
-    RealTrace("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst"),
-    RealTrace("RocksDB", CAPTURED, "capture-rocksdb-ext4-905k.csv.zst", quick=False),
-    RealTrace("postmark", CAPTURED, "capture-postmark-f2fs-996k.csv.zst", quick=False),
-    RealTrace("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst"),
-    RealTrace("Nexus 5", EXCERPT, "nexus5-installing-18k.txt.zst"),
-    RealTrace("MS postmark", EXCERPT, "ms-postmark-62k.trace.zst"),
+    Source("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst"),
+    Source("RocksDB", CAPTURED, "capture-rocksdb-ext4-905k.csv.zst", quick=False),
+    Source("postmark", CAPTURED, "capture-postmark-f2fs-996k.csv.zst", quick=False),
+    Source("CloudPhysics", EXCERPT, "cloudphysics-114k.vscsi.zst"),
+    Source("Nexus 5", EXCERPT, "nexus5-installing-18k.txt.zst"),
+    Source("MS postmark", EXCERPT, "ms-postmark-62k.trace.zst"),
 )
 """All available traces that write a GB, like the sequences in the paper."""
 WINDOWS = (
-    RealTrace("MSR, 20% reads", EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
-    RealTrace("MSR, most throughput", EXCERPT, "msr-sample-most-thpt-10k.trace.zst"),
+    Source("MSR, 20% reads", EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
+    Source("MSR, most throughput", EXCERPT, "msr-sample-most-thpt-10k.trace.zst"),
 )
 """Trace of MSR Cambridge for the length of writes, which needs no GB."""
 
@@ -116,6 +117,12 @@ def _length(trace: str) -> Measure[Hotness]:
     return lambda at: {"": at(trace, ITSELF).means.length_pages or 0.0}
 
 
+HAS_MAP = Premise["Hotness"](
+    "with fewer than two hot extents, of which there is no map",
+    lambda at: {"": at(LONG_TRACE, ITSELF).extents[0].extents or 0.0},
+    Region(low=2.0),
+)
+
 SMALL_MAP = (
     "The hot data map is small to begin with\N{EM DASH}a thousand or two, or less\N{EM DASH}and "
     "shrinks down to a few hundred as nearby segments are coalesced."
@@ -139,7 +146,11 @@ def _claim(
     trace: str = LONG_TRACE,
 ) -> Claim[Hotness]:
     """Returns a claim on the hotness of one trace."""
-    return Claim(key, text, origin, axes, (trace,), (ITSELF,), measure, region, form.format)
+    premise = HAS_MAP if trace == LONG_TRACE else None
+    return Claim(
+        *(key, text, origin, axes, (trace,), (ITSELF,), measure, region, form.format),
+        premise=premise,
+    )
 
 
 HOT_CLAIMS = (
@@ -203,39 +214,21 @@ HOT_CLAIMS = (
     ),
 )
 
-NO_EXTENTS: Filter[Hotness] = Filter(
-    "with fewer than two hot extents, of which there is no map",
-    lambda hotness: (hotness.extents[0].extents or 0.0) < 2.0,
-)
-NOTHING: Filter[Hotness] = Filter("", lambda _: False)
 
-
-def left_out(claim: Claim[Hotness]) -> Filter[Hotness]:
-    """Returns the filter of a claim. A trace without a map of extents still has a length of
-    writes."""
-    return NO_EXTENTS if claim.workloads == (LONG_TRACE,) else NOTHING
-
-
-def traces_of(files: Mapping[str, Path], full: bool, gbs: int = GBS) -> list[Workload]:
-    """Returns the analysed traces: `gbs` GB of each stand-in at the paper's size, and the real
+def traces_of(found: Sequence[tuple[Source, Path]], gbs: int = GBS) -> list[Workload]:
+    """Returns the analysed traces: `gbs` GB of each stand-in at the paper's size, and these real
     traces."""
     rows = [
-        Workload(
-            row.name, "stand-in", Played(generator(row, 1, round(gbs * GB / 4096 / row.length)))
-        )
+        Workload(row.name, STAND_IN, Played(generator(row, 1, round(gbs * GB / 4096 / row.length))))
         for row in TABLE_1
     ]
-    return rows + [
-        Workload(trace.name, trace.kind, Played(str(files[trace.spec])))
-        for trace in (*LONG_TRACES, *WINDOWS)
-        if trace.spec in files and (full or trace.quick)
-    ]
+    real = [Workload(trace.name, trace.family, Played(str(file))) for trace, file in found]
+    return rows + real
 
 
 def hot_experiment(traces: Sequence[Workload]) -> Experiment:
     """Returns the traces as an experiment without a drive and with one line."""
-    line = Line(ITSELF, ITSELF, {})
-    return Experiment("", HOT_AXES, tuple(traces), (line,), {ITSELF: ITSELF, PARTNERS: PARTNERS})
+    return Experiment(HOT_AXES, tuple(traces), (Line(ITSELF, ITSELF, {}),))
 
 
 def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:

@@ -71,6 +71,6 @@ LABELS = {line.key: line.label for line in LINES}
 FIGURE_4 = tuple(line.key for line in _SHOWN)
 SENSITIVE = tuple(line.key for line in _SENSITIVE)
 
-STANDS_FOR = {"ETI": "eti"} | {key: key for key in (*MBF, *MHF, *LARGER, *SENSITIVE)}
-"""Line for each name in claims. For MBF and MHF without a number, the axis of hashes names the
-line."""
+ETI = "ETI"
+RIVALS = ("MBF", "MHF")
+"""Names in claims. The axis of hashes names the rivals' pair of CRCs."""

@@ -8,16 +8,13 @@ from math import comb
 from statistics import fmean
 
 from floatgate.papers.kit.claims import At, Measure, Premise, Values
-from floatgate.papers.kit.measures import EFFECT
+from floatgate.papers.kit.measures import EFFECT, MORE
 from floatgate.papers.kit.verdicts import Region
 
 from .domain import MSR, MSR_ROW, MSR_WINDOW, REAL, ROWS, SW1
-from .lines import FACTORS, HASHES, LABELS, LARGER, MBF, MHF, SENSITIVE
+from .lines import ETI, FACTORS, HASHES, LABELS, LARGER, MBF, MHF, RIVALS, SENSITIVE
 from .reduce import Point
 
-ETI = "ETI"
-RIVALS = ("MBF", "MHF")
-"""Names of the two rivals. The point names their pair of CRCs."""
 VARIANTS = (*MBF, *MHF)
 PAIRS = comb(len(HASHES), 2)
 """Number of pairs of variants of a rival, in either order."""
@@ -25,7 +22,7 @@ PAIRS = comb(len(HASHES), 2)
 ON_SRC2_0, AT_MOST = -0.213, -0.20
 """Changes that the paper prints: on src2_0, and for "as much as" on any trace."""
 
-LOWER, NO_WORSE = Region(high=-EFFECT), Region(high=EFFECT)
+NO_WORSE = Region(high=EFFECT)
 
 ALMOST_ALL = 0.9
 """Share of the cases. The paper gives no number."""
@@ -122,7 +119,7 @@ def gains(trace: str) -> Premise[Point]:
     return Premise(
         "where ETI does not surely gain half a per cent over MBF",
         lambda at: {"": gain(at, trace)},
-        Region(low=EFFECT),
+        MORE,
     )
 
 

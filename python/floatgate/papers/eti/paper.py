@@ -6,15 +6,14 @@ hand, and the figures are lost. docs/papers/eti.md describes the stand-ins and t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from floatgate.papers.kit.batch import WINDOWS, Bench, Played
-from floatgate.papers.kit.claims import Claim
+from floatgate.papers.kit.claims import NOTHING, Claim
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge
+from floatgate.papers.kit.judging import judge_all
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdict_tables import axes_table, map_of
@@ -47,36 +46,21 @@ these points. A claim with a premise is not asked where that is not sure.
 """
 
 
-def _sources() -> list[Source]:
-    """Returns a source for each file. Several traces may come from one file."""
-    traces = (*hot.LONG_TRACES, *hot.WINDOWS, *domain.REAL_TRACES)
-    quick = {trace.spec for trace in traces if trace.quick}
-    files = {trace.spec: trace.kind for trace in traces}
-    return [Source(spec, kind, spec, quick=spec in quick) for spec, kind in files.items()]
-
-
-def _files(lab: Lab) -> dict[str, Path]:
-    return {source.spec: file for source, file in lab.files.items()}
-
-
 def _experiment(lab: Lab) -> Experiment:
-    files, full = _files(lab), lab.full
-    src2_0 = next(row for row in domain.TABLE_1 if row.name == domain.SRC2_0)
-    wanted = [t for t in domain.REAL_TRACES if t.spec in files and (full or t.quick)]
-    played = [(trace, played_on(lab.bench, trace, files[trace.spec])) for trace in wanted]
-    return domain.experiment_of(
-        [
-            *map(domain.stand_in, domain.TABLE_1),
-            *([domain.stand_in(src2_0, 1, domain.SRC2_0_WHOLE)] if full else ()),
-            *(work for _, work in played),
-            *(domain.in_a_loop(trace, work) for trace, work in played if full and trace.quick),
-        ]
-    )
+    wanted = lab.wanted(domain.REAL_TRACES)
+    workloads = [*map(domain.stand_in, domain.TABLE_1)]
+    real = [played_on(lab.bench, trace, file) for trace, file in wanted]
+    if lab.full:
+        src2_0 = next(row for row in domain.TABLE_1 if row.name == domain.SRC2_0)
+        workloads.append(domain.stand_in(src2_0, 1, domain.SRC2_0_WHOLE))
+        looped = [work for (trace, _), work in zip(wanted, real, strict=True) if trace.quick]
+        real += map(domain.in_a_loop, looped)
+    return domain.experiment_of([*workloads, *real])
 
 
-def played_on(bench: Bench, trace: domain.RealTrace, file: Path) -> Workload:
+def played_on(bench: Bench, trace: Source, file: Path) -> Workload:
     """Returns a real trace on a drive that it spans."""
-    played = Played(str(file), trace.requests)
+    played = Played(str(file), trace.limit)
     pages = -(-bench.span_bytes(played) // 4096)
     return domain.real(trace, str(file), pages, bench.written_bytes(played))
 
@@ -100,15 +84,15 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
     lab = findings.lab
-    traces = hot.hot_experiment(hot.traces_of(_files(lab), lab.full, looked_gbs))
+    found = lab.wanted((*hot.LONG_TRACES, *hot.WINDOWS))
+    traces = hot.hot_experiment(hot.traces_of(found, looked_gbs))
     looked = hot.look(traces, lab.bench)
-    judged = [(c, judge(traces, c, looked, lab.full, hot.left_out(c))) for c in hot.HOT_CLAIMS]
-    named: Mapping[str, Any] = {run.workload: hotness for run, hotness in looked.items()}
+    judged = judge_all(traces, hot.HOT_CLAIMS, looked, lab.full, NOTHING)
     return More(
         judged=judged,
         exhibits=[
             replace(axes_table(traces, hot.HOT_CLAIMS), key="domain-hot", title="Traces looked at"),
-            *hot.merged(named),
+            *hot.merged({run.workload: hotness for run, hotness in looked.items()}),
             *figures(findings.every),
             *(map_of(traces, claim, ours) for claim, ours in judged if len(ours.rows) > 1),
         ],
@@ -117,7 +101,7 @@ def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
 
 PAPER = Paper(
     device=domain.DEVICE,
-    sources=_sources(),
+    sources=[*hot.LONG_TRACES, *hot.WINDOWS, *domain.REAL_TRACES],
     experiment=_experiment,
     claims=_claims,
     facts=facts_of,

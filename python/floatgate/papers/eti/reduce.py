@@ -72,7 +72,7 @@ def facts_of(bench: Bench, work: Workload) -> Traced:
     one pass."""
     if work.family == STAND_IN:
         row = next(row for row in TABLE_1 if row.name == work.name.partition(",")[0])
-        return Traced(row.hot_writes / (row.hot_writes + row.cold_writes))
+        return Traced(row.hot_share)
     share = hot_writes(bench.hotness(work.played.spec))
     return Traced(share, bench.write_ends(work.played, PERIOD))
 

@@ -3,7 +3,7 @@ all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from floatgate.api import Progress
     from floatgate.results.result import Result
 
-    from .cache import Cache
+    from .cache import Cache, Document
 
 PAGE = 4096
 WINDOWS = 100
@@ -112,7 +112,12 @@ class Bench:
             return hotness_of(source, parse_options(), self.progress).to_dict()
 
         made_of = ("hotness", source.name, load.workload.digest, load.notes)
-        return Hotness.from_dict(self.kept.document(made_of, measure) if self.kept else measure())
+        return Hotness.from_dict(self.document(made_of, measure))
+
+    def document(self, made_of: Sequence[object], make: Callable[[], Document]) -> Document:
+        """Returns the result of `make`, or the earlier result for an equal `made_of`, which has all
+        that the result depends on."""
+        return self.kept.document(made_of, make) if self.kept else make()
 
     def footprint(self, played: Played) -> int:
         """Returns the number of pages of the device's map that the requests read or write."""

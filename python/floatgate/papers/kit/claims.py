@@ -117,6 +117,10 @@ class Filter(Generic[Point]):
     rejects: Callable[[Point], bool]
 
 
+NOTHING: Filter[Any] = Filter("", lambda _: False)
+"""Leaves no run out."""
+
+
 @dataclass(frozen=True)
 class Statement:
     key: str

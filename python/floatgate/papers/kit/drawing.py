@@ -167,8 +167,7 @@ def _add_dots(figure: Figure, chart: Dots) -> None:
     x_scale = _scale([*_reached(chart.rows, *across), *(x for _, x, _ in chart.marks)])
     y_scale = _scale([*_reached(chart.rows, *up), *(y for *_, y in chart.marks)])
     x, x_low = (alt.X(f"{name}:Q", title=chart.x_title, scale=x_scale) for name in ("x", "low"))
-    title = chart.axis or chart.title
-    y, y_low = (alt.Y(f"{name}:Q", title=title, scale=y_scale) for name in ("y", "low"))
+    y, y_low = (alt.Y(f"{name}:Q", title=chart.title, scale=y_scale) for name in ("y", "low"))
     for panel, rows in _panels(chart):
         points = [
             {"x": row[chart.x], "y": row[chart.metric], "colour": chart.labels[row["line"]]}

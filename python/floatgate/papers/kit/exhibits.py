@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Row = dict[str, Any]
+Format = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -84,8 +85,6 @@ class Dots(Chart):
 
     x: str
     x_title: str
-    axis: str = ""
-    """Title of the vertical axis. Empty: the title of the chart."""
     marks: Sequence[tuple[str, float, float]] = ()
     """Positions to compare the dots of each plot with, each with its name."""
     size: int = 3

@@ -121,8 +121,10 @@ class Workload:
     """Whether a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
     """Whether its runs differ from seed to seed with every level."""
+    set: Settings = field(default_factory=dict)
+    """Settings of the drive for this workload. They override those of axes and line."""
     fit: Callable[[Settings], Settings] | None = None
-    """Turns the settings of axes and line into those for a drive of the workload's size."""
+    """Turns all settings into those for a drive of the workload's size."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +151,12 @@ class Run:
 class Experiment:
     """All lines, workloads and axes of a paper."""
 
-    device: str
     axes: tuple[Axis, ...]
     workloads: tuple[Workload, ...]
     lines: tuple[Line, ...]
-    stands_for: Mapping[str, str]
-    """Our line or workload for each of the paper's. An axis may override it."""
+    stands_for: Mapping[str, str] = field(default_factory=dict)
+    """Our line or workload for each of the paper's that has another name here. An axis may override
+    it."""
 
     def axis(self, key: str) -> Axis:
         return next(axis for axis in self.axes if axis.key == key)
@@ -236,9 +238,9 @@ class Experiment:
         for axis, level in run.levels:
             chosen = self.axis(axis).level(level).set
             settings |= chosen(footprint) if callable(chosen) else chosen
-        settings |= self.line(run.line).set
-        fit = self.workload(run.workload).fit
-        return dict(fit(settings)) if fit else settings
+        work = self.workload(run.workload)
+        settings |= {**self.line(run.line).set, **work.set}
+        return dict(work.fit(settings)) if work.fit else settings
 
     def played(self, run: Run) -> Played:
         played = self.workload(run.workload).played
@@ -263,13 +265,12 @@ class Experiment:
 
     def _meant(self, levels: Levels, name: str) -> str:
         """Returns our line or workload for a name. Each axis may map an earlier axis's name."""
-        meant, is_said = name, False
+        meant = name
         for axis in self.axes:
             level = axis.level(levels[axis.key])
             for names in (level.lines, level.workloads):
-                if meant in names:
-                    meant, is_said = names[meant], True
-        return meant if is_said else self.stands_for[name]
+                meant = names.get(meant, meant)
+        return self.stands_for.get(name, name) if meant == name else meant
 
 
 class _Begun(NamedTuple):

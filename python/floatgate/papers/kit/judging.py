@@ -10,7 +10,8 @@ from typing import Any
 
 from .claims import At, Claim, Filter, Judged, Measured, Point, Premise, Values
 from .exhibits import Row
-from .experiment import FULL_SEEDS, Experiment, Levels, Run, seeds_of
+from .experiment import Experiment, Levels, Run, seeds_of
+from .numbers import plus_minus
 from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 
 
@@ -101,7 +102,7 @@ def evaluate(
     for levels in domain_of(experiment, claim, full):
         by_seed = {
             seed: [experiment.run_of(levels, work, line, seed) for work, line in pairs]
-            for seed in range(1, 1 + FULL_SEEDS)
+            for seed in seeds_of(full=True)
         }
         runs = {seed: each for seed, each in by_seed.items() if all(run in points for run in each)}
         if not runs:
@@ -174,10 +175,7 @@ def _ours(claim: Claim[Any], rows: Sequence[Row]) -> str:
 def interval(claim: Claim[Any], row: Row) -> str:
     """Formats the name of the deciding value, our number at a point, and half its interval."""
     of = f"{row['of']} " if row["of"] else ""
-    if row["ci95"]:
-        half = claim.said(row["ci95"]).lstrip("+")
-        return f"{of}{claim.said(row['ours'])} ± {half}"
-    return f"{of}{claim.said(row['ours'])}"
+    return of + plus_minus(row["ours"], row["ci95"], claim.said)
 
 
 def decided_by(measured: Measured) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from .claims import At, Measure, Point, signed
-from .columns import Format
+from .exhibits import Format
 from .verdicts import ABOVE, TOLERANCE, Region
 
 EFFECT = 0.005

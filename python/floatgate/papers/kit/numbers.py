@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.values import fixed
 
 from .claims import Judged, Point
-from .exhibits import Column, Numbers, Row
+from .exhibits import Column, Format, Numbers, Row
 from .experiment import Axis, Experiment
 from .verdicts import AS_CLAIMED, STRADDLES
 
-LINE = Column("", "line")
+
+def digits(number: int) -> Format:
+    """Returns the format of numbers with this many digits after the point."""
+    return partial(fixed, digits=number)
 
 
-def plus_minus(mean: float, half: float | None, text: Callable[[float], str]) -> str:
+def plus_minus(mean: float, half: float | None, text: Format) -> str:
     """Formats a mean with half of its interval, if it has an interval: "1.23 ± 0.04"."""
     return text(mean) + (f" ± {text(half).lstrip('+')}" if half else "")
 
 
-def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
+def spread(values: Sequence[float], text: Format) -> str:
     """Formats a mean over seeds with half its 95 % interval, if values differ."""
     mean, half = mean_and_half_width(values)
     assert mean is not None, "a mean is of one value or more"
@@ -33,20 +38,21 @@ def mean_row(values: Iterable[float]) -> Row:
     return {"value": mean, "half": half}
 
 
-def mean_text(text: Callable[[float], str]) -> Callable[[Row], str]:
+def mean_text(text: Format) -> Callable[[Row], str]:
     """Returns the format of a column with rows of `mean_row` in its cells."""
     return lambda cell: plus_minus(cell["value"], cell["half"], text)
 
 
-def points_at(points: Iterable[Point], levels: Mapping[str, str | None]) -> list[Point]:
-    """Returns the points with these levels. None leaves an axis open. A run on which an axis has no
-    effect matches each of its levels."""
+def points_at(points: Iterable[Point], axes: Iterable[Axis], **levels: str | None) -> list[Point]:
+    """Returns the points with these levels, and with the default of every other axis. None leaves
+    an axis open. A run on which an axis has no effect matches each of its levels."""
+    wanted = {axis.key: axis.default for axis in axes} | levels
     return [
         point
         for point in points
         if all(
             level is None or getattr(point, axis, None) in (None, level)
-            for axis, level in levels.items()
+            for axis, level in wanted.items()
         )
     ]
 
@@ -57,33 +63,6 @@ def by_line(points: Iterable[Any]) -> dict[tuple[str, str], dict[int, Any]]:
     for point in points:
         lines.setdefault((point.trace, point.line), {})[point.seed] = point
     return lines
-
-
-def cross_table(
-    key: str,
-    title: str,
-    caption: str,
-    cells: Mapping[tuple[str, str], Any],
-    rows: Mapping[str, str],
-    columns: Mapping[str, str],
-    first: Column = LINE,
-    text: Callable[[Any], str] | None = None,
-    brief: bool = True,
-) -> Numbers:
-    """Returns a table with the cells, by the keys of row and column, whose names are in `rows` and
-    `columns`. The column `first` names the rows. A row without cells is left out."""
-    table = [
-        {first.field: name} | {key: cells[row, key] for key in columns if (row, key) in cells}
-        for row, name in rows.items()
-    ]
-    return Numbers(
-        key=key,
-        title=title,
-        caption=caption,
-        rows=[row for row in table if len(row) > 1],
-        columns=[first, *(Column(name, key, text) for key, name in columns.items())],
-        brief=brief,
-    )
 
 
 def met_at_once(

@@ -25,17 +25,13 @@ class Request:
     at_ns: int = 0
 
 
-def frame_of(requests: Sequence[Request], page_bytes: int) -> pl.DataFrame:
-    rows = [
-        (r.at_ns, WRITE if r.write else READ, 0, r.first * page_bytes, r.pages * page_bytes)
-        for r in requests
-    ]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
 def play(
     requests: Sequence[Request], page_bytes: int, device: str, set: Mapping[str, str]
 ) -> Result:
     """Plays the requests on a drive without any written page. Addresses stay as requested."""
-    frame = frame_of(requests, page_bytes)
+    rows = [
+        (r.at_ns, WRITE if r.write else READ, 0, r.first * page_bytes, r.pages * page_bytes)
+        for r in requests
+    ]
+    frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
     return api.run(frame, device=device, set={"start.fill": "none", **set}, addresses="span")

@@ -7,8 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from .claims import Point
-from .columns import Format
-from .exhibits import Row
+from .exhibits import Format, Row
 from .numbers import mean_row, spread
 
 Key = Callable[[Any], Any]

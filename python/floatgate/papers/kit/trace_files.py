@@ -21,9 +21,10 @@ class Source:
 
     name: str
     family: str
-    """Trace of the paper that it stands for."""
+    """Trace of the paper that it stands for, or its kind."""
     spec: str
     limit: int | None = None
+    """Number of requests that are played. None: all."""
     quick: bool = True
 
 
@@ -39,7 +40,7 @@ def find_traces(
 def missing_warning(missing: Sequence[Source]) -> list[str]:
     if not missing:
         return []
-    names = ", ".join(source.spec for source in missing)
+    names = ", ".join(dict.fromkeys(source.spec for source in missing))
     return [f"Traces not found: {names}. Name their directory with --traces or {VARIABLE}."]
 
 

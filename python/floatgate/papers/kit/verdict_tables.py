@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -64,44 +64,34 @@ def _explaining(axes: Sequence[Axis], rows: Sequence[Row]) -> tuple[Axis, ...]:
     return max(combinations(varied, min(2, len(varied))), key=explained)
 
 
-def verdicts_by(
-    key: str,
-    title: str,
-    caption: str,
-    judged: Iterable[Judged[Any]],
-    columns: Mapping[str, Callable[[Measured], Counts]],
-) -> Numbers:
-    """Returns each claim with its counts under several conditions, one condition a column."""
-    rows: list[Row] = []
-    for claim, measured in judged:
-        counted = {name: count(measured) for name, count in columns.items()}
-        texts = {name: str(counts) for name, counts in counted.items() if counts.points}
-        if texts:
-            rows.append({"claim": claim.text, "paper": claim.origin.paper} | texts)
+def text_table(key: str, title: str, caption: str, rows: list[Row], *columns: str) -> Numbers:
+    """Returns a table of texts, for the page alone. The title of a column is its field."""
     return Numbers(
         key=key,
         title=title,
         caption=caption,
         rows=rows,
-        columns=[Column(title, title) for title in ("claim", "paper", *columns)],
+        columns=[Column(title, title) for title in columns],
         brief=False,
     )
 
 
 def by_level(experiment: Experiment, axis: str, judged: Sequence[Judged[Any]]) -> Numbers:
     """Returns each claim that is tested on an axis, with a verdict for each level on the axis."""
-
-    def at(level: str) -> Callable[[Measured], Counts]:
-        return lambda measured: Counts.of(
-            [row for row in measured.rows if row[axis] == level and not row["rejected"]]
-        )
-
-    return verdicts_by(
+    rows: list[Row] = []
+    levels = [level.key for level in experiment.axis(axis).levels]
+    for claim, measured in judged:
+        counted = [row for row in measured.rows if axis in claim.axes and not row["rejected"]]
+        at = {level: [row for row in counted if row[axis] == level] for level in levels}
+        if counted:
+            verdicts = {level: str(Counts.of(there)) for level, there in at.items() if there}
+            rows.append({"claim": claim.text, "paper": claim.origin.paper} | verdicts)
+    return text_table(
         f"by-{axis}",
         f"Verdicts by {experiment.axis(axis).text}",
         "Points that verdicts leave out are left out here.",
-        [(claim, measured) for claim, measured in judged if axis in claim.axes],
-        {level.key: at(level.key) for level in experiment.axis(axis).levels},
+        rows,
+        *("claim", "paper", *levels),
     )
 
 
@@ -124,13 +114,12 @@ def by_factor(
             if region
         }
         rows.append({"claim": claim.text, "paper": claim.origin.paper} | verdicts)
-    return Numbers(
-        key="by-factor",
-        title="Verdicts by the factor within which a stated number is met",
-        caption=f"The claims have {TOLERANCE}; it decides where verdicts differ.",
-        rows=rows,
-        columns=[Column(title, title) for title in ("claim", "paper", *map(str, FACTORS))],
-        brief=False,
+    return text_table(
+        "by-factor",
+        "Verdicts by the factor within which a stated number is met",
+        f"The claims have {TOLERANCE}; it decides where verdicts differ.",
+        rows,
+        *("claim", "paper", *map(str, FACTORS)),
     )
 
 
@@ -157,15 +146,8 @@ def axes_table(experiment: Experiment, claims: Sequence[Claim[Any]]) -> Numbers:
         for axis in experiment.axes
         if len(axis.levels) > 1
     ]
-    titles = ("axis", "levels", "quick", "paper", "reason", "claims")
-    return Numbers(
-        key="domain",
-        title="What the paper leaves open",
-        caption=TESTED,
-        rows=rows,
-        columns=[Column(title, title) for title in titles],
-        brief=False,
-    )
+    columns = ("axis", "levels", "quick", "paper", "reason", "claims")
+    return text_table("domain", "What the paper leaves open", TESTED, rows, *columns)
 
 
 def _quick_levels(experiment: Experiment, axis: Axis, claims: Sequence[Claim[Any]]) -> list[str]:

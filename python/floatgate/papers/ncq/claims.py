@@ -25,7 +25,7 @@ from floatgate.papers.kit.claims import (
     stated,
     unchecked,
 )
-from floatgate.papers.kit.columns import Format
+from floatgate.papers.kit.exhibits import Format
 from floatgate.papers.kit.measures import (
     EFFECT,
     MORE,

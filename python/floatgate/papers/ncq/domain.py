@@ -217,12 +217,6 @@ AXES = (
     ),
 )
 
-STANDS_FOR = {
-    FIRST: FIRST,
-    SECOND: SECOND,
-    **_lines(LRU, "lru"),
-}
-
 
 def experiment_of(commands: Mapping[str, int]) -> Experiment:
     workloads = tuple(
@@ -237,7 +231,7 @@ def experiment_of(commands: Mapping[str, int]) -> Experiment:
         )
         for name, record in RECORDS.items()
     )
-    return Experiment(DEVICE, AXES, workloads, LINES, STANDS_FOR)
+    return Experiment(AXES, workloads, LINES, _lines(LRU, "lru"))
 
 
 ENOUGH = 1024

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from floatgate.papers.kit.columns import digits
 from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row, columns_of
 from floatgate.papers.kit.judging import judge
-from floatgate.papers.kit.numbers import points_at
+from floatgate.papers.kit.numbers import digits, points_at
 from floatgate.papers.kit.reproduce import Findings
 from floatgate.papers.kit.seeds import cells_across, mean_rows
 from floatgate.results.values import count, measured, percent, ratio
@@ -22,9 +21,6 @@ from .reduce import IDLE, Point
 LABELS = {key: label for key, (label, _) in (SCHEMES | PINNED).items()}
 FIGURES = ("lru", "ncq", "ncq-counted", "fab", "bplru", "clc", "belady")
 PINS = tuple(f"ncq{end}" for end in PIN)
-
-PLACE = ("span", "speed", "alignment", "arrivals", "otherwise")
-DEFAULTS = {axis.key: axis.default for axis in AXES if axis.key in PLACE}
 
 INTERVALS = "Whiskers: 95% intervals over seeds."
 
@@ -43,7 +39,7 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def at_levels(points: Iterable[Point], **levels: str | None) -> list[Point]:
-    return points_at(points, DEFAULTS | levels)
+    return points_at(points, AXES, **levels)
 
 
 def over(points: Iterable[Point], line: str = "lru") -> Callable[[Point], float | None]:

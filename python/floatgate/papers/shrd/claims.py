@@ -18,7 +18,7 @@ from floatgate.papers.kit.claims import (
     stated,
     unchecked,
 )
-from floatgate.papers.kit.columns import Format
+from floatgate.papers.kit.exhibits import Format
 from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Of, Test, on, ratio, relative
 from floatgate.papers.kit.verdicts import ABOVE, Region
 
@@ -59,12 +59,9 @@ def _alone(number: Callable[[Point], float], region: Region, form: Format) -> Te
 
 def _responses(at: At[Point]) -> Values:
     """Relative change of the mean response time, from DFTL to SHRD."""
-    base, ours = at(w.OPEN, w.DFTL), at(w.OPEN, w.SHRD)
-    pairs = {
-        "reads": (base.mean_read_us, ours.mean_read_us),
-        "writes": (base.mean_write_us, ours.mean_write_us),
-    }
-    return {name: now / was - 1 for name, (was, now) in pairs.items() if was and now is not None}
+    reads: Of[Point] = relative("mean_read_us", w.SHRD, w.DFTL)
+    writes: Of[Point] = relative("mean_write_us", w.SHRD, w.DFTL)
+    return {"reads": reads(at, w.OPEN), "writes": writes(at, w.OPEN)}
 
 
 def _loads(base: str) -> Test[Point]:

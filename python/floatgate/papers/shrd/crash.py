@@ -9,22 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from floatgate.analysis import crash
-from floatgate.papers.kit.batch import Played
+from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.claims import Claim, Filter, Judged, Measured, stated
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
 from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdicts import Region
 from floatgate.simulation import configs
 
-from .domain import DEVICE, window
+from .domain import DEVICE, WINDOWS
 from .workloads import SHRD
-
-if TYPE_CHECKING:
-    from floatgate.api import Progress
-    from floatgate.papers.kit.cache import Cache
 
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
@@ -46,10 +42,7 @@ AXES = (
     Axis(
         "window",
         "the window",
-        (
-            window("1/16", 0.25, 0.0625),
-            window("3/4", 0.75, 0.75),
-        ),
+        WINDOWS,
         "How much of the log waits to be remapped when power fails.",
     ),
     Axis(
@@ -69,22 +62,14 @@ AXES = (
 class Crashes:
     """Results of the power losses in one run."""
 
-    trace: str
-    line: str
-    window: str | None
-    stale: str | None
-    seed: int
     explored: int
+    """Number of power losses."""
     lost: int
     """Pages with a version that they must not have."""
 
 
 EXPERIMENT = Experiment(
-    DEVICE,
-    AXES,
-    (Workload(LOSSES, LOSSES, Played(PLAYED), random=True),),
-    (Line("shrd", SHRD, DRIVE),),
-    {SHRD: "shrd", LOSSES: LOSSES},
+    AXES, (Workload(LOSSES, LOSSES, Played(PLAYED), random=True),), (Line(SHRD, SHRD, DRIVE),)
 )
 
 RECOVERY: Claim[Crashes] = Claim(
@@ -108,24 +93,23 @@ NONE_LEFT_OUT: Filter[Crashes] = Filter(
 )
 
 
-def explore(
-    runs: Sequence[Run], full: bool, progress: Progress | None = None, kept: Cache | None = None
-) -> dict[Run, Crashes]:
+def explore(runs: Sequence[Run], full: bool, bench: Bench) -> dict[Run, Crashes]:
     crashes = {}
     for run in runs:
         options: dict[str, Any] = {"seed": run.seed, "every": EVERY[full]}
         sets = EXPERIMENT.settings(run, 0)
-        cut = partial(crash.crash, PLAYED, device=DEVICE, set=sets, progress=progress, **options)
+        cut = partial(
+            crash.crash, PLAYED, device=DEVICE, set=sets, progress=bench.progress, **options
+        )
         made_of = ("crash", configs.resolve(DEVICE, sets).text, PLAYED, options)
-        report = kept.document(made_of, cut) if kept else cut()
-        levels = run.named("window", "stale")
-        crashes[run] = Crashes(**levels, explored=report["points"], lost=report["lost"])
+        report = bench.document(made_of, cut)
+        crashes[run] = Crashes(report["points"], report["lost"])
     return crashes
 
 
-def judged(full: bool, progress: Progress | None, kept: Cache | None) -> Judged[Crashes]:
+def judged(full: bool, bench: Bench) -> Judged[Crashes]:
     """Judges the claim that no run with a clock can test."""
-    crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, progress, kept)
+    crashes = explore(runs_of(EXPERIMENT, [RECOVERY], full), full, bench)
     measured = judge(EXPERIMENT, RECOVERY, crashes, full, NONE_LEFT_OUT)
     return RECOVERY, bounded(measured, list(crashes.values()))
 

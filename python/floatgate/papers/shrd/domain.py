@@ -36,9 +36,12 @@ def _share(share: float) -> ByFootprint:
     }
 
 
-def window(key: str, threshold: float, size: float) -> Level:
+def _window(key: str, threshold: float, size: float) -> Level:
     """Returns a window of the log: the shares that are in use before it is due, and in it."""
     return Level(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
+
+
+WINDOWS = (_window("1/16", 0.25, 0.0625), _window("3/4", 0.75, 0.75))
 
 
 def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Level, ...]:
@@ -166,7 +169,7 @@ AXES = (
     Axis(
         "window",
         "the window",
-        (window("1/16", 0.25, 0.0625), window("3/4", 0.75, 0.75)),
+        WINDOWS,
         "Of the log. The slides do not say. A sixteenth is the authors' driver's; "
         "three quarters leave a log just room for what arrives.",
     ),
@@ -306,7 +309,6 @@ LINES = (
     Line("shrd-counted", w.SHRD_COUNTED, _COUNTED, frozenset({"controller"})),
 )
 STANDS_FOR = {
-    **{name: name for name in (*w.CAPTURED, *w.OLD_F2FS)},
     **{line.label: line.key for line in LINES},
     w.DFTL: "dftl",
     w.UNSORTED: "shrd-unsorted",
@@ -314,4 +316,4 @@ STANDS_FOR = {
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    return Experiment(DEVICE, AXES, tuple(workloads), LINES, STANDS_FOR)
+    return Experiment(AXES, tuple(workloads), LINES, STANDS_FOR)

@@ -6,9 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from floatgate.papers.kit.columns import digits
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import mean_row, points_at, spread
+from floatgate.papers.kit.numbers import digits, mean_row, points_at, spread
 from floatgate.papers.kit.seeds import Key, grouped, mean_rows, values_of
 from floatgate.results.values import measured, size
 
@@ -16,7 +15,7 @@ from . import workloads as w
 from .domain import AXES
 from .reduce import Point
 
-DEFAULTS = {axis.key: axis.default for axis in AXES}
+SMALLEST = next(axis for axis in AXES if axis.key == "cache").default
 STATED = 30.0
 """The factor that the slides state."""
 WINDOWS = [level.key for level in next(axis for axis in AXES if axis.key == "window").levels]
@@ -42,12 +41,11 @@ def chosen_of(
     """Returns the points of these lines and families with every axis at its default, except the
     opened axes."""
     chosen = (p for p in points if p.line in lines and p.family in families)
-    return points_at(chosen, DEFAULTS | dict.fromkeys(opened))
+    return points_at(chosen, AXES, **dict.fromkeys(opened))
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:
-    exhibits = [gains(points), over_cache(points), windows(points), benchmarks(points)]
-    return [exhibit for exhibit in exhibits if exhibit.rows]
+    return [gains(points), over_cache(points), windows(points), benchmarks(points)]
 
 
 def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
@@ -67,8 +65,7 @@ def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
 
 def _same(point: Point) -> tuple[Any, ...]:
     """Returns the properties that a line shares with the DFTL run that it is compared with."""
-    cache = point.cache or DEFAULTS["cache"]
-    return point.trace, point.controller, cache, point.share, point.seed
+    return point.trace, point.controller, point.cache or SMALLEST, point.share, point.seed
 
 
 def _marked(span: str | None) -> str:
@@ -89,7 +86,7 @@ def gains(points: Sequence[Point]) -> Lines:
     runs = chosen_of(points, PLAIN, (w.RANDOM,), *opened)
     runs += chosen_of(points, ("dftl", "shrd-idle"), (w.BURSTS,), *opened)
     keys: dict[str, Key] = {
-        "cache": lambda p: p.cache or DEFAULTS["cache"],
+        "cache": lambda p: p.cache or SMALLEST,
         "line": _gain_line,
         "span_gib": _span_gib,
     }

@@ -53,8 +53,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
 
 
 def _more(findings: Findings[Point]) -> More:
-    bench, experiment = findings.lab.bench, findings.experiment
-    recovery = crash.judged(findings.lab.full, bench.progress, bench.kept)
+    lab, experiment = findings.lab, findings.experiment
+    recovery = crash.judged(lab.full, lab.bench)
     return More(
         judged=[recovery],
         exhibits=[

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
 from floatgate.papers.kit.batch import Played
-from floatgate.papers.kit.experiment import Settings, Workload
+from floatgate.papers.kit.experiment import Workload
 from floatgate.papers.kit.trace_files import Source
 
 RANDOM, SEQUENTIAL, READS = "random writes", "sequential writes", "mostly reads"
@@ -132,16 +131,10 @@ def _sparse(span: str) -> list[Workload]:
         large = f"sequential:span={span},size=128KiB,writes={requests}"
         reads = f"uniform:span={span},size=4KiB,requests={requests},reads={1 - share}"
         workloads += [
-            Workload(
-                f"{name} {key}", name, played, UNSCALED | {"window"}, random=True, fit=_with(EARLY)
-            )
+            Workload(f"{name} {key}", name, played, UNSCALED | {"window"}, random=True, set=EARLY)
             for name, played in ((SPARSE, Played(large, small=share)), (READS_OFTEN, Played(reads)))
         ]
     return workloads
-
-
-def _with(fixed: Settings) -> Callable[[Settings], Settings]:
-    return lambda settings: {**settings, **fixed}
 
 
 def recorded() -> list[Workload]:
@@ -153,7 +146,7 @@ def recorded() -> list[Workload]:
             f"{name} {system}",
             Played(str(RECORDED / f"{system}-{full[:-1]}-{age}{end}.csv.xz")),
             ignored,
-            fit=_with(SCALED),
+            set=SCALED,
         )
         for (name, end), system, full, age in product(
             ((FIO, ""), (READING, "-read")), SYSTEMS, UTILIZED, AGES

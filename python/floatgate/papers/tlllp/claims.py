@@ -21,7 +21,7 @@ from floatgate.papers.kit.claims import (
     signed,
     stated,
 )
-from floatgate.papers.kit.columns import Format
+from floatgate.papers.kit.exhibits import Format
 from floatgate.papers.kit.measures import (
     LESS,
     MORE,

@@ -19,7 +19,6 @@ LABELS = {line.key: line.label for line in LINES}
 MAIN = ("none", "dftl", "dftl-batch", "tlllp", "belady", "ideal")
 BARS = ("none", "dftl", "dftl-batch", "tlllp")
 STARTS = ("fresh", "aged")
-DEFAULTS = {axis.key: axis.default for axis in AXES if axis.levels[-1].matters}
 BASELINES = {"dftl": "against DFTL, victim alone", "dftl-batch": "against DFTL, batches"}
 
 SAVED: Mapping[str, tuple[str, str, Sequence[tuple[str, float]]]] = {
@@ -48,7 +47,7 @@ READ_AS: Mapping[str, Mapping[str, str]] = {
 
 
 def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
-    return points_at(points, DEFAULTS | levels)
+    return points_at(points, AXES, **levels)
 
 
 def figures(points: Sequence[Point]) -> list[Exhibit]:

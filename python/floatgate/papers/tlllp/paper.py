@@ -63,7 +63,7 @@ NO_TRACES = (
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    return Experiment(domain.DEVICE, domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
+    return Experiment(domain.AXES, tuple(workloads), domain.LINES, domain.STANDS_FOR)
 
 
 def _experiment(lab: Lab) -> Experiment:

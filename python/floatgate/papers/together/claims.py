@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from floatgate.papers.kit.claims import At, Claim, Values, change, in_points, own
-from floatgate.papers.kit.measures import EFFECT
+from floatgate.papers.kit.measures import EFFECT, Of, difference, relative
 from floatgate.papers.kit.verdicts import Region
 
 from . import domain
@@ -22,20 +22,11 @@ POINT = 0.01
 NEAR = 0.1
 """Largest difference that counts as "close", as for the papers."""
 HALF = 0.5
+WA = "write_amplification"
 
-Number = Callable[[Point], float]
 Lines = tuple[str, ...]
 Value = Callable[[At[Point], str], Values]
 """Measures the deciding value on a workload."""
-
-
-def wa(point: Point) -> float:
-    return point.write_amplification
-
-
-def mean_read(point: Point) -> float:
-    assert point.read_mean_us is not None, "there are reads in all that is played"
-    return point.read_mean_us
 
 
 @dataclass(frozen=True)
@@ -57,18 +48,21 @@ class Question:
     """Whether a quick reproduction asks it."""
 
 
-def relative(of: Number, line: str, over: str) -> tuple[Lines, Value]:
-    return (over, line), lambda at, work: {"": of(at(work, line)) / of(at(work, over)) - 1}
+def change_of(number: str, line: str, base: str) -> tuple[Lines, Value]:
+    of: Of[Point] = relative(number, line, base)
+    return (base, line), lambda at, work: {"": of(at, work)}
 
 
-def difference(of: Number, line: str, over: str) -> tuple[Lines, Value]:
-    return (over, line), lambda at, work: {"": of(at(work, line)) - of(at(work, over))}
+def more_of(number: str, line: str, base: str) -> tuple[Lines, Value]:
+    of: Of[Point] = difference(number, line, base)
+    return (base, line), lambda at, work: {"": of(at, work)}
 
 
 def against_placements(line: str) -> tuple[Lines, Value]:
-    return (line, domain.ETI, domain.ASA), lambda at, work: {
-        name: wa(at(work, line)) / wa(at(work, key)) - 1
-        for name, key in (("ETI", domain.ETI), ("ASA", domain.ASA))
+    rivals = {"ETI": domain.ETI, "ASA": domain.ASA}
+    changes: dict[str, Of[Point]] = {name: relative(WA, line, key) for name, key in rivals.items()}
+    return (line, *rivals.values()), lambda at, work: {
+        name: of(at, work) for name, of in changes.items()
     }
 
 
@@ -82,7 +76,7 @@ def interactions(at: At[Point], work: str) -> Values:
     for pair in domain.PAIRS:
         one, other = pair.key.split("+")
         values[pair.label] = interaction(
-            *(wa(at(work, key)) for key in (domain.BASE, one, other, pair.key))
+            *(at(work, key).write_amplification for key in (domain.BASE, one, other, pair.key))
         )
     return values
 
@@ -94,7 +88,7 @@ QUESTIONS = (
         "eti",
         "ETI placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        *relative(wa, domain.ETI, domain.BASE),
+        *change_of(WA, domain.ETI, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -102,7 +96,7 @@ QUESTIONS = (
         "asa",
         "ASA placement lowers write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        *relative(wa, domain.ASA, domain.BASE),
+        *change_of(WA, domain.ASA, domain.BASE),
         Region(high=-WORTH),
         ("spare",),
     ),
@@ -110,7 +104,7 @@ QUESTIONS = (
         "oracle",
         "Knowing lifetimes lowers write amplification by 20% at least: there is something to gain",
         "\N{MINUS SIGN}20%",
-        *relative(wa, domain.ORACLE, domain.BASE),
+        *change_of(WA, domain.ORACLE, domain.BASE),
         Region(high=-LARGE),
     ),
     Question(
@@ -131,21 +125,21 @@ QUESTIONS = (
         "cached-map",
         "A cache of an eighth costs 10% of write amplification at most, over the whole map",
         "+10%",
-        *relative(wa, domain.DFTL, domain.BASE),
+        *change_of(WA, domain.DFTL, domain.BASE),
         Region(high=NEAR),
     ),
     Question(
         "map-bound",
         "The best victims of the map cache lower DFTL's write amplification by 5% at least",
         "\N{MINUS SIGN}5%",
-        *relative(wa, domain.BELADY_MAP, domain.DFTL),
+        *change_of(WA, domain.BELADY_MAP, domain.DFTL),
         Region(high=-WORTH),
     ),
     Question(
         "tlllp-hits",
         "TLLLP finds as many map entries as DFTL in the same bytes",
         "as many",
-        *difference(lambda point: point.map_hits, domain.TLLLP, domain.DFTL),
+        *more_of("map_hits", domain.TLLLP, domain.DFTL),
         Region(low=-EFFECT),
         said=in_points,
     ),
@@ -153,14 +147,14 @@ QUESTIONS = (
         "tlllp-reads",
         "TLLLP answers reads as soon as DFTL in the same bytes, on average",
         "as soon",
-        *relative(mean_read, domain.TLLLP, domain.DFTL),
+        *change_of("read_mean_us", domain.TLLLP, domain.DFTL),
         Region(high=EFFECT),
     ),
     Question(
         "ncq-writes",
         "The NCQ-aware buffer leads to no more write amplification than LRU of the same bytes",
         "no more",
-        *relative(wa, domain.NCQ, domain.LRU),
+        *change_of(WA, domain.NCQ, domain.LRU),
         Region(high=EFFECT),
         ("arrivals",),
     ),
@@ -168,7 +162,7 @@ QUESTIONS = (
         "ncq-hits",
         "The NCQ-aware buffer has a point more of hits than LRU of the same bytes",
         "+1 point",
-        *difference(lambda point: point.buffer_hits or 0.0, domain.NCQ, domain.LRU),
+        *more_of("buffer_hits", domain.NCQ, domain.LRU),
         Region(low=POINT),
         ("arrivals",),
         in_points,
@@ -177,7 +171,7 @@ QUESTIONS = (
         "shrd-map",
         "SHRD halves the map traffic of the same map cache",
         "\N{MINUS SIGN}50%",
-        *relative(lambda point: point.map_traffic, domain.SHRD_CACHED, domain.PAGES),
+        *change_of("map_traffic", domain.SHRD_CACHED, domain.PAGES),
         Region(high=-HALF),
         ("arrivals",),
     ),
@@ -185,7 +179,7 @@ QUESTIONS = (
         "shrd-reads",
         "SHRD with a cached map answers reads within 10% of the whole map in memory, on average",
         "+10%",
-        *relative(mean_read, domain.SHRD_CACHED, domain.BASE),
+        *change_of("read_mean_us", domain.SHRD_CACHED, domain.BASE),
         Region(high=NEAR),
     ),
     Question(

@@ -111,36 +111,35 @@ _BUFFER = {"buffer.capacity": f"{BUFFER}B", "buffer.block_pages": "32", "queue.d
 """Commands are served one after the other, so they wait in the drive's queue, where the NCQ-aware
 buffer and its rivals see them."""
 
-PARTS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    DFTL: ("DFTL", {"mapping.scheme": "dftl"}),
-    TLLLP: ("TLLLP", {"mapping.scheme": "tlllp"}),
-    ASA: ("ASA placement", {"placement.scheme": "asa"}),
-    ETI: ("ETI placement", {"placement.scheme": "eti"}),
-    NCQ: ("NCQ-aware buffer", {"buffer.scheme": "ncq_lru", **_BUFFER}),
-    SHRD: (
-        "SHRD",
-        {
-            "host.scheme": "shrd",
-            "host.log": f"{LOG}B",
-            "shrd.exclude_below": "0B",
-            "shrd.contiguous": "16",
-            "shrd.twrite_entries": "16",
-            "shrd.twrite": "64KiB",
-        },
-    ),
+_SHRD = {
+    "host.scheme": "shrd",
+    "host.log": f"{LOG}B",
+    "shrd.exclude_below": "0B",
+    "shrd.contiguous": "16",
+    "shrd.twrite_entries": "16",
+    "shrd.twrite": "64KiB",
 }
-"""The five mechanisms, and DFTL as the reference for the other two with a map cache. No file system
-lies below SHRD's first 2 MiB here, so they are no exception."""
-FIVE = (TLLLP, ASA, ETI, NCQ, SHRD)
+"""No file system lies below SHRD's first 2 MiB here, so they are no exception."""
 
-BOUND_SETS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    BELADY_MAP: ("Belady's map cache", {"mapping.scheme": "belady"}),
-    ORACLE: (
+PARTS = (
+    Line(DFTL, "DFTL", {"mapping.scheme": "dftl"}),
+    Line(TLLLP, "TLLLP", {"mapping.scheme": "tlllp"}),
+    Line(ASA, "ASA placement", {"placement.scheme": "asa"}),
+    Line(ETI, "ETI placement", {"placement.scheme": "eti"}),
+    Line(NCQ, "NCQ-aware buffer", {"buffer.scheme": "ncq_lru", **_BUFFER}),
+    Line(SHRD, "SHRD", _SHRD),
+)
+"""The five mechanisms, and DFTL as the reference for the other two with a map cache."""
+
+_BOUNDS = (
+    Line(BELADY_MAP, "Belady's map cache", {"mapping.scheme": "belady"}),
+    Line(
+        ORACLE,
         "lifetimes known",
         {"placement.scheme": "oracle", "oracle.streams": "4", "oracle.factor": "8"},
     ),
-    BELADY_BUFFER: ("Belady's buffer", {"buffer.scheme": "belady", **_BUFFER}),
-}
+    Line(BELADY_BUFFER, "Belady's buffer", {"buffer.scheme": "belady", **_BUFFER}),
+)
 """Lifetimes have four streams, as for ASA-FTL. The baseline has the whole map in memory."""
 
 REFERENCES = (
@@ -149,9 +148,7 @@ REFERENCES = (
     Line(PAGES, "LRU of map pages", {"mapping.scheme": "page_cache"}),
     Line(SERIAL, "one command at a time", {"queue.dispatch": "serial"}),
     Line(LRU, "LRU buffer", {"buffer.scheme": "lru", **_BUFFER}),
-    Line(
-        SHRD_CACHED, "SHRD + LRU of map pages", {**PARTS[SHRD][1], "mapping.scheme": "page_cache"}
-    ),
+    Line(SHRD_CACHED, "SHRD + LRU of map pages", {**_SHRD, "mapping.scheme": "page_cache"}),
 )
 
 
@@ -168,16 +165,12 @@ def why_refused(one: Mapping[str, str], other: Mapping[str, str]) -> str:
 
 
 PAIRS = tuple(
-    Line(f"{one}+{two}", f"{PARTS[one][0]} + {PARTS[two][0]}", {**PARTS[one][1], **PARTS[two][1]})
+    Line(f"{one.key}+{two.key}", f"{one.label} + {two.label}", {**one.set, **two.set})
     for one, two in combinations(PARTS, 2)
-    if not why_refused(PARTS[one][1], PARTS[two][1])
+    if not why_refused(one.set, two.set)
 )
 """Every pair of mechanisms that the engine takes."""
-_AS_ON_PAGES = (
-    *REFERENCES,
-    *(Line(key, label, set) for key, (label, set) in {**PARTS, **BOUND_SETS}.items()),
-    *PAIRS,
-)
+_AS_ON_PAGES = (*REFERENCES, *PARTS, *_BOUNDS, *PAIRS)
 
 
 @dataclass(frozen=True)
@@ -210,7 +203,7 @@ READINGS = (
 READ = tuple(dict.fromkeys(reading.of for reading in READINGS))
 LINES = (*_AS_ON_PAGES, *(reading.line for reading in READINGS))
 LABELS = {line.key: line.label for line in LINES}
-BOUNDS = tuple(BOUND_SETS)
+BOUNDS = tuple(line.key for line in _BOUNDS)
 
 
 @dataclass(frozen=True)
@@ -219,6 +212,7 @@ class Synthetic:
 
     name: str
     text: str
+    """The generator and its skew, in front of the other keys."""
     quick: bool = True
     """Whether a quick reproduction includes it."""
 
@@ -226,18 +220,18 @@ class Synthetic:
     def workload(self) -> Workload:
         pages = SPAN // PAGE
         spec = (
-            f"{self.text},span={SPAN}B,size={PAGE}B,requests={2 * VOLUMES * pages},reads=0.5,"
+            f"{self.text}span={SPAN}B,size={PAGE}B,requests={2 * VOLUMES * pages},reads=0.5,"
             f"arrivals=exponential,interarrival={GAP}"
         )
-        return Workload(self.name, SYNTHETIC, Played(spec.replace(":,", ":")), random=True)
+        return Workload(self.name, SYNTHETIC, Played(spec), random=True)
 
 
 SYNTHETIC, RECORDED = "synthetic", "recorded"
 UNIFORM, HOT_COLD, ZIPF = "uniform", "hot/cold 90/10", "Zipf 0.99"
 SYNTHETICS = (
     Synthetic(UNIFORM, "uniform:"),
-    Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1"),
-    Synthetic(ZIPF, "zipf:theta=0.99", quick=False),
+    Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1,"),
+    Synthetic(ZIPF, "zipf:theta=0.99,", quick=False),
 )
 
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
@@ -252,12 +246,11 @@ WHY_THESE = {
 
 
 def experiment_of(workloads: Sequence[Workload]) -> Experiment:
-    names = [line.key for line in LINES] + [work.name for work in workloads]
     drive = Axis("drive", "the drive", (Level("aged", DRIVE, random=True),), "the same for all")
     families = dict.fromkeys(work.family for work in workloads)
     played = [_played(family, workloads) for family in families]
     axes = (drive, *played, *AXES, *map(_read, READ))
-    return Experiment(DEVICE, axes, tuple(workloads), LINES, {name: name for name in names})
+    return Experiment(axes, tuple(workloads), LINES)
 
 
 def _read(of: str) -> Axis:

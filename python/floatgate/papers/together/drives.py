@@ -21,6 +21,7 @@ from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
 from floatgate.papers.kit.exhibits import Row
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
+from floatgate.papers.kit.numbers import plus_minus
 from floatgate.papers.kit.reproduce import runs_at
 from floatgate.papers.kit.verdicts import LESS, Estimate, Region
 
@@ -61,32 +62,24 @@ DOUBTED = {("m0", 0.8), ("m0", 1.0)}
 """Runs in which requests to one page queue. They were excluded before any simulation."""
 
 
-def _drive(spare: float) -> dict[str, str]:
-    pages = span_pages(spare)
-    return {
-        "timing": "none",
-        "flash.page": f"{PAGE}B",
-        "flash.pages_per_block": str(UNIT_PAGES),
-        "flash.blocks": str(UNITS),
-        "start.fill": "sequential",
-        # Half a page, so that rounding down finds the span.
-        "capacity.spare_factor": str(1 - (pages + 0.5) / (UNITS * UNIT_PAGES)),
-    }
-
-
-def span_pages(spare: float) -> int:
-    return round(UNITS * UNIT_PAGES * (1 - spare))
-
-
-FITTED = "16.653%"
-SPARES = {FITTED: 0.16653}
+SPARE = 0.16653
 """Fitted only to the uniform run of the drive (docs/measured-drives.md)."""
+SPAN_PAGES = round(UNITS * UNIT_PAGES * (1 - SPARE))
+DRIVE = {
+    "timing": "none",
+    "flash.page": f"{PAGE}B",
+    "flash.pages_per_block": str(UNIT_PAGES),
+    "flash.blocks": str(UNITS),
+    "start.fill": "sequential",
+    # Half a page, so that rounding down finds the span.
+    "capacity.spare_factor": str(1 - (SPAN_PAGES + 0.5) / (UNITS * UNIT_PAGES)),
+}
 
 AXES = (
     Axis(
         "spare",
         "the spare space of the measured drive",
-        tuple(Level(key, _drive(share)) for key, share in SPARES.items()),
+        (Level(f"{SPARE:.3%}", DRIVE),),
         "Fitted to uniform writes of the D7-P5520. The others sell as large a share of their "
         "flash, and nothing is known of theirs: they are compared by ratios.",
     ),
@@ -101,14 +94,13 @@ UNIFORM = f"uniform, {MEASURED}"
 
 
 def _workload(name: str, text: str) -> Workload:
-    pages = span_pages(SPARES[FITTED])
-    spec = f"{text},span={pages * PAGE}B,size={PAGE}B,writes={VOLUMES * pages}"
-    return Workload(name, MEASURED, Played(spec.replace(":,", ":")), random=True)
+    spec = f"{text}span={SPAN_PAGES * PAGE}B,size={PAGE}B,writes={VOLUMES * SPAN_PAGES}"
+    return Workload(name, MEASURED, Played(spec), random=True)
 
 
 WORKLOADS = (
     _workload(UNIFORM, "uniform:"),
-    *(_workload(zipf_name(theta), f"zipf:theta={theta:g}") for theta in THETAS),
+    *(_workload(zipf_name(theta), f"zipf:theta={theta:g},") for theta in THETAS),
 )
 
 
@@ -125,8 +117,7 @@ LINES = tuple(
     for placement, victim in product(PLACEMENTS, VICTIMS)
 )
 LABELS = {line.key: line.label for line in LINES}
-NAMES = [*LABELS, *(work.name for work in WORKLOADS)]
-EXPERIMENT = Experiment(DEVICE, AXES, WORKLOADS, LINES, {name: name for name in NAMES})
+EXPERIMENT = Experiment(AXES, WORKLOADS, LINES)
 
 
 def runs(full: bool) -> Iterable[Run]:
@@ -236,10 +227,6 @@ def distance(
     return Estimate.of(values, True)
 
 
-def said(error: Estimate) -> str:
-    return f"{change(error.mean)} ± {error.half:.1%}"
-
-
 def judged(steady: Steady, truth: Measurements | None) -> list[AnyClaim]:
     one = "One policy explains two runs of a drive, uniform and Zipf, and the rates of four others"
     single = "No separation explains the two runs of that drive, with some victim"
@@ -290,7 +277,7 @@ def _best(policies: Mapping[str, Errors]) -> Measured:
         "paper_within": None,
         "rejected": None,
     }
-    ours = f"{LABELS[line]}: up to {said(off)} off ({name})"
+    ours = f"{LABELS[line]}: up to {plus_minus(off.mean, off.half, change)} off ({name})"
     return Measured(ours, f"the best of {counts.points} policies: {counts}", off.mean, [row])
 
 

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
 
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import (
-    by_line,
-    cross_table,
-    plus_minus,
-    points_at,
-    spread,
-)
+from floatgate.papers.kit.numbers import by_line, digits, plus_minus, points_at, spread
 from floatgate.papers.kit.verdicts import (
     AS_CLAIMED,
     LESS,
@@ -24,17 +17,15 @@ from floatgate.papers.kit.verdicts import (
     farthest,
 )
 from floatgate.results.intervals import mean_and_half_width
-from floatgate.results.values import count, fixed, measured, percent, size
+from floatgate.results.values import count, measured, percent, size
 
 from .claims import interaction
-from .domain import BASE, BOUNDS, LABELS, PAIRS, SPARE_28
+from .domain import AXES, BASE, BOUNDS, LABELS, PAIRS, SPARE_28
 from .reduce import Point
 from .traces import Excerpt
 
-DEFAULTS = {"spare": "15%", "arrivals": "own times"}
-
 METRICS: Mapping[str, Callable[[float], str]] = {
-    "write_amplification": lambda value: fixed(value, 3),
+    "write_amplification": digits(3),
     **dict.fromkeys(("read_mean_us", "read_p99_us", "write_mean_us", "write_p99_us"), measured),
 }
 MEMORIES = ("map_bytes", "placement_bytes", "buffer_bytes", "host_bytes", "memory_bytes")
@@ -46,16 +37,15 @@ FRONT, BEATEN, UNCLEAR = "front", "beaten", "not told apart"
 
 
 def figures(points: Sequence[Point], excerpts: Sequence[Excerpt]) -> list[Exhibit]:
-    middle = points_at(points, DEFAULTS)
+    middle = points_at(points, AXES)
     rows = weigh(summary(middle), middle)
-    exhibits: list[Exhibit] = [
+    return [
         _everything(rows),
         _front(rows),
         _scatter(rows),
         _interactions(middle),
         _excerpts(excerpts),
     ]
-    return [exhibit for exhibit in exhibits if exhibit.rows]
 
 
 def summary(points: Iterable[Point]) -> list[Row]:
@@ -213,24 +203,28 @@ def _scatter(rows: Sequence[Row]) -> Dots:
 
 def _interactions(points: Sequence[Point]) -> Numbers:
     lines = by_line(points)
-    cells = {}
-    for pair, trace in product(PAIRS, dict.fromkeys(trace for trace, _ in lines)):
-        four = [lines.get((trace, key), {}) for key in (BASE, *pair.key.split("+"), pair.key)]
-        if values := [
-            interaction(*(runs[seed].write_amplification for runs in four))
-            for seed in four[0]
-            if all(seed in runs for runs in four)
-        ]:
-            cells[pair.key, trace] = spread(values, change)
-    return cross_table(
-        "interactions",
-        "What a pair has beyond its parts",
-        "Write amplification over the product of what each does to the baseline alone: 0 where "
-        "they do not meet, below it where they help each other. Paired by seed; 95% intervals.",
-        cells,
-        {pair.key: pair.label for pair in PAIRS},
-        {trace: trace for _, trace in cells},
-        Column("Pair", "pair"),
+    traces = dict.fromkeys(trace for trace, _ in lines)
+    rows: list[Row] = []
+    for pair in PAIRS:
+        row = {"pair": pair.label}
+        for trace in traces:
+            four = [lines.get((trace, key), {}) for key in (BASE, *pair.key.split("+"), pair.key)]
+            if values := [
+                interaction(*(runs[seed].write_amplification for runs in four))
+                for seed in four[0]
+                if all(seed in runs for runs in four)
+            ]:
+                row[trace] = spread(values, change)
+        rows += [row] if len(row) > 1 else []
+    return Numbers(
+        key="interactions",
+        title="What a pair has beyond its parts",
+        caption=(
+            "Write amplification over the product of what each does to the baseline alone: 0 where "
+            "they do not meet, below it where they help each other. Paired by seed; 95% intervals."
+        ),
+        rows=rows,
+        columns=[Column("Pair", "pair"), *(Column(trace, trace) for trace in traces)],
     )
 
 
@@ -255,7 +249,7 @@ def _excerpts(excerpts: Sequence[Excerpt]) -> Numbers:
         columns=[
             *columns_of(trace="Trace", file="File"),
             Column("Pages touched", "pages", count),
-            Column("Writes of a page", "overwrites", lambda value: fixed(value, 2)),
+            Column("Writes of a page", "overwrites", digits(2)),
             Column("", "why"),
         ],
     )
@@ -264,7 +258,7 @@ def _excerpts(excerpts: Sequence[Excerpt]) -> Numbers:
 COLUMNS: Sequence[Column] = (
     *columns_of(trace="Workload", line="Line", spare="Spare", arrivals="Arrivals"),
     Column("Seed", "seed", str),
-    Column("Write amplification", "write_amplification", lambda value: fixed(value, 3)),
+    Column("Write amplification", "write_amplification", digits(3)),
     *(Column(f"{kind} mean, µs", f"{kind}_mean_us", measured) for kind in ("read", "write")),
     *(Column(f"{kind} p99, µs", f"{kind}_p99_us", measured) for kind in ("read", "write")),
     *columns_of(percent, map_hits="Map hits", buffer_hits="Buffer hits", utilization="Utilization"),

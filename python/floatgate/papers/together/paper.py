@@ -14,7 +14,7 @@ from . import domain, drives
 from .claims import claims_of
 from .figures import COLUMNS, figures
 from .reduce import BACKLOG, Point, reduce
-from .traces import TRACES, Excerpt, excerpts
+from .traces import TRACES, excerpts
 
 if TYPE_CHECKING:
     from floatgate.results.result import Result
@@ -41,12 +41,8 @@ NO_DRIVES = (
 )
 
 
-def _excerpts(lab: Lab) -> list[Excerpt]:
-    return list(excerpts(lab.bench, [(s, lab.files[s]) for s in TRACES if s in lab.files]))
-
-
 def _experiment(lab: Lab) -> Experiment:
-    recorded = [one.workload(lab.bench) for one in _excerpts(lab) if one.is_played(lab.full)]
+    recorded = [one.workload(lab.bench) for one in excerpts(lab) if one.is_played(lab.full)]
     synthetic = [one.workload for one in domain.SYNTHETICS if lab.full or one.quick]
     return domain.experiment_of([*synthetic, *recorded])
 
@@ -74,7 +70,7 @@ def _more(findings: Findings[Point]) -> More:
         results=list(measured.values()),
         labels=drives.LABELS,
         warnings=[] if truth else [NO_DRIVES],
-        exhibits=figures(findings.every, _excerpts(lab)),
+        exhibits=figures(findings.every, list(excerpts(lab))),
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from floatgate.papers.kit.batch import OVERWRITTEN, Bench, Played
 from floatgate.papers.kit.experiment import Settings, Workload
+from floatgate.papers.kit.reproduce import Lab
 from floatgate.papers.kit.trace_files import Source
 
 from .domain import PAGE, RECORDED, SPAN, VOLUMES, blocks
@@ -108,8 +108,9 @@ def _on(pages: int) -> Callable[[Settings], Settings]:
     return fit
 
 
-def excerpts(bench: Bench, files: Sequence[tuple[Source, Path]]) -> Iterator[Excerpt]:
-    for source, file in files:
+def excerpts(lab: Lab) -> Iterator[Excerpt]:
+    bench = lab.bench
+    for source, file in lab.files.items():
         played = Played(str(file), source.limit, dense=True)
 
         def measure(played: Played = played) -> dict[str, float]:
@@ -117,6 +118,4 @@ def excerpts(bench: Bench, files: Sequence[tuple[Source, Path]]) -> Iterator[Exc
             return {"pages": pages, "overwrites": bench.overwrites(played)}
 
         made_of = ("excerpt", hashlib.sha256(file.read_bytes()).hexdigest(), source.limit)
-        yield Excerpt(
-            source, played, **(bench.kept.document(made_of, measure) if bench.kept else measure())
-        )
+        yield Excerpt(source, played, **bench.document(made_of, measure))

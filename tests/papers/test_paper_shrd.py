@@ -82,9 +82,7 @@ def test_a_backlog_is_a_drive_that_serves_less_than_arrives() -> None:
 )
 def test_a_page_that_is_lost_is_one_too_many(lost: tuple[int, ...], case: str) -> None:
     experiment = shrd_crash.EXPERIMENT
-    evidence = {
-        run: losses(lost[run.seed - 1]) for run in runs_of(experiment, [RECOVERY], False)
-    }
+    evidence = {run: losses(lost[run.seed - 1]) for run in runs_of(experiment, [RECOVERY], False)}
     found = judge(experiment, RECOVERY, evidence, False, NONE_LEFT_OUT)
     assert {row["case"] for row in found.rows} == {case}
     nothing = {run: replace(one, explored=0) for run, one in evidence.items()}

@@ -41,7 +41,7 @@ from floatgate.papers.tlllp.domain import (
 )
 from floatgate.papers.tlllp.figures import COLUMNS, waits
 from floatgate.papers.tlllp.paper import PAPER, experiment_of
-from floatgate.papers.tlllp.reduce import BACKLOG, backlogged, node_share, reduce
+from floatgate.papers.tlllp.reduce import BACKLOG, node_share, reduce
 
 TRACES = Path(__file__).resolve().parents[3] / "shared" / "traces"
 NAMES = [source.spec for source in EXCERPTS]
@@ -143,9 +143,9 @@ def test_both_baselines_are_asked() -> None:
 
 def test_a_backlog_is_a_busy_drive_for_which_requests_wait() -> None:
     [run, *_] = runs_of(WHOLE, CLAIMS, full=False)
-    assert backlogged(point(run, utilization=0.95, queue_share=0.01))
-    assert not backlogged(point(run, utilization=0.94, queue_share=0.5))
-    assert not backlogged(point(run, utilization=1.0, queue_share=0.0))
+    assert BACKLOG.rejects(point(run, utilization=0.95, queue_share=0.01))
+    assert not BACKLOG.rejects(point(run, utilization=0.94, queue_share=0.5))
+    assert not BACKLOG.rejects(point(run, utilization=1.0, queue_share=0.0))
     busy, worse = (point(run, utilization=0.99, queue_share=share) for share in (0.25, 0.75))
     [told] = waits([busy, worse, busy])
     assert told.startswith(f"{run.workload} comes faster than the device serves it: up to 75%")

@@ -126,7 +126,7 @@ def _sample_reads(result: Result) -> float:
 
 
 def is_left_out(point: Point) -> bool:
-    backlog = is_backlogged(point.utilization, point.queue_share)
+    backlog = is_backlogged(point)
     once = point.overwrites is not None and point.overwrites < OVERWRITTEN
     # In a loop, whole units can become invalid before they are cleaned.
     idle = point.line == "dftl" and point.data_copies == 0

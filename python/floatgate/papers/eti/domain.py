@@ -162,10 +162,7 @@ AXES = (
     Axis(
         "unit",
         "ETI's period",
-        (
-            Level("commands", {"eti.decay_unit": "commands"}),
-            Level("pages", {"eti.decay_unit": "pages"}),
-        ),
+        Level.each("eti.decay_unit", {"commands": "commands", "pages": "pages"}),
         "Table 2 has a decay period of 4096 without a unit, in one row for ETI, MBF and MHF. ETI "
         "is executed once per command (section 4), its rivals once per page.",
     ),

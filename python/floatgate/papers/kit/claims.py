@@ -31,10 +31,10 @@ BUSY, WAITING = 0.95, 0.01
 response time."""
 
 
-def is_backlogged(utilization: float, queue_share: float) -> bool:
+def is_backlogged(point: Any) -> bool:
     """Returns whether requests come faster than the drive serves them, so that response times grow
-    with the length of the trace."""
-    return utilization >= BUSY and queue_share >= WAITING
+    with the length of the trace. The point has `utilization` and `queue_share`, both 0 to 1."""
+    return bool(point.utilization >= BUSY and point.queue_share >= WAITING)
 
 
 STATED, INFERRED, OWN = "stated", "inferred", "ours"

@@ -7,7 +7,7 @@ run leaves out the levels that have no effect on it, so each run is simulated on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,6 +53,16 @@ class Level:
     beside: frozenset[str] = frozenset()
     """Axes that stay at their defaults at points with this level, because they have no effect
     there or would take too many runs."""
+
+    @classmethod
+    def each(
+        cls, setting: str, values: Mapping[str, str], full: Collection[str] = ()
+    ) -> tuple[Level, ...]:
+        """Returns a level for each value of a setting, by its name. A quick reproduction leaves out
+        those in `full`."""
+        return tuple(
+            cls(key, {setting: value}, quick=key not in full) for key, value in values.items()
+        )
 
     @property
     def matters(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from floatgate.papers.kit.exhibits import Numbers
 from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.numbers import met_at_once
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, investigate, runs_at
@@ -67,6 +66,7 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 def _more(findings: Findings[Point]) -> More:
     experiment = findings.experiment
+    [whole], parts = findings.of(ALL_SIX.key), findings.of(*(claim.key for claim in STATED))
     edge = investigate(PAPER, findings.lab, domain.worst(experiment), [AS_LRU])
     return More(
         judged=[(claim, by_construction(ours)) for claim, ours in edge.judged],
@@ -76,18 +76,12 @@ def _more(findings: Findings[Point]) -> More:
         exhibits=[
             axes_table(edge.experiment, [*CLAIMS, AS_LRU]),
             *figures(findings.every),
-            *_met(findings),
+            met_at_once(experiment, whole, parts, experiment.axis("speed")),
             *(asked_with(findings, key, title, *axes) for key, (title, axes) in BESIDE.items()),
             figure_2(),
             *(map_of(edge.experiment, claim, ours) for claim, ours in edge.judged if ours.rows),
         ],
     )
-
-
-def _met(findings: Findings[Point]) -> list[Numbers]:
-    """Shows at which points several of the six numbers are met at once."""
-    [whole], parts = findings.of(ALL_SIX.key), findings.of(*(claim.key for claim in STATED))
-    return [met_at_once(findings.experiment, whole, parts, findings.experiment.axis("speed"))]
 
 
 PAPER = Paper(

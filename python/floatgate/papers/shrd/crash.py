@@ -48,10 +48,7 @@ AXES = (
     Axis(
         "stale",
         "what is out of date in the log",
-        (
-            Level("dropped", {"shrd.lazy_stale": "false"}),
-            Level("kept", {"shrd.lazy_stale": "true"}),
-        ),
+        Level.each("shrd.lazy_stale", {"dropped": "false", "kept": "true"}),
         "The authors' drive keeps it until its slot is written again; then recovery must tell old "
         "from new.",
     ),

@@ -45,10 +45,8 @@ WINDOWS = (_window("1/16", 0.25, 0.0625), _window("3/4", 0.75, 0.75))
 
 
 def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Level, ...]:
-    """Returns a level for each value of a setting. Those in `full` are not quick."""
-    return tuple(
-        Level(value, {setting: value.replace(" ", "")}, quick=value not in full) for value in values
-    )
+    """Returns a level for each value of a setting, which is its name, too."""
+    return Level.each(setting, {value: value.replace(" ", "") for value in values}, full)
 
 
 def _over(span: str) -> dict[str, str]:
@@ -202,9 +200,8 @@ AXES = (
     Axis(
         "spare",
         "the spare space of an aged drive",
-        tuple(
-            Level(key, {"capacity.spare_factor": share}, quick=key != "25%")
-            for key, share in (("48%", OWN), ("25%", "0.25"), ("15%", "0.15"))
+        Level.each(
+            "capacity.spare_factor", {"48%": OWN, "25%": "0.25", "15%": "0.15"}, full=["25%"]
         ),
         "What 32 GiB of the prototype's 62 leave; less is what drives are sold with.",
         paper="48%",

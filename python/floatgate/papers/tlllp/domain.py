@@ -89,7 +89,7 @@ AXES = (
     Axis(
         "spare",
         "the spare space",
-        tuple(Level(key, {"capacity.spare_factor": share}) for key, share in SPARES.items()),
+        Level.each("capacity.spare_factor", SPARES),
         "The paper does not say. From GB sold of GiB built to drives for servers; no cache or "
         "mapping page is part of it.",
         ordered=True,

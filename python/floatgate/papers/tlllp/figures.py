@@ -13,7 +13,7 @@ from floatgate.results.values import measured, percent
 
 from .claims import NUMBERS
 from .domain import AXES, CACHES, LINES
-from .reduce import Point, backlogged
+from .reduce import BACKLOG, Point
 
 LABELS = {line.key: line.label for line in LINES}
 MAIN = ("none", "dftl", "dftl-batch", "tlllp", "belady", "ideal")
@@ -152,7 +152,7 @@ def waits(points: Sequence[Point]) -> list[str]:
     }
     found = []
     for is_backlog, text in kinds.items():
-        waiting = (p for p in points if backlogged(p) == is_backlog)
+        waiting = (p for p in points if BACKLOG.rejects(p) == is_backlog)
         for row, alike in grouped(waiting, "trace"):
             most = max(alike, key=lambda point: point.queue_share)
             if is_backlog or most.queue_share >= MOSTLY:

@@ -103,8 +103,4 @@ def node_share(result: Result) -> float:
     return 1 - entry_bytes * (mapping.misses + ahead - evicted) / cache_bytes
 
 
-def backlogged(point: Point) -> bool:
-    return is_backlogged(point.utilization, point.queue_share)
-
-
-BACKLOG = Filter("with a backlog", backlogged)
+BACKLOG: Filter[Point] = Filter("with a backlog", is_backlogged)

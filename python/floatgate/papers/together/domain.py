@@ -93,10 +93,7 @@ AXES = (
     Axis(
         "arrivals",
         "the arrival",
-        (
-            Level("own times", {"queue.arrivals": "open"}),
-            Level("a full queue", {"queue.arrivals": "closed"}),
-        ),
+        Level.each("queue.arrivals", {"own times": "open", "a full queue": "closed"}),
         f"Latencies are compared at equal rates: the trace's times, or {GAP} apart on average. A "
         "look into the queue needs a queue: 32 commands wait at all times.",
     ),

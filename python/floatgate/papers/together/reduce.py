@@ -99,7 +99,7 @@ def backlogged(point: Point) -> bool:
     """Returns whether requests come faster than the drive serves them. A full queue keeps a drive
     busy by design, so such a run has no backlog."""
     offered = point.arrivals == "own times"
-    return offered and is_backlogged(point.utilization, point.queue_share)
+    return offered and is_backlogged(point)
 
 
 BACKLOG = Filter("with a backlog", backlogged)

@@ -70,7 +70,7 @@ def test_samples_are_counted_against_all_other_reads() -> None:
     for total, samples, share in ((280, 0, 0.0), (280, 14, 14 / 266), (70, 70, 1.0)):
         result = _result()
         result.flash.reads.total, result.placement.sample_reads = total, samples
-        assert reduce(WHOLE, run, result, None).sample_reads == pytest.approx(share)
+        assert reduce(WHOLE, run, result, Round()).sample_reads == pytest.approx(share)
 
 
 def test_where_nothing_is_gained_adapting_is_not_asked() -> None:
@@ -207,7 +207,7 @@ def test_a_run_in_numbers() -> None:
     generated = _result()
     generated.placement.streams[0].hot_pages = 0
     generated.placement.streams = generated.placement.streams[:1]
-    one_label = reduce(WHOLE, synth, generated, None)
+    one_label = reduce(WHOLE, synth, generated, Round())
     assert (one_label.overwrites, one_label.hot_as_hot) == (None, None), "DFTL labels nothing"
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))

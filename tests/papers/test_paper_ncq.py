@@ -284,7 +284,7 @@ def test_claims_are_asked_with_one_thing_otherwise() -> None:
 
     def asked(full: bool) -> Numbers:
         lab = Lab(full, {}, Bench("ncq13", None))
-        found = Findings(lab, WHOLE, evidence, {}, [], IDLE)
+        found = Findings(lab, WHOLE, evidence, {}, [])
         return asked_with(found, "k", "t", "otherwise")
 
     table = asked(full=True)

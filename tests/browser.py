@@ -74,12 +74,20 @@ class Seen:
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 
-    def tip_of(self, mark: Any) -> str:
-        """Points at a mark, and returns the text of its tooltip. The page hides a tooltip while it
-        scrolls, and the browser sends that event a frame later: this waits for it first."""
+    def scroll_to(self, mark: Any) -> None:
+        """Scrolls to a mark and waits for the event of it, which the browser sends a frame later:
+        the page hides a tooltip when it scrolls."""
         mark.scroll_into_view_if_needed()
         self.page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+
+    def tip_of(self, mark: Any) -> str:
+        """Points at a mark, and returns the text of its tooltip."""
+        self.scroll_to(mark)
         mark.hover()
+        return self.tip()
+
+    def tip(self) -> str:
+        """Waits for the tooltip, and returns its text."""
         self.page.wait_for_function("!document.getElementById('tip').hidden")
         return str(self.page.locator("#tip").inner_text())
 

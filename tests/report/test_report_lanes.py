@@ -281,7 +281,7 @@ def test_dragging_zooms_into_a_part_and_buttons_move_it(
     browser: Any, page: Path, worst: Result
 ) -> None:
     with Seen(browser, page) as seen:
-        seen.page.locator("#lanes-0").scroll_into_view_if_needed()
+        seen.scroll_to(seen.page.locator("#lanes-0"))
         box = seen.page.locator("#lanes-0 svg").bounding_box()
         middle, height = box["x"] + box["width"] / 2, box["y"] + 60
         seen.page.mouse.move(middle, height)

@@ -198,10 +198,10 @@ def test_the_nearest_point_is_described(browser: Any, reports: dict[str, Path]) 
     result = samples.sample()
     with Seen(browser, reports["one"]) as seen:
         plot = seen.page.locator("#timeline-0")
-        plot.scroll_into_view_if_needed()
+        seen.scroll_to(plot)
         at = plot.locator(".mark-line path").evaluate(LAST_POINT)
         seen.page.mouse.move(at["x"] + 3, at["y"] - 2)
-        text = seen.page.locator("#tip").inner_text().split("\n")
+        text = seen.tip().split("\n")
         told = dict(zip(text[::2], text[1::2], strict=True))
         # 60 windows are 30 points.
         last = result["timeline"]["write_amplification"][-2:]

@@ -51,7 +51,6 @@ LONG = {
     r"floatgate tour": "takes a minute",
     r"floatgate paper \w+": "takes one to three minutes",
     r"floatgate paper \w+ --traces DIR --json": "takes as long, but for what is in the cache",
-    r"floatgate paper ncq --json": "the same",
     r"floatgate run uniform:span=16MiB,writes=20M .*": "wears a drive out, 20 M writes",
     r"floatgate study (?!--help).*": "90 runs, of which the others tell",
     r"floatgate precondition (?!--workload uniform:).*": "five seeds of two starts and 15 recipes",

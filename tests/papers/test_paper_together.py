@@ -1,4 +1,4 @@
-"""All five on one drive: questions on hand-made evidence, the front, refusals, small runs."""
+"""The five on one drive: questions on hand-made evidence, the front, refusals, small runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All five on one drive, weighed: the front, and the traces that are played."""
+"""The five on one drive, weighed: the front, and the traces that are played."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ PAPERS = (
         "Randomizing in Device",
         "Hyukjoong Kim, Dongkun Shin, Yun Ho Jeong, Kyung Ho Kim; FAST 2017",
     ),
-    Listed("together", "All five on one drive", "Floatgate"),
+    Listed("together", "The five on one drive", "Floatgate"),
 )
 
 

@@ -295,7 +295,7 @@ def _orders() -> Iterator[Claim[Point]]:
     yield Claim(
         "search",
         "A search that begins at the extent found last takes fewer steps than one that begins anew",
-        stated("section 4, Algorithm 1", "fewer", FROM_LAST),
+        inferred("section 4, Algorithm 1", "fewer", FROM_LAST),
         ("trace", "rounds", "search", "merge", "unit"),
         (REAL,),
         (ETI,),

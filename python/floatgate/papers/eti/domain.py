@@ -100,7 +100,7 @@ AXES = (
         "skew",
         "the skew",
         tuple(Level(theta, keys={"skew": theta}) for theta in ("0", "0.3", "0.6", "0.9", "1.2")),
-        "Table 1 does not say how the writes beyond the four that make a page hot are spread. From "
+        "Table 1 does not say how the writes beyond five to each hot page are spread. From "
         "evenly to an exponent of 1.2: lines through the writes of the hot pages of real traces, "
         "ranked, have 0.25 (CloudPhysics), 0.66 (Financial1), 0.70 (PC DiskMon), 1.15 (HP hplajw) "
         "and 1.20 (the MSR window).",

@@ -305,8 +305,7 @@ ANY_SCHEME = Claim(
     inferred(
         "section III",
         "trivially",
-        "the proposed scheme can be integrated with other existing write buffer management schemes "
-        "without large modification",
+        "We believe that our scheme can be trivially adjusted with any other existing schemes.",
     ),
     ("scheme", "pins", "alignment"),
     BOTH,

@@ -351,7 +351,7 @@ CLAIMS = (
     Claim(
         "all-four",
         "All four numbers are those of one drive and one DFTL",
-        inferred("Figures 3 and 4, section 3.2.2", "one experiment"),
+        own("Figures 3 and 4, section 3.2.2", "one experiment"),
         EACH,
         *_on_all(BOTH, multiples(NUMBERS), NEAR_ONE, times),
     ),

@@ -209,9 +209,47 @@ fn tenants_write_their_parts_at_their_rates() {
         ("handles=5", "expected 1 to 4"),
         ("ratio=0.5", "expected a number from 1 to 16"),
         ("size=101KiB", "expected at least 4 requests"),
+        ("random=1,overwriters=2", "expected 0 to 1"),
+        ("random=4,overwriters=3", "expected 0 to 2"),
     ] {
         let spec = format!("tenants:span=400KiB,writes=1,{wrong}");
         let error = generator(&spec, 3).err().expect(&spec).to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+/// Of five tenants, the last two have no part. They write anywhere in the parts of the first two.
+#[test]
+fn overwriters_write_in_the_parts_of_other_tenants() {
+    let spec = "tenants:span=300KiB,tenants=5,random=3,overwriters=2,ratio=1,writes=50k";
+    let mut workload = generator(spec, 3).expect(spec);
+    assert_eq!(workload.span_bytes(), 300 << 10);
+    let mut all = Vec::new();
+    workload.next_batch(&mut all, usize::MAX).expect("made");
+    let mut visits = [[0; 25]; 5];
+    for request in &all {
+        let (part, place) = (request.offset / (100 << 10), request.offset % (100 << 10) / 4096);
+        assert_eq!(part, [0, 1, 2, 0, 1][usize::from(request.stream)]);
+        visits[usize::from(request.stream)][place as usize] += 1;
+    }
+    for (tenant, visits) in visits.iter().enumerate() {
+        let (least, most) = (visits.iter().min(), visits.iter().max());
+        let spread = most.expect("25 places") - least.expect("25 places");
+        // Each place is written 400 times on average; in order, all equally often.
+        assert!(if tenant < 2 { spread < 2 } else { (20..200).contains(&spread) }, "{visits:?}");
+    }
+}
+
+/// A log whose units lose pages to an overwriter is no longer free of copies, even if both tenants
+/// have a handle each.
+#[test]
+fn an_overwriter_costs_copies_that_handles_do_not_prevent() {
+    let two = "tenants=2,random=1,ratio=1";
+    let apart = tenants("tenants=2,ratio=1", &APART);
+    let over = tenants(&format!("{two},overwriters=1"), &APART);
+    assert_eq!((amplification(&apart), apart.workload.span_bytes), (1.0, 2_764_800));
+    assert!(amplification(&over) > 1.05, "{}", amplification(&over));
+    // The pages of the overwriter have its handle, and fill units of their own.
+    let streams = &over.placement.streams;
+    assert!(streams[1].host_pages > 29_000 && streams[1].victims > 100, "{streams:?}");
 }

@@ -5,6 +5,10 @@
 //! write at different rates, so data written together is not overwritten together. In a drive that
 //! mixes tenants this is the main cost, and the order of a single tenant is not. Our choices: parts
 //! of equal size; the tenant of each request is drawn by its share.
+//!
+//! An overwriter has no part: it writes at random in the part of another tenant, and so invalidates
+//! pages that another placement handle wrote (the jumper of the three-stream workload of WARP, Song
+//! et al., FAST 2026).
 
 use floatgate_ftl::request::Op;
 use floatgate_ftl::rng::Rng;
@@ -23,6 +27,12 @@ const KEYS: &[KeyRow] = &[
         doc: "So many of them, the last, write their part at random; the others in order.",
     },
     KeyRow {
+        name: "overwriters",
+        default: "0",
+        doc: "So many of the random tenants, the last, have no part: the first of them writes at \
+              random in the part of tenant 0, the next in that of tenant 1, and so on.",
+    },
+    KeyRow {
         name: "ratio",
         default: "2",
         doc: "Each tenant writes so many times as much as the one before it, 1 to 16.",
@@ -37,8 +47,10 @@ const KEYS: &[KeyRow] = &[
 #[derive(Clone)]
 pub(super) struct Tenants {
     size: u64,
-    /// Requests that fill the part of a tenant.
+    /// Requests that fill a part.
     places: u64,
+    /// Tenants with a part, before the overwriters.
+    parts: usize,
     /// Next place of each tenant that writes in order.
     next: Vec<u64>,
     /// Cumulative share of the requests, up to and including each tenant.
@@ -55,11 +67,18 @@ impl AddressSource for Tenants {
         let size = keys.size("size", Some(4096))?;
         let tenants = count(keys, "tenants", 4, (1, 128))?;
         let random = count(keys, "random", 0, (0, tenants))?;
+        // Only a given key is in the name and the digest of the workload.
+        // The key is in the name and the digest of the workload only if it is given.
+        let overwriters = match keys.has("overwriters") {
+            true => count(keys, "overwriters", 0, (0, random.min(tenants / 2)))?,
+            false => 0,
+        };
+        let parts = tenants - overwriters;
         let handles = count(keys, "handles", tenants, (1, tenants))?;
         let ratio = keys.number("ratio", 2.0, (1.0, 16.0))?;
-        let places = span / tenants / size;
+        let places = span / parts / size;
         if places == 0 {
-            let text = format!("span={span}: expected at least {tenants} requests of {size} bytes");
+            let text = format!("span={span}: expected at least {parts} requests of {size} bytes");
             return Err(keys.error(&text));
         }
         let weights: Vec<f64> = (0..tenants).map(|tenant| ratio.powi(tenant as i32)).collect();
@@ -71,6 +90,7 @@ impl AddressSource for Tenants {
         Ok(Self {
             size,
             places,
+            parts: parts as usize,
             next: vec![0; (tenants - random) as usize],
             up_to: up_to.collect(),
             handles: handles as usize,
@@ -79,7 +99,7 @@ impl AddressSource for Tenants {
     }
 
     fn span_bytes(&self) -> u64 {
-        self.size * self.places * self.up_to.len() as u64
+        self.size * self.places * self.parts as u64
     }
 
     fn next(&mut self, _: Op, rng: &mut Rng) -> (u64, u64) {
@@ -94,7 +114,8 @@ impl AddressSource for Tenants {
             }
             None => rng.below(self.places),
         };
-        ((self.tenant as u64 * self.places + place) * self.size, self.size)
+        let part = self.tenant.checked_sub(self.parts).unwrap_or(self.tenant);
+        ((part as u64 * self.places + place) * self.size, self.size)
     }
 
     fn stream(&self) -> Option<u16> {

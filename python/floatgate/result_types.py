@@ -342,13 +342,39 @@ class StreamPages:
     gc_pages: int
     """Pages that cleaning moved."""
     victims: int
-    """Erase units of the stream that cleaning emptied, or that the SLC cache folded. Units emptied
-    to level wear do not count."""
+    """Victims of the stream: erase units, or reclaim units of several erase units, that cleaning
+    emptied, or that the SLC cache folded. Units emptied to level wear do not count."""
     victim_valid_pages: int
-    """Valid pages of these units when they were chosen. In incremental cleaning the host can
+    """Valid pages of these victims when they were chosen. In incremental cleaning the host can
     overwrite some of them before they are copied."""
     victim_valid_mean: float | None
-    """Mean share of valid pages in these units, 0 to 1. None without victims."""
+    """Mean share of valid pages in these victims, 0 to 1. None without victims."""
+
+
+@dataclass(frozen=True)
+class OwnerPages:
+    """Pages of one owner: of a placement handle with `placement.scheme = "host"`, else of a stream
+    of the placement. A page belongs to the handle of its last write, or to the stream that it is
+    in."""
+
+    host_pages: int
+    """Pages that the host wrote."""
+    gc_pages: int
+    """Pages of the owner that cleaning copied."""
+    gc_pages_for: tuple[int, ...]
+    """The `gc_pages` by owner of the host write that they were copied for: the write waited for the
+    cleaning, or incremental cleaning ran along with it. The last number is for cleaning that ran
+    for no write of data, but while the host was idle or for a page of the map."""
+    wear_pages: int
+    """Pages of the owner that wear levelling moved."""
+    fold_pages: int
+    """Pages of the owner that were copied out of the SLC cache."""
+    relabelled_pages: int
+    """Pages of the owner in erase units that joined another reclaim unit without copies
+    (`cleaning.relabel`)."""
+    write_amplification: float | None
+    """Pages of the owner that were written, copied or moved, per page that the host wrote. None
+    without a write."""
 
 
 @dataclass(frozen=True)
@@ -377,6 +403,9 @@ class PlacementResult:
 
     streams: tuple[StreamPages, ...]
     """The streams, cold to hot."""
+    owners: tuple[OwnerPages, ...]
+    """The owners of pages: a row for each placement handle with `placement.scheme = "host"`, else
+    for each stream of the placement."""
     memory_bytes: int
     """Memory of the policy in bytes."""
     extents: int | None
@@ -680,7 +709,8 @@ class LanesResult:
 
 @dataclass(frozen=True)
 class CleaningResult:
-    """Erase units cleaned, by occasion."""
+    """Victims cleaned, by occasion. A victim is an erase unit, or a reclaim unit of several erase
+    units (`placement.reclaim_unit`)."""
 
     foreground: int
     """Units cleaned while a write waited."""
@@ -692,6 +722,9 @@ class CleaningResult:
     """Units cleaned while the host was idle."""
     wear: int
     """Units cleaned to level wear."""
+    relabelled: int
+    """Erase units of victims that joined another reclaim unit without copies, because all their
+    pages were valid (`cleaning.relabel`)."""
     victim_valid_mean: float | None
     """Mean share of valid pages in a victim, 0 to 1; u in A = 1/(1-u)."""
 
@@ -859,7 +892,7 @@ class ResultFields:
     lanes: LanesResult
     """All activity of dies and channels in one window of time, if `lanes.window` asks for one."""
     cleaning: CleaningResult
-    """Erase units cleaned, by occasion."""
+    """Victims cleaned, by occasion."""
     wear: WearResult
     """Erases per erase unit."""
     lifetime: LifetimeResult

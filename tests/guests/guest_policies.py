@@ -229,6 +229,8 @@ def counts(result: fg.Result) -> dict[str, Any]:
     for key in ("placement", "buffer"):
         # The memory of a Python policy is unknown.
         (document[key] or {}).pop("memory_bytes", None)
+    # The owners of pages are handles with `host`, and streams with a Python policy.
+    (document["placement"] or {}).pop("owners", None)
     return document
 
 

@@ -66,6 +66,7 @@ where
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: Vec::new(),
     };
     let Ok(ftl) = PageFtl::new(nand, mapping, config);
     Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))

@@ -85,6 +85,7 @@ where
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: Vec::new(),
     };
     let Ok(ftl) = PageFtl::new(nand, Ideal::new(&MapConfig::new(geometry, 0)), config);
     Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))

@@ -59,6 +59,7 @@ fn drive(policy: &str, geometry: Geometry) -> Box<dyn Device> {
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: Vec::new(),
     };
     let Ok(ftl) =
         PageFtl::new(Counted::default(), Ideal::new(&MapConfig::new(geometry, 0)), config);

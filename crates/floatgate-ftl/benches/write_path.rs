@@ -96,6 +96,7 @@ where
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: Vec::new(),
     };
     let mapping = Boxed::by_name(mapping, &map).expect("a row");
     let Ok(ftl) = PageFtl::new(nand, mapping, config);

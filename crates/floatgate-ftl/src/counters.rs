@@ -31,6 +31,8 @@ pub struct Counters {
     /// Traffic by stream of the placement, cold to hot, then traffic of a log. Empty without a
     /// placement.
     pub streams: Vec<StreamCounts>,
+    /// Pages by owner. Empty without a placement.
+    pub owners: Vec<OwnerCounts>,
     /// Translation pages read for the pages that the placement samples.
     pub sample_reads: u64,
     /// Host writes with a placement handle that the drive does not have.
@@ -246,6 +248,8 @@ pub struct Cleans {
     pub idle: u64,
     /// Cleans to level wear.
     pub wear: u64,
+    /// Wholly valid erase units of victims that went to another reclaim unit as they were.
+    pub relabelled: u64,
 }
 
 /// Pages written to one stream, by the host and by cleaning, and its units that were emptied.
@@ -264,6 +268,22 @@ pub struct StreamCounts {
     pub victim_valid_pages: u64,
     /// Pages that these units hold, valid or not.
     pub victim_pages: u64,
+}
+
+/// Pages of one owner: of a placement handle if the placement obeys handles, else of a stream.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OwnerCounts {
+    /// Pages written by the host.
+    pub host_pages: u64,
+    /// Pages of the owner that cleaning copied, by owner of the write that cleaning ran for. The
+    /// last count is for cleaning that ran for no write of data.
+    pub gc_pages: Vec<u64>,
+    /// Pages copied out of the SLC cache.
+    pub fold_pages: u64,
+    /// Pages moved by wear levelling.
+    pub wear_pages: u64,
+    /// Pages in erase units that went to another reclaim unit as they were.
+    pub relabelled_pages: u64,
 }
 
 /// Traffic of an SLC cache, and its contents now.

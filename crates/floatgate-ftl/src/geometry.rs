@@ -153,6 +153,18 @@ impl Geometry {
         self.shape.program_unit.is_some_and(|unit| unit.pages > 1 && !unit.is_protected)
     }
 
+    /// Returns the most units that padding takes while a victim of several erase units is emptied
+    /// to `streams` streams. Each erase unit that is opened anew may pad one program unit of each
+    /// other stream.
+    pub fn units_padded(&self, erase_units: u32, streams: u8) -> u32 {
+        let program_units = u64::from(erase_units - 1) * u64::from(streams.saturating_sub(1));
+        let pages = u64::from(self.program_unit.by - 1) * program_units;
+        match self.loses_pages() {
+            true => u32::try_from(pages.div_ceil(self.capacity.into())).unwrap_or(u32::MAX),
+            false => 0,
+        }
+    }
+
     /// Returns the map units in a program unit; 1 if every page is programmed alone.
     #[inline(always)]
     pub const fn program_unit(&self) -> u32 {

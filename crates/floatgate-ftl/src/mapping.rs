@@ -99,14 +99,16 @@ pub enum Residency {
 crate::state!(Residency = Absent | Clean | Dirty);
 
 /// Returns how many units a clean may open for the map, in addition to the first unit. There are
-/// such units only if a map page has several translation pages (`pages_per_map_page`), and the
-/// changes for the pages of one unit do not fit into one unit.
+/// such units only if a map page has several translation pages (`pages_per_map_page`) or a victim
+/// several erase units, and the changes for the pages of a victim do not fit into one unit.
 pub fn extra_map_units(
     pages_per_unit: u32,
+    units_per_victim: u32,
     translation_pages: u32,
     pages_per_map_page: u32,
 ) -> u32 {
-    let most = pages_per_unit.saturating_mul(pages_per_map_page).min(translation_pages);
+    let pages = pages_per_unit.saturating_mul(units_per_victim);
+    let most = pages.saturating_mul(pages_per_map_page).min(translation_pages);
     most.div_ceil(pages_per_unit).saturating_sub(1)
 }
 

@@ -15,7 +15,9 @@ mod cleaner;
 mod cleaning;
 mod levelling;
 mod map;
+mod owners;
 mod program_units;
+mod reclaim_units;
 mod recovery;
 mod remap;
 mod room;
@@ -28,12 +30,13 @@ mod tests;
 mod verify;
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::mem;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
-pub use crate::counters::{Cleans, SlcCounts, StreamCounts};
+pub use crate::counters::{Cleans, OwnerCounts, SlcCounts, StreamCounts};
 use crate::ftl::Ftl;
 use crate::future::FutureKnowledge;
 use crate::geometry::{Geometry, Mode};
@@ -48,6 +51,7 @@ use crate::victim::Victim;
 use cleaner::Cleaner;
 pub use cleaner::{Cleaning, Destination, Scope};
 use map::Map;
+use owners::Owners;
 use program_units::EmptiedUnits;
 use remap::{LogArea, LogPage};
 use samples::Sampler;
@@ -74,6 +78,9 @@ pub struct PageConfig {
     /// Pages programmed between two checkpoints, if there is a journal. The journal's units lie
     /// behind the units of the geometry, as in [`Layout::medium`](crate::journal::Layout::medium).
     pub journal: Option<u64>,
+    /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is a
+    /// reclaim unit. Units of other streams are cleaned one by one.
+    pub reclaim_units: Vec<u32>,
 }
 
 impl PageConfig {
@@ -96,6 +103,7 @@ pub struct PageFtl<N, M> {
     map: Map<M>,
     placement: AnyPlacement,
     streams: Streams,
+    owners: Owners,
     cleaner: Cleaner,
     log: LogArea,
     sampler: Sampler,
@@ -124,7 +132,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         config: PageConfig,
         log_pages: u32,
     ) -> Result<Self, N::Error> {
+        let sizes = config.reclaim_units.clone();
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
+        ftl.form_reclaim_units(sizes);
         ftl.program_all_of_map(&mut Chain::default())?;
         ftl.keep_journal(CheckpointTrigger::Now, &mut Chain::default())?;
         ftl.reset_counters();
@@ -134,13 +144,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Makes a drive with nothing programmed.
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, .. } = config;
-        let PageConfig { verify, pages_per_map_page, journal, .. } = config;
+        let PageConfig { verify, pages_per_map_page, journal, reclaim_units, .. } = config;
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
         let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
         let streams = Streams::new(&placement, mapping.is_on_flash(), wear, log, slc);
+        let largest = reclaim_units.iter().copied().max().unwrap_or(1);
         let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
-        let extra_units = extra_map_units(pages, map_pages, pages_per_map_page);
-        let least = cleaning.least_low_water(streams.count()) + extra_units;
+        let extra_units = extra_map_units(pages, largest, map_pages, pages_per_map_page);
+        let least = cleaning.least_low_water(streams.count(), largest) + extra_units;
         assert!(cleaning.low_water >= least, "cleaning needs at least {least} free units");
         let mut store = Store::new(nand, geometry, free_order, streams.count(), journal);
         if victim.follows_changes() {
@@ -150,6 +161,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             store,
             slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
             map: Map::new(mapping, &geometry, verify, pages_per_map_page),
+            owners: Owners::new(placement.owners()),
             placement,
             streams,
             cleaner: Cleaner::new(victim, cleaning, &geometry),
@@ -233,7 +245,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         self.store.units.tick();
         if self.cleaner.config.pace.is_some() {
-            self.clean_ahead(chain)?;
+            self.clean_ahead(stream, chain)?;
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
@@ -242,6 +254,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             // Pinned before the map points there. This may be the unit's last page, which would
             // seal the unit.
             self.store.units.pin(self.store.geometry.unit(to));
+            let original = log.and_then(|log| log.original).unwrap_or(lpn);
+            self.owners.count_logged(self.owner_of(original, stream));
         }
         if let Some(old) = self.store.point(lpn, to)
             && log.is_some()
@@ -310,6 +324,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.map.report(counters);
         counters.cleans = self.cleaner.counts;
         counters.streams = self.streams.traffic();
+        counters.owners = self.owners.counts(&counters.streams);
         counters.sample_reads = self.sampler.reads;
         counters.placement_bytes = self.placement.policy().memory_bytes();
         counters.slc = self.slc.as_ref().map(|slc| slc.counts(&self.store.units));
@@ -324,6 +339,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.store.reset_counters();
         self.map.cache.reset_counters();
         self.streams.reset_counters();
+        self.owners.reset_counters();
         self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
         self.placement.policy_mut().reset_counters();

@@ -27,12 +27,13 @@ pub use asa::AsaClock;
 pub use crc::Hashes;
 pub use eti::{DecayUnit, Extent, MergeValue};
 pub use external::{ExternalPlacement, ExternalScheme};
-pub use host::Isolation;
+pub use host::{HandleStreams, Isolation, MovedPages};
 pub use inputs::{HostWrite, PlacementEvent, Reclaimed, Relocation, SampleSource, Samples};
 pub use mbf::Insert;
 pub use sepbit::History;
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use crate::addr::Lpn;
 use crate::geometry::Geometry;
@@ -135,6 +136,8 @@ macro_rules! placements {
                 handles: u8,
                 /// For `host`: whether cleaning keeps the data of different handles apart.
                 isolation: Isolation,
+                /// For `host` with persistent isolation: the unit that takes moved pages.
+                moved_pages: MovedPages,
             }
             $($name $Type($($Config)?), $doc, $source;)*
         }
@@ -144,7 +147,8 @@ macro_rules! placements {
         impl PlacementConfig {
             /// Configures every placement with its default parameters, for a map without ages.
             pub fn new(geometry: Geometry) -> Self {
-                Self::defaults(geometry, false, 8, Isolation::Initially)
+                let moved_pages = MovedPages::WithWrites;
+                Self::defaults(geometry, false, 8, Isolation::Initially, moved_pages)
             }
 
             /// Returns the first error in the parameters of any placement.
@@ -289,6 +293,34 @@ impl AnyPlacement {
     /// Returns the number of pages, from the first one, that are hot in truth. 0 if unknown.
     pub fn hot_pages(&self) -> u32 {
         self.hot_pages
+    }
+
+    /// Returns the handle of a page's last write, if the placement obeys handles.
+    #[inline]
+    pub fn handle_of_page(&self, lpn: Lpn) -> Option<u8> {
+        match &self.scheme {
+            Scheme::Host(host) => Some(host.handle_of_page(lpn)),
+            _ => None,
+        }
+    }
+
+    /// Returns the owner of each stream: a handle if the placement obeys handles, else the stream
+    /// itself. Streams that pages of several handles share have none.
+    pub fn owners(&self) -> Vec<Option<u8>> {
+        let of_stream = |stream| match &self.scheme {
+            Scheme::Host(host) => host.handle_of_stream(stream),
+            _ => Some(stream),
+        };
+        (0..self.streams).map(of_stream).collect()
+    }
+
+    /// Returns the stream that all pages go to that cleaning moves out of a stream, if it does not
+    /// depend on the page.
+    pub fn stream_of_moved(&self, stream: u8) -> Option<u8> {
+        match &self.scheme {
+            Scheme::Host(host) => Some(host.stream_of_moved(stream)),
+            _ => (!self.sorts_moved).then_some(stream),
+        }
     }
 
     /// Whether the placement may sort pages moved by cleaning into another stream.

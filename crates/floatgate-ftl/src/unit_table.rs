@@ -18,6 +18,9 @@
 //! Time counts the pages that the host has written. A victim policy with its own order can ask for
 //! the units that have changed since its last call.
 //!
+//! A reclaim unit may consist of several erase units ([`UnitTable::form_reclaim_units`]). Its first
+//! erase unit then stands for it in these lists.
+//!
 //! A unit with log pages that are not remapped yet is pinned. It is sealed when it is fully
 //! programmed and its last log page is remapped or invalidated; until then it is in no list.
 
@@ -26,17 +29,20 @@ mod found;
 mod free;
 mod pages;
 mod pins;
+mod pools;
+mod reclaim;
 mod sealed;
 mod valid;
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::addr::{OwnerSlot, Unit};
 use crate::geometry::{Geometry, Mode};
 pub use found::InUse;
 use free::Free;
+pub use pools::ValidShare;
+use reclaim::ReclaimUnits;
 use sealed::Sealed;
 use valid::ValidPages;
 
@@ -59,13 +65,15 @@ pub enum State {
     /// Fully programmed, and not to be cleaned: it has log pages that are not remapped yet, or
     /// belongs to the SLC cache.
     Pinned,
-    /// Fully programmed.
+    /// Fully programmed, in a reclaim unit that is not full.
+    Waiting,
+    /// Fully programmed, in a reclaim unit that is full.
     Sealed,
     /// Being cleaned.
     Victim,
 }
 
-crate::state!(State = Free | Open | Pinned | Sealed | Victim);
+crate::state!(State = Free | Open | Pinned | Waiting | Sealed | Victim);
 
 /// Set of units from which a victim is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,6 +116,7 @@ pub struct UnitTable {
     /// Erases, by unit, since wear was last reset.
     erases: Vec<u32>,
     sealed: Sealed,
+    reclaim: ReclaimUnits,
     /// By unit: log pages that are not remapped; 1 for a unit of the SLC cache.
     pins: Vec<u32>,
     /// By unit: when it was opened; when it was sealed, and how many units had been sealed before.
@@ -130,6 +139,7 @@ crate::state!(
         written,
         erases,
         sealed,
+        reclaim,
         pins,
         opened,
         sealed_at,
@@ -164,7 +174,8 @@ impl UnitTable {
             units: vec![fresh; units],
             written: vec![0; units],
             erases: vec![0; units],
-            sealed: Sealed::new(streams, units, geometry.pages_per_unit()),
+            sealed: Sealed::new(&vec![1; streams.into()], units, geometry.pages_per_unit()),
+            reclaim: ReclaimUnits::default(),
             pins: vec![0; units],
             opened: vec![0; units],
             sealed_at: vec![(0, 0); units],
@@ -275,9 +286,10 @@ impl UnitTable {
         self.lifetime_erases[unit.index()]
     }
 
-    /// Returns whether a unit is fully programmed, not pinned and not being cleaned.
+    /// Returns whether a unit can be a victim: it is fully programmed, not pinned and not being
+    /// cleaned, and stands for its reclaim unit.
     pub fn is_sealed(&self, unit: Unit) -> bool {
-        self.units[unit.index()].state == State::Sealed
+        self.reclaim_unit(unit) == Some(unit)
     }
 
     /// Returns the erases of every unit since [`UnitTable::reset_wear`].
@@ -294,37 +306,6 @@ impl UnitTable {
     pub fn reset_wear(&mut self) {
         self.erases.fill(0);
         self.free.reset_counters();
-    }
-
-    /// Returns the streams of a pool.
-    pub fn streams(&self, pool: Pool) -> Range<u8> {
-        match pool {
-            Pool::All => 0..self.sealed.streams(),
-            Pool::Stream(stream) => stream..stream + 1,
-        }
-    }
-
-    /// Returns the number of sealed units in a pool.
-    pub fn sealed_units(&self, pool: Pool) -> u32 {
-        self.streams(pool).map(|stream| self.sealed.count(stream)).sum()
-    }
-
-    /// Returns the sealed unit of a stream with the fewest valid pages; among equals, the one
-    /// unchanged for longest.
-    pub fn fewest_valid(&self, stream: u8) -> Option<Unit> {
-        self.sealed.fewest_valid(stream)
-    }
-
-    /// Returns the unit of a pool that was sealed first.
-    pub fn oldest(&self, pool: Pool) -> Option<Unit> {
-        let heads = self.streams(pool).filter_map(|stream| self.sealed.oldest(stream));
-        heads.min_by_key(|&unit| self.sealed_at[unit.index()].1)
-    }
-
-    /// Returns all sealed units of a pool; in each stream, the units with the fewest valid pages
-    /// come first.
-    pub fn sealed(&self, pool: Pool) -> impl Iterator<Item = Unit> {
-        self.streams(pool).flat_map(|stream| self.sealed.iter(stream))
     }
 
     /// Takes a free unit into use for `stream`.
@@ -347,6 +328,9 @@ impl UnitTable {
         assert_eq!((info.state, info.valid, written), (State::Free, 0, 0));
         info.state = State::Open;
         info.stream = stream;
+        if self.reclaim.exist() {
+            self.reclaim.join(unit, stream);
+        }
         unit
     }
 
@@ -357,20 +341,36 @@ impl UnitTable {
             info.state = State::Pinned;
             return;
         }
+        if self.reclaim.exist() {
+            return self.seal_member(unit);
+        }
         info.state = State::Sealed;
+        let valid = info.valid;
+        self.enter(unit, valid);
+    }
+
+    /// Enters a sealed unit with `valid` valid pages into the lists. It may stand for a reclaim
+    /// unit.
+    fn enter(&mut self, unit: Unit, valid: u32) {
+        let info = &mut self.units[unit.index()];
         info.modified = self.now;
         self.sealed_at[unit.index()] = (self.now, self.seals);
         self.seals += 1;
-        self.sealed.add(unit, info.stream, info.valid);
+        self.sealed.add(unit, info.stream, valid);
         self.track_change(unit);
     }
 
-    /// Takes a sealed unit out of the lists, because it is cleaned next.
+    /// Takes a sealed unit, or the reclaim unit that it stands for, out of the lists, because it is
+    /// cleaned next.
     pub fn begin_cleaning(&mut self, unit: Unit) {
+        let valid = self.reclaim_valid(unit);
         let info = &mut self.units[unit.index()];
         assert_eq!(info.state, State::Sealed, "only a sealed unit is cleaned");
         info.state = State::Victim;
-        self.sealed.remove(unit, info.stream, info.valid);
+        self.sealed.remove(unit, info.stream, valid);
+        if self.reclaim.exist() {
+            self.begin_cleaning_members(unit);
+        }
         self.track_change(unit);
     }
 

@@ -32,7 +32,8 @@ pub trait Victim: Policy + State {
         false
     }
 
-    /// Returns a sealed unit of the pool, or none if the pool has none.
+    /// Returns a sealed unit of the pool, or none if the pool has none. It stands for its reclaim
+    /// unit: [`UnitTable::valid_share`] has the pages of all its erase units.
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit>;
 }
 
@@ -44,8 +45,10 @@ macro_rules! victims {
             pub const VICTIMS;
             /// Configuration of every victim policy.
             pub struct VictimConfig {
-                /// Units of the drive.
+                /// Erase units of the drive.
                 units: u32,
+                /// Reclaim units that these erase units make, each as large as the largest one.
+                reclaim_units: u32,
                 /// Streams of the drive, including the streams of the FTL itself.
                 streams: u8,
                 /// For `greedy`: which stream is cleaned first if units of several streams are
@@ -70,9 +73,9 @@ macro_rules! victims {
 }
 
 impl VictimConfig {
-    /// Configures every policy with its default parameters.
+    /// Configures every policy with its default parameters, for reclaim units of one erase unit.
     pub fn new(units: u32, streams: u8) -> Self {
-        Self::defaults(units, streams, Tie::Cold, 1)
+        Self::defaults(units, units, streams, Tie::Cold, 1)
     }
 }
 

@@ -28,6 +28,8 @@ const WAYS: &[Way] = &[
     ("cold", |cleaning| cleaning.destination = Destination::Cold),
     ("reclassify", |cleaning| cleaning.destination = Destination::Reclassify),
     ("by stream", |cleaning| cleaning.scope = Scope::Stream),
+    ("most invalid", |cleaning| cleaning.scope = Scope::MostInvalid),
+    ("pressure", |cleaning| cleaning.scope = Scope::Pressure),
     ("one copy a write", |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), 25)),
     ("many copies a write", |cleaning| (cleaning.pace, cleaning.high_water) = (Some(9), 25)),
     ("idle", |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(100), 25)),
@@ -43,7 +45,7 @@ const WAYS: &[Way] = &[
 /// Returns a rig with the units that a placement needs, and three more.
 fn rig(base: Rig, placement: &'static str, tune_cleaning: fn(&mut Cleaning)) -> Rig {
     let rig = Rig { placement, tune_cleaning, low_water: 0, ..base };
-    let low_water = rig.cleaning().least_low_water(rig.frontiers());
+    let low_water = rig.cleaning().least_low_water(rig.frontiers(), 1);
     Rig { low_water, arrivals: Arrivals::Open, ..rig }.spare(3)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::workload::{ANYTHING, Workload};
 use crate::common::{GEOMETRIES, Rig};
-use floatgate_ftl::counters::{Counters, HostCounts, StreamCounts};
+use floatgate_ftl::counters::{Counters, HostCounts, OwnerCounts, StreamCounts};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::MAPPINGS;
 use floatgate_ftl::parameters::names;
@@ -73,12 +73,14 @@ fn a_reset_clears_the_counters_and_keeps_the_data() {
         drive.reset_counters();
         let now = drive.counters();
         let streams = vec![StreamCounts::default(); 1];
+        let owners = vec![OwnerCounts { gc_pages: vec![0; 2], ..Default::default() }];
         let (cache_bytes, placement_bytes) = (now.cache_bytes, now.placement_bytes);
         let (dies, channels) = (vec![], vec![]);
         assert!(now.dies.iter().all(|die| die.busy_ns() == 0));
         assert!(now.channels.iter().all(|channel| channel.total() == 0));
         let now = Counters { dies, channels, ..now };
-        let none = Counters { cache_bytes, placement_bytes, streams, ..Counters::default() };
+        let none =
+            Counters { cache_bytes, placement_bytes, streams, owners, ..Counters::default() };
         assert_eq!(now, none);
         assert!(drive.units().wear().all(|erases| erases == 0));
         assert_eq!(drive.mapped(pages), before);

@@ -24,7 +24,7 @@ const REQUESTS: usize = 4000;
 /// Returns the rows of a page-mapped drive.
 fn page_mapped(mapping: &'static str, placement: &'static str, victim: &'static str) -> String {
     let rig = Rig { placement, low_water: 0, ..Rig::new(STRIPED, mapping, victim) };
-    let low_water = rig.cleaning().least_low_water(rig.frontiers()).max(4);
+    let low_water = rig.cleaning().least_low_water(rig.frontiers(), 1).max(4);
     let (mut drive, _) = Rig { low_water, ..rig }.spare(2).build();
     counters(&format!("{mapping} {placement} {victim}"), drive.device())
 }

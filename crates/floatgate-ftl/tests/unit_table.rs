@@ -157,9 +157,33 @@ fn agree(model: &Model, pool: Pool) {
     assert_eq!(model.table.oldest(pool), model.oldest(pool));
     assert_eq!(model.table.sealed(pool).count(), model.sealed(pool).count());
     assert_eq!(model.table.sealed_units(pool) as usize, model.sealed(pool).count());
+    (0..STREAMS).for_each(|stream| agree_on_streams(model, stream));
     for (number, unit) in model.sealed(pool) {
         let since = model.table.now() - model.table.modified(Unit(number));
         assert_eq!(model.clock - unit.changed, since, "the age of {number}");
+    }
+}
+
+/// Compares a stream with the streams that are first by invalid pages and by their share.
+fn agree_on_streams(model: &Model, stream: u8) {
+    let of = |stream| {
+        let units = model.sealed(Pool::Stream(stream));
+        let losses = units.map(|(_, unit)| PAGES - unit.valid.len() as u32);
+        losses.fold((0, 0), |(invalid, pages), lost| (invalid + lost, pages + PAGES))
+    };
+    let (invalid, pages) = of(stream);
+    // A lower stream wins against an equal one.
+    let beats = |first: u8, (this, other): (u32, u32)| match first < stream {
+        true => this >= other,
+        false => this > other,
+    };
+    match model.table.stream_with_most_invalid().filter(|&first| first != stream) {
+        Some(first) => assert!(pages == 0 || beats(first, (of(first).0, invalid))),
+        None => assert!(pages > 0 || model.sealed(Pool::All).count() == 0),
+    }
+    if let Some(first) = model.table.stream_under_pressure().filter(|&first| first != stream) {
+        let (most, of_pages) = of(first);
+        assert!(pages == 0 || beats(first, (most * pages, invalid * of_pages)));
     }
 }
 

@@ -20,6 +20,7 @@ mod parameters;
 mod policies;
 mod presets;
 mod program_unit;
+mod reclaiming;
 mod schema;
 mod sections;
 mod slc;
@@ -44,11 +45,11 @@ pub use listing::policies;
 pub use parameters::Policies;
 pub(crate) use policies::is_external;
 pub use presets::{Preset, presets};
+pub use reclaiming::{Cleaning, Placement, WearLeveling};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{
-    Capacity, Cleaning, Flash, Ftl, Latency, Link, Mapping, Order, Placement, Queue, Resolution,
-    Schedule, Timing, WearLeveling,
+    Capacity, Flash, Ftl, Latency, Link, Mapping, Order, Queue, Resolution, Schedule, Timing,
 };
 pub use slc::Slc;
 pub use start::{Fill, Start};
@@ -180,6 +181,7 @@ impl Config {
         self.check_schedule()?;
         self.check_program_unit()?;
         self.check_slc()?;
+        self.check_reclaiming()?;
         self.check_lanes()?;
         let flash = &self.flash;
         let quoted = |n: &dyn fmt::Display| format!("\"{n}\"");

@@ -7,13 +7,14 @@ use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
 use floatgate_ftl::log_ftl::{LogFtl, LogFtlConfig, MERGE_RESERVE};
-use floatgate_ftl::mapping::{Boxed, Ideal, MapDemands, Mapping, extra_map_units};
+use floatgate_ftl::mapping::{Boxed, Ideal, Mapping};
 use floatgate_ftl::nand::{Counted, Faults, Schedule, Tagged, Timed, Timing};
 use floatgate_ftl::page_ftl::{Cleaning, PageConfig, PageFtl};
 use floatgate_ftl::recovery::Mount;
 
-use crate::config::{self, Config, ConfigError, WearLeveling, expect};
+use crate::config::{self, Config, ConfigError, WearLeveling};
 pub use buffer::block_pages;
+use cleaning::{cleaning, map_units, with_shares};
 pub use external::ExternalPolicies;
 use external::Guided;
 use flash::{NewFlash, Verified};
@@ -22,6 +23,7 @@ use page_mapped::{free_order, page_config, streams_of};
 use sizing::Size;
 
 mod buffer;
+mod cleaning;
 pub mod cut;
 mod external;
 mod flash;
@@ -58,6 +60,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// When the cleaner works, and to which units it copies valid pages.
     pub cleaning: Cleaning,
+    /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is one.
+    pub reclaim_units: Vec<u32>,
     /// Units that hold data: T in the spare factor. The rest is the reserve.
     pub units_in_service: u32,
     /// Units added to those that the spare factor gives, because the drive could not clean without
@@ -67,6 +71,15 @@ pub struct Plan {
     pub translation_pages: u32,
     /// Units kept to replace failed blocks; the simulated drive never uses them.
     pub kept_units: u32,
+}
+
+/// Returns the units, in addition to the open ones, that cannot be cleaned yet.
+fn held_units(log_pages: u32, pages_per_unit: u32, reclaim_units: &[u32]) -> u32 {
+    // The cleaner takes no unit of the log before it is remapped. Two more units are for partly
+    // filled ones.
+    let log = if log_pages > 0 { log_pages.div_ceil(pages_per_unit) + 2 } else { 0 };
+    // A reclaim unit is not cleaned before it is full, even if all its pages are invalid.
+    reclaim_units.iter().fold(log, |sum, size| sum.saturating_add(size - 1))
 }
 
 impl Plan {
@@ -86,18 +99,21 @@ impl Plan {
         let frontiers =
             PageConfig::frontiers(streams, on_flash, levelled, log_pages, config.slc().is_some());
         let logs = config.logs_least();
-        // The cleaner takes no unit of the log before it is remapped. Two more units are for partly
-        // filled ones.
-        let pinned = log_pages.div_ceil(geometry.pages_per_unit());
-        let held = if log_pages > 0 { pinned + 2 } else { 0 };
-        let extra_units = logs.unwrap_or(frontiers.into()) + held;
+        let reclaim_units = config.reclaim_units(streams, &placements);
+        let held = held_units(log_pages, geometry.pages_per_unit(), &reclaim_units);
+        let extra_units = logs.unwrap_or(frontiers.into()).saturating_add(held);
         let size = Size::decide(config, span_bytes, extra_units, on_flash.then_some(geometry))?;
         let cleaning = match logs {
             Some(_) => Cleaning::new(MERGE_RESERVE + 1),
-            None => cleaning(config, frontiers, map_units(config, &geometry, &size, &demands))?,
+            None => {
+                let map = map_units(config, &geometry, &size, &demands);
+                let padded = geometry.units_padded(config.largest_reclaim_unit(), streams);
+                cleaning(config, frontiers, map.saturating_add(padded))?
+            }
         };
         let cache = cleaning.slc.map_or(0, |slc| slc.static_units);
         let reserve = (cleaning.low_water.max(cleaning.high_water) - 1).saturating_add(cache);
+        let cleaning = with_shares(config, cleaning, &size)?;
         let shape = Shape {
             units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages + log_pages,
@@ -123,6 +139,7 @@ impl Plan {
             is_timed: config.timing == config::Timing::Scheduled,
             schedule: config.flash_schedule(),
             cleaning,
+            reclaim_units,
             units_in_service: size.in_service as u32,
             units_added: size.added as u32,
             translation_pages: if on_flash { geometry.translation_pages() } else { 0 },
@@ -163,42 +180,6 @@ fn timing(config: &Config) -> Timing {
         transfer_ns: flash.bus.transfer_ns(config.unit_bytes()),
         command_ns: flash.command.0,
     }
-}
-
-/// Units that one clean may open for the map in addition to the first.
-fn map_units(config: &Config, geometry: &Geometry, size: &Size, demands: &MapDemands) -> u32 {
-    let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
-    extra_map_units(geometry.pages_per_unit(), pages, demands.pages_per_map_page)
-}
-
-/// Returns when and how a drive with `frontiers` open units cleans.
-fn cleaning(config: &Config, frontiers: u8, map_units: u32) -> Result<Cleaning, ConfigError> {
-    let given = &config.cleaning;
-    let mut cleaning = Cleaning {
-        destination: config.placement.gc_destination.0,
-        scope: given.scope.0,
-        pace: given.copies_per_write,
-        slc: config.slc(),
-        idle_after_ns: given.idle_after.map(|time| time.0),
-        wear_gap: (given.wear_leveling == WearLeveling::Static).then_some(given.wear_gap),
-        ..Cleaning::new(0)
-    };
-    let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
-    // A loss of power in the middle of a clean costs the page that was being programmed: a victim
-    // that just fitted no longer does.
-    let least = cleaning.least_low_water(frontiers) + map_units + u32::from(config.ftl.journal);
-    cleaning.low_water = given.low_water.unwrap_or(least.max(3));
-    let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
-    cleaning.high_water = if ahead { high_water } else { cleaning.low_water };
-    let open = format!("at least {least}, as {frontiers} units are open at a time");
-    expect(cleaning.low_water >= least, "cleaning.low_water", &cleaning.low_water, open)?;
-    let may_be_set = ahead || given.high_water.is_none();
-    let text = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
-    expect(may_be_set, "cleaning.high_water", &high_water, text.into())?;
-    let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
-    let is_above = cleaning.high_water >= cleaning.low_water;
-    expect(is_above, "cleaning.high_water", &high_water, low)?;
-    Ok(cleaning)
 }
 
 /// Refuses a config whose drive cannot recover from a loss of power: policies that need future

@@ -37,7 +37,9 @@ pub use engine::EngineResult;
 pub use flash::{CauseCounts, CleaningResult, FaultsResult, FlashResult, MergesResult};
 pub use lanes::{ChannelsResult, DiesResult};
 pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
-pub use policies::{BufferResult, HostResult, MappingResult, PlacementResult, StreamPages};
+pub use policies::{
+    BufferResult, HostResult, MappingResult, OwnerPages, PlacementResult, StreamPages,
+};
 pub use quarters::quarters;
 pub use schema::schema;
 pub use slc::SlcResult;
@@ -146,7 +148,7 @@ pub struct RunResult {
     pub channels: ChannelsResult,
     /// All activity of dies and channels in one window of time, if `lanes.window` asks for one.
     pub lanes: LanesResult,
-    /// Erase units cleaned, by occasion.
+    /// Victims cleaned, by occasion.
     pub cleaning: CleaningResult,
     /// Erases per erase unit.
     pub wear: WearResult,

@@ -82,32 +82,62 @@ pub struct Time(pub u64);
 
 /// Durations in nanoseconds, one or more. Written "25us", or ["25us", "40us"].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(from = "OneOrMore", into = "OneOrMore")]
+#[serde(from = "OneOrMore<Time>", into = "OneOrMore<Time>")]
 pub struct Times(pub Vec<Time>);
 
-/// Text forms of [`Times`].
+/// Numbers of bytes, one or more. Written "64MiB", or ["64MiB", "16MiB"].
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(from = "OneOrMore<Size>", into = "OneOrMore<Size>")]
+pub struct Sizes(pub Vec<Size>);
+
+/// Text forms of [`Times`] and [`Sizes`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum OneOrMore {
-    One(Time),
-    More(Vec<Time>),
+enum OneOrMore<T> {
+    One(T),
+    More(Vec<T>),
 }
 
-impl From<OneOrMore> for Times {
-    fn from(written: OneOrMore) -> Self {
-        match written {
-            OneOrMore::One(time) => Self(vec![time]),
-            OneOrMore::More(times) => Self(times),
+impl<T> OneOrMore<T> {
+    fn into_list(self) -> Vec<T> {
+        match self {
+            Self::One(value) => vec![value],
+            Self::More(values) => values,
+        }
+    }
+
+    fn from_list(mut values: Vec<T>) -> Self {
+        match values.pop() {
+            Some(value) if values.is_empty() => Self::One(value),
+            last => {
+                values.extend(last);
+                Self::More(values)
+            }
         }
     }
 }
 
-impl From<Times> for OneOrMore {
+impl From<OneOrMore<Time>> for Times {
+    fn from(written: OneOrMore<Time>) -> Self {
+        Self(written.into_list())
+    }
+}
+
+impl From<Times> for OneOrMore<Time> {
     fn from(times: Times) -> Self {
-        match times.0[..] {
-            [time] => Self::One(time),
-            _ => Self::More(times.0),
-        }
+        Self::from_list(times.0)
+    }
+}
+
+impl From<OneOrMore<Size>> for Sizes {
+    fn from(written: OneOrMore<Size>) -> Self {
+        Self(written.into_list())
+    }
+}
+
+impl From<Sizes> for OneOrMore<Size> {
+    fn from(sizes: Sizes) -> Self {
+        Self::from_list(sizes.0)
     }
 }
 
@@ -316,6 +346,17 @@ impl JsonSchema for Times {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let time = Time::json_schema(generator);
         json_schema!({ "type": ["string", "array"], "format": "durations", "items": time })
+    }
+}
+
+impl JsonSchema for Sizes {
+    fn schema_name() -> Cow<'static, str> {
+        "Sizes".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = Size::json_schema(generator);
+        json_schema!({ "type": ["string", "integer", "array"], "format": "sizes", "items": size })
     }
 }
 

@@ -119,12 +119,15 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
             result.faults.refused_requests
         ));
     }
-    if drive.units < UNITS_FEW {
+    let size = result.config.largest_reclaim_unit();
+    let (units, name) =
+        (drive.units / size, if size > 1 { "reclaim units" } else { "erase units" });
+    if units < UNITS_FEW {
         let cleaning = "cleaning has few victims to choose from";
         let what = if logs { "results depend on single log blocks" } else { cleaning };
         warnings.push(format!(
-            "only {} erase units: with fewer than {UNITS_FEW} {what}; {}",
-            drive.units, remedies.few_units
+            "only {units} {name}: with fewer than {UNITS_FEW} {what}; {}",
+            remedies.few_units
         ));
     }
     if drive.units_added > 0 {

@@ -259,7 +259,8 @@ fn every_key_is_described() {
                  schedule.suspend controller.write_memory mapping.unit buffer.block_pages \
                  bast.log_blocks fast.log_blocks page_cache.entries shrd.idle_after dac.young \
                  dac.old perfect.hot_pages faults.spare_units lanes.window start.play \
-                 slc.idle_after placement.streams";
+                 slc.idle_after placement.streams placement.reclaim_unit \
+                 cleaning.foreground_below cleaning.background_below cleaning.lazy";
     let unset: Vec<&str> = unset.split(' ').collect();
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

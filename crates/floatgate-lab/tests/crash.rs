@@ -136,9 +136,26 @@ fn drives(turn: usize) -> Vec<Sets> {
         ("cleaning.copies_per_write", "2"),
         ("cleaning.wear_leveling", "static"),
         ("cleaning.scope", "stream"),
+        ("cleaning.scope", "pressure"),
         ("queue.dispatch", "serial"),
     ] {
         drives.push(vec![set(key, value), set("placement.scheme", "eti")]);
+    }
+    for (at, size) in ["8KiB", "12KiB", "20KiB"].into_iter().enumerate() {
+        let reclaim = [
+            set("placement.reclaim_unit", size),
+            set("placement.scheme", placements[(3 * at + turn) % placements.len()]),
+            set("mapping.scheme", mappings[(2 * at + turn) % mappings.len()]),
+        ];
+        drives.push(reclaim.iter().cloned().chain([victim(at + turn)]).collect());
+        let mut ahead = reclaim.to_vec();
+        ahead.push(set("cleaning.copies_per_write", "2"));
+        // An erase unit that is relabelled leaves no mark on flash.
+        if at == turn % 3 {
+            ahead[1] = set("placement.scheme", "host");
+            ahead.extend([set("cleaning.relabel", "true"), set("cleaning.victim", "fifo")]);
+        }
+        drives.push(ahead);
     }
     let (scheme, pin) = [("fab", "fab.pin"), ("bplru", "bplru.pin"), ("clc", "clc.pin")][turn % 3];
     let pinned = [set(pin, "counted"), set("queue.dispatch", "serial")];

@@ -17,6 +17,7 @@ from floatgate.results import tables
 from floatgate.results.causes import NAMED, blame_names
 from floatgate.results.lanes import request_words
 from floatgate.results.marks import mark
+from floatgate.results.owners import copy_table
 from floatgate.results.result import Result
 from floatgate.results.table import labels
 from floatgate.results.tables import KINDS, LAST, METRICS, space_parts
@@ -61,6 +62,9 @@ def print_summary(result: Result, device: str) -> None:
     out = console()
     out.print(fact_grid(_amplification(result)))
     out.print()
+    if (by_handle := copy_table(result)) is not None:
+        print_columns(out, _copies(by_handle))
+        out.print()
     if result.timed:
         print_columns(out, _latency(result))
     else:
@@ -251,11 +255,21 @@ def _placement(result: Result) -> Lines:
 
 
 def _cleaning(result: Result) -> Lines:
-    done = {name: n for name, n in vars(result.cleaning).items() if isinstance(n, int) and n}
-    valid = result.cleaning.victim_valid_mean
+    numbers = {name: n for name, n in vars(result.cleaning).items() if isinstance(n, int) and n}
+    relabelled = numbers.pop("relabelled", 0)
+    done, valid = numbers, result.cleaning.victim_valid_mean
     if done and valid is not None:
         kinds = ", ".join(f"{count(n)} {name}" for name, n in done.items())
         yield "units cleaned", f"{kinds}; {percent(valid)} of a victim's pages were moved"
+    if relabelled:
+        yield "", f"{count(relabelled)} erase units without an invalid page were relabelled"
+
+
+def _copies(table: tables.Table) -> list[Column]:
+    """Returns the pages of each handle; in a narrow terminal the last columns go first."""
+    first, *columns = columns_of(table)
+    ranked = enumerate(columns)
+    return [first, *(replace(one, title=one.title.lower(), rank=at) for at, one in ranked)]
 
 
 def _latency(result: Result) -> list[Column]:

@@ -25,6 +25,7 @@ from .lane_view import lane_view
 from .latency_chart import chart_distribution
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
 from .over_time import UNTIMED, over_time
+from .owners import owners
 from .placement import placement
 from .predictions import prediction_frame
 from .runs import Run, panels
@@ -69,6 +70,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         *distributions(drawn, runs, time),
         _blame(drawn, runs, time),
         placement(drawn, runs),
+        owners(drawn, runs),
         *lane_view(drawn),
         die_use(drawn, runs),
         *over_time(drawn, time),

@@ -44,7 +44,7 @@ CURVE_STEP = 0.02
 """Points of a distribution closer than this, in decades on both axes, are one point on screen."""
 
 ROW = {"run": pl.String, "row": pl.String}
-_PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
+PARTS = ROW | {"part": pl.String, "order": pl.Int64, "value": pl.Float64, "share": pl.Float64}
 LINE = {"run": pl.String, "colour": pl.String, "dash": pl.String}
 
 
@@ -53,7 +53,7 @@ def amplification(runs: Iterable[Run]) -> pl.DataFrame:
     rows = []
     for run in runs:
         rows += _parts(run, run.result.amplification, CAUSES, 1.0)
-    return pl.DataFrame(rows, schema=_PARTS, orient="row")
+    return pl.DataFrame(rows, schema=PARTS, orient="row")
 
 
 def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
@@ -61,7 +61,7 @@ def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
     rows = []
     for run in runs:
         rows += _parts(run, run.result.latency.blame_us, names, 1.0)
-    return pl.DataFrame(rows, schema=_PARTS, orient="row")
+    return pl.DataFrame(rows, schema=PARTS, orient="row")
 
 
 def hit_ratio(runs: Iterable[Run], cache: Cache) -> pl.DataFrame:

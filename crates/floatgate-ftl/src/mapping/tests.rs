@@ -83,24 +83,28 @@ fn accesses_of_one_kind_and_one_map_page_are_grouped() {
 
 #[test]
 fn a_clean_may_fill_as_many_units_with_the_map_as_its_pages_change() {
-    // Pages of a unit, translation pages, translation pages of a map page.
+    // Units of a victim, translation pages, translation pages of a map page.
     for (shape, extra) in [
-        ((8, 100, 1), 0),
-        ((8, 100, 2), 1),
-        ((8, 100, 4), 3),
-        ((8, 17, 4), 2),
-        ((8, 16, 4), 1),
-        ((8, 8, 4), 0),
-        ((8, 1, 4), 0),
+        ((1, 100, 1), 0),
+        ((1, 100, 2), 1),
+        ((1, 100, 4), 3),
+        ((1, 17, 4), 2),
+        ((1, 16, 4), 1),
+        ((1, 8, 4), 0),
+        ((1, 1, 4), 0),
+        ((3, 100, 1), 2),
+        ((3, 100, 4), 11),
+        ((3, 17, 1), 2),
+        ((3, 16, 1), 1),
     ] {
-        assert_eq!(extra_map_units(shape.0, shape.1, shape.2), extra, "{shape:?}");
+        assert_eq!(extra_map_units(8, shape.0, shape.1, shape.2), extra, "{shape:?}");
     }
     let geometry = geometry(16);
     let page_cache = PageCacheConfig { entries: Some(32), ..PageCacheConfig::default() };
     let config = MapConfig { page_cache, ..MapConfig::new(geometry, 0) };
     let extra = |demands: MapDemands| {
         let (pages, map_pages) = (geometry.pages_per_unit(), geometry.translation_pages());
-        extra_map_units(pages, map_pages, demands.pages_per_map_page)
+        extra_map_units(pages, 1, map_pages, demands.pages_per_map_page)
     };
     // 64 pages of a unit change 128 translation pages, which is all of them.
     assert_eq!(extra(PageCache::demands(&config)), 1);

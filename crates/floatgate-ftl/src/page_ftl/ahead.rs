@@ -12,32 +12,41 @@ use super::cleaning::MoveTarget;
 use crate::addr::{Owner, Ppn, Unit};
 use crate::mapping::Mapping;
 use crate::nand::{Cause, Chain, Clock, Nand};
-use crate::unit_table::UnitTable;
+use crate::unit_table::{UnitTable, ValidShare};
 
-/// A unit that is being emptied step by step.
+/// A share of 1, in millionths.
+const MILLION: u64 = 1_000_000;
+
+/// A victim that is being emptied step by step.
 #[derive(Debug)]
 pub(super) struct UnderWay {
-    unit: Unit,
+    /// Erase units of the victim that are not erased yet, in reverse order: the last one is being
+    /// emptied.
+    units: Vec<Unit>,
     to: MoveTarget,
-    /// Pages that were valid when the unit was chosen and are not moved yet, last page first.
+    /// Pages that were valid when the cleaner began to empty the erase unit and are not moved yet,
+    /// last page first.
     left: Vec<(Ppn, Owner)>,
 }
 
-crate::state!(blank UnderWay { unit, to, left });
+crate::state!(blank UnderWay { units, to, left });
 
 impl UnderWay {
-    /// Asserts that the unit is a victim, and that `left` has all its valid pages.
+    /// Asserts that the units are victims, and that `left` has all valid pages of the last one.
     pub(super) fn check(&self, units: &UnitTable) {
-        assert!(!units.is_sealed(self.unit), "{:?} is being emptied", self.unit);
+        for &unit in &self.units {
+            assert!(!units.is_sealed(unit), "{unit:?} is being emptied");
+        }
+        let unit = *self.units.last().expect("a victim is under way until it is erased");
         let left = self.left.iter().filter(|&&(ppn, owner)| units.owner(ppn) == Some(owner));
-        assert_eq!(left.count(), units.valid(self.unit) as usize, "left of {:?}", self.unit);
+        assert_eq!(left.count(), units.valid(unit) as usize, "left of {unit:?}");
     }
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Moves a few pages along with a host write.
+    /// Moves a few pages along with a host write to a stream.
     #[inline(never)]
-    pub(super) fn clean_ahead(&mut self, chain: &Chain) -> Result<(), N::Error> {
+    pub(super) fn clean_ahead(&mut self, stream: u8, chain: &Chain) -> Result<(), N::Error> {
         let free = self.store.units.free_units();
         // With fewer free units than this, the next write that needs a unit cleans in the
         // foreground.
@@ -53,26 +62,43 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 return Ok(());
             };
             self.begin(unit, Cause::Gc);
-            let mut left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
-            self.list_valid(unit, &mut left);
-            left.reverse();
-            self.cleaner.under_way = Some(UnderWay { unit, to, left });
+            let units = self.cleaner.members.iter().copied().rev().collect();
+            let left = Vec::with_capacity(self.store.geometry.pages_per_unit() as usize);
+            self.proceed(UnderWay { units, to, left });
         }
         self.cleaner.active = true;
+        self.owners.start_for(stream, self.streams.slc());
         let mut work = chain.work();
         if self.step(self.cleaner.config.pace.unwrap_or(0) as usize, &mut work)? {
             self.cleaner.counts.incremental += 1;
         }
+        self.owners.end();
         self.cleaner.active = false;
         Ok(())
     }
 
-    /// Whether cleaning a unit ahead of need frees any space, and there is room to do it.
+    /// Whether cleaning a unit ahead of need frees any space, enough for lazy cleaning, and there
+    /// is room to do it.
     fn worth(&self, unit: Unit, to: MoveTarget) -> bool {
-        self.store.units.valid(unit) < self.store.units.capacity(unit) && self.fits(unit, to)
+        let ValidShare { valid, pages } = self.store.units.valid_share(unit);
+        let most = self.cleaner.config.lazy.map_or(MILLION, u64::from);
+        let is_empty_enough = u64::from(valid) * MILLION <= u64::from(pages) * most;
+        is_empty_enough && self.gains(unit) && self.fits(unit, to)
     }
 
-    /// Moves up to `pages` pages that are still valid. Returns whether the unit was erased.
+    /// Continues with the next erase unit of a victim. Returns whether there is none.
+    fn proceed(&mut self, mut under_way: UnderWay) -> bool {
+        let to = under_way.to;
+        while under_way.units.pop_if(|unit| self.relabel(*unit, to)).is_some() {}
+        let Some(&unit) = under_way.units.last() else { return true };
+        self.list_valid(unit, &mut under_way.left);
+        under_way.left.reverse();
+        self.cleaner.under_way = Some(under_way);
+        false
+    }
+
+    /// Moves up to `pages` pages that are still valid. Returns whether the victim's last erase unit
+    /// was erased.
     fn step(&mut self, pages: usize, work: &mut Chain) -> Result<bool, N::Error> {
         let Some(mut under_way) = self.cleaner.under_way.take() else { return Ok(false) };
         let mut batch = core::mem::take(&mut self.cleaner.valid);
@@ -84,21 +110,26 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 batch.push((ppn, owner));
             }
         }
-        let UnderWay { unit, to, .. } = under_way;
-        self.move_pages(&batch, unit, to, Cause::Gc, work)?;
+        let unit = *under_way.units.last().expect("a victim has an erase unit");
+        self.cleaner.moved.clear();
+        self.copy_pages(&batch, unit, under_way.to, Cause::Gc, work)?;
         self.cleaner.valid = batch;
-        let emptied = self.store.units.valid(unit) == 0;
-        if emptied {
-            self.erase(unit, Cause::Gc, work)?;
-        } else {
+        self.update_moved(work)?;
+        if self.store.units.valid(unit) > 0 {
             self.cleaner.under_way = Some(under_way);
+            return Ok(false);
         }
-        Ok(emptied)
+        self.erase(unit, Cause::Gc, work)?;
+        under_way.units.pop();
+        Ok(self.proceed(under_way))
     }
 
-    /// Moves all remaining pages of the unit that is being emptied step by step.
+    /// Moves all remaining pages of the victim that is being emptied step by step.
     pub(super) fn finish_under_way(&mut self, work: &mut Chain) -> Result<(), N::Error> {
-        if self.step(usize::MAX, work)? {
+        if let Some(UnderWay { units, to, .. }) = self.cleaner.under_way.take() {
+            self.cleaner.members.clear();
+            self.cleaner.members.extend(units.into_iter().rev());
+            self.empty_members(to, Cause::Gc, work)?;
             self.cleaner.counts.incremental += 1;
         }
         Ok(())

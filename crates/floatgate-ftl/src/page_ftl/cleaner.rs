@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::ahead::UnderWay;
 use super::levelling::Levelling;
 use super::slc::SlcConfig;
-use crate::addr::{Lpn, Owner, Ppn};
+use crate::addr::{Lpn, Owner, Ppn, Unit};
 use crate::counters::Cleans;
 use crate::geometry::Geometry;
 use crate::unit_table::UnitTable;
@@ -27,6 +27,12 @@ pub struct Cleaning {
     pub idle_after_ns: Option<u64>,
     /// Number of free units at which cleaning ahead of need stops.
     pub high_water: u32,
+    /// Lazy cleaning: largest share of valid pages, in millionths, with which cleaning ahead of
+    /// need takes a victim.
+    pub lazy: Option<u32>,
+    /// Whether a wholly valid erase unit of a victim goes to another reclaim unit as it is, instead
+    /// of being copied.
+    pub relabel: bool,
     /// The SLC cache, whose units are folded.
     pub slc: Option<SlcConfig>,
     /// Static wear levelling: the least worn unit is moved when its erase count lags behind the
@@ -44,17 +50,21 @@ impl Cleaning {
             pace: None,
             idle_after_ns: None,
             high_water: low_water,
+            lazy: None,
+            relabel: false,
             slc: None,
             wear_gap: None,
         }
     }
 
     /// Returns the lowest `low_water` with which a drive with this number of open units never runs
-    /// out of free units. At worst, cleaning a victim opens each stream's next unit. A victim that
-    /// is emptied step by step may do so twice, before and after a stream has run out.
-    pub fn least_low_water(&self, frontiers: u8) -> u32 {
+    /// out of free units. `erase_units` is the most erase units of a victim. At worst, cleaning a
+    /// victim opens each stream's next unit. A victim that is emptied step by step may do so twice,
+    /// before and after a stream has run out. A victim of several erase units may also fill the
+    /// unit that was opened before it was cleaned.
+    pub fn least_low_water(&self, frontiers: u8, erase_units: u32) -> u32 {
         let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
-        u32::from(frontiers) * if ahead { 2 } else { 1 } + 1
+        u32::from(frontiers) * if ahead { 2 } else { 1 } + 1 + u32::from(erase_units > 1)
     }
 }
 
@@ -79,6 +89,13 @@ crate::choice! {
         All = "all",
         /// Units of the stream that needs a unit; all units, if that victim would free no space.
         Stream = "stream",
+        /// First the stream, then the unit: units of the stream whose units together have the most
+        /// invalid pages. Only full units count. All units, if that victim would free no space.
+        MostInvalid = "most_invalid",
+        /// First the stream, then the unit: units of the stream that occupies the most flash for
+        /// each valid page, so the greatest share of its pages is invalid. Only full units count.
+        /// All units, if that victim would free no space.
+        Pressure = "pressure",
     }
 }
 
@@ -92,6 +109,8 @@ pub(super) struct Cleaner {
     pub(super) under_way: Option<UnderWay>,
     pub(super) levelling: Option<Levelling>,
     pub(super) counts: Cleans,
+    /// Erase units of the current victim.
+    pub(super) members: Vec<Unit>,
     /// New places of the data pages of the current victim.
     pub(super) moved: Vec<(Lpn, Ppn)>,
     // Scratch buffers, kept to avoid allocation.
@@ -114,6 +133,7 @@ impl Cleaner {
             under_way: None,
             levelling: config.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             counts: Cleans::default(),
+            members: Vec::new(),
             moved: Vec::with_capacity(pages),
             valid: Vec::with_capacity(pages),
             sorted: Vec::new(),

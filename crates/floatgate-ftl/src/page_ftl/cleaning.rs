@@ -12,7 +12,7 @@ use crate::nand::{Cause, Chain, Clock, Component, Move, Moves, Nand};
 use crate::placement::{PlacementEvent, Reclaimed, Relocation};
 use crate::prefetch::prefetch;
 use crate::saved::{Blank, Carrier, State};
-use crate::unit_table::Pool;
+use crate::unit_table::{Pool, ValidShare};
 
 /// Cleans per unit of the drive after which the drive counts as too full to be cleaned.
 const ROUNDS: u32 = 8;
@@ -54,6 +54,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             return Ok(());
         }
         self.cleaner.active = true;
+        self.owners.start_for(stream, self.streams.slc());
         let mut work = chain.work();
         self.finish_under_way(&mut work)?;
         let mut rounds = 0;
@@ -67,6 +68,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         self.level(&mut work)?;
         self.store.clock().wait(chain, work, Component::Gc);
+        self.owners.end();
         self.cleaner.active = false;
         Ok(())
     }
@@ -82,7 +84,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.cleaner.counts.emergency += 1;
         let home = |unit: Unit| (unit, MoveTarget::Stream(self.home(unit)));
         // A unit full of valid pages may be the cheapest, and would be cleaned forever.
-        let full = |unit: Unit| self.store.units.valid(unit) == self.store.units.capacity(unit);
+        let full = |unit: Unit| !self.gains(unit);
         let fitting =
             self.store.units.sealed(Pool::All).map(home).filter(|&(u, to)| self.fits(u, to));
         let cheapest = fitting.min_by_key(|&(unit, to)| (full(unit), self.price(unit, to).1));
@@ -95,12 +97,16 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         if let Some(folded) = self.fold_for_units() {
             return Some(folded);
         }
-        let of_stream = match self.cleaner.config.scope {
+        let first = match self.cleaner.config.scope {
             Scope::All => None,
-            Scope::Stream => self.cleaner.victim.pick(&mut self.store.units, Pool::Stream(stream)),
+            Scope::Stream => Some(stream),
+            Scope::MostInvalid => self.store.units.stream_with_most_invalid(),
+            Scope::Pressure => self.store.units.stream_under_pressure(),
         };
-        let gains = |&unit: &Unit| self.store.units.valid(unit) < self.store.units.capacity(unit);
-        let unit = match of_stream.filter(gains) {
+        let of_stream = first.and_then(|stream| {
+            self.cleaner.victim.pick(&mut self.store.units, Pool::Stream(stream))
+        });
+        let unit = match of_stream.filter(|&unit| self.gains(unit)) {
             Some(unit) => unit,
             None => self.cleaner.victim.pick(&mut self.store.units, Pool::All)?,
         };
@@ -112,6 +118,12 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             Destination::Cold => MoveTarget::Stream(0),
         };
         Some((unit, to))
+    }
+
+    /// Whether a unit has an invalid page, so that cleaning it frees space.
+    pub(super) fn gains(&self, unit: Unit) -> bool {
+        let ValidShare { valid, pages } = self.store.units.valid_share(unit);
+        valid < pages
     }
 
     /// Returns the stream that a unit's pages stay in unless they are sorted again.
@@ -129,19 +141,30 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.price(unit, to).0 <= self.store.units.free_units()
     }
 
-    /// Returns the most free units and pages that cleaning a unit can take.
+    /// Returns the most free units and pages that cleaning a unit can take. For the data of a
+    /// reclaim unit this is enough although its erase units are emptied one after the other: before
+    /// `n` of them are erased, its pages fill at most `n` units in addition to those that run out.
     fn price(&self, unit: Unit, to: MoveTarget) -> (u32, u32) {
-        let valid = self.store.units.valid(unit);
+        let valid = self.store.units.reclaim_valid(unit);
         let geometry = &self.store.geometry;
         let full = |stream| valid > self.streams.room(stream);
         let units = match to {
             MoveTarget::Stream(stream) => u32::from(full(stream)),
-            MoveTarget::Placement { .. } => self.streams.units_at_worst(valid, geometry),
+            MoveTarget::Placement { .. } => {
+                let erase_units = self
+                    .store
+                    .units
+                    .reclaim_capacity(unit)
+                    .div_ceil(self.store.units.capacity(unit));
+                let padded = geometry.units_padded(erase_units, self.streams.data());
+                self.streams.units_at_worst(valid, geometry) + padded
+            }
         };
         if !self.map.cache.is_on_flash() || self.is_map(unit) {
             return (units, valid);
         }
-        let updates = (valid * self.map.pages_per_page).min(self.map.directory.len() as u32);
+        let updates = valid.saturating_mul(self.map.pages_per_page);
+        let updates = updates.min(self.map.directory.len() as u32);
         let beyond = updates.saturating_sub(self.streams.sure_room(self.streams.map(), geometry));
         (units + beyond.div_ceil(geometry.pages_per_unit()), valid + updates)
     }
@@ -155,20 +178,43 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         work: &mut Chain,
     ) -> Result<(), N::Error> {
         self.begin(victim, cause);
-        let mut valid = mem::take(&mut self.cleaner.valid);
-        self.list_valid(victim, &mut valid);
-        self.move_pages(&valid, victim, to, cause, work)?;
-        self.cleaner.valid = valid;
-        self.erase(victim, cause, work)
+        self.empty_members(to, cause, work)
     }
 
-    /// Takes a unit out of use as a victim. Units that wear levelling moves do not count as
-    /// victims: their pages are chosen for being valid.
+    /// Empties and erases the erase units of a victim, one after the other. The map on flash is
+    /// updated once for all of them, before the last one is erased.
+    pub(super) fn empty_members(
+        &mut self,
+        to: MoveTarget,
+        cause: Cause,
+        work: &mut Chain,
+    ) -> Result<(), N::Error> {
+        let members = mem::take(&mut self.cleaner.members);
+        let mut valid = mem::take(&mut self.cleaner.valid);
+        self.cleaner.moved.clear();
+        for (unit, left) in members.iter().copied().zip((0..members.len()).rev()) {
+            let is_relabelled = cause == Cause::Gc && self.relabel(unit, to);
+            if !is_relabelled {
+                self.list_valid(unit, &mut valid);
+                self.copy_pages(&valid, unit, to, cause, work)?;
+            }
+            if left == 0 {
+                self.update_moved(work)?;
+            }
+            if !is_relabelled {
+                self.erase(unit, cause, work)?;
+            }
+        }
+        (self.cleaner.members, self.cleaner.valid) = (members, valid);
+        Ok(())
+    }
+
+    /// Takes a unit out of use as a victim, and lists its erase units. Units that wear levelling
+    /// moves do not count as victims: their pages are chosen for being valid.
     pub(super) fn begin(&mut self, victim: Unit, cause: Cause) {
         if cause != Cause::Wear {
             let units = &self.store.units;
-            let (stream, capacity) = (units.stream(victim), units.capacity(victim));
-            self.streams.count_victim(stream, units.valid(victim), capacity);
+            self.streams.count_victim(units.stream(victim), units.valid_share(victim));
         }
         if !self.leave_cache(victim) && !self.is_map(victim) {
             let age = self.store.units.now() - self.store.units.opened(victim);
@@ -176,6 +222,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             self.placement.observe(PlacementEvent::Reclaimed(unit));
         }
         self.store.units.begin_cleaning(victim);
+        self.store.units.list_members(victim, &mut self.cleaner.members);
     }
 
     pub(super) fn erase(
@@ -231,8 +278,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         });
     }
 
-    /// Moves valid pages of a victim, and points the map at their new places.
-    pub(super) fn move_pages(
+    /// Moves valid pages of an erase unit. The map on flash is not updated yet.
+    pub(super) fn copy_pages(
         &mut self,
         valid: &[(Ppn, Owner)],
         victim: Unit,
@@ -240,8 +287,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         cause: Cause,
         work: &mut Chain,
     ) -> Result<(), N::Error> {
-        self.cleaner.moved.clear();
         let cause = self.cause_in(victim, cause);
+        self.count_copies(valid, cause);
         match to {
             MoveTarget::Stream(stream) => self.move_to(valid, stream, cause, work)?,
             MoveTarget::Placement { anew: false } if !self.placement.sorts_moved() => {
@@ -259,6 +306,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
                 (self.cleaner.sorted, self.cleaner.group) = (sorted, group);
             }
         }
+        Ok(())
+    }
+
+    /// Points the map on flash at the new places of the copied data pages.
+    pub(super) fn update_moved(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         if self.map.cache.is_on_flash() && !self.cleaner.moved.is_empty() {
             self.update_map(work)?;
         }

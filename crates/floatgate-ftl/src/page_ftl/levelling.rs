@@ -2,9 +2,9 @@
 //! little worn forever.
 //!
 //! When the most worn unit has been erased more than a gap more often than the least worn sealed
-//! unit, the pages of the latter are moved. Data pages move to an open unit of their own, the most
-//! worn of the free units, and the emptied unit comes into use. This moves at most one unit per
-//! clean, once enough units are free.
+//! unit, the pages of the latter are moved, with its whole reclaim unit. Data pages move to an open
+//! unit of their own, the most worn of the free units, and the emptied units come into use. This
+//! moves at most one reclaim unit per clean, once enough units are free.
 
 use alloc::collections::BTreeSet;
 
@@ -61,9 +61,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves the pages of the least worn unit, if it lags too far behind.
     pub(super) fn level(&mut self, work: &mut Chain) -> Result<(), N::Error> {
         let Some(levelling) = &self.cleaner.levelling else { return Ok(()) };
-        let Some(unit) = levelling.laggard(|unit| self.store.units.is_sealed(unit)) else {
-            return Ok(());
-        };
+        let of_sealed = |unit| self.store.units.reclaim_unit(unit);
+        let laggard = levelling.laggard(|unit| of_sealed(unit).is_some());
+        let Some(unit) = laggard.and_then(of_sealed) else { return Ok(()) };
         let wear = self.streams.wear().expect("levelling has a stream");
         let to = MoveTarget::Stream(if self.is_map(unit) { self.streams.map() } else { wear });
         if self.fits(unit, to) {

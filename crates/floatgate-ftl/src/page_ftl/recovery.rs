@@ -4,7 +4,8 @@
 //! written again, so none of the old ones is valid. Units without a valid page are erased. Then
 //! units are emptied, the emptiest first, into any room there is, until there is room for the map
 //! and the reserve. Each of these steps may itself be interrupted, because none of them changes the
-//! information in the out-of-band areas.
+//! information in the out-of-band areas. Until there is room, each erase unit is emptied on its
+//! own. Then the erase units of a stream form reclaim units again.
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -33,6 +34,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         let journal = config.journal.map(|every| (Layout::new(config.geometry), every));
         let checkpoint = journal.and_then(|(layout, _)| layout.find(&nand));
         let mut found = scan(&nand, &config.geometry, log_pages, checkpoint);
+        let sizes = config.reclaim_units.clone();
         let mut ftl = Self::unformatted(nand, mapping, config, log_pages);
         ftl.store.table = core::mem::take(&mut found.table);
         ftl.store.journal =
@@ -49,6 +51,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.make_room(chain)?;
+        ftl.form_reclaim_units(sizes);
         let before = ftl.store.stamp.serial;
         ftl.program_all_of_map(chain)?;
         ftl.keep_journal(CheckpointTrigger::Now, chain)?;

@@ -19,7 +19,18 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
 impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        let Self { store, map, placement, streams, cleaner, log: _, sampler, emptied, slc } = self;
+        let Self {
+            store,
+            map,
+            placement,
+            streams,
+            owners: _,
+            cleaner,
+            log: _,
+            sampler,
+            emptied,
+            slc,
+        } = self;
         store.carry(by);
         map.carry(by);
         placement.carry(by);

@@ -126,6 +126,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let has_room = self.streams.has_room(slc.stream) || slc.has_unit(free, kept);
         if has_room || slc.config.when_full == WhenFull::Fold {
             slc.counts.cached_pages += 1;
+            self.owners.count_cached(stream);
             return slc.stream;
         }
         slc.counts.direct_pages += 1;

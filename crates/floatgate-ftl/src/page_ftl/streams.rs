@@ -10,7 +10,7 @@ use crate::addr::{Lpn, Ppn, Unit};
 use crate::counters::StreamCounts;
 use crate::geometry::{Geometry, Mode};
 use crate::placement::AnyPlacement;
-use crate::unit_table::UnitTable;
+use crate::unit_table::{UnitTable, ValidShare};
 
 /// The streams of a drive, and their open units.
 #[derive(Debug)]
@@ -216,11 +216,11 @@ impl Streams {
     }
 
     /// Counts a unit that is about to be emptied: its valid pages, and the pages that it holds.
-    pub(super) fn count_victim(&mut self, stream: u8, valid: u32, capacity: u32) {
+    pub(super) fn count_victim(&mut self, stream: u8, share: ValidShare) {
         let traffic = &mut self.traffic[usize::from(stream)];
         traffic.victims += 1;
-        traffic.victim_valid_pages += u64::from(valid);
-        traffic.victim_pages += u64::from(capacity);
+        traffic.victim_valid_pages += u64::from(share.valid);
+        traffic.victim_pages += u64::from(share.pages);
     }
 
     /// Returns the traffic of the data streams: placement, log and SLC cache.

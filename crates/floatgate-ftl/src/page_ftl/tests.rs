@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
+use std::vec;
 use std::vec::Vec;
 
 use super::levelling::Levelling;
@@ -12,8 +13,9 @@ use crate::future::{FutureKnowledge, NextUseBuilder};
 use crate::geometry::Shape;
 use crate::mapping::{AccessKind, Dftl, Ideal, MapConfig, MapOp, NoCache, Residency};
 use crate::nand::Counted;
-use crate::placement::PlacementConfig;
+use crate::placement::{Isolation, PlacementConfig};
 use crate::policy::Policy;
+use crate::unit_table::Pool;
 use crate::victim::{VictimConfig, victim};
 
 /// Units of 8 pages, 16 entries in a translation page, and four translation pages.
@@ -42,16 +44,27 @@ fn write(drive: &mut Drive<impl Mapping>, lpn: u32) {
 
 /// A drive with only the map written.
 fn format<M: Mapping>(geometry: Geometry, map: M) -> Drive<M> {
+    formatted(geometry, map, Cleaning::new(4), 1)
+}
+
+/// A drive with reclaim units of this number of erase units.
+fn formatted<M: Mapping>(
+    geometry: Geometry,
+    map: M,
+    cleaning: Cleaning,
+    reclaim_unit: u32,
+) -> Drive<M> {
     let placement = AnyPlacement::new("single", &PlacementConfig::new(geometry));
     let config = PageConfig {
         geometry,
         placement: placement.expect("a row of the table"),
         victim: victim("greedy", &VictimConfig::new(20, 2)).expect("a row of the table"),
-        cleaning: Cleaning::new(4),
+        cleaning,
         free_order: FreeOrder::First,
         verify: true,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: vec![reclaim_unit],
     };
     let Ok(drive) = PageFtl::new(Counted::default(), map, config);
     drive
@@ -140,12 +153,13 @@ fn wear_counts_from_the_reset_on() {
 #[test]
 fn the_reserve_is_a_unit_per_stream_and_one_more() {
     let foreground = Cleaning::new(9);
-    assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams)), [2, 3, 6]);
+    assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams, 1)), [2, 3, 6]);
+    assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams, 2)), [3, 4, 7]);
     // A victim that is being emptied may take a second unit of each stream.
     let (pace, idle) = (Some(1), Some(7));
     for (pace, idle_after_ns) in [(pace, None), (None, idle), (pace, idle)] {
         let ahead = Cleaning { pace, idle_after_ns, ..foreground };
-        assert_eq!([1, 2, 5].map(|streams| ahead.least_low_water(streams)), [3, 5, 11]);
+        assert_eq!([1, 2, 5].map(|streams| ahead.least_low_water(streams, 1)), [3, 5, 11]);
     }
     assert_eq!(foreground.high_water, 9);
 }
@@ -192,6 +206,139 @@ fn the_future_reaches_policies_that_need_it() {
     let hottest = drive.placement.streams() - 1;
     assert_eq!(drive.placement.stream(page(1)), hottest);
     assert_eq!([1, 2].map(|lpn| drive.placement.stream(page(lpn))), [0, 0]);
+}
+
+/// Drive with four handles and units of eight pages. The last handle overwrites pages of the
+/// others, so that
+///
+/// - handle 0 has ten units, of which one has lost six pages and two a page each;
+/// - handle 1 has a unit that has lost five pages;
+/// - handle 2 has three units that have lost three pages each.
+fn four_handles(scope: Scope) -> Drive<Ideal> {
+    let shape = Shape { logical_pages: 128, units: 40, ..*geometry().shape() };
+    let geometry = Geometry::new(shape).expect("the shape is a drive");
+    let isolation = Isolation::Persistently;
+    let placements = PlacementConfig { handles: 4, isolation, ..PlacementConfig::new(geometry) };
+    let config = PageConfig {
+        geometry,
+        placement: AnyPlacement::new("host", &placements).expect("a row of the table"),
+        victim: victim("greedy", &VictimConfig::new(40, 5)).expect("a row of the table"),
+        cleaning: Cleaning { scope, ..Cleaning::new(6) },
+        free_order: FreeOrder::First,
+        verify: false,
+        pages_per_map_page: 1,
+        journal: None,
+        reclaim_units: Vec::new(),
+    };
+    let map = Ideal::new(&MapConfig::new(geometry, 0));
+    let Ok(mut drive) = PageFtl::new(Counted::default(), map, config);
+    for (lpns, handle) in [(0..80, 0), (80..88, 1), (88..112, 2)] {
+        put(&mut drive, lpns, handle);
+    }
+    for lpns in [0..6, 8..9, 16..17, 80..85, 88..91, 96..99, 104..107] {
+        put(&mut drive, lpns, 3);
+    }
+    drive
+}
+
+fn put(drive: &mut Drive<Ideal>, lpns: Range<u32>, handle: u16) {
+    drive.label(lpns.clone(), handle);
+    lpns.for_each(|lpn| write(drive, lpn));
+}
+
+#[test]
+fn the_scope_decides_whether_the_stream_is_chosen_first() {
+    let picked = |scope, stream| {
+        let mut drive = four_handles(scope);
+        let (unit, _) = drive.pick(stream).expect("units are full");
+        (drive.store.units.stream(unit), drive.store.units.valid(unit))
+    };
+    assert_eq!(picked(Scope::All, 2), (0, 2), "fewest valid pages");
+    assert_eq!(picked(Scope::Stream, 2), (2, 5), "handle 2 needs a unit");
+    assert_eq!(picked(Scope::Stream, 3), (0, 2), "the units of handle 3 give nothing back");
+    assert_eq!(picked(Scope::MostInvalid, 3), (2, 5), "9 pages, handle 0 has 8");
+    assert_eq!(picked(Scope::Pressure, 3), (1, 3), "5 of 8 pages");
+}
+
+fn reported(drive: &Drive<Ideal>) -> Counters {
+    let mut counters = Counters::default();
+    drive.report(&mut counters);
+    counters
+}
+
+/// Cleans for a write to a stream until one more unit is free.
+fn free_a_unit(drive: &mut Drive<Ideal>, stream: u8) {
+    let free = drive.store.units.free_units();
+    let Ok(()) = drive.clean(stream, free + 1, &mut Chain::default());
+    drive.check();
+}
+
+#[test]
+fn copies_are_counted_by_owner_and_by_the_write_that_caused_them() {
+    let mut drive = four_handles(Scope::All);
+    free_a_unit(&mut drive, 3);
+    let copied = |drive: &Drive<Ideal>| -> Vec<Vec<u64>> {
+        let owners = reported(drive).owners.into_iter();
+        owners.map(|owner| owner.gc_pages).collect()
+    };
+    // The first four victims open as many units as they give back. The fifth fills such a unit.
+    let [none, first, second, third] = [0, 2, 3, 15].map(|pages| vec![0, 0, 0, pages, 0]);
+    assert_eq!(copied(&drive), [first, second.clone(), third.clone(), none.clone()]);
+    // The next victim has seven pages of handle 0. It is cleaned for no write.
+    let (victim, to) = drive.pick(3).expect("units are full");
+    let Ok(()) = drive.collect(victim, to, Cause::Gc, &mut Chain::default());
+    assert_eq!(copied(&drive), [vec![0, 0, 0, 2, 7], second, third, none]);
+    let host: Vec<u64> = reported(&drive).owners.iter().map(|owner| owner.host_pages).collect();
+    assert_eq!(host, [80, 8, 24, 22]);
+    drive.reset_counters();
+    assert!(copied(&drive).into_iter().flatten().all(|pages| pages == 0));
+}
+
+/// Reclaim units of two erase units. The first one has lost the pages of its first erase unit, and
+/// the third one has one full erase unit and room for another.
+fn two_by_two(relabel: bool) -> Drive<Ideal> {
+    let geometry = geometry();
+    let map = Ideal::new(&MapConfig::new(geometry, 0));
+    let mut drive = formatted(geometry, map, Cleaning { relabel, ..Cleaning::new(4) }, 2);
+    (0..32).chain(0..8).for_each(|lpn| write(&mut drive, lpn));
+    drive.check();
+    drive
+}
+
+#[test]
+fn the_erase_units_of_a_reclaim_unit_are_cleaned_together() {
+    let mut drive = two_by_two(false);
+    let (victim, to) = drive.pick(0).expect("two reclaim units are full");
+    let first = drive.store.geometry.unit(drive.place(Lpn::new(8)).expect("written")).0 - 1;
+    assert_eq!((victim, drive.store.units.reclaim_valid(victim)), (Unit(first), 8));
+    let free = drive.store.units.free_units();
+    let Ok(()) = drive.collect(victim, to, Cause::Gc, &mut Chain::default());
+    drive.check();
+    let flash = drive.nand().counters().flash;
+    let of = |counts: [u64; crate::counters::CAUSES]| counts[Cause::Gc as usize];
+    assert_eq!((of(flash.erases), of(flash.programs)), (2, 8));
+    // Its pages have filled the second erase unit of the third reclaim unit.
+    assert_eq!(drive.store.units.free_units(), free + 1);
+    let traffic = reported(&drive).streams[0];
+    assert_eq!((traffic.victims, traffic.victim_valid_pages, traffic.victim_pages), (1, 8, 16));
+}
+
+#[test]
+fn a_whole_erase_unit_joins_another_reclaim_unit() {
+    let mut drive = two_by_two(true);
+    let before: Vec<_> = (8..16).map(|lpn| drive.place(Lpn::new(lpn))).collect();
+    let (victim, to) = drive.pick(0).expect("two reclaim units are full");
+    let Ok(()) = drive.collect(victim, to, Cause::Gc, &mut Chain::default());
+    drive.check();
+    let flash = drive.nand().counters().flash;
+    let of = |counts: [u64; crate::counters::CAUSES]| counts[Cause::Gc as usize];
+    assert_eq!((of(flash.erases), of(flash.programs)), (1, 0), "the other is not touched");
+    assert!((8..16).map(|lpn| drive.place(Lpn::new(lpn))).eq(before));
+    let counters = reported(&drive);
+    assert_eq!((counters.cleans.relabelled, counters.owners[0].relabelled_pages), (1, 8));
+    // The third reclaim unit is full: all 16 pages are valid.
+    assert_eq!(drive.store.units.sealed_units(Pool::Stream(0)), 2);
+    assert!(drive.store.units.sealed(Pool::Stream(0)).all(|unit| !drive.gains(unit)));
 }
 
 /// Every map entry is cached, so only formatting programs the map: eight translation pages, which

@@ -19,9 +19,13 @@ impl UnitTable {
             sealed += u32::from(info.state == State::Sealed);
             let pinned = info.state == State::Pinned;
             assert!(!pinned || (written == pages && self.pins[number] > 0), "{unit:?}");
+            assert!(info.state != State::Waiting || written == pages, "{unit:?} is full");
             assert!(self.pins[number] == 0 || matches!(info.state, State::Open | State::Pinned));
         }
+        if self.reclaim.exist() {
+            sealed = self.check_reclaim_units();
+        }
         assert_eq!(self.sealed_units(Pool::All), sealed, "units in the order of sealing");
-        self.sealed.check(|unit| (self.stream(unit), self.valid(unit)));
+        self.sealed.check(|unit| (self.stream(unit), self.reclaim_valid(unit)));
     }
 }

@@ -66,6 +66,9 @@ impl UnitTable {
         let info = &mut self.units[unit.index()];
         info.valid -= 1;
         if info.state == State::Sealed {
+            if self.reclaim.exist() {
+                return self.lose_of_reclaim_unit(unit);
+            }
             info.modified = self.now;
             self.sealed.lose(unit, info.stream, info.valid);
             self.track_change(unit);

@@ -30,12 +30,15 @@ pub(super) struct Sealed {
 crate::state!(Sealed { streams, by_valid, by_age });
 
 impl Sealed {
-    /// Creates empty lists for `units` units of `pages` pages each.
-    pub(super) fn new(streams: u8, units: usize, pages: u32) -> Self {
-        let lowest = pages as usize;
-        let lists = Lists { bins: vec![List::EMPTY; lowest + 1], lowest, by_age: List::EMPTY };
+    /// Creates empty lists for `units` erase units of `pages` pages each. `sizes` has the number of
+    /// erase units that a sealed unit stands for, by stream.
+    pub(super) fn new(sizes: &[u32], units: usize, pages: u32) -> Self {
+        let lists = |&size: &u32| {
+            let lowest = (pages * size) as usize;
+            Lists { bins: vec![List::EMPTY; lowest + 1], lowest, by_age: List::EMPTY }
+        };
         Self {
-            streams: vec![lists; streams.into()],
+            streams: sizes.iter().map(lists).collect(),
             by_valid: Links::new(units),
             by_age: Links::new(units),
         }
@@ -81,6 +84,20 @@ impl Sealed {
     /// Returns the number of sealed units of a stream.
     pub(super) fn count(&self, stream: u8) -> u32 {
         self.streams[usize::from(stream)].by_age.len()
+    }
+
+    /// Returns the pages of all units of a stream, valid or not.
+    pub(super) fn pages(&self, stream: u8) -> u64 {
+        let lists = &self.streams[usize::from(stream)];
+        u64::from(lists.by_age.len()) * (lists.bins.len() as u64 - 1)
+    }
+
+    /// Returns the invalid pages of all units of a stream. Costs a step for each page of a unit,
+    /// which is cheaper than a sum that each host page keeps.
+    pub(super) fn invalid(&self, stream: u8) -> u64 {
+        let bins = self.streams[usize::from(stream)].bins.iter().zip(0..);
+        let valid: u64 = bins.map(|(bin, valid)| u64::from(bin.len()) * valid).sum();
+        self.pages(stream) - valid
     }
 
     /// Returns the unit of a stream with the fewest valid pages; among equals, the one unchanged

@@ -19,7 +19,7 @@ use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::policy::Policy;
-use crate::unit_table::{Pool, UnitTable};
+use crate::unit_table::{Pool, UnitTable, ValidShare};
 
 crate::parameters! {
     /// Parameters of [`Cat`].
@@ -43,9 +43,9 @@ impl Cat {
 }
 
 fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
-    let valid = table.valid(unit);
+    let ValidShare { valid, pages } = table.valid_share(unit);
     let times = u64::from(table.lifetime_erases(unit)) + 1;
-    (table.pages_per_unit() - valid, u64::from(valid) * times)
+    (pages - valid, u64::from(valid) * times)
 }
 
 impl Victim for Cat {

@@ -12,7 +12,7 @@ use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::policy::Policy;
-use crate::unit_table::{Pool, UnitTable};
+use crate::unit_table::{Pool, UnitTable, ValidShare};
 
 /// Cost-benefit: greatest age times space over cost first.
 #[derive(Clone, Debug)]
@@ -29,8 +29,8 @@ impl CostBenefit {
 
 /// Leaves out the factor 2, which is equal for all units.
 fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
-    let valid = table.valid(unit);
-    (table.pages_per_unit() - valid, valid.into())
+    let ValidShare { valid, pages } = table.valid_share(unit);
+    (pages - valid, valid.into())
 }
 
 impl Victim for CostBenefit {

@@ -48,7 +48,7 @@ impl Victim for DChoices {
             return None;
         }
         let drawn = (0..self.choices).map(|_| self.roster.draw(table, pool, count));
-        drawn.min_by_key(|&unit| table.valid(unit))
+        drawn.min_by_key(|&unit| table.valid_share(unit))
     }
 }
 

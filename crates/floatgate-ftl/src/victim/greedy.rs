@@ -49,7 +49,7 @@ impl Victim for Greedy {
                 Tie::Hot => u64::from(u8::MAX) - stream,
                 Tie::Oldest => table.modified(unit),
             };
-            (table.valid(unit), rank)
+            (table.valid_share(unit), rank)
         })
     }
 }

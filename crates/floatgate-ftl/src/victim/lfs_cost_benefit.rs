@@ -21,7 +21,7 @@ use super::kinetic::{Age, Kinetic};
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::policy::Policy;
-use crate::unit_table::{Pool, UnitTable};
+use crate::unit_table::{Pool, UnitTable, ValidShare};
 
 crate::parameters! {
     /// Parameters of [`LfsCostBenefit`].
@@ -45,7 +45,7 @@ impl LfsCostBenefit {
 }
 
 fn rate(table: &UnitTable, unit: Unit) -> (u32, u64) {
-    let (valid, pages) = (table.valid(unit), table.pages_per_unit());
+    let ValidShare { valid, pages } = table.valid_share(unit);
     (pages - valid, if valid == 0 { 0 } else { u64::from(pages) + u64::from(valid) })
 }
 

@@ -3,7 +3,7 @@
 //! Van Houdt (SIGMETRICS 2013) has the plain form. Its write amplification under uniform writes is
 //! 1 over the spare factor. MQSim (FAST 2018) also has RANDOM_P, which draws again if the unit has
 //! no invalid page, and RANDOM_PP, which draws again if the unit is too full. Here a unit is too
-//! full if it has at least as many valid pages as the pool's units on average.
+//! full if its share of valid pages is not below that of the pool's units together.
 //!
 //! After [`DRAWS_MAX`] draws the emptiest unit of the pool is taken. If any unit of the pool is
 //! acceptable, this one is. The cost is a step per page lost, and the draws per clean.
@@ -12,7 +12,7 @@ use super::roster::Roster;
 use super::{Victim, VictimConfig};
 use crate::addr::Unit;
 use crate::policy::Policy;
-use crate::unit_table::{Pool, UnitTable};
+use crate::unit_table::{Pool, UnitTable, ValidShare};
 
 /// Most draws per clean.
 pub const DRAWS_MAX: u32 = 1000;
@@ -64,15 +64,19 @@ impl Victim for Random {
         if count == 0 {
             return None;
         }
+        let all_pages = u128::from(table.sealed_pages(pool));
         let passes = |unit: Unit| match self.redraw {
             Redraw::None => true,
-            Redraw::Full => table.valid(unit) < table.pages_per_unit(),
-            Redraw::Average => u64::from(table.valid(unit)) * count < valid,
+            Redraw::Full => table.reclaim_valid(unit) < table.reclaim_capacity(unit),
+            Redraw::Average => {
+                let ValidShare { valid: own, pages } = table.valid_share(unit);
+                u128::from(own) * all_pages < u128::from(pages) * u128::from(valid)
+            }
         };
         let mut draws = (0..DRAWS_MAX).map(|_| self.roster.draw(table, pool, count));
         draws.find(|&unit| passes(unit)).or_else(|| {
             let emptiest = table.streams(pool).filter_map(|stream| table.fewest_valid(stream));
-            emptiest.min_by_key(|&unit| table.valid(unit))
+            emptiest.min_by_key(|&unit| table.valid_share(unit))
         })
     }
 }

@@ -60,10 +60,10 @@ impl Roster {
         table.take_changed(&mut changed);
         for unit in changed.drain(..) {
             let sealed = table.is_sealed(unit);
-            if !(sealed && self.keep(unit, table.stream(unit), table.valid(unit))) {
+            if !(sealed && self.keep(unit, table.stream(unit), table.reclaim_valid(unit))) {
                 self.take_out(unit);
                 if sealed {
-                    self.put_in(unit, table.stream(unit), table.valid(unit));
+                    self.put_in(unit, table.stream(unit), table.reclaim_valid(unit));
                 }
             }
         }

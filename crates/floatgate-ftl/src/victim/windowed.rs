@@ -20,13 +20,13 @@ use crate::addr::Unit;
 use crate::parameters::round;
 use crate::policy::Policy;
 use crate::prefetch::prefetch;
-use crate::unit_table::{Pool, UnitTable};
+use crate::unit_table::{Pool, UnitTable, ValidShare};
 
 crate::parameters! {
     /// Parameters of [`Windowed`].
     pub struct WindowedConfig {
-        /// The window, the units sealed first, as a share of the drive's units. The smallest
-        /// window, one unit, is "fifo"; 1 is "greedy".
+        /// The window, the units sealed first, as a share of the drive's reclaim units. The
+        /// smallest window, one unit, is "fifo"; 1 is "greedy".
         window: f64 = 0.1, above 0 to 1;
     }
 }
@@ -47,7 +47,8 @@ crate::state!(Windowed { whole, by_stream, changed } fixed { window, units });
 impl Windowed {
     /// Makes the policy with a window of the configured share of the units, at least one unit.
     pub fn new(config: &VictimConfig) -> Self {
-        let window = round(config.windowed.window * f64::from(config.units)).max(1) as usize;
+        let units = f64::from(config.reclaim_units);
+        let window = round(config.windowed.window * units).max(1) as usize;
         let changed = Vec::new();
         Self { window, units: config.units, whole: None, by_stream: None, changed }
     }
@@ -76,10 +77,10 @@ impl Victim for Windowed {
 
 impl Policy for Windowed {}
 
-/// Number of valid pages of a unit, and time of its last change.
+/// Share of valid pages of a unit, and time of its last change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Fill {
-    valid: u32,
+    valid: ValidShare,
     modified: u64,
     unit: Unit,
 }
@@ -87,7 +88,7 @@ struct Fill {
 crate::state!(blank Fill { valid, modified, unit });
 
 impl Contender for Fill {
-    const NONE: Self = Self { valid: 0, modified: 0, unit: NOBODY };
+    const NONE: Self = Self { valid: ValidShare { valid: 0, pages: 1 }, modified: 0, unit: NOBODY };
 
     fn unit(&self) -> Unit {
         self.unit
@@ -201,7 +202,7 @@ impl AgeWindows {
 
     /// Puts a unit into the tournament of its window, or updates it there.
     fn enter(&mut self, table: &UnitTable, unit: Unit) {
-        let fill = Fill { valid: table.valid(unit), modified: table.modified(unit), unit };
+        let fill = Fill { valid: table.valid_share(unit), modified: table.modified(unit), unit };
         let window = &mut self.windows[usize::from(self.homes[unit.index()])];
         window.inside.set(&mut self.leaves, fill, 0);
     }

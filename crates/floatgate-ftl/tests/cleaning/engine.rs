@@ -41,6 +41,7 @@ struct Came {
     idle: u64,
     wear: u64,
     map_cleans: u64,
+    relabelled: u64,
 }
 
 /// Runs random requests on both drives and compares them.
@@ -71,9 +72,10 @@ fn compare(rig: &Rig, (seed, requests): (u64, usize)) -> Came {
         came.map_cleans += erases(&steps, Cause::GcMap);
     }
     same_account(rig, &ours, &mut naive);
-    let Cleans { foreground: cleans, emergency: emergencies, incremental, idle, wear } =
+    let Cleans { foreground, emergency, incremental, idle, wear, relabelled } =
         ours.counters().cleans;
-    Came { cleans, emergencies, incremental, idle, wear, ..came }
+    let (cleans, emergencies) = (foreground, emergency);
+    Came { cleans, emergencies, incremental, idle, wear, relabelled, ..came }
 }
 
 /// Compares the counters of both drives, and the map after it is written back.
@@ -97,7 +99,7 @@ fn erases(steps: &[Step], cause: Cause) -> u64 {
 }
 
 /// Cleaning modes in which every setting occurs once, alone and together with another setting.
-const WAYS: [fn(&mut Cleaning); 14] = [
+const WAYS: [fn(&mut Cleaning); 20] = [
     |_| {},
     |cleaning| cleaning.destination = Destination::Same,
     |cleaning| cleaning.destination = Destination::Cold,
@@ -105,6 +107,22 @@ const WAYS: [fn(&mut Cleaning); 14] = [
     |cleaning| cleaning.scope = Scope::Stream,
     |cleaning| {
         (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Reclassify);
+    },
+    |cleaning| cleaning.scope = Scope::MostInvalid,
+    |cleaning| cleaning.scope = Scope::Pressure,
+    |cleaning| {
+        (cleaning.scope, cleaning.destination) = (Scope::MostInvalid, Destination::Cold);
+        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 2);
+    },
+    |cleaning| (cleaning.relabel, cleaning.destination) = (true, Destination::Same),
+    |cleaning| {
+        (cleaning.relabel, cleaning.lazy) = (true, Some(800_000));
+        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 3);
+        cleaning.destination = Destination::Cold;
+    },
+    |cleaning| {
+        (cleaning.relabel, cleaning.lazy) = (true, Some(500_000));
+        (cleaning.idle_after_ns, cleaning.high_water) = (Some(500), cleaning.low_water + 3);
     },
     |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), cleaning.low_water + 2),
     |cleaning| {
@@ -150,31 +168,42 @@ const PLACEMENTS: [Tuned; 8] = [
     }),
 ];
 
+/// Erase units in a reclaim unit, by stream: one, several, and numbers that differ.
+const SIZES: [fn(u8) -> u32; 3] = [|_| 1, |_| 3, |stream| [2, 1, 4][usize::from(stream) % 3]];
+
 /// Mappings that together cause every kind of map work: none, reads and rewrites, updates, and
 /// groups of pages that start together.
 const MAPPINGS: [&str; 5] = ["ideal", "none", "dftl", "tpftl", "page_cache"];
 
 /// Returns a rig with as many units as the drive needs, and `spare` more.
-fn rig(shape: Shape, placement: &'static str, way: fn(&mut Cleaning), spare: u32) -> Rig {
+fn rig(
+    shape: Shape,
+    (placement, tune_placement): Tuned,
+    way: fn(&mut Cleaning),
+    reclaim_unit: fn(u8) -> u32,
+    spare: u32,
+) -> Rig {
     let base = Rig::new(shape, "dftl", "greedy");
-    let mut rig = Rig { placement, tune_cleaning: way, low_water: 0, ..base };
+    let mut rig = Rig { placement, tune_placement, tune_cleaning: way, low_water: 0, ..base };
+    rig.reclaim_unit = reclaim_unit;
     rig.page_cache = MapPages { pages_per_map_page: 2, load_for_cleaning: true };
     rig.dftl.gtd_unmapped_shortcut = true;
     // One more, for map pages of two translation pages.
-    rig.low_water = rig.cleaning().least_low_water(rig.frontiers()) + 1;
+    let erase_units = rig.reclaim_units().into_iter().max().unwrap_or(1);
+    rig.low_water = rig.cleaning().least_low_water(rig.frontiers(), erase_units) + 1;
     rig.spare(spare)
 }
 
 #[test]
 fn every_operation_is_that_of_the_naive_engine() {
     let (mut came, mut number) = (Came::default(), 0);
-    for (placement, tune_placement) in PLACEMENTS {
+    for placement in PLACEMENTS {
         for way in WAYS {
             for mapping in MAPPINGS {
                 number += 1;
                 let shape = [SERIAL, STRIPED, ODD][number % 3];
-                let mut rig = rig(shape, placement, way, [6, 1, 3, 0][number % 4]);
-                rig.tune_placement = tune_placement;
+                let size = SIZES[number / 4 % 3];
+                let mut rig = rig(shape, placement, way, size, [6, 1, 3, 0][number % 4]);
                 rig.victim = ["greedy", "fifo"][number / 3 % 2];
                 rig.free_order = [FreeOrder::LeastWorn, FreeOrder::First][number / 2 % 2];
                 let more = compare(&Rig { mapping, ..rig }, (number as u64, 400));
@@ -184,9 +213,11 @@ fn every_operation_is_that_of_the_naive_engine() {
                 came.idle += more.idle;
                 came.wear += more.wear;
                 came.map_cleans += more.map_cleans;
+                came.relabelled += more.relabelled;
             }
         }
     }
     let all = [came.cleans, came.incremental, came.idle, came.wear, came.map_cleans];
     assert!(all.into_iter().all(|cases| cases > 500) && came.emergencies > 50, "{came:?}");
+    assert!(came.relabelled > 50, "{came:?}");
 }

@@ -6,6 +6,7 @@
 //! engine that calls them and the two simplest victim policies are naive.
 
 mod collecting;
+mod reclaim;
 mod units;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use floatgate_ftl::unit_table::FreeOrder;
 use super::clockwork::{Step, program_ns, read_ns};
 use crate::common::Rig;
 use crate::common::log::Kind;
+use reclaim::Group;
 
 /// Victim policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +59,8 @@ struct Block {
     freed: u64,
     sealed: u64,
     changed: u64,
+    /// Number of its group.
+    group: usize,
 }
 
 /// Destination of a victim's pages.
@@ -68,6 +72,14 @@ enum To {
 }
 
 type Page = (Ppn, Owner);
+
+/// A victim that is emptied step by step: its units that are not erased yet, the first of which is
+/// being emptied, and the pages of that unit that are left.
+struct UnderWay {
+    units: Vec<Unit>,
+    to: To,
+    left: Vec<Page>,
+}
 
 pub struct Naive {
     geometry: Geometry,
@@ -81,7 +93,11 @@ pub struct Naive {
     directory: Vec<Option<Ppn>>,
     units: Vec<Block>,
     busy: bool,
-    under_way: Option<(Unit, To, Vec<Page>)>,
+    under_way: Option<UnderWay>,
+    /// Units in a reclaim unit, by stream of the placement.
+    sizes: Vec<u32>,
+    /// All groups of units that were ever opened.
+    groups: Vec<Group>,
     clock: u64,
     events: u64,
     /// Time that the drive sees: the begin of the operation for which it decides.
@@ -107,6 +123,7 @@ impl Naive {
             freed: 0,
             sealed: 0,
             changed: 0,
+            group: 0,
         };
         let tpns = if mapping.is_on_flash() { geometry.translation_pages() } else { 0 };
         let mut drive = Self {
@@ -123,6 +140,8 @@ impl Naive {
             units: vec![unit; geometry.units() as usize],
             busy: false,
             under_way: None,
+            sizes: rig.reclaim_units(),
+            groups: vec![],
             clock: 0,
             events: 0,
             now: 0,

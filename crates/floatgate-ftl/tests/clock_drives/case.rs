@@ -212,7 +212,7 @@ fn pages(rng: &mut Rng, shape: Shape) -> Rig {
 }
 
 fn with_room(rig: Rig, rng: &mut Rng) -> Rig {
-    let low_water = rig.cleaning().least_low_water(rig.frontiers()) + rig.log.min(1);
+    let low_water = rig.cleaning().least_low_water(rig.frontiers(), 1) + rig.log.min(1);
     let journal = if rig.journal.is_some() { 2 } else { 0 };
     Rig { low_water, ..rig }.spare(3 + journal + rng.below(4) as u32)
 }

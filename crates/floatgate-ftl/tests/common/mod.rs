@@ -116,6 +116,8 @@ pub struct Rig {
     pub tune_placement: fn(&mut PlacementConfig),
     pub tune_victim: fn(&mut VictimConfig),
     pub tune_cleaning: fn(&mut Cleaning),
+    /// Erase units in a reclaim unit, for each stream of the placement.
+    pub reclaim_unit: fn(u8) -> u32,
     pub low_water: u32,
     pub free_order: FreeOrder,
     pub depth: usize,
@@ -143,6 +145,7 @@ impl Rig {
             tune_placement: |_| {},
             tune_victim: |_| {},
             tune_cleaning: |_| {},
+            reclaim_unit: |_| 1,
             low_water: 4,
             free_order: FreeOrder::LeastWorn,
             depth: 4,
@@ -197,6 +200,10 @@ impl Rig {
         )
     }
 
+    pub fn reclaim_units(&self) -> Vec<u32> {
+        (0..self.placement().streams()).map(self.reclaim_unit).collect()
+    }
+
     fn victim_config(&self) -> VictimConfig {
         let units = self.shape.units;
         let mut config = VictimConfig::new(units, self.frontiers());
@@ -216,6 +223,7 @@ impl Rig {
             verify,
             pages_per_map_page: self.pages_per_map_page(),
             journal: self.journal,
+            reclaim_units: self.reclaim_units(),
         }
     }
 
@@ -226,7 +234,9 @@ impl Rig {
         let pages = geometry.pages_per_unit();
         let map = if self.map_on_flash() { geometry.translation_pages() } else { 0 };
         let data = geometry.logical_pages().div_ceil(pages) + map.div_ceil(pages);
-        self.shape.units = data + u32::from(self.frontiers()) + self.low_water - 1 + spare;
+        // A reclaim unit that is being filled may have lost all its pages.
+        let open: u32 = self.reclaim_units().iter().map(|size| size - 1).sum();
+        self.shape.units = data + open + u32::from(self.frontiers()) + self.low_water - 1 + spare;
         self
     }
 

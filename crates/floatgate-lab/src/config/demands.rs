@@ -65,7 +65,8 @@ impl Config {
     ) -> PlacementConfig {
         let config = PlacementConfig::new(geometry).with(&|s, key| self.policies.value(s, key));
         let (handles, isolation) = (self.placement.handles as u8, self.placement.isolation.0);
-        PlacementConfig { ages_in_map, handles, isolation, ..config }
+        let moved_pages = self.placement.moved_pages.0;
+        PlacementConfig { ages_in_map, handles, isolation, moved_pages, ..config }
     }
 
     /// Whether the placement uses the nanoseconds of the device's clock. An external policy gets
@@ -83,7 +84,8 @@ impl Config {
     /// streams.
     pub(crate) fn victim_config(&self, units: u32, streams: u8, seed: u64) -> VictimConfig {
         let config = VictimConfig::new(units, streams).with(&|s, key| self.policies.value(s, key));
-        VictimConfig { tie: self.cleaning.tie.0, seed, ..config }
+        let reclaim_units = (units / self.largest_reclaim_unit()).max(1);
+        VictimConfig { tie: self.cleaning.tie.0, reclaim_units, seed, ..config }
     }
 
     /// Returns the inputs of log-block schemes.

@@ -42,12 +42,20 @@ impl Config {
         only("mapping.scheme", &self.mapping.scheme, "ideal")?;
         only("placement.scheme", &self.placement.scheme, "single")?;
         only("placement.gc_destination", self.placement.gc_destination.0.name(), "scheme")?;
+        let reclaim_unit = self.placement.reclaim_unit.as_ref();
+        unset("placement.reclaim_unit", reclaim_unit.map(|sizes| format!("\"{}\"", sizes.0[0])))?;
         only("cleaning.victim", victim, "greedy")?;
         only("cleaning.tie", self.cleaning.tie.0.name(), "cold")?;
         only("cleaning.scope", self.cleaning.scope.0.name(), "all")?;
         if self.cleaning.wear_leveling == WearLeveling::Static {
             return only("cleaning.wear_leveling", "static", "dynamic");
         }
+        let Cleaning { foreground_below, background_below, lazy, relabel, .. } = &self.cleaning;
+        let share = |given: &Option<f64>| given.map(|given| given.to_string());
+        unset("cleaning.foreground_below", share(foreground_below))?;
+        unset("cleaning.background_below", share(background_below))?;
+        unset("cleaning.lazy", share(lazy))?;
+        unset("cleaning.relabel", relabel.then(|| "true".to_owned()))?;
         unset("cleaning.low_water", number(low_water))?;
         unset("cleaning.high_water", number(high_water))?;
         unset("cleaning.copies_per_write", number(copies_per_write))?;

@@ -91,7 +91,10 @@ pub(super) fn expected(leaf: &Value) -> String {
         let policies = if takes_external(leaf) { ", or python:NAME" } else { "" };
         return format!("{one_of}{}{policies}", names.join(", "));
     }
-    let example = leaf["default"].as_str().unwrap_or("10ms");
+    let example = match leaf["format"].as_str() {
+        Some("sizes") => "64MiB",
+        _ => leaf["default"].as_str().unwrap_or("10ms"),
+    };
     let bounds = || format!("from {} to {}", text(&leaf["x-minimum"]), text(&leaf["x-maximum"]));
     match leaf["format"].as_str() {
         Some("size") => return format!("a size {}, such as \"{example}\"", bounds()),
@@ -99,6 +102,11 @@ pub(super) fn expected(leaf: &Value) -> String {
         Some("durations") => {
             let most = &leaf["maxItems"];
             let one = format!("a duration {}, such as \"{example}\"", bounds());
+            return format!("{one}, or a list of 1 to {most}");
+        }
+        Some("sizes") => {
+            let most = &leaf["maxItems"];
+            let one = format!("a size {}, such as \"{example}\"", bounds());
             return format!("{one}, or a list of 1 to {most}");
         }
         Some("moment") => return "\"worst\", or a duration such as \"1.25s\"".to_owned(),
@@ -130,18 +138,10 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
         return value.as_str().is_some_and(is_known);
     }
     match leaf["format"].as_str() {
-        Some("size") => {
-            let bare = value.as_integer().and_then(|n| u64::try_from(n).ok()).map(Size);
-            let size = bare.or_else(|| Size::parse(value.as_str()?).ok());
-            return size.is_some_and(|size| within(leaf, size, |bound| Size::parse(bound).ok()));
-        }
+        Some("size") => return is_size(leaf, value),
+        Some("sizes") => return are_all(leaf, value, is_size),
         Some("duration") => return is_time(leaf, value),
-        Some("durations") => {
-            let most = leaf["maxItems"].as_u64().unwrap_or(1) as usize;
-            let times = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
-            return (1..=most).contains(&times.len())
-                && times.iter().all(|time| is_time(leaf, time));
-        }
+        Some("durations") => return are_all(leaf, value, is_time),
         Some("moment") => return value.as_str().is_some_and(|text| Moment::parse(text).is_ok()),
         Some("rate") => return value.as_str().is_some_and(|text| Rate::parse(text).is_ok()),
         _ => {}
@@ -153,6 +153,24 @@ fn accepts(leaf: &Value, value: &toml::Value) -> bool {
         (Some("number"), toml::Value::Float(x)) => in_range(leaf, *x),
         _ => false,
     }
+}
+
+/// Whether the value, or each of the list's 1 to `maxItems` values, is accepted.
+fn are_all(
+    leaf: &Value,
+    value: &toml::Value,
+    accepts: impl Fn(&Value, &toml::Value) -> bool,
+) -> bool {
+    let most = leaf["maxItems"].as_u64().unwrap_or(1) as usize;
+    let values = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+    (1..=most).contains(&values.len()) && values.iter().all(|value| accepts(leaf, value))
+}
+
+/// Whether the value is a size within the bounds.
+fn is_size(leaf: &Value, value: &toml::Value) -> bool {
+    let bare = value.as_integer().and_then(|n| u64::try_from(n).ok()).map(Size);
+    let size = bare.or_else(|| Size::parse(value.as_str()?).ok());
+    size.is_some_and(|size| within(leaf, size, |bound| Size::parse(bound).ok()))
 }
 
 /// Whether the value is a duration within the bounds.

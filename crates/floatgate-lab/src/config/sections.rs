@@ -3,10 +3,7 @@
 //! Doc comments here are the descriptions in the JSON Schema, which users read.
 
 use floatgate_ftl::nand::{PAGE_TYPES, Stripe};
-use floatgate_ftl::page_ftl::{Destination, Scope};
-use floatgate_ftl::placement::Isolation;
 use floatgate_ftl::queue::{Arrivals, Dispatch};
-use floatgate_ftl::victim::Tie;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -166,108 +163,6 @@ impl Default for Mapping {
     fn default() -> Self {
         Self { scheme: "ideal".into(), unit: None, cache: Size(64 << 10), entry_bytes: 4 }
     }
-}
-
-/// Data placement: which pages share erase units.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Placement {
-    /// How written pages are sorted into streams.
-    #[schemars(schema_with = "names::placement")]
-    pub scheme: String,
-    /// Streams of a policy in Python, 1 to 200. The run that uses the policy sets it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u8", range(min = 1, max = 200))]
-    pub streams: Option<u8>,
-    /// The stream for pages that cleaning moves.
-    pub gc_destination: Chosen<Destination>,
-    /// For "host": placement handles, 1 to 128. A write names one by its `stream`.
-    #[schemars(range(min = 1, max = 128))]
-    pub handles: u32,
-    /// For "host": whether cleaning keeps pages of different handles separate, too.
-    pub isolation: Chosen<Isolation>,
-}
-
-impl Default for Placement {
-    fn default() -> Self {
-        Self {
-            scheme: "single".into(),
-            streams: None,
-            gc_destination: Chosen(Destination::Scheme),
-            handles: 8,
-            isolation: Chosen(Isolation::Initially),
-        }
-    }
-}
-
-/// How space is reclaimed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cleaning {
-    /// The victim policy: which erase unit is cleaned next.
-    #[schemars(schema_with = "names::victim")]
-    pub victim: String,
-    /// For "greedy": the preferred stream if units of several streams have the fewest valid pages.
-    pub tie: Chosen<Tie>,
-    /// The erase units among which the victim is chosen.
-    pub scope: Chosen<Scope>,
-    /// Low-water mark of free erase units, 1 to 1000000: after a write opens an erase unit, the
-    /// drive cleans until `low_water` - 1 units are free. Not set: 3, or the drive's minimum if it
-    /// is larger. The minimum is about one more than the number of units open at a time. With
-    /// cleaning ahead of need it is about one more than twice that number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
-    pub low_water: Option<u32>,
-    /// Free erase units at which cleaning ahead of need stops, 1 to 1000000. Not set: twice
-    /// `low_water`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 1, max = 1_000_000))]
-    pub high_water: Option<u32>,
-    /// Incremental cleaning: pages copied per page that the host writes, while fewer than
-    /// `high_water` units are free, 1 to 65536. Not set: no incremental cleaning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "u32", range(min = 1, max = 65_536))]
-    pub copies_per_write: Option<u32>,
-    /// Idle-time cleaning: units are cleaned after the host has been idle for this time, while
-    /// fewer than `high_water` units are free. Not set: no idle-time cleaning.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
-    pub idle_after: Option<Time>,
-    /// The wear-leveling policy.
-    pub wear_leveling: WearLeveling,
-    /// For "static": the least worn unit is moved if another unit has over this many more erases, 1
-    /// to 1000000.
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub wear_gap: u32,
-}
-
-impl Default for Cleaning {
-    fn default() -> Self {
-        Self {
-            victim: "greedy".into(),
-            tie: Chosen(Tie::Cold),
-            scope: Chosen(Scope::All),
-            low_water: None,
-            high_water: None,
-            copies_per_write: None,
-            idle_after: None,
-            wear_leveling: WearLeveling::Dynamic,
-            wear_gap: 100,
-        }
-    }
-}
-
-/// The wear-leveling policy.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum WearLeveling {
-    /// The least worn free unit is opened next.
-    Dynamic,
-    /// The unit that has been free longest is opened next.
-    None,
-    /// Like dynamic. In addition, the least worn unit is moved to a worn one when their gap is too
-    /// wide.
-    Static,
 }
 
 /// Whether the drive's time is simulated.

@@ -65,6 +65,7 @@ pub(super) fn page_config(
         verify,
         pages_per_map_page: map_demands.pages_per_map_page,
         journal: plan.journal,
+        reclaim_units: plan.reclaim_units.clone(),
     })
 }
 

@@ -9,6 +9,8 @@ pub(super) struct Size {
     pub in_service: u64,
     /// Units added to those of the spare factor, because the drive could not work without them.
     pub added: u64,
+    /// Units that data, map, open units and log blocks take at least.
+    pub needed: u64,
     pub logical_pages: u32,
 }
 
@@ -57,7 +59,8 @@ impl Size {
         let logical_pages = u32::try_from(addressable).map(|_| logical as u32).map_err(|_| {
             ConfigError::new(format!("the workload spans {span_pages} pages: too many to address"))
         })?;
-        Ok(Self { in_service: asked.max(least), added: least.saturating_sub(asked), logical_pages })
+        let added = least.saturating_sub(asked);
+        Ok(Self { in_service: asked.max(least), added, needed: least, logical_pages })
     }
 }
 

@@ -102,7 +102,8 @@ impl FlashResult {
     }
 }
 
-/// Erase units cleaned, by occasion.
+/// Victims cleaned, by occasion. A victim is an erase unit, or a reclaim unit of several erase
+/// units (`placement.reclaim_unit`).
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CleaningResult {
     /// Units cleaned while a write waited.
@@ -115,6 +116,9 @@ pub struct CleaningResult {
     pub idle: u64,
     /// Units cleaned to level wear.
     pub wear: u64,
+    /// Erase units of victims that joined another reclaim unit without copies, because all their
+    /// pages were valid (`cleaning.relabel`).
+    pub relabelled: u64,
     /// Mean share of valid pages in a victim, 0 to 1; u in A = 1/(1-u).
     pub victim_valid_mean: Option<f64>,
 }
@@ -130,6 +134,7 @@ impl CleaningResult {
             incremental: cleans.incremental,
             idle: cleans.idle,
             wear: cleans.wear,
+            relabelled: cleans.relabelled,
             victim_valid_mean: ratio(copies, erases * u64::from(pages_per_unit)),
         }
     }

@@ -1,5 +1,6 @@
 //! Conservation laws that hold in every run, with any policies.
 
+use floatgate_ftl::counters::OwnerCounts;
 use floatgate_ftl::device::Counters;
 use floatgate_ftl::geometry::Mode;
 use floatgate_ftl::nand::{Cause, FlashCounts};
@@ -31,6 +32,7 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
         assert_eq!(read(cause), flash.programs[cause]);
     }
     assert_programmed(flash, plan);
+    assert_owned(counters);
     // The journal has its own units, which `wear` does not include.
     let erases = flash.erases.iter().sum::<u64>() - flash.erases[Cause::Journal as usize];
     assert_eq!(flash.programs[Cause::Retire as usize], health.moved + health.rewritten);
@@ -42,6 +44,21 @@ pub(super) fn assert_conserved(counters: &Counters, wear: &[u32], plan: &Plan) {
     let shape = plan.geometry.shape();
     let dies = u64::from(shape.channels) * u64::from(shape.dies);
     assert!(counters.occupation.busy_ns <= counters.occupation.end_ns * dies);
+}
+
+/// Asserts that each page that the host wrote, and each data page that cleaning copied, has one
+/// owner. A layer with log blocks has no owners.
+fn assert_owned(counters: &Counters) {
+    if counters.owners.is_empty() {
+        return;
+    }
+    let sum = |of: fn(&OwnerCounts) -> u64| counters.owners.iter().map(of).sum::<u64>();
+    let programs = |cause: Cause| counters.flash.programs[cause as usize];
+    let written = counters.streams.iter().map(|stream| stream.host_pages);
+    assert_eq!(sum(|owner| owner.host_pages), written.sum::<u64>());
+    assert_eq!(sum(|owner| owner.gc_pages.iter().sum()), programs(Cause::Gc));
+    assert_eq!(sum(|owner| owner.fold_pages), programs(Cause::Fold));
+    assert!(sum(|owner| owner.wear_pages) <= programs(Cause::Wear), "the map has no owner");
 }
 
 /// Asserts that rows are programmed whole, except rows that the streams are filling when the counts

@@ -1,6 +1,6 @@
 //! The caches, the placement and the host layer.
 
-use floatgate_ftl::counters::{ExtentCounts, ExtentSearch, StreamCounts};
+use floatgate_ftl::counters::{ExtentCounts, ExtentSearch, OwnerCounts, StreamCounts};
 use floatgate_ftl::device::Counters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,13 +105,13 @@ pub struct StreamPages {
     pub hot_pages: u64,
     /// Pages that cleaning moved.
     pub gc_pages: u64,
-    /// Erase units of the stream that cleaning emptied, or that the SLC cache folded. Units emptied
-    /// to level wear do not count.
+    /// Victims of the stream: erase units, or reclaim units of several erase units, that cleaning
+    /// emptied, or that the SLC cache folded. Units emptied to level wear do not count.
     pub victims: u64,
-    /// Valid pages of these units when they were chosen. In incremental cleaning the host can
+    /// Valid pages of these victims when they were chosen. In incremental cleaning the host can
     /// overwrite some of them before they are copied.
     pub victim_valid_pages: u64,
-    /// Mean share of valid pages in these units, 0 to 1. None without victims.
+    /// Mean share of valid pages in these victims, 0 to 1. None without victims.
     pub victim_valid_mean: Option<f64>,
 }
 
@@ -124,6 +124,47 @@ impl StreamPages {
             victims: counts.victims,
             victim_valid_pages: counts.victim_valid_pages,
             victim_valid_mean: ratio(counts.victim_valid_pages, counts.victim_pages),
+        }
+    }
+}
+
+/// Pages of one owner: of a placement handle with `placement.scheme = "host"`, else of a stream of
+/// the placement. A page belongs to the handle of its last write, or to the stream that it is in.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct OwnerPages {
+    /// Pages that the host wrote.
+    pub host_pages: u64,
+    /// Pages of the owner that cleaning copied.
+    pub gc_pages: u64,
+    /// The `gc_pages` by owner of the host write that they were copied for: the write waited for
+    /// the cleaning, or incremental cleaning ran along with it. The last number is for cleaning
+    /// that ran for no write of data, but while the host was idle or for a page of the map.
+    pub gc_pages_for: Vec<u64>,
+    /// Pages of the owner that wear levelling moved.
+    pub wear_pages: u64,
+    /// Pages of the owner that were copied out of the SLC cache.
+    pub fold_pages: u64,
+    /// Pages of the owner in erase units that joined another reclaim unit without copies
+    /// (`cleaning.relabel`).
+    pub relabelled_pages: u64,
+    /// Pages of the owner that were written, copied or moved, per page that the host wrote. None
+    /// without a write.
+    pub write_amplification: Option<f64>,
+}
+
+impl OwnerPages {
+    fn new(counts: &OwnerCounts) -> Self {
+        let OwnerCounts { host_pages, wear_pages, fold_pages, relabelled_pages, .. } = *counts;
+        let gc_pages = counts.gc_pages.iter().sum();
+        let programs = host_pages + gc_pages + wear_pages + fold_pages;
+        Self {
+            host_pages,
+            gc_pages,
+            gc_pages_for: counts.gc_pages.clone(),
+            wear_pages,
+            fold_pages,
+            relabelled_pages,
+            write_amplification: ratio(programs, host_pages),
         }
     }
 }
@@ -168,6 +209,9 @@ impl ExtentSearchResult {
 pub struct PlacementResult {
     /// The streams, cold to hot.
     pub streams: Vec<StreamPages>,
+    /// The owners of pages: a row for each placement handle with `placement.scheme = "host"`, else
+    /// for each stream of the placement.
+    pub owners: Vec<OwnerPages>,
     /// Memory of the policy in bytes.
     pub memory_bytes: u64,
     /// Extents that the policy tracks at the end. This and the following two are None if the policy
@@ -191,6 +235,7 @@ impl PlacementResult {
         let extents = readings.counters.extents;
         Self {
             streams: readings.counters.streams.iter().map(StreamPages::new).collect(),
+            owners: readings.counters.owners.iter().map(OwnerPages::new).collect(),
             memory_bytes: readings.counters.placement_bytes,
             extents: extents.map(|extents| extents.now),
             extents_mean: extents.and_then(|all| ratio(all.sum, all.commands)),

@@ -125,7 +125,7 @@ fn cleans_are_counted_by_occasion() {
     let mut counters = Counters::default();
     let cleans = &mut counters.cleans;
     (cleans.foreground, cleans.emergency, cleans.incremental) = (1, 2, 3);
-    (cleans.idle, cleans.wear) = (4, 5);
+    (cleans.idle, cleans.wear, cleans.relabelled) = (4, 5, 6);
     counters.flash.erases = [90, 90, 5, 90, 90, 90, 90, 90, 90, 90, 90, 90];
     counters.flash.programs = [90, 90, 20, 90, 90, 90, 90, 90, 90, 90, 90, 90];
     let expected = json!({
@@ -134,6 +134,7 @@ fn cleans_are_counted_by_occasion() {
         "incremental": 3,
         "idle": 4,
         "wear": 5,
+        "relabelled": 6,
         "victim_valid_mean": 0.25,
     });
     assert_eq!(json!(CleaningResult::new(&counters, 16)), expected);
@@ -258,5 +259,5 @@ fn every_field_of_the_schema_is_described_and_always_there() {
             assert!(text.ends_with('.') && !text.contains('\n'), "{name}.{field}: {text:?}");
         }
     }
-    assert_eq!(objects(&schema).len(), 33);
+    assert_eq!(objects(&schema).len(), 34);
 }

@@ -5,7 +5,7 @@ mod standing;
 
 use std::sync::{Arc, Mutex};
 
-use floatgate_ftl::counters::{Counters, DieUse, StreamCounts};
+use floatgate_ftl::counters::{Counters, DieUse, OwnerCounts, StreamCounts};
 use floatgate_ftl::device::{DeviceClock, Inspect};
 use floatgate_ftl::forward_device;
 use floatgate_ftl::nand::Blame;
@@ -82,6 +82,11 @@ fn small(sets: &[(&str, &str)]) -> (Config, Plan, Noting) {
     (config, plan, Noting { drive, notes: Vec::new(), checks: Mutex::new(0) })
 }
 
+fn blank_owners(counters: &Counters) -> Vec<OwnerCounts> {
+    let places = counters.owners.len() + 1;
+    vec![OwnerCounts { gc_pages: vec![0; places], ..OwnerCounts::default() }; places - 1]
+}
+
 #[test]
 fn a_drive_is_filled_settled_given_the_future_and_reset() {
     let (config, plan, mut device) =
@@ -100,6 +105,7 @@ fn a_drive_is_filled_settled_given_the_future_and_reset() {
         placement_bytes,
         extents,
         streams: vec![StreamCounts::default(); counters.streams.len()],
+        owners: blank_owners(&counters),
         dies: vec![DieUse::default()],
         channels: vec![Blame::default()],
         ..Counters::default()

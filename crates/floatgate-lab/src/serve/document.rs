@@ -169,7 +169,7 @@ pub(super) fn blocks(opened: &Opened) -> Value {
         "erases": lifetime_erases(opened.drive.device()),
         "streams": streams.iter().max().map_or(0, |&most| most + 1),
         "stream": streams,
-        "sealed": all().map(|unit| units.is_sealed(unit)).collect::<Vec<_>>(),
+        "sealed": all().map(|unit| units.reclaim_unit(unit).is_some()).collect::<Vec<_>>(),
     })
 }
 /// Returns the result of the requests since the counters were reset.

@@ -67,12 +67,7 @@ impl AddressSource for Tenants {
         let size = keys.size("size", Some(4096))?;
         let tenants = count(keys, "tenants", 4, (1, 128))?;
         let random = count(keys, "random", 0, (0, tenants))?;
-        // Only a given key is in the name and the digest of the workload.
-        // The key is in the name and the digest of the workload only if it is given.
-        let overwriters = match keys.has("overwriters") {
-            true => count(keys, "overwriters", 0, (0, random.min(tenants / 2)))?,
-            false => 0,
-        };
+        let overwriters = count(keys, "overwriters", 0, (0, random.min(tenants / 2)))?;
         let parts = tenants - overwriters;
         let handles = count(keys, "handles", tenants, (1, tenants))?;
         let ratio = keys.number("ratio", 2.0, (1.0, 16.0))?;

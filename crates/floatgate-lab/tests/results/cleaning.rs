@@ -18,6 +18,7 @@ pub(crate) fn by_stream(case: &Case) {
         "incremental": 0,
         "idle": 0,
         "wear": 0,
+        "relabelled": 0,
         "victim_valid_mean": moved as f64 / (erased * UNIT_PAGES) as f64,
     });
     assert_table(&case.result["cleaning"], &expected);

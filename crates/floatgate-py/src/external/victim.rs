@@ -29,8 +29,8 @@ impl Chosen {
         };
         let columns = [
             of(&|unit| unit.0.into()),
-            of(&|unit| table.valid(unit).into()),
-            of(&|unit| table.capacity(unit).into()),
+            of(&|unit| table.reclaim_valid(unit).into()),
+            of(&|unit| table.reclaim_capacity(unit).into()),
             of(&|unit| table.stream(unit).into()),
             of(&|unit| table.erases(unit).into()),
             of(&|unit| table.sealed_after(unit)),
@@ -54,7 +54,7 @@ impl Victim for Chosen {
     fn pick(&mut self, table: &mut UnitTable, pool: Pool) -> Option<Unit> {
         self.units.clear();
         self.units.extend(table.sealed(pool));
-        let emptiest = *self.units.iter().min_by_key(|&&unit| table.valid(unit))?;
+        let emptiest = *self.units.iter().min_by_key(|&&unit| table.valid_share(unit))?;
         Some(self.border.ask(emptiest, |py| self.ask(py, table)))
     }
 }

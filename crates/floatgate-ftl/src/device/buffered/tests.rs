@@ -35,6 +35,7 @@ impl Drive {
             verify: false,
             pages_per_map_page: 1,
             journal: None,
+            reclaim_units: std::vec::Vec::new(),
         };
         let mapping = Ideal::new(&MapConfig::new(geometry, 0));
         let nand = Timed::new(Counted::default(), geometry, NO_TIME);

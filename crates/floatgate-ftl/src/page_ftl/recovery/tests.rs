@@ -79,6 +79,7 @@ impl DriveSetup {
             verify: false,
             pages_per_map_page: 1,
             journal: self.journal,
+            reclaim_units: Vec::new(),
         }
     }
 

@@ -63,6 +63,7 @@ fn drive(levelled: bool) -> Drive {
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        reclaim_units: Vec::new(),
     };
     PageFtl::with_log(Checked::new(Counted::default(), geometry), Noting::default(), config, 4)
         .unwrap()

@@ -6,7 +6,7 @@ use floatgate_ftl::nand::Cause;
 use floatgate_ftl::page_ftl::{Destination, Scope};
 use floatgate_ftl::placement::{AnyPlacement, PlacementEvent, Reclaimed, Relocation};
 
-use super::{Naive, Page, Policy, State, To};
+use super::{Naive, Page, Policy, State, To, UnderWay};
 use crate::cleaning::clockwork::{ERASE_NS, Step, copy_ns};
 use crate::common::log::Kind;
 
@@ -18,7 +18,7 @@ impl Naive {
         }
         self.busy = true;
         let mut work = *now;
-        self.move_left(usize::MAX, &mut work);
+        self.finish(&mut work);
         let mut cleaned = 0;
         while self.free_units() < least {
             cleaned += 1;
@@ -44,34 +44,57 @@ impl Naive {
         let sealed = self.sealed(None);
         let homes = sealed.into_iter().map(|unit| (unit, To::One(self.home(unit))));
         let fitting = homes.filter(|&(unit, to)| self.fits(unit, to));
-        let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
-        fitting.min_by_key(|&(unit, _)| (!gains(unit), self.cost(unit).1)).unwrap()
+        fitting.min_by_key(|&(unit, _)| (!self.gains(unit), self.cost(unit).1)).unwrap()
     }
 
-    /// Returns the sealed units by stream, then by valid pages, then by last change.
+    fn gains(&self, unit: Unit) -> bool {
+        self.all_valid(unit) < self.all_pages(unit)
+    }
+
+    /// Returns the units that can be victims by stream, then by valid pages, then by last change.
     fn sealed(&self, stream: Option<u8>) -> Vec<Unit> {
-        let block = |unit: &Unit| &self.units[unit.index()];
-        let is_of = |unit: &Unit| stream.is_none_or(|stream| block(unit).stream == stream);
-        let sealed = |unit: &Unit| block(unit).state == State::Sealed && is_of(unit);
+        let of = |unit: &Unit| self.units[unit.index()].stream;
+        let is_of = |unit: &Unit| stream.is_none_or(|stream| of(unit) == stream);
+        let sealed = |unit: &Unit| is_of(unit) && self.is_candidate(unit);
         let mut units: Vec<Unit> = self.all().filter(sealed).collect();
-        units.sort_by_key(|u| (block(u).stream, self.valid(*u), block(u).changed));
+        units.sort_by_key(|u| (of(u), self.all_valid(*u), self.last_events(*u).1));
         units
     }
 
     fn choice(&self, stream: Option<u8>) -> Option<Unit> {
         let units = self.sealed(stream).into_iter();
         match self.policy {
-            Policy::Greedy => units.min_by_key(|&unit| self.valid(unit)),
-            Policy::Fifo => units.min_by_key(|unit| self.units[unit.index()].sealed),
+            Policy::Greedy => units.min_by_key(|&unit| self.share(unit)),
+            Policy::Fifo => units.min_by_key(|&unit| self.last_events(unit).0),
         }
     }
 
+    /// Returns the stream with the greatest fraction, which is made from the invalid pages and all
+    /// pages of its sealed units; of equals the lowest one.
+    fn first_stream(&self, fraction: fn(u32, u32) -> (u32, u32)) -> Option<u8> {
+        let mut best: Option<(u8, (u32, u32))> = None;
+        for stream in 0..=self.wear_stream() {
+            let units = self.sealed(Some(stream));
+            let pages: u32 = units.iter().map(|&unit| self.all_pages(unit)).sum();
+            let valid: u32 = units.iter().map(|&unit| self.all_valid(unit)).sum();
+            let found = fraction(pages - valid, pages);
+            let is_more = |(_, most): (u8, (u32, u32))| found.0 * most.1 > most.0 * found.1;
+            if !units.is_empty() && best.is_none_or(is_more) {
+                best = Some((stream, found));
+            }
+        }
+        best.map(|(stream, _)| stream)
+    }
+
     fn pick(&self, stream: u8) -> Option<(Unit, To)> {
-        let gains = |unit: &Unit| self.valid(*unit) < self.geometry.pages_per_unit();
-        let own = match self.cleaning.scope {
+        let first = match self.cleaning.scope {
             Scope::All => None,
-            Scope::Stream => self.choice(Some(stream)).filter(gains),
+            Scope::Stream => Some(stream),
+            Scope::MostInvalid => self.first_stream(|invalid, _| (invalid, 1)),
+            Scope::Pressure => self.first_stream(|invalid, pages| (invalid, pages)),
         };
+        let own =
+            first.and_then(|stream| self.choice(Some(stream))).filter(|&unit| self.gains(unit));
         let unit = own.or_else(|| self.choice(None))?;
         let to = match self.cleaning.destination {
             // Translation pages keep to their own stream.
@@ -86,7 +109,7 @@ impl Naive {
 
     /// Returns whether the pages of a unit fit, for every division of the pages among the streams.
     fn fits(&self, unit: Unit, to: To) -> bool {
-        let valid = self.valid(unit);
+        let valid = self.all_valid(unit);
         let units = match to {
             To::One(stream) => u32::from(valid > self.room(stream)),
             To::Judged | To::JudgedAnew => {
@@ -105,7 +128,7 @@ impl Naive {
     /// Returns upper bounds for a clean: the units that its map updates take, and the pages that it
     /// programs.
     fn cost(&self, unit: Unit) -> (u32, u32) {
-        let valid = self.valid(unit);
+        let valid = self.all_valid(unit);
         let Some(map) = self.map_stream().filter(|_| !self.is_map(unit)) else {
             return (0, valid);
         };
@@ -115,26 +138,45 @@ impl Naive {
     }
 
     fn begin(&mut self, unit: Unit, cause: Cause) {
-        let (valid, stream) = (self.valid(unit), usize::from(self.units[unit.index()].stream));
+        let (valid, pages) = (self.all_valid(unit), self.all_pages(unit));
+        let stream = usize::from(self.units[unit.index()].stream);
         if let Some(counts) = self.streams.get_mut(stream)
             && cause == Cause::Gc
         {
             counts.victims += 1;
             counts.victim_valid_pages += u64::from(valid);
-            counts.victim_pages += u64::from(self.geometry.pages_per_unit());
+            counts.victim_pages += u64::from(pages);
         }
         if !self.is_map(unit) {
             let age = self.clock - self.units[unit.index()].opened;
             let unit = Reclaimed { stream: self.home(unit), age };
             self.placement.observe(PlacementEvent::Reclaimed(unit));
         }
-        self.units[unit.index()].state = State::Victim;
+        for member in self.members(unit).to_vec() {
+            self.units[member.index()].state = State::Victim;
+        }
     }
 
     fn collect(&mut self, unit: Unit, to: To, cause: Cause, work: &mut u64) {
         self.begin(unit, cause);
-        self.move_pages(&self.pages(unit), unit, to, cause, work);
-        self.erase(unit, cause, work);
+        self.empty(self.members(unit).to_vec(), to, cause, work);
+    }
+
+    /// Empties units of one victim, and updates the map before the last of them is erased.
+    fn empty(&mut self, units: Vec<Unit>, to: To, cause: Cause, work: &mut u64) {
+        let mut moved = vec![];
+        for &unit in &units {
+            let is_relabelled = cause == Cause::Gc && self.relabel(unit, to);
+            if !is_relabelled {
+                moved.extend(self.move_pages(&self.pages(unit), unit, to, cause, work));
+            }
+            if Some(&unit) == units.last() {
+                self.update_map(&mut moved, work);
+            }
+            if !is_relabelled {
+                self.erase(unit, cause, work);
+            }
+        }
     }
 
     fn erase(&mut self, unit: Unit, cause: Cause, work: &mut u64) {
@@ -151,8 +193,15 @@ impl Naive {
         if cause == Cause::Gc && self.is_map(unit) { Cause::GcMap } else { cause }
     }
 
-    /// Moves pages stream by stream, from cold to hot, and then updates the map.
-    fn move_pages(&mut self, pages: &[Page], unit: Unit, to: To, cause: Cause, work: &mut u64) {
+    /// Moves pages stream by stream, from cold to hot. Returns the new places of the data pages.
+    fn move_pages(
+        &mut self,
+        pages: &[Page],
+        unit: Unit,
+        to: To,
+        cause: Cause,
+        work: &mut u64,
+    ) -> Vec<(Lpn, Ppn)> {
         let cause = self.cause_in(unit, cause);
         let (stream, clock, now_ns) = (self.home(unit), self.clock, self.now);
         let judge = |placement: &mut AnyPlacement, owner: Owner| match (to, owner) {
@@ -177,10 +226,15 @@ impl Naive {
                 left = rest;
             }
         }
+        moved
+    }
+
+    /// Updates the map with the new places of data pages.
+    fn update_map(&mut self, moved: &mut [(Lpn, Ppn)], work: &mut u64) {
         if self.mapping.is_on_flash() && !moved.is_empty() {
             moved.sort_unstable();
             let mut io = vec![];
-            self.mapping.relocated(&moved, &mut io);
+            self.mapping.relocated(moved, &mut io);
             let row = self.geometry.shape().superblock as usize;
             io.chunks(row).for_each(|row| self.update_row(row, work));
         }
@@ -247,8 +301,10 @@ impl Naive {
     /// Returns a victim for cleaning ahead of need: it must gain at least one page, and its pages
     /// must fit.
     fn ahead(&self) -> Option<(Unit, To)> {
-        let gains = |unit: Unit| self.valid(unit) < self.geometry.pages_per_unit();
-        self.pick(0).filter(|&(unit, to)| gains(unit) && self.fits(unit, to))
+        let most = f64::from(self.cleaning.lazy.unwrap_or(1_000_000)) / 1e6;
+        let share = |unit: Unit| f64::from(self.all_valid(unit)) / f64::from(self.all_pages(unit));
+        let worth = |unit: Unit| self.gains(unit) && share(unit) <= most;
+        self.pick(0).filter(|&(unit, to)| worth(unit) && self.fits(unit, to))
     }
 
     /// Moves a few pages along with a host write. The write does not wait for them.
@@ -262,28 +318,49 @@ impl Naive {
             && let Some((unit, to)) = self.ahead()
         {
             self.begin(unit, Cause::Gc);
-            self.under_way = Some((unit, to, self.pages(unit)));
+            self.proceed(self.members(unit).to_vec(), to);
         }
         self.busy = true;
         self.move_left(pages as usize, &mut now);
         self.busy = false;
     }
 
+    /// Begins to empty the first of the units, if there is one. Returns whether there is one.
+    fn proceed(&mut self, mut units: Vec<Unit>, to: To) -> bool {
+        while units.first().is_some_and(|&unit| self.relabel(unit, to)) {
+            units.remove(0);
+        }
+        let left = units.first().map(|&unit| self.pages(unit));
+        self.under_way = left.map(|left| UnderWay { units, to, left });
+        self.under_way.is_some()
+    }
+
     /// Moves up to `pages` pages of the unit in progress that are still valid.
     fn move_left(&mut self, pages: usize, work: &mut u64) {
-        let Some((unit, to, mut left)) = self.under_way.take() else { return };
+        let Some(UnderWay { mut units, to, mut left }) = self.under_way.take() else { return };
+        let unit = units[0];
         let owner = |ppn: Ppn| {
             let (unit, page) = self.geometry.place(ppn);
             self.units[unit.index()].pages[page as usize]
         };
         left.retain(|&(ppn, wanted)| owner(ppn) == Some(wanted));
         let rest = left.split_off(left.len().min(pages));
-        self.move_pages(&left, unit, to, Cause::Gc, work);
-        if rest.is_empty() {
-            self.erase(unit, Cause::Gc, work);
+        let mut moved = self.move_pages(&left, unit, to, Cause::Gc, work);
+        self.update_map(&mut moved, work);
+        if !rest.is_empty() {
+            self.under_way = Some(UnderWay { units, to, left: rest });
+            return;
+        }
+        self.erase(unit, Cause::Gc, work);
+        units.remove(0);
+        self.cleans.incremental += u64::from(!self.proceed(units, to));
+    }
+
+    /// Moves all that is left of the victim in progress.
+    fn finish(&mut self, work: &mut u64) {
+        if let Some(UnderWay { units, to, .. }) = self.under_way.take() {
+            self.empty(units, to, Cause::Gc, work);
             self.cleans.incremental += 1;
-        } else {
-            self.under_way = Some((unit, to, rest));
         }
     }
 
@@ -307,10 +384,12 @@ impl Naive {
         let Some(gap) = self.cleaning.wear_gap else { return };
         let wear = |unit: Unit| self.units[unit.index()].erases;
         let most = self.all().map(wear).max().unwrap();
-        let sealed = self.all().filter(|unit| self.units[unit.index()].state == State::Sealed);
+        let sealed = self.all().filter(|unit| self.is_complete(unit));
         let Some(least) = sealed.min_by_key(|&unit| wear(unit)) else { return };
+        let lag = most - wear(least);
+        let least = self.members(least)[0];
         let to = To::One(if self.is_map(least) { self.home(least) } else { self.wear_stream() });
-        if most - wear(least) > gap && self.fits(least, to) {
+        if lag > gap && self.fits(least, to) {
             self.collect(least, to, Cause::Wear, work);
             self.cleans.wear += 1;
         }

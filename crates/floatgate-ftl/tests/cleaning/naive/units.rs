@@ -47,8 +47,10 @@ impl Naive {
             true => free.max_by_key(|&unit| (self.units[unit.index()].erases, self.turn(unit))),
             false => free.min_by_key(|&unit| self.turn(unit)),
         };
-        let opened = &mut self.units[next.unwrap().index()];
+        let next = next.unwrap();
+        let opened = &mut self.units[next.index()];
         (opened.state, opened.stream, opened.opened) = (State::Open, stream, self.clock);
+        self.join(next, stream);
     }
 
     /// Marks an allocated page as programmed and valid. The last page seals its unit.

@@ -1,0 +1,275 @@
+//! Reclaim units: several erase units that a stream fills one after the other, and that are cleaned
+//! together.
+//!
+//! A flexible data placement drive states the size of its reclaim units (NVM Express TP4146,
+//! "reclaim unit nominal size"). The first erase unit of a reclaim unit stands for it in the lists
+//! of sealed units, in the order of sealing and in victim policies. A full erase unit is no victim
+//! before its reclaim unit is full.
+//!
+//! ```text
+//!   stream 1, three erase units in a reclaim unit:   u4 -> u9 -> u2   sealed; u4 stands for it
+//!                                                    u7 -> u5         u7 is full, u5 is open
+//! ```
+//!
+//! A drive whose reclaim units are single erase units has no such groups and does not pay for them.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::sealed::Sealed;
+use super::{Pool, State, UnitTable, ValidShare};
+use crate::addr::Unit;
+
+const NONE: u32 = u32::MAX;
+
+/// Position of an erase unit in its reclaim unit.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    /// First erase unit of the reclaim unit.
+    first: u32,
+    /// Next erase unit of the reclaim unit.
+    next: u32,
+}
+
+crate::state!(blank Member { first, next });
+
+/// Sums over the erase units of a reclaim unit.
+#[derive(Clone, Copy, Debug)]
+struct Sums {
+    /// Erase unit that joined last.
+    last: u32,
+    /// Erase units, and full erase units.
+    units: u32,
+    full: u32,
+    /// Valid pages, if all erase units are full.
+    valid: u32,
+}
+
+crate::state!(blank Sums { last, units, full, valid });
+
+/// The reclaim units of a drive. Empty if each erase unit is one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReclaimUnits {
+    /// Erase units in a reclaim unit, by stream.
+    sizes: Vec<u32>,
+    /// By erase unit.
+    members: Vec<Member>,
+    /// By first erase unit.
+    sums: Vec<Sums>,
+    /// By stream: first erase unit of the reclaim unit that is being filled.
+    open: Vec<u32>,
+}
+
+crate::state!(ReclaimUnits { members, sums, open } fixed { sizes });
+
+impl ReclaimUnits {
+    fn new(sizes: Vec<u32>, units: usize) -> Self {
+        Self {
+            members: vec![Member { first: NONE, next: NONE }; units],
+            sums: vec![Sums { last: NONE, units: 0, full: 0, valid: 0 }; units],
+            open: vec![NONE; sizes.len()],
+            sizes,
+        }
+    }
+
+    /// Whether a reclaim unit has several erase units.
+    #[inline(always)]
+    pub(super) fn exist(&self) -> bool {
+        !self.sizes.is_empty()
+    }
+
+    /// Whether the reclaim unit that a stream fills, or the next one, has room for an erase unit.
+    fn has_room(&self, stream: u8) -> bool {
+        let (open, size) = (self.open[usize::from(stream)], self.sizes[usize::from(stream)]);
+        open == NONE || self.sums[open as usize].units < size
+    }
+
+    /// Adds an erase unit to the reclaim unit that a stream fills, or begins the next reclaim unit.
+    pub(super) fn join(&mut self, unit: Unit, stream: u8) {
+        let has_room = self.has_room(stream);
+        let open = &mut self.open[usize::from(stream)];
+        if has_room && *open != NONE {
+            let sums = &mut self.sums[*open as usize];
+            self.members[sums.last as usize].next = unit.0;
+            (sums.last, sums.units) = (unit.0, sums.units + 1);
+        } else {
+            *open = unit.0;
+            self.sums[unit.index()] = Sums { last: unit.0, units: 1, full: 0, valid: 0 };
+        }
+        self.members[unit.index()] = Member { first: *open, next: NONE };
+    }
+
+    /// Notes that an erase unit of a stream is full. Returns the first erase unit of its reclaim
+    /// unit, if that is full now.
+    fn fill(&mut self, unit: Unit, stream: u8) -> Option<Unit> {
+        let first = self.first(unit);
+        let sums = &mut self.sums[first.index()];
+        sums.full += 1;
+        if sums.full < self.sizes[usize::from(stream)] {
+            return None;
+        }
+        let open = &mut self.open[usize::from(stream)];
+        if *open == first.0 {
+            *open = NONE;
+        }
+        Some(first)
+    }
+
+    #[inline(always)]
+    fn first(&self, unit: Unit) -> Unit {
+        Unit(self.members[unit.index()].first)
+    }
+
+    /// Yields the erase units of the reclaim unit that `first` stands for.
+    fn units_of(&self, first: Unit) -> impl Iterator<Item = Unit> {
+        let next = |unit: &Unit| {
+            let next = self.members[unit.index()].next;
+            (next != NONE).then_some(Unit(next))
+        };
+        core::iter::successors(Some(first), next)
+    }
+}
+
+impl UnitTable {
+    /// Groups the erase units into reclaim units: `sizes` has the number of erase units in a
+    /// reclaim unit, by stream. Units in use are grouped in the order in which they were sealed, as
+    /// flash does not record their groups.
+    pub fn form_reclaim_units(&mut self, sizes: &[u32]) {
+        if sizes.iter().all(|&size| size == 1) {
+            return;
+        }
+        let units = self.units.len();
+        let mut sealed: Vec<Unit> = self.sealed(Pool::All).collect();
+        sealed.sort_unstable_by_key(|unit| self.sealed_after(*unit));
+        self.sealed = Sealed::new(sizes, units, self.geometry.pages_per_unit());
+        self.reclaim = ReclaimUnits::new(sizes.to_vec(), units);
+        for unit in sealed {
+            self.reclaim.join(unit, self.stream(unit));
+            self.seal_member(unit);
+        }
+        for unit in (0..units as u32).map(Unit) {
+            if matches!(self.units[unit.index()].state, State::Open | State::Pinned) {
+                self.reclaim.join(unit, self.stream(unit));
+            }
+        }
+    }
+
+    /// Notes that an erase unit of a reclaim unit is full. Seals the reclaim unit with its last
+    /// erase unit.
+    #[inline(never)]
+    pub(super) fn seal_member(&mut self, unit: Unit) {
+        self.units[unit.index()].state = State::Waiting;
+        let Some(first) = self.reclaim.fill(unit, self.stream(unit)) else { return };
+        let mut valid = 0;
+        for member in self.reclaim.units_of(first) {
+            let info = &mut self.units[member.index()];
+            info.state = State::Sealed;
+            valid += info.valid;
+        }
+        self.reclaim.sums[first.index()].valid = valid;
+        self.enter(first, valid);
+    }
+
+    /// Notes that a page of a sealed reclaim unit is no longer valid.
+    #[inline(never)]
+    pub(super) fn lose_of_reclaim_unit(&mut self, unit: Unit) {
+        let first = self.reclaim.first(unit);
+        let valid = &mut self.reclaim.sums[first.index()].valid;
+        *valid -= 1;
+        let info = &mut self.units[first.index()];
+        info.modified = self.now;
+        self.sealed.lose(first, info.stream, *valid);
+        self.track_change(first);
+    }
+
+    /// Gives a victim's erase unit whose pages are all valid to the reclaim unit that a stream
+    /// fills, without a copy. Returns whether that reclaim unit has room for it.
+    pub fn relabel(&mut self, unit: Unit, stream: u8) -> bool {
+        if !self.reclaim.exist() || !self.reclaim.has_room(stream) {
+            return false;
+        }
+        let pages = self.capacity(unit);
+        let info = &mut self.units[unit.index()];
+        assert_eq!((info.state, info.valid), (State::Victim, pages), "{unit:?} is not whole");
+        info.stream = stream;
+        self.opened[unit.index()] = self.now;
+        self.reclaim.join(unit, stream);
+        self.seal_member(unit);
+        true
+    }
+
+    /// Returns the erase unit that stands for the reclaim unit of an erase unit, if that is sealed.
+    pub fn reclaim_unit(&self, unit: Unit) -> Option<Unit> {
+        let is_sealed = self.units[unit.index()].state == State::Sealed;
+        let exist = self.reclaim.exist();
+        is_sealed.then(|| if exist { self.reclaim.first(unit) } else { unit })
+    }
+
+    /// Lists the erase units of the reclaim unit that a sealed erase unit stands for.
+    pub fn list_members(&self, unit: Unit, members: &mut Vec<Unit>) {
+        members.clear();
+        match self.reclaim.exist() {
+            true => members.extend(self.reclaim.units_of(unit)),
+            false => members.push(unit),
+        }
+    }
+
+    /// Returns the valid pages of the reclaim unit that a sealed erase unit stands for; of an erase
+    /// unit that is not sealed, its own.
+    pub fn reclaim_valid(&self, unit: Unit) -> u32 {
+        let info = &self.units[unit.index()];
+        match self.reclaim.exist() && info.state == State::Sealed {
+            true => self.reclaim.sums[unit.index()].valid,
+            false => info.valid,
+        }
+    }
+
+    /// Returns the pages that the reclaim unit holds that a sealed erase unit stands for; of an
+    /// erase unit that is not sealed, its own.
+    pub fn reclaim_capacity(&self, unit: Unit) -> u32 {
+        let is_sealed = self.units[unit.index()].state == State::Sealed;
+        match self.reclaim.exist() && is_sealed {
+            true => self.reclaim.sums[unit.index()].units * self.capacity(unit),
+            false => self.capacity(unit),
+        }
+    }
+
+    /// Returns the share of valid pages in the reclaim unit that a sealed erase unit stands for.
+    pub fn valid_share(&self, unit: Unit) -> ValidShare {
+        ValidShare { valid: self.reclaim_valid(unit), pages: self.reclaim_capacity(unit) }
+    }
+
+    /// Makes all erase units of a reclaim unit parts of one victim.
+    pub(super) fn begin_cleaning_members(&mut self, first: Unit) {
+        for member in self.reclaim.units_of(first) {
+            self.units[member.index()].state = State::Victim;
+        }
+    }
+
+    /// Asserts that the sums of each sealed reclaim unit agree with its erase units. Returns the
+    /// number of sealed reclaim units.
+    pub(super) fn check_reclaim_units(&self) -> u32 {
+        let mut sealed = 0;
+        for (unit, info) in (0..).map(Unit).zip(&self.units) {
+            let first = self.reclaim.first(unit);
+            let in_use = matches!(info.state, State::Open | State::Waiting | State::Sealed);
+            if !in_use || first != unit {
+                continue;
+            }
+            let (mut valid, mut full, mut units) = (0, 0, 0);
+            for member in self.reclaim.units_of(first) {
+                let of = &self.units[member.index()];
+                assert_eq!((of.stream, self.reclaim.first(member)), (info.stream, first));
+                let is_full = matches!(of.state, State::Waiting | State::Sealed);
+                (valid, full, units) = (valid + of.valid, full + u32::from(is_full), units + 1);
+            }
+            let sums = self.reclaim.sums[unit.index()];
+            assert_eq!((sums.full, sums.units), (full, units), "erase units with {unit:?}");
+            let is_full = full == self.reclaim.sizes[usize::from(info.stream)];
+            assert_eq!(is_full, info.state == State::Sealed, "reclaim unit of {unit:?}");
+            assert!(!is_full || sums.valid == valid, "valid pages with {unit:?}");
+            sealed += u32::from(is_full);
+        }
+        sealed
+    }
+}

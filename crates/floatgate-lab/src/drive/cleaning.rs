@@ -1,0 +1,84 @@
+//! When a drive cleans, and the units that it keeps free for it.
+
+use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::mapping::{MapDemands, extra_map_units};
+use floatgate_ftl::page_ftl::Cleaning;
+
+use super::sizing::Size;
+use crate::config::{Config, ConfigError, WearLeveling, expect};
+
+/// Units that the cleaning of one victim may open for the map in addition to the first.
+pub(super) fn map_units(
+    config: &Config,
+    geometry: &Geometry,
+    size: &Size,
+    demands: &MapDemands,
+) -> u32 {
+    let pages = (size.logical_pages + config.log_slots()).div_ceil(geometry.entries_per_page());
+    let (per_unit, victim) = (geometry.pages_per_unit(), config.largest_reclaim_unit());
+    extra_map_units(per_unit, victim, pages, demands.pages_per_map_page)
+}
+
+/// Returns when and how a drive with `frontiers` open units cleans. A clean may take this number of
+/// further units.
+pub(super) fn cleaning(
+    config: &Config,
+    frontiers: u8,
+    further_units: u32,
+) -> Result<Cleaning, ConfigError> {
+    let given = &config.cleaning;
+    let mut cleaning = Cleaning {
+        destination: config.placement.gc_destination.0,
+        scope: given.scope.0,
+        pace: given.copies_per_write,
+        lazy: given.lazy.map(|share| (share * 1e6).round() as u32),
+        relabel: given.relabel,
+        slc: config.slc(),
+        idle_after_ns: given.idle_after.map(|time| time.0),
+        wear_gap: (given.wear_leveling == WearLeveling::Static).then_some(given.wear_gap),
+        ..Cleaning::new(0)
+    };
+    let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
+    // A loss of power in the middle of a clean costs the page that was being programmed: a victim
+    // that just fitted no longer does.
+    let further_units = further_units.saturating_add(config.ftl.journal.into());
+    let least = cleaning
+        .least_low_water(frontiers, config.largest_reclaim_unit())
+        .saturating_add(further_units);
+    cleaning.low_water = given.low_water.unwrap_or(least.max(3));
+    let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
+    let has_reserve = ahead && given.background_below.is_none();
+    cleaning.high_water = if has_reserve { high_water } else { cleaning.low_water };
+    let open = format!("at least {least}, as {frontiers} units are open at a time");
+    expect(cleaning.low_water >= least, "cleaning.low_water", &cleaning.low_water, open)?;
+    let may_be_set = ahead || given.high_water.is_none();
+    let text = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
+    expect(may_be_set, "cleaning.high_water", &high_water, text.into())?;
+    let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
+    let is_above = cleaning.high_water >= cleaning.low_water;
+    expect(is_above, "cleaning.high_water", &high_water, low)?;
+    Ok(cleaning)
+}
+
+/// Applies the thresholds that are shares of the units in service. Their units are not a reserve in
+/// addition to these units, so the drive must have them to spare.
+pub(super) fn with_shares(
+    config: &Config,
+    cleaning: Cleaning,
+    size: &Size,
+) -> Result<Cleaning, ConfigError> {
+    let Cleaning { low_water, high_water, .. } = cleaning;
+    let in_service = size.in_service as f64;
+    let units = |share: f64| (share * in_service).ceil() as u32;
+    let spare = (size.in_service - size.needed) as u32;
+    let given = config.cleaning.foreground_below;
+    // A write cleans while fewer than `low_water` - 1 units are free.
+    let foreground = given.map_or(low_water, |share| low_water.max(units(share) + 1));
+    let most = f64::from(spare + low_water - 1) / in_service;
+    let text =
+        format!("at most {:.4}, as much as the drive has to spare", (most * 1e4).floor() / 1e4);
+    let has_room = foreground <= low_water + spare;
+    expect(has_room, "cleaning.foreground_below", &given.unwrap_or(0.0), text)?;
+    let background = config.cleaning.background_below.map_or(high_water, units);
+    Ok(Cleaning { low_water: foreground, high_water: background.max(foreground), ..cleaning })
+}

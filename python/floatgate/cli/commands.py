@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -25,7 +25,7 @@ class Strict(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parses like Click; raises `BadParameter` for a repeated option and for a bad value."""
         if not ctx.resilient_parsing:
-            given, _, order = self._parsed(ctx, list(args))
+            given, _, order = self.make_parser(ctx).parse_args(args=list(args))
             single = [one for one in order if not getattr(one, "multiple", True)]
             for option, times in Counter(single).items():
                 if times > 1:
@@ -37,22 +37,6 @@ class Strict(TyperCommand):
         for option in self.params:
             _check_text(ctx.params.get(option.name or ""), option)
         return rest
-
-    def _parsed(self, ctx: Any, args: list[str]) -> Any:
-        """Returns the result of Click's parser.
-
-        If the command lacks an option that another command or a config key has, the error says so.
-        """
-        try:
-            return self.make_parser(ctx).parse_args(args=args)
-        except Exception as error:
-            # Newer versions of Typer contain their own copy of Click, so no single class covers all
-            # errors.
-            option = getattr(error, "option_name", None)
-            if hasattr(error, "possibilities") and (hint := _hint(ctx, str(option))):
-                error.possibilities = []
-                error.message = f"No such option: {option}; {hint}"  # type: ignore[attr-defined]
-            raise
 
 
 def _check_text(value: Any, option: Any) -> None:
@@ -72,27 +56,6 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _hint(ctx: Any, option: str) -> str:
-    """Returns where an unknown option exists: as a config key or in other commands; else empty."""
-    from floatgate.simulation.configs import keys_ending_in
-
-    hints = []
-    if keys := keys_ending_in(option.removeprefix("--").replace("-", "_")):
-        hints.append(f"{keys} is a config key: --set KEY=VALUE")
-    if owners := [*_having(ctx.find_root().command, option)]:
-        names = " and ".join(filter(None, (", ".join(owners[:-1]), owners[-1])))
-        hints.append(f"{names} {'has' if len(owners) == 1 else 'have'} it")
-    return "; ".join(hints)
-
-
-def _having(command: Any, option: str, path: str = "") -> Iterator[str]:
-    """Yields the names of the commands in a group that have an option."""
-    for name, one in getattr(command, "commands", {}).items():
-        yield from _having(one, option, f"{path}{name} ")
-        if any(option in (*of.opts, *of.secondary_opts) for of in one.params):
-            yield f"{path}{name}"
 
 
 def _wrong(text: str, option: Any) -> typer.BadParameter:

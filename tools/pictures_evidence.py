@@ -17,11 +17,11 @@ from pathlib import Path
 import altair as alt
 import kinds_of_tests
 import trust_summary
-from pictures_svg import MEASURED, MODELLED, TEXT, svg_of
+from pictures_svg import MEASURED, ONE, TEXT, TWO, svg_of
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
-BLUE, GREEN = "#3182bd", "#31a354"
+GOOD, BAD = "#2e9e78", "#c2404a"
 WIDE = alt.Axis(labelLimit=280)
 BAND = 15.0
 """Limit of means and medians, in percent."""
@@ -50,10 +50,10 @@ def measured_drives() -> alt.Chart:
         scale=alt.Scale(domain=[-30, 30]),
         axis=alt.Axis(values=[-30, -15, 0, 15, 30]),
     )
-    roles = alt.Scale(domain=["predicted", "fitted, chosen or seen"], range=[BLUE, MODELLED])
+    roles = alt.Scale(domain=["predicted", "fitted, chosen or seen"], range=[ONE, TWO])
     base = alt.Chart(alt.Data(values=points))
     once = base.transform_aggregate(runs="count()", groupby=["drive"])
-    band = once.mark_rect(color=GREEN, opacity=0.15).encode(
+    band = once.mark_rect(color=GOOD, opacity=0.15).encode(
         x=alt.XDatum(-BAND), x2=alt.X2Datum(BAND)
     )
     zero = once.mark_rule(color=TEXT).encode(x=alt.XDatum(0))
@@ -64,7 +64,7 @@ def measured_drives() -> alt.Chart:
         "drive:N",
         title=None,
         sort=list(dict.fromkeys(point["drive"] for point in points)),
-        header=alt.Header(labelAngle=0, labelAlign="left"),
+        header=alt.Header(labelOrient="top", labelAnchor="start"),
     )
     chart = alt.layer(band, zero, dots).properties(width=440, height=alt.Step(16))
     return chart.facet(row=rows).resolve_scale(y="independent")
@@ -92,7 +92,7 @@ def performance() -> alt.LayerChart:
         yOffset=alt.YOffset("size:N", sort=list(sizes)),
     )
     x = alt.X("M programs/s:Q", title="million flash programs a second, one core")
-    colors = alt.Scale(domain=list(sizes), range=[BLUE, MODELLED])
+    colors = alt.Scale(domain=list(sizes), range=[ONE, TWO])
     bar = base.mark_bar().encode(x=x, color=alt.Color("size:N", title=None, scale=colors))
     text = base.mark_text(align="left", dx=3, color=TEXT).encode(x=x, text="M programs/s:Q")
     bare = base.mark_tick(color=MEASURED, thickness=2).encode(x="bare:Q")
@@ -108,16 +108,16 @@ def testing() -> alt.LayerChart:
         y=alt.Y("kind:N", title=None, sort="-x", axis=WIDE),
         x=alt.X("tests:Q", title="test functions, at least", scale=alt.Scale(domainMax=most)),
     )
-    bar = base.mark_bar(color=BLUE)
+    bar = base.mark_bar(color=ONE)
     text = base.mark_text(align="left", dx=3, color=TEXT).encode(text="tests:Q")
     return alt.layer(bar, text).properties(width=420, height=alt.Step(20))
 
 
 VERDICTS = {
-    "as_claimed": ("as claimed", BLUE),
-    "more": ("more", GREEN),
-    "open": ("open", MEASURED),
-    "less": ("less", MODELLED),
+    "as_claimed": ("as claimed", GOOD),
+    "more": ("more", "#96ceb8"),
+    "open": ("open", "#aab2bd"),
+    "less": ("less", BAD),
     "": ("more or less", "#8c6bb1"),
 }
 """Columns of the recorded claims with counts of points: their names and colours. The last one has

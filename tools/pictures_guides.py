@@ -15,6 +15,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 import vl_convert
+from pictures_svg import ONE, TWO, roomy
 
 import floatgate as fg
 
@@ -26,8 +27,9 @@ INK = "#7d838c"
 """Colour of text and rules, readable on white and on black."""
 
 HOST, PARTIAL, CLEANING = "#2f86d8", "#8e63f2", "#e0862d"
-CURVES = (HOST, CLEANING, "#3aa17e")
+CURVES = (ONE, TWO, "#808d00")
 SEEDS = [1, 2, 3, 4, 5]
+PER_CENT = "round(100 * datum.value) + '\u00a0%'"
 
 
 def draw(folder: Path = FOLDER) -> list[Path]:
@@ -39,8 +41,8 @@ def draw(folder: Path = FOLDER) -> list[Path]:
         "advise.svg": _advise((DOCS / "advise.md").read_text("utf-8")),
     }
     for name, chart in charts.items():
-        svg = vl_convert.vegalite_to_svg(_styled(chart).to_json())
-        clear = str(svg).replace('fill="#00000000"', 'fill="none"')
+        svg = roomy(vl_convert.vegalite_to_svg(_styled(chart).to_json()))
+        clear = svg.replace('fill="#00000000"', 'fill="none"')
         (folder / name).write_text(clear, "utf-8")
     return [folder / name for name in charts]
 
@@ -120,7 +122,7 @@ def _map_curve() -> alt.Chart:
                 scale=alt.Scale(type="log", domain=[4096, 4 << 20], nice=False),
                 axis=alt.Axis(values=[*sizes, 4 << 20], labelExpr=label, grid=False),
             ),
-            y=alt.Y("ratio:Q", title="Hit ratio", axis=alt.Axis(format="%", tickCount=5)),
+            y=alt.Y("ratio:Q", title="Hit ratio", axis=alt.Axis(labelExpr=PER_CENT, tickCount=5)),
             color=alt.Color("workload:N", sort=[*workloads], scale=alt.Scale(range=[*CURVES])),
         )
     )
@@ -155,9 +157,9 @@ def _dots(frame: pl.DataFrame, field: str, title: str, order: list[str]) -> alt.
         y=alt.Y("policy:N", sort=order, title=None)
     )
     value = alt.X(f"{field}:Q", title=title, scale=alt.Scale(zero=False))
-    dots = base.mark_circle(size=36, opacity=0.75, color=HOST).encode(x=value)
+    dots = base.mark_circle(size=36, opacity=0.75, color=ONE).encode(x=value)
     summary = _intervals(frame, field)
-    bars = alt.Chart(summary).mark_rule(strokeWidth=8, opacity=0.35, color=CLEANING)
+    bars = alt.Chart(summary).mark_rule(strokeWidth=8, opacity=0.35, color=INK)
     ends = bars.encode(
         x=alt.X("low:Q", title=title), x2="high:Q", y=alt.Y("policy:N", sort=order, title=None)
     )
@@ -195,10 +197,10 @@ def _advise(page: str) -> alt.LayerChart:
     base = alt.Chart(frame, width=420).encode(
         y=alt.Y("spare:N", sort=["7 %", "15 %", "28 %"], title=None)
     )
-    bars = base.mark_rule(strokeWidth=6, opacity=0.4, color=HOST).encode(
+    bars = base.mark_rule(strokeWidth=6, opacity=0.4, color=ONE).encode(
         x=alt.X("low:Q", title=title, scale=alt.Scale(zero=False), axis=axis), x2="high:Q"
     )
-    dots = base.mark_circle(size=40, opacity=1, color=CLEANING).encode(x="predicted:Q")
+    dots = base.mark_circle(size=40, opacity=1, color=TWO).encode(x="predicted:Q")
     one = alt.Chart(frame).mark_rule(color=INK).encode(x=alt.datum(1))
     return (one + bars + dots).facet(
         row=alt.Row(

@@ -14,13 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pictures_svg import ONE, TEXT, roomy
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "learn" / "policy.md"
 NAME = "learn-policy.svg"
 
-TEXT = "#767676"
-"""Readable on white and on the dark pages of GitHub and of the site."""
-OWN, OTHERS = "#d95f02", "#5b8db8"
+OWN, OTHERS = ONE, "#8a929e"
 WIDTH, ROW = 520, 26
 
 
@@ -91,7 +91,7 @@ def draw(folder: Path) -> None:
     """Writes the picture into the folder."""
     import vl_convert
 
-    svg = vl_convert.vegalite_to_svg(chart(rows()).to_json())
+    svg = roomy(vl_convert.vegalite_to_svg(chart(rows()).to_json()))
     (folder / NAME).write_text(svg + "\n", "utf-8")
 
 

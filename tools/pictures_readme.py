@@ -26,15 +26,14 @@ text { font: 15px system-ui, sans-serif; fill: #24292f; }
 .head { font-weight: 600; }
 .quiet { fill: #57606a; font-size: 13px; }
 .base { fill: #d0d7de; }
-.own { fill: #0969da; }
-.bound { stroke: #bc4c00; stroke-width: 3; }
+.own { fill: #0a99b2; }
+.bound { stroke: #24292f; stroke-width: 3; }
 .whisker { stroke: #24292f; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; }
   .quiet { fill: #9198a1; }
   .base { fill: #3d444d; }
-  .own { fill: #4493f8; }
-  .bound { stroke: #db6d28; }
+  .bound { stroke: #e6edf3; }
   .whisker { stroke: #e6edf3; }
 }
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -9,6 +10,15 @@ TEXT = "#767676"
 """Contrast of at least 4 with white, and with the dark pages of GitHub and of the site."""
 GRID = 'stroke="#808080" stroke-opacity="0.3"'
 MEASURED, MODELLED = "#7f7f7f", "#d95f02"
+
+ONE, TWO = "#0a99b2", "#ce007b"
+"""Colours of runs on the pages, which mean no cause."""
+
+WIDER = 0.2
+"""Share by which a font such as DejaVu Sans is wider than Arial."""
+
+LEGEND = 110
+"""Width of the names of a legend, in pixels."""
 
 
 def light_and_dark(svg: str) -> str:
@@ -25,4 +35,22 @@ def svg_of(chart: Any) -> str:
     """Returns an Altair chart as SVG."""
     import vl_convert
 
-    return light_and_dark(vl_convert.vegalite_to_svg(chart.to_json()))
+    return light_and_dark(roomy(vl_convert.vegalite_to_svg(chart.to_json())))
+
+
+def roomy(svg: str) -> str:
+    """Widens a picture, so that names fit in a wider font than that of the machine that drew it.
+
+    The names at the left have the width by which the plot is indented; a legend may be at the
+    right.
+    """
+    size = re.search(r'width="(\d+)" height="(\d+)" viewBox="0 0 \1 \2"', svg)
+    indent = re.search(r'transform="translate\((\d+),', svg)
+    assert size and indent, "Vega writes another head"
+    width, height = int(size[1]), int(size[2])
+    left = math.ceil(WIDER * int(indent[1]))
+    right = math.ceil(WIDER * LEGEND) if "role-legend" in svg else 0
+    whole = width + left + right
+    return svg.replace(
+        size[0], f'width="{whole}" height="{height}" viewBox="{-left} 0 {whole} {height}"', 1
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +100,36 @@ class Seen:
         self.page.close()
 
 
+TOP = ["h1", ".answer", "header > .shares", ".pills", "main"]
+"""Parts of the top of a page, in their order. Only pages with warnings have pills, and only pages
+of papers have the bar of verdicts."""
+
+EXTENTS = """(selectors) => selectors
+  .map((one) => document.querySelector(one)).filter(Boolean)
+  .map((one) => { const box = one.getBoundingClientRect(); return [box.top, box.bottom]; })"""
+
+TEXTS = """() => document.body.innerText + "\\n"
+  + [...document.querySelectorAll("svg text")].map((one) => one.textContent).join("\\n")"""
+
+
+def check_top(seen: Seen) -> None:
+    """Checks that the first screen has the title, the answer in a sentence, and the pills, in this
+    order, and that all per cent on the page have a no-break space."""
+    extents = seen.page.evaluate(EXTENTS, TOP)
+    assert all(above[1] <= below[0] for above, below in pairwise(extents))
+    assert extents[-2][1] < 800
+    assert seen.page.locator(".answer").first.inner_text().strip()[-1] in ".?"
+    joined = re.findall(r".*\d ?%.*", seen.page.evaluate(TEXTS))
+    assert not joined, joined[:5]
+
+
 def check_drawn(browser: Any, page: Path, plots: Mapping[str, int]) -> None:
     """Checks that a page draws each plot with more than its number of marks, loads no other file,
     reports no error, and fits the width of a phone."""
     with Seen(browser, page) as seen:
         assert seen.complaints == []
         assert seen.requests == [page.as_uri()]
+        check_top(seen)
         for plot, marks in plots.items():
             assert seen.page.locator(f"#{plot} svg path").count() > marks, plot
     with Seen(browser, page, width=360) as seen:

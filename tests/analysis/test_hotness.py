@@ -180,7 +180,9 @@ def test_figures_without_data_say_so(tmp_path: Path, kind: str) -> None:
     found = fg.hotness(f"uniform:span=1MiB,requests=50,{kind}")
     figures = {figure.key: figure for figure in hotness_figures(found)}
     assert "no writes" in figures["skew"].reasons[0]
-    assert bool(figures["sequential"].drawings) == (kind == "reads=1")
+    sequential = figures["sequential"]
+    assert not sequential.drawings
+    assert (sequential.reasons == ["No request is sequential."]) == (kind == "reads=1")
     assert "hotness.html" in [path.name for path in write_hotness(found, tmp_path)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Seen
+from browser import Seen, check_top
 from conftest import Cli
 
 from floatgate.analysis.tour.measured import Bar, Change, Picture, Shown, take
@@ -83,9 +83,12 @@ def test_the_page_shows_bars_sentences_and_commands(
     shown = [shown_of(stop, Change(-20.0, 1.0), Change(20.0, 1.0)) for stop in STOPS]
     write_tour(shown, tmp_path / "tour.html")
     with Seen(browser, tmp_path / "tour.html", width, scheme) as seen:
-        page, text = seen.page, seen.page.inner_text("body")
+        page, text = seen.page, " ".join(seen.page.inner_text("body").split())
         assert seen.complaints == [] and len(seen.requests) == 1
-        for one in shown:
+        check_top(seen)
+        rows = page.locator("table.short tbody tr").all_inner_texts()
+        for one, row in zip(shown, rows, strict=True):
+            assert row.startswith(one.stop.name) and row.index("20.0") < row.rindex("20.0")
             assert one.answer in text and one.stop.idea in text
             assert all(picture.command in text for picture in one.pictures)
             widths = page.locator(f"section[aria-labelledby={one.stop.key}] .fill").evaluate_all(

@@ -65,7 +65,8 @@ def _design(text: str, printed: Printed, _: Path) -> None:
         whole = re.sub(r"\n(?= +\d)", " ", output)
         lines = [set(re.split(r"[\s:,]+", line)) for line in whole.splitlines()]
         for row in re.findall(r"^\| (.*\d\.\d.*) \|$", below, re.MULTILINE):
-            words = {cell.strip(" `") for cell in row.split("|")} - {"–"}
+            cells = [re.split(r"[\s:,]+", cell.strip(" `")) for cell in row.split("|")]
+            words = {word for cell in cells for word in cell} - {"–"}
             assert any(words <= line for line in lines), f"{row}\n{output}"
             rows += 1
     assert rows == 34
@@ -92,7 +93,7 @@ def _spare_units(told: str, expected: int) -> int:
     """Checks that `expected` erase units of 256 KiB are spare, and returns the number of units in
     service."""
     flash = float(_number(r"all flash ([\d.]+) MiB", told))
-    part = float(_number(r"spare units ([\d.]+)%", told))
+    part = float(_number(r"spare units ([\d.]+) %", told))
     assert round(flash * part / 100 / 0.25) == expected
     return int(_number(r"(\d+) erase units of 64 pages", told))
 
@@ -139,7 +140,7 @@ def _map_curve(text: str, printed: Printed) -> None:
     stated = float(_number(r"\| Zipf 0.99, 64 GiB \| 100 M \| 1 % \| ([\d.]+) \|", text))
     long = [told for command, told in printed.items() if "requests=100M" in command]
     for told in long:
-        assert stated == round(float(_number(r"error is below ([\d.]+)%", told)) / 100, 3)
+        assert stated == round(float(_number(r"error is below ([\d.]+) %", told)) / 100, 3)
 
 
 def _policy(text: str, printed: Printed, _: Path) -> None:

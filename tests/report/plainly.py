@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from floatgate.report.tables import Table
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
+PER_CENT = "\N{NO-BREAK SPACE}%"
 
 
 def whole(value: float) -> str:
@@ -38,7 +39,7 @@ def three(value: float) -> str:
 
 def share(value: float) -> str:
     """Returns a share in per cent with two decimals."""
-    return f"{value * 100:.2f}%"
+    return f"{value * 100:.2f}{PER_CENT}"
 
 
 def factor(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import report_samples as samples
-from browser import Seen
+from browser import Seen, check_top
 
 from floatgate.report import palette
 
@@ -71,6 +71,7 @@ def test_the_answer_and_all_panels_are_on_the_first_screen(
     browser: Any, reports: dict[str, Path], scheme: str
 ) -> None:
     with _screen(browser, reports["seeds"], scheme=scheme) as seen:
+        check_top(seen)
         order = ["h1", ".answer", ".pills", ".keys", "table.front thead", "table.front tbody"]
         tops = seen.page.evaluate(TOPS, order)
         assert tops == sorted(tops) and len(set(tops)) == len(tops)
@@ -127,7 +128,7 @@ def test_a_row_with_a_red_pill_is_hatched_and_has_two_digits(
     with _screen(browser, reports["seeds"]) as seen:
         sure, doubtful = seen.page.locator("table.front tbody tr").all()
         assert sure.locator(".hatch").count() == 0 and doubtful.locator(".hatch").count() == 1
-        assert re.match(r"9\.46 ± ", sure.locator("td[data-name^=WA]").inner_text())
+        assert re.match(r"9\.46 ±\s", sure.locator("td[data-name^=WA]").inner_text())
         assert doubtful.locator("td[data-name^=WA]").inner_text() == "2.6"
         assert "a red pill doubts this row" in seen.page.locator(".keys").inner_text()
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 import report_samples as samples
+from plainly import PER_CENT
 
 from floatgate.report import frames, over_time, payload, sweeps
 from floatgate.report.figures import CACHES, figures
@@ -96,7 +97,9 @@ def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> Non
     write = document["latency"]["write"]
     curve = frames.distribution(samples.runs([document]), "write")
     known = {share: us for us, share in write["cdf"]}
-    for us, share, nines in curve.select("us", "share", "nines").rows()[:-1]:
+    first, *others = curve.select("us", "share", "nines").rows()[:-1]
+    assert first == (others[0][0], 0.0, 0.0), "all requests are faster than none of these times"
+    for us, share, nines in others:
         assert known[share] == us
         assert 1 - 10**-nines == pytest.approx(share)
     assert curve["us"].is_sorted() and curve["nines"].is_sorted()
@@ -104,7 +107,7 @@ def test_a_distribution_is_that_of_the_document_and_ends_at_the_slowest() -> Non
     *_, last = curve.select("us", "share", "nines").rows()
     assert last == (write["max_us"], 1.0, math.log10(write["requests"]))
     # Each omitted point is too close to a neighbour to be visible.
-    kept = set(curve["share"])
+    kept = set(curve["share"]) - {0.0}
     gaps = [share for share in known if share not in kept and share < 1]
     for share in gaps:
         near = [
@@ -121,7 +124,7 @@ def test_a_distribution_leaves_out_what_a_log_axis_cannot_show() -> None:
     run = _run(latency={"read": {"cdf": cdf, "requests": 100, "max_us": 80.0}})
     curve = frames.distribution([run], "read").select("us", "share", "nines").rows()
     # The end of the last bin exceeds the slowest request, so the curve ends at that request.
-    assert [row[:2] for row in curve] == [(5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
+    assert [row[:2] for row in curve] == [(5.0, 0.2), (5.0, 0.5), (80.0, 0.9), (80.0, 1.0)]
     assert curve[-1][2] == 2.0
     assert frames.distribution([_run(latency={"read": {}})], "read").is_empty()
 
@@ -220,11 +223,15 @@ def test_a_point_is_the_mean_of_its_windows_within_a_band() -> None:
             "colour": "",
             "dash": "",
             "pages": [1.0, 2, 3, 4, 5, 10, 20],
-            "seconds": [0.0] * 7,
+            "seconds": [1.0, 2, 3, 3, 3, 4, 6],
+            "host_bytes": [10e6, 20e6, 30e6, 40e6, 70e6, 20e6, 30e6],
             "value": [1.0, 3, 2, 6, 7, 5, None],
+            "write_mb_s": [10.0, 10, 10, None, None, 5, 5],
         }
     )
-    found = over_time.banded(frame, ["value"], 3)
+    found = over_time.rated(over_time.banded(frame, ["value", "write_mb_s"], 3))
+    # The last windows of a end at one moment, and the first of them waits for no other.
+    assert found["write_mb_s"].to_list() == [10, 50, 50, 5, 5]
     assert found["run"].to_list() == ["a", "a", "a", "b", "b"]
     assert found["pages"].to_list() == [2, 4, 5, 10, 20]
     assert found["value"].to_list() == [2, 4, 7, 5, None]
@@ -251,7 +258,7 @@ def test_outliers_are_named_and_the_axis_begins_at_nought() -> None:
     assert max(row["write_amplification_high"] for row in rows) == 70.0
     assert band["mark"]["clip"] and band["encoding"]["y2"]["field"] == "write_amplification_high"
     (reason,) = (text for text in figure.reasons if text.startswith("Write amplification"))
-    assert f"leaves out 1 of {samples.WINDOWS} windows" in reason and "12 to 70" in reason
+    assert f"leaves out 1 of {samples.WINDOWS} windows" in reason and "12.0 to 70.0" in reason
     factors[30] = 12.3
     assert _figure("timeline", [document]).reasons == []
 
@@ -260,7 +267,7 @@ def test_a_constant_hit_ratio_over_the_run_is_left_out() -> None:
     document = samples.sample()
     document["timeline"]["hit_ratio"] = [1.0] * samples.WINDOWS
     figure = _figure("timeline", [document])
-    assert ("Map hit ratio over the run", "all 100.00%") in figure.absent
+    assert ("Map hit ratio over the run", f"all 100.00{PER_CENT}") in figure.absent
 
 
 def test_response_times_over_the_run_have_the_unit_of_the_page() -> None:

@@ -281,8 +281,9 @@ def test_what_is_left_out_is_listed_once() -> None:
     figure = Figure("timeline", "Over the run", "")
     figure.absent = [("Map hit ratio over the run", "all 100%"), ("Wear over the run", "none")]
     assert left_out(columns, [figure]) == [
-        "Map hit ratio; Erases: all 100 ± 0",
-        "p99: all 5.00",
+        "Map hit ratio: all 100\N{NO-BREAK SPACE}%",
+        "p99: all 5.00 ms",
+        "Erases: all 100",
         "Wear over the run: none",
     ]
 

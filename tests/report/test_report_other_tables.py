@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from plainly import THIN, decimals, share, size, texts, three, whole
+from plainly import PER_CENT, THIN, decimals, share, size, texts, three, whole
 
 from floatgate.analysis import curve_tables, hot_tables, hotness
 from floatgate.analysis.hotness import Hotness, MergedExtents, OneSequence, Runs, TopShare
@@ -74,15 +74,18 @@ def test_means_of_a_sequence(found: Hotness) -> None:
 
 def test_extents_skew_and_distances(found: Hotness) -> None:
     assert texts(hot_tables.extents_table(found)) == [
-        ["none merged", "11.3", "0.00%"],
-        ["64", "5.3", "12.34%"],
+        ["none merged", "11.3", f"0.00{PER_CENT}"],
+        ["64", "5.3", f"12.34{PER_CENT}"],
     ]
     top = texts(hot_tables.top_table(found))
-    assert top[:2] == [["0.1 %", "3.31%"], ["1 %", "4.21%"]] and top[-1] == ["50 %", "53.21%"]
+    assert top[:2] == [["0.1 %", f"3.31{PER_CENT}"], ["1 %", f"4.21{PER_CENT}"]] and top[-1] == [
+        "50 %",
+        f"53.21{PER_CENT}",
+    ]
     # 100 overwrites are one page write away, and 300 at least 2048 pages of 4 KiB.
     assert texts(hot_tables.distances_table(found)) == [
-        ["1 to 1", f"4{THIN}KiB", "100", "25.00%"],
-        [f"2{THIN}048 to 4{THIN}095", f"8{THIN}MiB", "300", "75.00%"],
+        ["1 to 1", f"4{THIN}KiB", "100", f"25.00{PER_CENT}"],
+        [f"2{THIN}048 to 4{THIN}095", f"8{THIN}MiB", "300", f"75.00{PER_CENT}"],
     ]
 
 
@@ -134,18 +137,23 @@ def printed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return call
 
 
+TOP = (("4.21", 1), ("8.21", 5), ("13.21", 10), ("23.21", 20))
+"""Share of the page writes that go to the most written pages: both in per cent."""
+
+
 def test_hot_data_in_a_terminal(found: Hotness, printed: Any) -> None:
     lines = [
         " ".join(line.split(" ")).replace("   ", "  ")
         for line in printed(print_hotness, found, ["told"])
     ]
     joined = "\n".join(lines)
+    most = [f"{share}{PER_CENT} to {pages} %" for share, pages in TOP]
     for text in (
         "2 of 2 GB of writes",
         "5 writes in a sequence or more; counted: every page touched",
-        "of the page writes 4.21% to 1 %, 8.21% to 5 %, 13.21% to 10 %, 23.21% to 20 % of the",
+        f"of the page writes {', '.join(most)} of the",
         "Gini coefficient of the writes per page 0.87",
-        "43.21% of the page writes",
+        f"43.21{PER_CENT} of the page writes",
         "in page writes: p10 100, p50 500, p99 990",
         f"the median is {size(500 * 4096)} of writes",
         "note: new",
@@ -186,8 +194,8 @@ def test_the_sizes_of_a_map_cache() -> None:
     assert short == [row for row in every if row[1] != "3"]
     # A sample has no information about sizes below its first one.
     assert texts(curve_tables.needed_table(CURVE)) == [
-        ["50 %", f"≤ 8{THIN}B", "1", "44.23%"],
-        ["90 %", size(9816), f"1{THIN}227", "79.71%"],
+        ["50 %", f"≤ 8{THIN}B", "1", f"44.23{PER_CENT}"],
+        ["90 %", size(9816), f"1{THIN}227", f"79.71{PER_CENT}"],
     ]
     exact = CURVE | {"sample": None}
     assert texts(curve_tables.needed_table(exact))[0][1] == f"8{THIN}B"
@@ -196,10 +204,13 @@ def test_the_sizes_of_a_map_cache() -> None:
 def test_the_map_curve_in_a_terminal(printed: Any) -> None:
     lines = printed(print_map_curve, CURVE, ["told"])
     assert lines[0].startswith(
-        "map curve  sampled: 5.11% of the pages (118); the mean error is below 1.23%"
+        f"map curve  sampled: 5.11{PER_CENT} of the pages (118); "
+        f"the mean error is below 1.23{PER_CENT}"
     )
     assert lines[0].endswith(f"; pages of 4{THIN}KiB, entries of 8{THIN}B")
-    assert lines[1] == f"20{THIN}011 page accesses to 2{THIN}309 pages; hits at most 88.50%"
+    assert (
+        lines[1] == f"20{THIN}011 page accesses to 2{THIN}309 pages; hits at most 88.50{PER_CENT}"
+    )
     assert lines[-1] == "note: new" and "note: told" not in lines
     exact = printed(print_map_curve, CURVE | {"sample": None}, [])
     assert exact[0].startswith("map curve  exact; pages of ")
@@ -247,7 +258,7 @@ def test_a_trace_in_a_terminal(printed: Any) -> None:
         f"duration  {three(81.26)} s",
         f"footprint  9{THIN}001 pages ({size(9001 * 4096)}) read or written",
         f"written  1{THIN}103 pages ({size(1103 * 4096)}), each 12.35 times",
-        "aligned  13.57% of reads and writes, to 4 KiB",
+        f"aligned  13.57{PER_CENT} of reads and writes, to 4 KiB",
         "devices  9: d0, d1, d2, d3, d4, d5, d6, d7, ...",
         f"trimmed  14{THIN}KiB",
         "warning: 15 lines could not be read, the first: line 3",

@@ -197,7 +197,7 @@ def test_a_warning_is_behind_its_pill_with_the_runs_it_is_about(
         assert not text.locator("li").first.is_visible()
         pill.click()
         assert text.locator("li").first.is_visible()
-        found = text.text_content()
+        found = " ".join(text.text_content().split())
     assert "not yet steady" in found and "9 of 18 runs" in found
     assert "the footprint fills 99 % of the drive" in found and "financial1, tpftl" in found
 
@@ -254,7 +254,9 @@ def test_the_legend_of_many_runs_names_schemes_and_sizes_once(
     schemes, sizes = list(samples.HIT_RATIO), [f"cache {size}" for size in samples.CACHE_GAIN]
     assert legend == schemes + sizes
     assert headings == [
-        f"{kind} · {trace}" for kind in ("Reads", "Writes") for trace in ("financial1", "msr_prxy0")
+        f"{kind}\N{NO-BREAK SPACE}· {trace}"
+        for kind in ("Reads", "Writes")
+        for trace in ("financial1", "msr_prxy0")
     ]
     with Seen(browser, reports["repeated"], until="ready") as seen:
         legends = seen.page.locator("section:has(#latency) .panel .legend")

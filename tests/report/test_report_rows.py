@@ -189,6 +189,13 @@ def test_series_stand_out_from_the_page_and_from_each_other(colours: dict[str, s
     for one, other in itertools.combinations(runs, 2):
         for eye in (NORMAL, *DICHROMACIES):
             assert difference(parts(one), parts(other), eye) > 20, (one, other)
+    # Cells of verdicts have their counts as text.
+    verdicts = ("met", "partly", "unmet")
+    for name in verdicts:
+        assert contrast(parts(name), parts("ink")) >= 4.5, name
+    for one, other in itertools.combinations(verdicts, 2):
+        for eye in (NORMAL, *DICHROMACIES):
+            assert difference(parts(one), parts(other), eye) > 12, (one, other)
 
 
 RUNS: dict[str, dict[str, Any]] = {

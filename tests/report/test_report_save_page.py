@@ -111,7 +111,7 @@ def test_a_table_is_saved_for_latex(browser: Any, reports: dict[str, Path]) -> N
     assert first.startswith(f"dftl & {results[0]['write_amplification']:.3f} & ")
     assert second.startswith(r"tp\_ftl & ")
     hit = results[0]["mapping"]["hit_ratio"] * 100
-    assert rf"{hit:.2f}\%" in first and all(line.endswith(r" \\") for line in (first, second))
+    assert rf"{hit:.2f}~\%" in first and all(line.endswith(r" \\") for line in (first, second))
     erases = sum(results[0]["flash"]["erases"].values())
     assert f" & {erases // 1000}\\,{erases % 1000:03d} & " in first
     for line in (first, second):

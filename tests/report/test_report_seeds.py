@@ -28,7 +28,7 @@ def results() -> fg.Comparison:
 
 def _rows(page: str, title: str) -> list[list[str]]:
     """Returns the cells of the table with this title."""
-    (table,) = re.findall(rf"<caption>{title}.*?</table>", page, re.DOTALL)
+    (table,) = re.findall(rf"<caption><div><span[^>]*>{title}.*?</table>", page, re.DOTALL)
     rows = [
         [
             re.sub(r"<[^>]*>|\s+", " ", cell).strip()

@@ -346,8 +346,8 @@ def test_the_overview_of_one_run(documents: list[dict[str, Any]]) -> None:
     assert facts["Queue depth"] == "17, arrivals closed"
     written = life["host_bytes"]
     assert facts["Lifetime"] == (
-        f"{three(written / 1e6)}{THIN}MB written by the host, {three(life['years'])} years at "
-        f"this rate, of {whole(life['endurance'])} erases a unit"
+        f"{three(written / 1e6)}{THIN}MB written by the host ({three(life['years'])} years at this "
+        f"rate) until the units have had {whole(life['endurance'])} erases each"
     )
 
 
@@ -359,12 +359,12 @@ def test_the_overview_of_runs_that_differ(documents: list[dict[str, Any]]) -> No
         document["lifetime"] |= {"host_bytes": written, "years": years, "endurance": 3000}
         document["config"]["queue"]["depth"] = depth
     facts = dict(overview.overview(samples.runs(documents), ("GB", 1e9)))
-    assert f"; 500 to 1{THIN}500 erase units of " in facts["Flash"]
+    assert f"; 500 and 1{THIN}500 erase units of " in facts["Flash"]
     assert facts["Policies"].startswith("map dftl / tpftl, cleaning greedy,")
-    assert facts["Queue depth"] == "8 to 32, arrivals closed"
+    assert facts["Queue depth"] == "8 and 32, arrivals closed"
     assert facts["Lifetime"] == (
-        f"3.00 to 9{THIN}216{THIN}GB written by the host, 0.250 to 2.50 years at this rate, "
-        f"of 3{THIN}000 erases a unit"
+        f"3.00 to 9{THIN}216{THIN}GB written by the host (0.250 to 2.50 years at this rate) until "
+        f"the units have had 3{THIN}000 erases each"
     )
     for i, document in enumerate(documents):
         document["workload"]["name"] = f"trace {chr(97 + i)}"

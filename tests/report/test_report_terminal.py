@@ -305,8 +305,8 @@ def test_speed_wear_and_lifetime(summary: Any) -> None:
     ]
     assert lines["lifetime"] == [
         (
-            f"{size(life['host_bytes'])} written by the host, {three(life['years'])} years at this "
-            f"rate, of {whole(life['endurance'])} erases a unit"
+            f"{size(life['host_bytes'])} written by the host ({three(life['years'])} years at this "
+            f"rate) until the units have had {whole(life['endurance'])} erases each"
         )
     ]
     assert lines["simulated in"] == [
@@ -328,13 +328,13 @@ def test_time_that_was_not_simulated(summary: Any) -> None:
     assert lines["latency"] == ["not simulated (timing = none)"]
     assert not {"all", "read", "write", "mean by cause", "throughput", "device time"} & set(lines)
     # Bytes need no clock, but years do.
-    endurance = f"of {whole(life['endurance'])} erases a unit"
-    assert lines["lifetime"] == [f"{size(life['host_bytes'])} written by the host, {endurance}"]
+    endurance = f"until the units have had {whole(life['endurance'])} erases each"
+    assert lines["lifetime"] == [f"{size(life['host_bytes'])} written by the host {endurance}"]
     (row,) = summary_rows(samples.typed([document]))
     assert row["device_seconds"] is None
     facts = dict(overview(samples.runs([document]), ("TB", 1e12)))
     assert facts["Time"] == "not simulated (timing = none)"
-    assert facts["Lifetime"].endswith(f"written by the host, {endurance}")
+    assert facts["Lifetime"].endswith(f"written by the host {endurance}")
 
 
 def test_every_doubt_is_told(summary: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plainly
 import pytest
 import report_samples as samples
-from plainly import THIN
+from plainly import PER_CENT, THIN
 
 from floatgate.report.overview import lifetimes
 from floatgate.report.told import Told, messages
@@ -62,8 +62,8 @@ def test_a_measurement_has_three_digits_that_count(value: float, text: str) -> N
 def test_other_numbers() -> None:
     assert values.ratio(99.99949) == "99.999" and values.ratio(100.04) == "100.0"
     assert values.ratio(-1.5) == "\N{MINUS SIGN}1.500"
-    assert values.percent(0.12345) == "12.35%" or values.percent(0.12345) == "12.34%"
-    assert values.percent(1) == "100.00%" and values.percent(0) == "0.00%"
+    assert values.percent(0.12345) in (f"12.35{PER_CENT}", f"12.34{PER_CENT}")
+    assert values.percent(1) == f"100.00{PER_CENT}" and values.percent(0) == f"0.00{PER_CENT}"
     assert values.count(1e6) == f"1{THIN}000{THIN}000" and values.count(999) == "999"
     assert values.fixed(1234.5678, 2) == f"1{THIN}234.57"
     for write in (values.ratio, values.percent, values.count, values.measured, values.size):

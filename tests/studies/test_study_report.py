@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import polars as pl
 import pytest
+from browser import check_drawn
 from conftest import Cli
 from markupsafe import escape
 
 import floatgate as fg
 import floatgate.studies
+from floatgate.report.templates import typeset
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.tables import Table
 from floatgate.studies import facets, report
@@ -119,7 +122,7 @@ def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_p
     page = cli(*asked, "--columns", "cleaning.victim", "--out", "page.html")
     assert page.returncode == 0, page.stderr
     text = (tmp_path / "page.html").read_text("utf-8")
-    assert "cleaning.victim = greedy" in text and texts(grid)[0][1] in text
+    assert "cleaning.victim = greedy" in text and typeset(texts(grid)[0][1]) in text
     rows = json.loads(cli(*asked, "--json").stdout)
     assert rows[0][f"{WA}.ci95"] > 0
     for wrong, said in (
@@ -128,6 +131,14 @@ def test_the_command_has_a_key_across(cli: Cli, found: fg.studies.Dataset, tmp_p
     ):
         done = cli(*asked, *wrong)
         assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+
+
+def test_a_page_is_drawn_in_a_browser(
+    browser: Any, found: fg.studies.Dataset, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(report.page(found, report.summary(found, [WA]), [WA]), "utf-8")
+    check_drawn(browser, page, {"axis-capacity-spare_factor-0": 4, "axis-cleaning-victim-0": 4})
 
 
 def test_what_runs_warn_of_is_said_once(cli: Cli, tmp_path: Path) -> None:
@@ -175,19 +186,19 @@ def test_a_level_has_its_mean_and_its_interval_over_seeds(found: fg.studies.Data
     shown = facets.facets(rows, ["capacity.spare_factor", "cleaning.victim"], "cleaning.victim")
     assert shown == facets.Facets("capacity.spare_factor", [], ())
     levels = facets.levels(rows, "cleaning.victim", shown, WA)
-    assert levels.height == 4 and set(levels["colour"]) == {
-        "spare_factor 0.100",
-        "spare_factor 0.300",
-    }
+    assert levels.height == 4 and set(levels["colour"]) == {"10 % spare", "30 % spare"}
     own = rows.filter(pl.col("capacity.spare_factor") == 0.1, pl.col("cleaning.victim") == "fifo")
     mean, half = mean_and_half_width(own[WA].to_list())
-    [row] = levels.filter(at="fifo", colour="spare_factor 0.100").iter_rows(named=True)
+    [row] = levels.filter(at="fifo", colour="10 % spare").iter_rows(named=True)
     assert [row["value"], row["low"], row["high"]] == pytest.approx(
         [mean, mean - half, mean + half]
     )
-    [figure, _] = facets.axis_figures(rows, ["cleaning.victim", "capacity.spare_factor"], [WA])
+    several = ["cleaning.victim", "capacity.spare_factor"]
+    [figure, other] = facets.axis_figures(rows, several, {WA: "Write amplification"})
     assert "A bar is the 95 % confidence interval of a mean over seeds" in figure.caption
-    assert [entry.text for entry in figure.legend] == ["spare_factor 0.100", "spare_factor 0.300"]
+    assert [entry.text for entry in figure.legend] == ["10 % spare", "30 % spare"]
+    colours = [entry.colour for one in (figure, other) for entry in one.legend]
+    assert len(set(colours)) == len(colours) == 4, "no colour has two meanings on the page"
 
 
 def test_a_level_with_one_seed_has_no_bar() -> None:
@@ -196,9 +207,9 @@ def test_a_level_with_one_seed_has_no_bar() -> None:
     )
     levels = facets.levels(rows, "victim", facets.facets(rows, ["victim"], "victim"), WA)
     assert levels["low"].is_null().to_list() == [False, True]
-    [figure] = facets.axis_figures(rows, ["victim"], [WA])
+    [figure] = facets.axis_figures(rows, ["victim"], {WA: WA})
     assert figure.caption.endswith("(Student's t); a level with a single seed has none.")
-    [alone] = facets.axis_figures(rows.filter(seed=1), ["victim"], [WA])
+    [alone] = facets.axis_figures(rows.filter(seed=1), ["victim"], {WA: WA})
     assert alone.caption.endswith("Each level has a single seed, so there are no bars.")
     marks = [layer["mark"]["type"] for layer in alone.drawings[0].chart.to_dict()["layer"]]
     assert marks == ["point"]

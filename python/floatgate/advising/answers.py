@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floatgate.analysis.hotness import Hotness
-from floatgate.results.values import count, fixed, measured, percent, size
+from floatgate.results.values import SPACE, count, fixed, measured, percent, size
 
 from .calls import Calls
 from .lines import Line, Number, unknown
@@ -26,6 +26,9 @@ QUESTIONS = {
 
 HITS = (90, 99)
 """Per cent of the achievable hits."""
+
+HELPFUL = 0.05
+"""Share of the accesses from which the achievable hits are worth a cache."""
 
 DAYS = 365.25
 YEARS = 5
@@ -93,7 +96,7 @@ def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Li
     """Returns the line on steady write amplification by spare factor."""
     numbers = [_factor(f"{state.spare_factor:.0%} spare", state) for state in states]
     words = ", ".join(
-        f"{with_interval(state)} at {state.spare_factor:.0%} spare" for state in states
+        f"{with_interval(state)} at {_percent(state.spare_factor)} spare" for state in states
     )
     loops, last = whole.loops, last_loops(whole.loops)
     first = states[0].spare_factor
@@ -128,11 +131,11 @@ def separation(
     single = with_interval(plain)
     if gain > 0:
         first = f"The best scheme, {name}, brings one stream's {single} to {with_interval(best)}"
-        first += f" (less {gain:.0%})"
+        first += f" ({_percent(gain)} less)"
     else:
         first = f"None of the schemes helps one stream's {single}: the best, {name}, has "
         first += with_interval(best)
-    words = f"{first}; knowledge of the future {with_interval(bound)} (less {most:.0%})."
+    words = f"{first}; knowledge of the future {with_interval(bound)} ({_percent(most)} less)."
     method = _method(whole, f"{plain.spare_factor:.0%} spare, the schemes with their defaults")
     doubts = [
         "the bound is the best arrangement found, not a proof",
@@ -163,11 +166,18 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
     numbers = [Number(f"for {hits} % of the hits", needed[hits]["bytes"], "bytes") for hits in HITS]
     whole = curve["distinct_pages"] * curve["entry_bytes"]
     numbers.append(Number("for all pages that are accessed", whole, "bytes"))
-    words = (
-        ", ".join(f"{size(needed[hits]['bytes'])} for {hits} %" for hits in HITS)
-        + f" of the achievable hits ({percent(curve['hit_ratio_max'])} of the accesses); "
-        f"{size(whole)} for every page."
-    )
+    if curve["hit_ratio_max"] < HELPFUL:
+        answer = (
+            "A cache hardly helps: at most "
+            f"{percent(curve['hit_ratio_max'])} of the accesses are hits, because the others are "
+            f"the first to their page. The whole map has {size(whole)}."
+        )
+    else:
+        answer = (
+            ", ".join(f"{size(needed[hits]['bytes'])} for {hits} %" for hits in HITS)
+            + f" of the achievable hits ({percent(curve['hit_ratio_max'])} of the accesses); "
+            f"{size(whole)} for every page."
+        )
     doubts = [*curve["notes"]]
     found = "counted"
     method = ["An LRU cache of entries of 8 bytes, all sizes from one pass."]
@@ -177,7 +187,7 @@ def map_memory(curve: Mapping[str, Any]) -> Line:
             f"Of {count(curve['sample']['pages'])} pages; hit ratios are within "
             f"{percent(curve['expected_error'])} in 19 of 20 cases."
         )
-    return Line(key, QUESTIONS[key], words, found, (*method,), tuple(doubts), more, (*numbers,))
+    return Line(key, QUESTIONS[key], answer, found, (*method,), tuple(doubts), more, (*numbers,))
 
 
 @dataclass(frozen=True)
@@ -304,7 +314,7 @@ def streams(
     gain = 1 - state.write_amplification / apart.write_amplification
     change = abs(apart.write_amplification - state.write_amplification)
     is_clear = change > apart.half_width + state.half_width
-    says = f"{abs(gain):.0%} {'less' if gain > 0 else 'more'} than"
+    says = f"{_percent(abs(gain))} {'less' if gain > 0 else 'more'} than"
     shares = ", ".join(f"{one.name} {one.share:.0%}" for one, _ in found)
     known = [("one stream", plain), ("one handle", apart)]
     known += [(way.name, state) for way, state in found]
@@ -370,6 +380,11 @@ def _drifting(states: Sequence[Steady]) -> list[str]:
         return []
     most = f"{max(drifts):.1%}"
     return [f"not steady: the measured loops differ by up to {most} from the earlier loops"]
+
+
+def _percent(share: float) -> str:
+    """Returns a share in whole per cent."""
+    return f"{fixed(100 * share, 0)}{SPACE}%"
 
 
 def years_text(years: float) -> str:

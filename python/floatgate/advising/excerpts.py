@@ -10,7 +10,8 @@ import polars as pl
 from floatgate import _core
 from floatgate.results.marks import UNITS_FEW
 from floatgate.results.result import Result
-from floatgate.results.values import TIMES, count, measured, size, unit_of
+from floatgate.results.tables import Unit
+from floatgate.results.values import count, measured, size
 from floatgate.simulation import configs, runner, scaling
 from floatgate.simulation.configs import Device
 from floatgate.simulation.options import RunOptions
@@ -22,6 +23,7 @@ from floatgate.traces.model import WRITE, Trace
 from .answers import QUESTIONS
 from .calls import Calls
 from .lines import Line, Number, unknown
+from .tables import time_of
 
 EXCERPTS = 3
 """Number of excerpts: from the beginning, the middle and the end."""
@@ -133,9 +135,9 @@ class _Tail:
         """Returns p99 as a row of the document."""
         return Number(f"p99 of {self.kind}s", self.middle_us, "us", *(self.ends_us or (None, None)))
 
-    def words(self) -> str:
+    def words(self, time: Unit) -> str:
         """Returns p99 as a clause of the answer."""
-        unit, base = unit_of([self.middle_us], TIMES)
+        unit, base = time
         text = f"p99 of {self.kind}s {measured(self.middle_us / base)} {unit}"
         if self.ends_us is None:
             return text
@@ -198,7 +200,8 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
             f"the drive is busy {max(busy):.0%} of the time: it does not keep up, and latency "
             "shows a growing queue"
         )
-    answer = f"On {name}: {'; '.join(tail.words() for tail in tails)}."
+    time = time_of(numbers := [tail.number() for tail in tails])
+    answer = f"On {name}: {'; '.join(tail.words(time) for tail in tails)}."
     return Line(
         "latency",
         QUESTIONS["latency"],
@@ -207,6 +210,6 @@ def _line(name: str, results: list[Result], capacity: int, call: str) -> Line:
         (*method,),
         tuple(doubts),
         NEXT,
-        tuple(tail.number() for tail in tails),
+        tuple(numbers),
         (call,),
     )

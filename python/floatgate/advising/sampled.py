@@ -135,18 +135,18 @@ class Requests:
         again = self.page_writes / self.written_pages
         if again < REWRITES:
             return (
-                f"too short: it writes a page {again:.2f} times on average, and a steady state "
-                f"takes overwrites ({REWRITES:g} or more)"
+                f"too short: it writes a page {again:.2f} times on average; a steady state needs "
+                f"{REWRITES:g} times or more"
             )
         if self.volumes * LOOPS[1] < VOLUMES:
             return (
-                f"too short: it writes {self.volumes:.3f} of its span, and would have to be "
-                f"repeated {self.loops} times (at most {LOOPS[1]})"
+                f"too short: it writes {self.volumes:.3f} of its span; a steady state needs "
+                f"{self.loops} repetitions, and {LOOPS[1]} are the limit"
             )
         if self.units < UNITS_FEW:
             return (
                 f"too small: it spans {self.pages:,} pages of {self.page >> 10} KiB, which are "
-                f"{self.units} erase units of {UNIT_PAGES} pages (at least {UNITS_FEW})"
+                f"{self.units} erase units of {UNIT_PAGES} pages; it needs {UNITS_FEW} units"
             )
         return None
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, count, fixed, measured, percent, size
+from floatgate.results.tables import Cell, Table, Unit
+from floatgate.results.values import (
+    ABSENT,
+    NARROW_SPACE,
+    TIMES,
+    count,
+    fixed,
+    measured,
+    percent,
+    size,
+)
 
-from .answers import AMPLIFICATION, DAILY, WRITTEN, YEARS_SOLD, YEARS_SPAN, years_text
+from .answers import AMPLIFICATION, DAILY, DAYS, WRITTEN, YEARS_SOLD, YEARS_SPAN, years_text
 from .lines import Advice, Line, Number
 
 COLUMNS = (AMPLIFICATION, DAILY, YEARS_SPAN, WRITTEN, YEARS_SOLD)
@@ -16,20 +25,23 @@ COLUMNS = (AMPLIFICATION, DAILY, YEARS_SPAN, WRITTEN, YEARS_SOLD)
 TITLES = {
     "footprint": "Data",
     "amplification": "Write amplification",
-    "separation": "Separated",
+    "separation": "Write amplification",
     "map": "Map memory",
     "life": "Life",
     "latency": "Latency",
-    "streams": "Streams",
+    "streams": "Write amplification, streams",
 }
 """Names of the large numbers, by question."""
+
+PERIODS = (("hours", 1 / 24 / DAYS), ("days", 1 / DAYS), ("years", 1.0))
+"""Units of lives, with their length in years."""
 
 BOUNDS = ("one stream", "one handle", "oracle")
 """Numbers that a scheme or a way to name streams is compared with."""
 
 
-def words(number: Number) -> str:
-    """Returns a number as text for people, in its unit."""
+def words(number: Number, time: Unit = TIMES[0]) -> str:
+    """Returns a number as text for people, in its unit; latencies are in the unit `time`."""
     if number.unit in ("bytes", "share"):
         return size(number.value) if number.unit == "bytes" else percent(number.value)
     if number.unit == "years":
@@ -41,29 +53,78 @@ def words(number: Number) -> str:
     if not number.unit:
         text = fixed(number.value, 2)
         return text if number.high is None else f"{text} ± {fixed(number.high - number.value, 2)}"
-    return f"{measured(number.value)} {'µs' if number.unit == 'us' else number.unit}"
+    if number.unit == "us":
+        return f"{measured(number.value / time[1])}{NARROW_SPACE}{time[0]}"
+    return f"{measured(number.value)} {number.unit}"
+
+
+def time_of(numbers: Sequence[Number]) -> Unit:
+    """Returns the largest unit in which the longest of the latencies is 1 or more."""
+    ends = [one.value if one.high is None else one.high for one in numbers if one.unit == "us"]
+    fit = [unit for unit in TIMES if max(ends, default=0.0) >= unit[1]]
+    return fit[-1] if fit else TIMES[0]
 
 
 def life_table(found: Advice) -> Table:
-    """Returns a row for each drive and spare factor, without rows if lifetimes are not known."""
+    """Returns a row for each drive and spare factor, without rows if lifetimes are not known.
+
+    The numbers of a column have one unit.
+    """
     numbers = {(one.of, one.name): one for one in found["life"].numbers}
     drives = list(dict.fromkeys(one.of for one in found["life"].numbers))
     names = [name for name in COLUMNS if any((drive, name) in numbers for drive in drives)]
-    rows = [
-        [Cell(drive, drive), *(_cell(numbers.get((drive, name))) for name in names)]
-        for drive in drives
-    ]
-    return Table("Life of a drive", ["Drive", *names], rows)
+    columns = [_column(name, [numbers.get((drive, name)) for drive in drives]) for name in names]
+    cells = zip(drives, *(own for _, own in columns), strict=True)
+    rows = [[Cell(drive, drive), *own] for drive, *own in cells]
+    return Table("Life of a drive", ["Drive", *(title for title, _ in columns)], rows)
 
 
-def _cell(number: Number | None) -> Cell:
-    return Cell(ABSENT) if number is None else Cell(words(number), number.value)
+def _column(name: str, numbers: Sequence[Number | None]) -> tuple[str, list[Cell]]:
+    """Returns the title of a column with its unit, and its cells."""
+    known = [one.value for one in numbers if one is not None]
+    unit = next((one.unit for one in numbers if one is not None), "")
+    title = f"{name[:1].upper()}{name[1:]}"
+    if unit == "years":
+        fit = [period for period in PERIODS if max(known) >= period[1]]
+        unit, length = fit[-1] if fit else PERIODS[0]
+        cells = [_cell(one, measured(one.value / length) if one else "") for one in numbers]
+        return f"{title}, {unit}", cells
+    if unit == "TB":
+        cells = [_cell(one, count(one.value) if one else "") for one in numbers]
+        return f"{title}, {unit}", cells
+    return title, [_cell(one, words(one) if one else "") for one in numbers]
+
+
+def _cell(number: Number | None, text: str) -> Cell:
+    return Cell(ABSENT) if number is None else Cell(text, number.value)
 
 
 def large_numbers(found: Advice) -> list[tuple[str, str]]:
     """Returns the number that answers each question first, with its name."""
-    chosen = [(line.key, _largest(line)) for line in found.lines if line.numbers]
-    return [(f"{TITLES[key]}, {one.of or one.name}", words(one)) for key, one in chosen]
+    chosen = [(line, _largest(line)) for line in found.lines if line.numbers]
+    return [
+        (f"{TITLES[line.key]}, {one.of or one.name}", words(one, time_of(line.numbers)))
+        for line, one in chosen
+    ]
+
+
+def headline(found: Advice) -> str:
+    """Returns the answer in one sentence: what cleaning costs, and how long a drive lasts."""
+    cleaning = found["amplification"]
+    if not cleaning.numbers:
+        reason = cleaning.answer.removeprefix(f"{cleaning.found}: ")
+        return f"{'The trace is ' if reason.startswith('too') else 'No steady state: '}{reason}."
+    least, most = cleaning.numbers[0], cleaning.numbers[-1]
+    text = f"Write amplification is {words(least)} with {least.name}"
+    if most is not least:
+        text += f" and {words(most)} with {most.name}"
+    lives = found["life"].numbers
+    if not lives:
+        return f"{text}."
+    life = _largest(found["life"])
+    how = f"{words(life)} drive writes a day" if life.name == DAILY else words(life)
+    verb = "endures" if life.name == DAILY else "lasts"
+    return f"{text}. At this rate {life.of}, {verb} {how}."
 
 
 def _largest(line: Line) -> Number:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, count, fixed, measured
+from floatgate.results.values import ABSENT, count, fixed, measured, space_percent
 
 from .datasheet import DataSheet, LatencyLine, Line
 
@@ -15,7 +15,8 @@ def performance_table(sheet: DataSheet) -> Table:
     for line in sheet.lines:
         value = line.fresh if sheet.class_state == "fresh" else line.steady
         known = (_rate(line.fresh, line.unit), _rate(line.steady, line.unit))
-        cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), Cell(line.conditions)]
+        conditions = Cell(space_percent(line.conditions))
+        cells = [Cell(line.name), *map(Cell, known), Cell(line.unit), conditions]
         rows.append([*cells, *_class_cells(line, value, line.unit, is_class_known)])
     titles = ["", "fresh", "steady", "", "conditions", *(["class"] if is_class_known else [])]
     return Table("Performance", titles, rows, frozenset({0, 3, 4, 5}))

@@ -87,6 +87,7 @@ def _print(found: Advice) -> None:
 def _print_lives(out: Console, found: Advice) -> None:
     """Prints the table of lifetimes."""
     from floatgate.advising.tables import life_table
+    from floatgate.results.values import space_percent
 
     from .columns import Column, label, print_columns
 
@@ -96,4 +97,4 @@ def _print_lives(out: Console, found: Advice) -> None:
         Column(title, [cell.text for cell in cells])
         for title, cells in zip(table.columns[1:], numbers, strict=True)
     ]
-    print_columns(out, [label("drive", [cell.text for cell in drives]), *columns])
+    print_columns(out, [label("drive", [space_percent(cell.text) for cell in drives]), *columns])

@@ -145,14 +145,14 @@ def _written(status: Status) -> Lines:
 
 
 def _times(kinds: Mapping[str, Spread]) -> list[Column]:
-    names = ("mean", "p50", "p99", "p999", "max")
+    names = {"mean": "mean", "p50": "p50", "p99": "p99", "p99.9": "p999", "max": "max"}
     taken = {kind: spread for kind, spread in kinds.items() if spread.count}
     return [
         label("time, \u00b5s", taken),
         Column("requests", [count(spread.count) for spread in taken.values()]),
         *(
-            Column(name, [measured(getattr(spread, name)) for spread in taken.values()])
-            for name in names
+            Column(title, [measured(getattr(spread, name)) for spread in taken.values()])
+            for title, name in names.items()
         ),
     ]
 
@@ -190,8 +190,8 @@ def _server(server: Server) -> Lines:
 
 def _holding(holding: Holding) -> str:
     share, excess = percent(holding.late_share), percent(holding.mean_excess)
-    late = f"{share} of the answers came late by more than a tenth of their time"
-    return f"{late}; on average they took {excess} longer than the drive"
+    late = f"{share} of the replies came more than a tenth later than the drive answers"
+    return f"{late}; on average replies took {excess} longer"
 
 
 def print_smart(smart: Smart) -> None:

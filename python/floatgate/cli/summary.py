@@ -320,10 +320,10 @@ def _speed(result: Result) -> Lines:
     yield "erases per unit", f"{least} to {most}, mean {mean}, std dev {deviation}"
     life = result.lifetime
     if life.host_bytes is not None:
-        rated = f"{count(life.endurance)} erases a unit"
+        rated = f"until the units have had {count(life.endurance)} erases each"
         host = f"{size(life.host_bytes)} written by the host"
-        years = "" if life.years is None else f"{lifetimes([life.years])} at this rate, "
-        yield "lifetime", f"{host}, {years}of {rated}"
+        years = "" if life.years is None else f" ({lifetimes([life.years])} at this rate)"
+        yield "lifetime", f"{host}{years} {rated}"
 
 
 def _engine(result: Result) -> Lines:

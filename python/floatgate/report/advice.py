@@ -10,15 +10,18 @@ import altair as alt
 import polars as pl
 
 from floatgate.advising.lines import Advice, Line, Number
-from floatgate.advising.tables import large_numbers, life_table, words
+from floatgate.advising.tables import headline, large_numbers, life_table, time_of, words
 from floatgate.files.writing import write_frame, write_whole
-from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT, count, lasting, size
+from floatgate.results.tables import Cell, Table, Unit
+from floatgate.results.values import ABSENT, SIZES, count, lasting, size
 
 from . import page
-from .charts import BAR_BELOW, Plot, inline_data, row_axis
+from .charts import BAR_BELOW, PLAIN, Plot, inline_data, row_axis
 from .figure import Drawing, Figure
+from .latency_chart import log_ticks
 from .pictures import write_figure
+from .templates import typeset
+from .told import separated
 
 PICTURES = {
     "amplification": ("", "Bytes programmed for each byte that the host writes."),
@@ -32,7 +35,8 @@ PICTURES = {
 A line may hold numbers of other units; the figure leaves those out.
 """
 
-AXES = {"": "Write amplification", "bytes": "Map memory, bytes", "us": "p99, µs"}
+AXES = {"": "Write amplification", "bytes": "Map memory", "us": "p99"}
+"""Title of the axis of a figure, by the unit of its numbers."""
 
 WIDE = 50
 """The axis is logarithmic where the largest value exceeds the smallest by more than this factor."""
@@ -88,15 +92,24 @@ def chart_numbers(points: pl.DataFrame, rows: Sequence[str], title: str) -> Plot
 
     `points` has a row for each number: `row`, `value`, `low`, `high`, and `words` (its label).
     """
-    spread = max(points["high"].to_list()) / max(min(points["low"].to_list()), 1e-9)
-    scale = alt.Scale(type="log") if spread > WIDE else alt.Scale(zero=True, nice=True)
-    x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=title, tickCount=6, format="~s"))
+    low, high = max(min(points["low"].to_list()), 1e-9), max(points["high"].to_list())
+    x = alt.X(
+        "value:Q",
+        scale=alt.Scale(zero=True, nice=True),
+        axis=alt.Axis(title=title, tickCount=6, format=PLAIN),
+    )
+    if high > WIDE * low:
+        ends = (low / 2, high * 2)
+        axis = alt.Axis(title=title, format=PLAIN, values=log_ticks(*ends))
+        scale = alt.Scale(type="log", domain=list(ends), nice=False)
+        x = alt.X("value:Q", scale=scale, axis=axis)
     # The number stands in the label of its row, where no mark can cover it at any width.
-    labels = [f"{row}: {text}" for row, text in zip(rows, points["words"], strict=True)]
+    pairs = zip(rows, points["words"], strict=True)
+    labels = [str(typeset(f"{row}: {text}")) for row, text in pairs]
     labelled = points.with_columns(name="row", row=pl.Series(labels, dtype=pl.String))
     base = alt.Chart(inline_data(labelled)).encode(y=row_axis(labels))
     tooltip = [alt.Tooltip("name:N", title="Of"), alt.Tooltip("words:N", title=title)]
-    rule = base.mark_rule(strokeWidth=3, opacity=0.4, yOffset=BAR_BELOW, y2Offset=BAR_BELOW)
+    rule = base.mark_rule(strokeWidth=3, style="span", yOffset=BAR_BELOW, y2Offset=BAR_BELOW)
     dots = base.mark_point(filled=True, size=70, yOffset=BAR_BELOW)
     parts = rule.encode(x=alt.X("low:Q"), x2="high:Q") + dots.encode(x=x, tooltip=tooltip)
     plot: Plot = parts.properties(height=BAND * len(labels))
@@ -110,33 +123,44 @@ def _figure(line: Line) -> Figure | None:
     unit, caption = PICTURES[line.key]
     figure = Figure(line.key, line.question, caption)
     drawn = [number for number in line.numbers if number.unit == unit]
+    time = time_of(line.numbers)
+    name, base = _axis_unit(drawn, time)
     points = pl.DataFrame(
         [
             {
                 "row": number.name,
-                "value": number.value,
-                "low": number.value if number.low is None else number.low,
-                "high": number.value if number.high is None else number.high,
-                "words": words(number),
+                "value": number.value / base,
+                "low": (number.value if number.low is None else number.low) / base,
+                "high": (number.value if number.high is None else number.high) / base,
+                "words": words(number, time),
             }
             for number in drawn
         ]
     )
-    chart = chart_numbers(points, [number.name for number in drawn], AXES[unit])
+    title = f"{AXES[unit]}, {name}" if name else AXES[unit]
+    chart = chart_numbers(points, [number.name for number in drawn], title)
     figure.drawings.append(Drawing("", chart, f"{line.question} {line.answer}"))
     figure.table = _numbers_table(line)
     return figure
 
 
+def _axis_unit(numbers: Sequence[Number], time: Unit) -> Unit:
+    """Returns the unit of the axis, in which the greatest of the numbers is 1 or more."""
+    if numbers[0].unit == "bytes":
+        most = max(number.value for number in numbers)
+        return [unit for unit in SIZES if most >= unit[1]][-1]
+    return time if numbers[0].unit == "us" else ("", 1.0)
+
+
 def _numbers_table(line: Line) -> Table:
-    rows = []
+    rows, time = [], time_of(line.numbers)
     for number in line.numbers:
         ends = (number.low, number.high)
         shown = [
-            Cell(ABSENT if end is None else words(Number("", end, number.unit)), end)
+            Cell(ABSENT if end is None else words(Number("", end, number.unit), time), end)
             for end in ends
         ]
-        rows.append([Cell(number.name), Cell(words(number), number.value), *shown])
+        rows.append([Cell(number.name), Cell(words(number, time), number.value), *shown])
     return Table(line.question, ["", "Value", "Least", "Most"], rows)
 
 
@@ -158,9 +182,21 @@ def _lines_table(found: Advice) -> Table:
 
 def _answers(found: Advice) -> list[page.Answer]:
     return [
-        page.Answer(line.question, line.answer, line.found, "".join(line.method[:1]), line.doubts)
+        page.Answer(
+            line.question,
+            _own_words(line),
+            line.found,
+            "".join(line.method[:1]),
+            [separated(doubt) for doubt in line.doubts],
+        )
         for line in found.lines
     ]
+
+
+def _own_words(line: Line) -> str:
+    """Returns the answer; of an unknown one the reason, as the page states that it is unknown."""
+    text = line.answer.removeprefix(f"{line.found}: ")
+    return separated(text if text == line.answer else f"{text[:1].upper()}{text[1:]}.")
 
 
 def _played(every: int) -> str:
@@ -183,6 +219,7 @@ def _page(found: Advice, figures: list[Figure]) -> str:
         figures,
         title=found.name,
         subtitle="Advice · Floatgate",
+        answer=headline(found),
         runs=[found.name],
         single=True,
         warnings=[],

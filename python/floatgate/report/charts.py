@@ -116,7 +116,7 @@ def chart_shares(
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, 1.12]), axis=axis)
     ends = _bar_ends(frame.select("row", "value"), marks)
     base = alt.Chart(inline_data(frame)).encode(y=row_axis(rows))
-    bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x=x, tooltip=[*tooltip])
+    bars = base.mark_bar(size=BAR, yOffset=BAR_BELOW, style="plain").encode(x=x, tooltip=[*tooltip])
     text = _totals(ends, rows, ".1%")
     return in_rows(_with_seeds(bars + text, rows, title, ".2%", marks), rows)
 
@@ -204,10 +204,12 @@ def chart_timeline(
     dashes: Sequence[str],
     domain: tuple[float, float],
     style: str,
+    *,
+    band: bool,
 ) -> Plot:
     """Returns lines of a column of the frame over the run; `style` is a d3 number format.
 
-    A band extends from the column `low` to the column `high` of the metric.
+    With `band`, a band extends from the column `low` to the column `high` of the metric.
     """
     axis = alt.Axis(
         title="Host pages written", labelExpr=SHORT, grid=False, tickCount=6, labelOverlap="greedy"
@@ -222,9 +224,11 @@ def chart_timeline(
         ("seconds", "Device time, s", ",.4~r"),
     ]
     plot = chart_lines(frame, x, y, colours, dashes, tooltip, 170)
-    band = alt.Chart(plot.data).mark_area(opacity=0.18, clip=True, aria=False)
+    if not band:
+        return plot
+    area = alt.Chart(plot.data).mark_area(opacity=0.18, clip=True, aria=False)
     low = metric_axis(f"{metric}_low", domain, style)
-    drawn: Plot = plot + band.encode(
+    drawn: Plot = plot + area.encode(
         x=x, y=low, y2=f"{metric}_high:Q", color=line_colour(colours), detail="run:N"
     )
     return drawn
@@ -236,7 +240,7 @@ def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
     edges = frame.with_columns(start=pl.col("first") - 0.5, end=pl.col("last") + 0.5)
     plot: Plot = (
         alt.Chart(inline_data(edges))
-        .mark_bar(style="segment")
+        .mark_bar(style="plain")
         .encode(
             x=alt.X(
                 "start:Q",
@@ -275,7 +279,8 @@ def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> 
     span = base.mark_rule(yOffset=BAR_BELOW, y2Offset=BAR_BELOW, style="span").encode(
         x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q"
     )
-    body = base.mark_bar(size=BAR, yOffset=BAR_BELOW).encode(x="near:Q", x2="far:Q")
+    body = base.mark_bar(size=BAR, yOffset=BAR_BELOW, style="plain")
+    body = body.encode(x="near:Q", x2="far:Q")
     mean = base.mark_tick(size=BAR + 6, thickness=2, yOffset=BAR_BELOW, style="mean")
     return in_rows(span + body + mean.encode(x="mean:Q"), rows)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import ABSENT
+from floatgate.results.values import ABSENT, SIZES, TIMES
+
+from .units import LIVES
 
 Absent = tuple[str, str]
 """What a page leaves out, and why."""
@@ -13,8 +15,23 @@ Absent = tuple[str, str]
 Values = tuple[float | str, ...]
 """Value of each cell of a column: its number, or its text where it has none."""
 
+UNITS = frozenset(unit for unit, _ in (*TIMES, *SIZES, *LIVES)) | {"%", "MB/s"}
+"""Units of columns and plots."""
+
 DIGITS = 9
 """Significant digits in which equal numbers agree; further ones depend on how a mean is taken."""
+
+
+def quantity(title: str) -> str:
+    """Returns the title of a column or plot without the unit, which is one word after a comma."""
+    name, comma, unit = title.rpartition(",")
+    return name if comma and len(unit.split()) == 1 and unit.strip() in UNITS else title
+
+
+def without(table: Table, names: Container[str]) -> Table:
+    """Returns the table without the columns of some quantities."""
+    kept = [at for at, title in enumerate(table.columns) if quantity(title) not in names]
+    return _columns(table, kept)
 
 
 def without_constant(
@@ -37,10 +54,14 @@ def without_constant(
         else:
             kept.append(at)
             seen.setdefault(values, title)
+    return _columns(table, kept), left
+
+
+def _columns(table: Table, kept: Sequence[int]) -> Table:
     rows = [[row[at] for at in kept] for row in table.rows]
     columns = [table.columns[at] for at in kept]
     texts_at = frozenset(i for i, at in enumerate(kept) if at in table.text_columns)
-    return Table(table.title, columns, rows, texts_at), left
+    return Table(table.title, columns, rows, texts_at)
 
 
 def _value(cell: Cell) -> float | str:

@@ -101,9 +101,9 @@ def _by_cause(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figure:
     figure = Figure(
         "latency-causes",
         "Time by cause",
-        "Share of requests of which a cause took a time or less, at full resolution: from none to "
-        "all, and with the room that the tail needs. Lines begin at the share of those of which it "
-        "took nothing.",
+        "Share of the requests to which a cause added no more than a time, at full resolution: all "
+        "requests, and the tail. A line begins at the share of the requests to which its cause "
+        "added nothing.",
         lines=True,
     )
     if len(drawn) == 1:

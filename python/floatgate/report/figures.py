@@ -227,8 +227,8 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figu
     figure = Figure(
         "latency",
         "Response time",
-        "Time within which a share of the requests was answered, to the slowest. Each step to the "
-        "right leaves a tenth of the requests.",
+        "Response time at each percentile of the requests, up to the slowest. A tenth of the "
+        "requests remains from one line of the grid to the next.",
         lines=True,
     )
     groups = panels(drawn)
@@ -266,7 +266,7 @@ def _distribution(drawn: Sequence[Run], runs: Sequence[Run], time: Unit) -> Figu
 
 
 def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
-    figure = Figure("wear", "Wear", "How often the erase units were erased, during this run.")
+    figure = Figure("wear", "Wear", "How often the erase units were erased during this run.")
     if len(drawn) == 1:
         histogram = frames.wear_histogram(drawn[0])
         if not histogram.is_empty():
@@ -277,8 +277,8 @@ def _wear(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
             figure.absent.append(("Wear", "the result has no erase counts"))
     else:
         figure.caption += (
-            " Thin line: least to most worn unit. Bar: one standard deviation either side of "
-            "the mean, the dark mark."
+            " Thin line: least to most worn unit. Bar: one standard deviation on either side of "
+            "the mean, which is the dark mark."
         )
         found = {name: frames.wear_range(group) for name, group in panels(drawn).items()}
         limit = max((float(x) for frame in found.values() for x in frame["high"]), default=0) or 1

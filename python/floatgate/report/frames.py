@@ -178,9 +178,11 @@ def _parts(
 def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[float, float, float]]:
     """Returns time, share and nines of the points visible on screen, up to the slowest request."""
     points: list[tuple[float, float, float]] = []
-    slowest = times.max_us
+    slowest, least = times.max_us, 0.0
     for us, share in times.cdf if whole is None else whole.cdf:
         # Zero has no logarithm: a request that took no time (a full buffer hit) has no point.
+        if us <= 0 and 0 <= share < 1:
+            least = share
         if us <= 0 or not 0 <= share < 1:
             continue
         # A point is the end of a bin of times, so the slowest request may be faster than its bin's
@@ -188,6 +190,8 @@ def _curve(times: LatencySummary, whole: Distribution | None) -> list[tuple[floa
         point = (min(us, slowest or us), share, -math.log10(1 - share))
         if not (points and _close(points[-1], point)):
             points.append(point)
+    if points and points[0][1] > least:
+        points.insert(0, (points[0][0], least, -math.log10(1 - least)))
     if points and times.requests and slowest:
         points.append((slowest, 1.0, max(math.log10(times.requests), points[-1][2])))
     return points

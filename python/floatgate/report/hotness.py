@@ -11,10 +11,10 @@ from floatgate.analysis import hot_tables
 from floatgate.analysis.hotness import Hotness, gigabytes
 from floatgate.files.writing import write_whole
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import count, percent, size
+from floatgate.results.values import SPACE, count, percent, size
 
 from . import page
-from .charts import Plot, chart_shares, inline_data
+from .charts import SHORT, Plot, chart_shares, inline_data
 from .figure import Drawing, Figure
 from .pictures import write_figure
 
@@ -39,7 +39,7 @@ def hotness_figures(found: Hotness) -> list[Figure]:
     """Returns all figures, in reading order."""
     figures = [_extents(found), _skew(found), _distances(found), _sequential(found)]
     for figure in figures:
-        if not figure.drawings:
+        if not figure.drawings and not figure.reasons:
             what = "reads or writes" if figure.key == "sequential" else "writes"
             figure.reasons.append(f"Not drawn: the workload has no {what} to show.")
     return figures
@@ -59,7 +59,11 @@ def chart_by_gap(points: pl.DataFrame, field: str, title: str, style: str) -> Pl
     y = alt.Y(
         f"{field}:Q",
         scale=alt.Scale(zero=True, nice=True),
-        axis=alt.Axis(title=title, format=".0%" if style.endswith("%") else "~s", tickCount=5),
+        axis=(
+            alt.Axis(title=title, format=".0%", tickCount=5)
+            if style.endswith("%")
+            else alt.Axis(title=title, labelExpr=SHORT, tickCount=5)
+        ),
     )
     tooltip = [
         alt.Tooltip("gap_pages:Q", title="Merged over fewer cold pages than", format="d"),
@@ -84,7 +88,7 @@ def chart_skew(points: pl.DataFrame, labels: pl.DataFrame) -> Plot:
         axis=alt.Axis(
             title="Most written pages",
             values=[0.001, 0.01, 0.1, 1],
-            labelExpr="format(datum.value * 100, '~r') + '%'",
+            labelExpr=f"format(datum.value * 100, '~r') + '{SPACE}%'",
         ),
     )
     y = alt.Y(
@@ -135,11 +139,8 @@ def chart_distances(bars: pl.DataFrame) -> Plot:
 
 
 def chart_sequential(bars: pl.DataFrame) -> Plot:
-    """Returns bars of the share that continues the previous request.
-
-    `bars` has the columns `row` and `value`.
-    """
-    title = "Continues the one before"
+    """Returns bars of the sequential share. `bars` has the columns `row` and `value`."""
+    title = "Sequential share"
     tooltip = [
         alt.Tooltip("row:N", title="Of"),
         alt.Tooltip("value:Q", title=title, format=".2%"),
@@ -181,7 +182,9 @@ def _skew(found: Hotness) -> Figure:
     if points.is_empty():
         return figure
     labels = points.filter(pl.col("pages_share").is_in(LABELLED)).with_columns(
-        label=pl.col("writes_share").map_elements(lambda share: f"{share:.1%}", pl.String)
+        label=pl.col("writes_share").map_elements(
+            lambda share: f"{100 * share:.1f}{SPACE}%", pl.String
+        )
     )
     what = "Share of the page writes by share of the pages, the most written first."
     figure.drawings.append(Drawing("", chart_skew(points, labels), what))
@@ -203,7 +206,7 @@ def _distances(found: Hotness) -> Figure:
         {
             "power": bar.from_pages.bit_length() - 1,
             "share": bar.overwrites / again.overwrites,
-            "words": f"{bar.from_pages:,} to {bar.below_pages - 1:,}",
+            "words": f"{count(bar.from_pages)} to {count(bar.below_pages - 1)}",
             "overwrites": bar.overwrites,
         }
         for bar in again.histogram
@@ -218,25 +221,46 @@ def _sequential(found: Hotness) -> Figure:
     figure = Figure(
         "sequential",
         "Sequentiality",
-        "A request continues the one before of its kind if it begins where that ended.",
+        "A request is sequential if it begins where the previous request of its kind ended.",
+    )
+    every = found.sequentiality
+    # With requests of one kind, all requests are these.
+    kinds = (
+        ("all", "reads", "writes") if every.reads.requests and every.writes.requests else ("all",)
     )
     bars = [
         {"row": f"{kind}, by {unit}", "value": share}
-        for kind in ("all", "reads", "writes")
+        for kind in kinds
         for unit in ("requests", "bytes")
-        if (runs := getattr(found.sequentiality, kind)).requests
-        and (share := getattr(runs, f"continuing_{unit}_share")) is not None
+        if (share := getattr(getattr(every, kind), f"continuing_{unit}_share")) is not None
     ]
-    if bars:
-        what = f"Share of what continues the request before, {len(bars)} bars."
+    if bars and not any(bar["value"] for bar in bars):
+        figure.reasons.append("No request is sequential.")
+    elif bars:
+        what = f"Sequential share, {len(bars)} bars."
         figure.drawings.append(Drawing("", chart_sequential(pl.DataFrame(bars)), what))
         figure.table = hot_tables.runs_table(found)
     return figure
 
 
+def _answer(found: Hotness) -> str:
+    """Returns a sentence on the skew and the overwrites; empty without writes."""
+    tenth = next((top.writes_share for top in found.skew.top if top.pages_share == 0.1), None)
+    if tenth is None:
+        return ""
+    again = found.overwrites.overwrites_share
+    text = f"The most written 10 % of the pages get {_whole(tenth)} of the page writes"
+    return f"{text}." if again is None else f"{text}. {_whole(again)} of all page writes overwrite."
+
+
+def _whole(share: float) -> str:
+    return f"{count(100 * share)} %"
+
+
 def _page(found: Hotness, figures: list[Figure]) -> str:
     """Returns the page of the report, with these figures and no runs."""
-    names = [*hot_tables.COLUMNS.values(), "Gini coefficient"]
+    *names, length = hot_tables.COLUMNS.values()
+    names += [f"{length}, pages", "Gini coefficient"]
     gini = "–" if found.skew.gini is None else f"{found.skew.gini:.3f}"
     tiles = [Cell(""), *hot_tables.means_cells(found), Cell(gini)]
     facts = [
@@ -254,6 +278,7 @@ def _page(found: Hotness, figures: list[Figure]) -> str:
         name=found.name,
         subtitle="Hot and cold data · Floatgate",
         notes=found.notes,
+        answer=_answer(found),
         summary=Table("Mean of a sequence", ["", *names], [tiles]),
         facts=facts,
         table=hot_tables.sequences_table(found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -45,6 +45,9 @@ LANE = (15, 30)
 
 HEIGHT = 240
 """Pixels of the plot, if lanes then keep within the limits of `LANE`."""
+
+ARRIVES, DONE = 45, 90
+"""Pixels next to the request's ends that their names take."""
 
 TOP = -1.3
 """Top of the plot above the first lane, in lanes; names of the request's ends are there."""
@@ -297,13 +300,12 @@ def _ends(result: Result, x: alt.X, y: alt.Y) -> list[alt.Chart]:
     begin, end = _window(result)
     # The names are inside where the outer side has no room.
     before, behind = (request[0] - begin) / (end - begin), (end - request[1]) / (end - begin)
-    sides: list[tuple[str, Literal["left", "right"]]] = [
-        ("arrives", "left" if 0 <= before < 0.1 else "right"),
-        (f"done, {time_words(latency)}", "right" if 0 <= behind < 0.15 else "left"),
-    ]
+    sides = [("arrives", before, ARRIVES), (f"done, {time_words(latency)}", behind, DONE)]
     marks = []
-    for time, (text, align) in zip(request, sides, strict=True):
-        dx = 5 if align == "left" else -5
+    for (text, room, width), time, outer in zip(sides, request, (-1, 1), strict=True):
+        fits = f"{room} * width >= {width}" if room >= 0 else "true"
+        side = f"({fits} ? {outer} : {-outer})"
+        align, dx = alt.ExprRef(f"{side} > 0 ? 'left' : 'right'"), alt.ExprRef(f"5 * {side}")
         rule = alt.Chart(_times((time, time), bottom, TOP)).mark_rule(clip=True, style="mean")
         name = alt.Chart(_times((time, time), TOP / 2, TOP))
         marks += [

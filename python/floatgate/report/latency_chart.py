@@ -10,6 +10,8 @@ from typing import Literal
 import altair as alt
 import polars as pl
 
+from floatgate.results.values import SPACE
+
 from .charts import PLAIN, Plot, chart_lines, inline_data
 
 PERCENTILES = {"p50": math.log10(2), "p99": 2.0, "p99.9": 3.0}
@@ -35,7 +37,7 @@ def chart_distribution(
     point.
     """
     scale = alt.Scale(type="log", domain=list(domain), nice=False)
-    axis = alt.Axis(title=title, format=PLAIN, values=_log_ticks(*domain))
+    axis = alt.Axis(title=title, format=PLAIN, values=log_ticks(*domain))
     line = ("colour", "Cause", "") if causes else ("run", "Run", "")
     tooltip = [line, ("time", title, ",.4~r"), ("share", "Requests no slower", ".7~%")]
     if nines is None:
@@ -54,16 +56,20 @@ def chart_distribution(
         return lines
     base = alt.Chart(inline_data(pl.DataFrame(marks))).encode(x=top)
     rule = base.mark_rule(style="span", strokeDash=[2, 3], aria=False)
-    name = base.mark_text(align="left", dx=4, y=8, style="total", aria=False).encode(text="name:N")
-    plot: Plot = lines + rule + name
+    # The names are above the plot, within its width.
+    near_end = f"datum.nines > {0.9 * nines}"
+    plot: Plot = lines + rule
+    for align, where in (("right", near_end), ("center", f"!({near_end})")):
+        name = base.mark_text(align=align, y=-6, style="total", aria=False)
+        plot += name.encode(text="name:N").transform_filter(where)
     return plot
 
 
 def _nines_axis(top: float) -> alt.X:
     """Returns the axis of percentiles; each step leaves a tenth of the requests."""
     nines = range(1, math.floor(top) + 1)
-    ticks = {0.0: "0%", math.log10(2): "50%"} | {
-        float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}%" for n in nines
+    ticks = {0.0: f"0{SPACE}%", math.log10(2): f"50{SPACE}%"} | {
+        float(n): f"{100 - 100 / 10**n:.{max(n - 2, 0)}f}{SPACE}%" for n in nines
     }
     return alt.X(
         "nines:Q",
@@ -84,7 +90,7 @@ def _share_axis() -> alt.Y:
     return alt.Y("share:Q", scale=alt.Scale(domain=[0, 1]), axis=axis)
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float) -> list[float]:
     """Returns powers of ten within the domain, with more steps between them where there are few."""
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = range(1, 10) if high < 10 * low else (1, 2, 5) if len(decades) <= 4 else (1,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import altair as alt
@@ -11,12 +11,18 @@ import polars as pl
 from floatgate.analysis.curve_tables import Document, needed_table, sizes_table, source_words
 from floatgate.files.writing import write_whole
 from floatgate.results.tables import Cell, Table
-from floatgate.results.values import count, percent, size
+from floatgate.results.values import SPACE, count, percent, size
 
 from . import page
 from .charts import Plot, inline_data, near
 from .figure import Drawing, Figure
 from .pictures import write_figure
+
+LABELLED = (50, 80, 90, 99)
+"""Shares of the hits whose dots have a label, in per cent: others have no room on a phone."""
+
+ROOM = 2.5
+"""Factor by which the axis goes beyond the largest cache."""
 
 TICK_STEP = 4
 """Up to this many powers of two, the axis labels all of them; with more, every second one."""
@@ -49,7 +55,8 @@ def chart_map_curve(points: pl.DataFrame, needed: pl.DataFrame, most: float) -> 
     line = base.mark_line(strokeWidth=2, strokeJoin="round", clip=True).encode(y=y)
     marks = alt.Chart(inline_data(needed)).encode(x=x, y=y)
     dots = marks.mark_point(filled=True, size=45)
-    text = marks.mark_text(align="right", dx=-7, dy=-7, style="total", aria=False)
+    # Below the line and at its right: a line that rises never comes here.
+    text = marks.mark_text(align="left", dx=6, dy=11, style="total", aria=False)
     tooltip = [
         ("size", "Cache", ""),
         ("entries", "Entries", ",.0f"),
@@ -63,8 +70,8 @@ def curve_figure(document: Document) -> Figure:
     """Returns the curve with the sizes needed, or the reason why there is no curve."""
     caption = (
         "Share of the page accesses that find their map entry in an LRU cache, by the size of "
-        f"the cache at {document['entry_bytes']} bytes an entry. Dots: where it reaches a share "
-        "of the hits that can be had. Dashed: what a cache of everything reaches."
+        f"the cache at {document['entry_bytes']} bytes an entry. Dots: sizes that reach a share of "
+        "the hits that a cache can have. Dashed: a cache of the whole map."
     )
     if document["sample"]:
         caption += " Band: where the exact curve is, in 19 of 20 cases."
@@ -78,7 +85,8 @@ def curve_figure(document: Document) -> Figure:
         size=pl.col("bytes").map_elements(size, pl.String),
     )
     needed = pl.DataFrame(document["needed"]).unique("bytes", keep="last", maintain_order=True)
-    needed = needed.with_columns(label=pl.format("{} %", "percent"))
+    label = pl.when(pl.col("percent").is_in(LABELLED)).then(pl.format(f"{{}}{SPACE}%", "percent"))
+    needed = needed.with_columns(label=label.otherwise(pl.lit("")))
     chart = chart_map_curve(points, needed, document["hit_ratio_max"])
     what = f"Hit ratio of the mapping cache at {points.height} sizes."
     figure.drawings.append(Drawing("", chart, what))
@@ -89,7 +97,8 @@ def curve_figure(document: Document) -> Figure:
 def _sizes(points: pl.DataFrame) -> alt.Scale:
     """Returns a log scale; its two ends must differ."""
     low, high = points["bytes"][0], points["bytes"][-1]
-    domain = [low, high] if low < high else [low / 2, low * 2]
+    # The labels of the dots are at their right.
+    domain = [low if low < high else low / 2, high * ROOM]
     return alt.Scale(type="log", base=2, domain=domain, nice=False)
 
 
@@ -102,6 +111,17 @@ def _size_axis(points: pl.DataFrame) -> alt.Axis:
     return alt.Axis(title="Cache", values=ticks, labelExpr=label, labelOverlap=True)
 
 
+def _answer(needed: Mapping[int, int]) -> str:
+    """Returns a sentence with two of the sizes needed, by per cent; empty without hits."""
+    if not needed:
+        return ""
+    low, high = sorted(needed)[len(needed) // 2], max(needed)
+    return (
+        f"A map cache of {size(needed[low])} has {low} % of the hits that a cache can have, and "
+        f"one of {size(needed[high])} has {high} %."
+    )
+
+
 def _page(document: Document, figure: Figure) -> str:
     """Returns the page of the report, with one figure and no run."""
     needed = needed_table(document)
@@ -109,8 +129,8 @@ def _page(document: Document, figure: Figure) -> str:
     tiles: Sequence[tuple[str, Cell]] = [
         ("Page accesses", Cell(count(document["accesses"]))),
         ("Different pages", Cell(count(document["distinct_pages"]))),
-        ("Hit ratio, at most", Cell(percent(document["hit_ratio_max"]))),
-        *((f"Cache for {share} of it", cell) for share, cell in by_share.items()),
+        ("Hits of a cache, at most", Cell(percent(document["hit_ratio_max"]))),
+        *((f"Cache for {share} of these", cell) for share, cell in by_share.items()),
     ]
     facts = [
         ("Trace", document["name"]),
@@ -125,6 +145,7 @@ def _page(document: Document, figure: Figure) -> str:
         name=document["name"],
         subtitle="Map memory report · Floatgate",
         notes=document["notes"],
+        answer=_answer({row["percent"]: row["bytes"] for row in document["needed"]}),
         summary=Table("Curve", ["", *names], [[Cell(""), *cells]]),
         facts=facts,
         table=needed,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from floatgate.results.tables import Unit
-from floatgate.results.values import percent
+from floatgate.results.values import count, measured, percent
 
 from . import charts, frames
 from .figure import Drawing, Figure, join_title, sentence
@@ -23,8 +23,11 @@ POINTS = 32
 """Maximum number of points of a line. A window of about one erase unit has a sawtooth of write
 amplification, which hides the line through its windows."""
 
-BULK = (0.02, 0.98)
+BULK = (0.05, 0.95)
 """Quantiles that enclose the bulk of the values; the axis is chosen for the bulk."""
+
+BANDED = 4
+"""Maximum number of lines in a plot with bands: more bands would hide the lines."""
 
 FAR = 3
 """An axis leaves out values further from the bulk than this many times the bulk's width."""
@@ -64,18 +67,21 @@ def over_time(drawn: Sequence[Run], time: Unit) -> list[Figure]:
     """Returns the figures of the drive's state and of the response times over the run."""
     unit, base = time
     columns = [metric.name for metric in (*STATE, *TIMED)]
-    windows = {name: frames.timeline(group, columns) for name, group in panels(drawn).items()}
+    groups = panels(drawn)
+    windows = {
+        name: frames.timeline(group, [*columns, "host_bytes"]) for name, group in groups.items()
+    }
     times = [pl.col(metric.name) / base for metric in TIMED]
     windows = {name: frame.with_columns(times) for name, frame in windows.items()}
-    found = {name: banded(frame, columns, POINTS) for name, frame in windows.items()}
+    found = {name: rated(banded(frame, columns, POINTS)) for name, frame in windows.items()}
+    band = " Band: least to most of the windows." if _is_banded(groups.values()) else ""
     known = {label for frame in found.values() for label in frame["run"]}
     long = [run for run in drawn if run.label in known]
     short = [run.name for run in drawn if run.label not in known]
     state = Figure(
         "timeline",
         "Over the run",
-        "Means over windows of the run, at the number of pages the host had written. Band: least "
-        "to most of the windows.",
+        f"Means over windows of the run, at the number of pages the host had written.{band}",
         lines=True,
     )
     if short and not long:
@@ -86,7 +92,7 @@ def over_time(drawn: Sequence[Run], time: Unit) -> list[Figure]:
         "latency-over-time",
         "Response time over the run",
         "Mean and percentiles of the response times of all requests in a window, as means over a "
-        "few windows. Band: least to most of the windows.",
+        f"few windows.{band}",
         lines=True,
     )
     timed = [metric._replace(title=f"{metric.title}, {unit}") for metric in TIMED]
@@ -109,13 +115,30 @@ def banded(frame: pl.DataFrame, metrics: Sequence[str], most: int) -> pl.DataFra
     return (
         frame.group_by(*LINE, at, maintain_order=True)
         .agg(
-            pl.col("pages", "seconds").last(),
+            pl.col("pages", "seconds", "host_bytes").last(),
             pl.col(metrics).mean(),
             pl.col(metrics).min().name.suffix("_low"),
             pl.col(metrics).max().name.suffix("_high"),
         )
         .drop("point")
     )
+
+
+def rated(frame: pl.DataFrame) -> pl.DataFrame:
+    """Replaces each mean of write rates by the bytes of the joined windows over their time.
+
+    The windows of a burst end at one moment, and have one rate.
+    """
+    moments = frame.group_by("run", "seconds", maintain_order=True).agg(pl.last("host_bytes"))
+    columns = (pl.col(name) for name in ("host_bytes", "seconds"))
+    size, time = (column - column.shift(fill_value=0).over("run") for column in columns)
+    rates = moments.select("run", "seconds", rate=pl.when(time > 0).then(size / time / 1e6))
+    joined = frame.join(rates, on=["run", "seconds"], how="left", maintain_order="left")
+    return joined.with_columns(write_mb_s=pl.coalesce("rate", "write_mb_s")).drop("rate")
+
+
+def _is_banded(groups: Iterable[Sequence[Run]]) -> bool:
+    return all(len(group) <= BANDED for group in groups)
 
 
 def _add(
@@ -141,8 +164,9 @@ def _add(
     beyond = sum(not low <= value <= high for value in values)
     if beyond:
         figure.reasons.append(
-            f"{metric.title}: the axis leaves out {beyond} of {len(values)} windows, which are far "
-            f"from the others ({min(values):.4g} to {max(values):.4g} in all)."
+            f"{metric.title}: the axis leaves out {count(beyond)} of {count(len(values))} windows, "
+            f"which are far from the others (all: {measured(min(values))} to "
+            f"{measured(max(values))})."
         )
     for name, frame in known.items():
         if frame.is_empty():
@@ -155,6 +179,7 @@ def _add(
             *series(drawn, group),
             (low, high),
             metric.style,
+            band=_is_banded(panels(drawn).values()),
         )
         what = sentence(f"{metric.title} over host pages written", name, frame)
         own = own_legend(drawn, group)

@@ -25,7 +25,8 @@ from .runs import Run
 UNTIMED = "not simulated (timing = none)"
 
 SHOWN = 3
-"""Maximum number of texts shown in a line; with more, the line only states their number."""
+"""Maximum number of texts shown in a line, and of different numbers in a text; with more, the line
+only states how many texts there are, and the text has the range of the numbers."""
 
 Facts = list[tuple[str, str]]
 
@@ -72,7 +73,7 @@ def _shared(results: Sequence[Result], write: Callable[[Result], str]) -> str:
     Texts that differ only in numbers become one text.
     """
     said = [(text, text) for text in dict.fromkeys(map(write, results)) if text]
-    texts = [merged([text for text, _ in group]) for group in alike(said)]
+    texts = [merged([text for text, _ in group], SHOWN) for group in alike(said)]
     return "; ".join(texts) if len(texts) <= SHOWN else f"{len(texts)} different ones, see below"
 
 
@@ -138,9 +139,9 @@ def _lifetime(results: Sequence[Result], life: Unit) -> str:
     unit, base = life
     text = f"{_range([value / base for value in sizes])}{NARROW_SPACE}{unit} written by the host"
     if years := _known(result.lifetime.years for result in results):
-        text += f", {lifetimes(years)} at this rate"
+        text += f" ({lifetimes(years)} at this rate)"
     rated = _shared(results, lambda result: count(result.lifetime.endurance))
-    return f"{text}, of {rated} erases a unit"
+    return f"{text} until the units have had {rated} erases each"
 
 
 def lifetimes(years: Sequence[float]) -> str:

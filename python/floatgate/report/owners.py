@@ -28,6 +28,10 @@ CAUSES = {
 OWNERS = 16
 """Maximum number of owners drawn for each run."""
 
+SHADES = [0.05, 0.45]
+"""Opacity of the squares with the smallest and the largest share: text on them stays readable in
+both themes."""
+
 MATRICES = 8
 """Maximum number of runs whose copies are drawn."""
 
@@ -117,8 +121,7 @@ def _squares(frame: pl.DataFrame) -> Plot:
         ),
         y=alt.Y("writer:N", sort=rows, axis=alt.Axis(title="Copied for a write of", grid=False)),
     )
-    shade = alt.Color("value:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None)
-    ink = alt.condition("datum.value > 0.5", alt.value("white"), alt.value("black"))
+    shade = alt.Opacity("value:Q", scale=alt.Scale(range=SHADES), legend=None)
     tooltip = [
         alt.Tooltip("owner:N", title="Pages of"),
         alt.Tooltip("writer:N", title="Copied for a write of"),
@@ -126,8 +129,8 @@ def _squares(frame: pl.DataFrame) -> Plot:
         alt.Tooltip("value:Q", title="Share of all copies", format=".1%"),
     ]
     layers = [
-        base.mark_rect().encode(color=shade, tooltip=tooltip),
-        base.mark_text(aria=False).encode(text=alt.Text("text:N"), color=ink),
+        base.mark_rect().encode(opacity=shade, tooltip=tooltip),
+        base.mark_text(style="total", aria=False).encode(text=alt.Text("text:N")),
     ]
     plot: Plot = alt.LayerChart(layer=layers).properties(height=40 * len(rows))
     return plot

@@ -16,10 +16,10 @@ from markupsafe import Markup
 from floatgate.files.writing import write_whole
 from floatgate.results.intervals import what_seeds_change
 from floatgate.results.result import Result
-from floatgate.results.tables import Table, space_table
+from floatgate.results.tables import Part, Table, space_table
 
 from . import tables, theme
-from .constant import Absent, without_constant
+from .constant import Absent, quantity, without, without_constant
 from .figure import Figure
 from .figures import figures
 from .front import Front, compared_keys, front
@@ -27,6 +27,7 @@ from .intervals import differences_table, means_table
 from .over_time import OVER_TIME
 from .overview import overview
 from .payload import payload
+from .pills import warning_pills
 from .runs import Run, combined_runs, label_runs, varying
 from .templates import asset, filled
 from .told import Told, messages, spaced
@@ -38,6 +39,9 @@ SCHEMA = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 NO_TABLE = Table("", [], [])
 """Empty table, for a page that lacks one."""
+
+EXACT = " \N{PLUS-MINUS SIGN} 0"
+"""Interval of a number that is the same for all seeds."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ def _render(
     first = front(results, runs, combined, units, baseline, title)
     main = means_table(combined, units) if is_mean else tables.summary_table(runs, units)
     main, constant = without_constant(main, frozenset({"Write amplification"}))
+    dropped = {quantity(title) for title, _ in constant}
     found = figures(combined)
     return fill_page(
         [figure for figure in found if figure.drawings or figure.reasons or figure.table],
@@ -122,7 +127,7 @@ def _render(
         notes=notes,
         overview=overview(runs, units.life),
         summary=main,
-        differences=_differences(results, combined, baseline),
+        differences=without(_differences(results, combined, baseline), dropped),
         varying=tables.varying_table(keys),
         config=[row for row in tables.config_rows(runs[0].result, differing) if not row[2]],
         details=[_details(run, differing) for run in runs],
@@ -142,14 +147,20 @@ def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
 
     A quantity has one name, whatever its unit. If it is left out, so is its course over the run.
     """
-    named = [(what.partition(",")[0], why) for what, why in columns]
     by_reason: dict[str, list[str]] = {}
     listed: set[str] = set()
-    for what, why in [*named, *(one for fig in found for one in fig.absent)]:
+    for title, why in [*columns, *(one for fig in found for one in fig.absent)]:
+        what = quantity(title)
         if what not in listed and what.removesuffix(OVER_TIME) not in listed:
             listed.add(what)
-            by_reason.setdefault(why, []).append(what)
-    return [f"{'; '.join(what)}: {why}" for why, what in by_reason.items()]
+            by_reason.setdefault(_with_unit(why, title), []).append(what)
+    return [f"{', '.join(what)}: {why}" for why, what in by_reason.items()]
+
+
+def _with_unit(why: str, title: str) -> str:
+    """Adds the unit of a column to its only value, without the interval of no width."""
+    unit = title.removeprefix(quantity(title)).removeprefix(",")
+    return f"{why.removesuffix(EXACT)}{unit}" if why.startswith("all ") else why
 
 
 def _differences(
@@ -178,25 +189,27 @@ def fill_page(
     answer: str = "",
     answers: Sequence[Answer] = (),
     means: Table = NO_TABLE,
+    verdicts: Sequence[Part] = (),
     left_out: Sequence[str] = (),
     **content: Any,
 ) -> str:
     """Returns the filled template of a page.
 
     `config` has the values that all runs share. A warning or note names the runs that it applies
-    to.
+    to, or none where it applies to all that the page shows.
     """
     return filled(
         __package__ or "",
         "report.html.jinja",
         **content,
         details=details,
-        warnings=[spaced(Told(*one)) for one in warnings],
+        pills=warning_pills([spaced(Told(*one)) for one in warnings]),
         notes=[spaced(Told(*one)) for one in notes],
         front=front,
         answer=answer,
         answers=answers,
         means=means,
+        verdicts=verdicts,
         left_out=left_out,
         overview=overview,
         config=config,

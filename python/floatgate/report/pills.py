@@ -19,6 +19,9 @@ LEVELS = (GOOD, PLAIN, AMBER, RED)
 SYMBOLS = {GOOD: "\N{CHECK MARK}", PLAIN: "\N{EN DASH}", AMBER: "!", RED: "\N{MULTIPLICATION X}"}
 """Signs of the levels: no level is known from its colour alone."""
 
+NAMED = 4
+"""Maximum number of pills that are named after their warning."""
+
 UNITS_LEAST = 32
 """With fewer erase units, single units decide the result."""
 
@@ -105,6 +108,26 @@ def pills(runs: Sequence[Run]) -> list[Pill]:
         level = RED if any(_about(one, (READ_ONLY,)) for one in others) else AMBER
         many = f"{len(others)} other warning{'s' * (len(others) > 1)}"
         found.append(Pill(level, many, others))
+    return found
+
+
+HEAD = 40
+"""Maximum number of characters of a pill that is named after its warning."""
+
+
+def warning_pills(warnings: Sequence[Told]) -> list[Pill]:
+    """Returns amber pills for warnings of a page without rows: one for each of few warnings that
+    begin with a name and a colon, and one for all others."""
+    found, others = list[Pill](), list[Told]()
+    for one in warnings:
+        name, colon, _ = one.text.partition(":")
+        if colon and len(name) <= HEAD and len(found) < NAMED:
+            found.append(Pill(AMBER, name, [one]))
+        else:
+            others.append(one)
+    if others:
+        many = f"{len(others)} {'other ' * bool(found)}warning{'s' * (len(others) > 1)}"
+        found.append(Pill(AMBER, many, others))
     return found
 
 

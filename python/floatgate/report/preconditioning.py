@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,6 +27,9 @@ from .charts import Plot, inline_data, line_colour, near
 from .figure import Drawing, Figure
 from .legends import named
 from .pictures import write_figure
+
+COMPUTED = re.compile(r"\b(span|requests|writes)=\d+(,|$)")
+"""Keys of the workload in bytes and requests, which the command computes."""
 
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
 """Distances with a label on the axis, in per cent.
@@ -60,8 +64,8 @@ def distance_figure(found: Preconditioned) -> Figure:
     figure = Figure(
         "distance",
         "Distance from the steady state",
-        "Write amplification of the workload, in per cent from that of its steady state, over the "
-        "drive capacities (volumes) that it has written after the recipe. Dashed: 1, 3 and 5 %.",
+        "Write amplification relative to the steady state, in per cent, over the volumes (drive "
+        "capacities) that the workload has written after the recipe. Dashed: 1, 3 and 5 %.",
         lines=True,
         wide=True,
     )
@@ -110,20 +114,37 @@ def _points(found: Preconditioned, group: Sequence[Judged]) -> pl.DataFrame:
     return points.with_columns(pl.col("recipe").replace(titles))
 
 
+def _volumes(one: Judged) -> str:
+    return f"{one.volumes:.3g} volume{'' if one.volumes == 1 else 's'}"
+
+
+def _answer(found: Preconditioned) -> str:
+    """Returns a sentence with the steady state and the shortest recipe; empty without a state."""
+    if found.steady.write_amplification is None:
+        return ""
+    text = f"Write amplification is steady at {steady_words(found)}."
+    level = next(iter(found.shortest))
+    one = shortest(found, level)
+    if one is None:
+        return f"{text} No recipe is within {level} % of it."
+    return f"{text} The shortest recipe within {level} % of it: {one.title} ({_volumes(one)})."
+
+
 def _page(found: Preconditioned, figure: Figure) -> str:
     tiles = [("Steady write amplification", Cell(steady_words(found)))]
     for level in found.shortest:
         one = shortest(found, level)
-        title, volumes = ("", ABSENT) if one is None else (f": {one.title}", f"{one.volumes:.3g}")
-        tiles.append((f"Volumes to be within {level} %{title}", Cell(volumes)))
+        title, volumes = ("", ABSENT) if one is None else (f": {one.title}", _volumes(one))
+        tiles.append((f"Within {level} %{title}", Cell(volumes)))
     tiles.append(("Capacity", Cell(size(found.capacity_bytes))))
     names, cells = [name for name, _ in tiles], [cell for _, cell in tiles]
     return page.workload_page(
         [figure],
-        name=f"Preconditioning {found.device} for {found.workload}",
+        name=f"{found.device}: preconditioning for {COMPUTED.sub('', found.workload).rstrip(':,')}",
         subtitle="Preconditioning report · Floatgate",
         notes=found.notes,
         warnings=found.warnings,
+        answer=_answer(found),
         summary=Table("Preconditioning", ["", *names], [[Cell(""), *cells]]),
         facts=[*facts(found), *((f"start.play, {one.name}", one.play) for one in found.recipes)],
         table=shortest_table(found),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from floatgate import _core
 from floatgate.results.marks import is_scaled
 from floatgate.results.result import Result
-from floatgate.results.values import flatten, plain
+from floatgate.results.values import flatten, measured, plain
 from floatgate.simulation.configs import SHAPE
 
 from .theme import DASHES, SERIES
@@ -221,6 +221,16 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
     if value[:1].isalpha() and value not in ("none", "true", "false", MISSING):
         return value if last == "scheme" or not shared else f"{vary.key} {value}"
     return f"{vary.key if shared or last == 'scheme' else last} {value}"
+
+
+def value_words(key: str, value: object) -> str:
+    """Returns a value's short text where its key is not named: a quantity has a part of its key."""
+    if isinstance(value, str) and value[:1].isalpha() and value not in ("none", "true", "false"):
+        return value
+    text = measured(value) if isinstance(value, float) else str(value).lower()
+    if key == SPARE:
+        return f"{value_text(key, str(value))} spare"
+    return NONE.get(key, text) if text == "none" else f"{key.rpartition('.')[2]} {text}"
 
 
 def value_text(key: str, value: str) -> str:

@@ -92,8 +92,8 @@ def _rounded(at: Callable[[float], float], most: float, end: float) -> list[Tick
 def _decades(at: Callable[[float], float], low: float, high: float) -> list[Tick]:
     """Returns the ticks of a log axis between two powers of ten.
 
-    They are the powers of ten, or every second or third one. If these are few, three times a power
-    is a tick where there is room for it.
+    They are the powers of ten, or every second or third one. If all powers are few, three times a
+    power is a tick where there is room for it.
     """
     powers = range(math.floor(low), math.ceil(high) + 1)
     tens, threes = (
@@ -101,7 +101,9 @@ def _decades(at: Callable[[float], float], low: float, high: float) -> list[Tick
         for one in (1, 3)
     )
     thinned = (tens[::every] for every in range(1, len(tens)))
-    ticks = _filled(next(filter(_are_apart, thinned), tens[-1:]), threes)
+    ticks = next(filter(_are_apart, thinned), tens[-1:])
+    if len(ticks) == len(tens):
+        ticks = _filled(ticks, threes)
     return ticks if len(ticks) > 1 else _filled([], threes)
 
 

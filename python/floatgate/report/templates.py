@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from floatgate.results.values import SPACE
+
 from . import theme
+
+PER_CENT = re.compile(r"(?<=\d) ?%")
+"""`%` after a number, with or without a space."""
 
 
 def filled(package: str, template: str, **content: Any) -> str:
@@ -18,6 +24,7 @@ def filled(package: str, template: str, **content: Any) -> str:
         loader=PackageLoader(package, "assets"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=typeset,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -28,6 +35,14 @@ def filled(package: str, template: str, **content: Any) -> str:
         font=Markup(theme.FONT),
         css=Markup(asset("report.css")),
     )
+
+
+def typeset(value: Any) -> Any:
+    """Returns a text with `%` one space behind its number, and without line breaks there and
+    behind `±`. Returns anything else, and markup, as it is."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return PER_CENT.sub(f"{SPACE}%", value).replace("± ", f"±{SPACE}")
 
 
 def asset(name: str) -> str:

@@ -8,12 +8,15 @@ Series colours 0 to 17 have a contrast of 3:1 or more against the page in both t
 of one plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by
 Machado et al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for
 idle time. Runs have colours of their own (`run-0` and so on), which mean no cause: they are
-distinct from each other in the same way, and from every series colour.
+distinct from each other in the same way, and from every series colour. Bars of the style `plain`
+are of runs that their labels name: they have no colour.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal
+
+from floatgate.results.values import NARROW_SPACE, SPACE
 
 LIGHT = {
     "paper": "#ffffff",
@@ -29,6 +32,9 @@ LIGHT = {
     "bad-panel": "#fdecec",
     "good": "#0a6b4f",
     "good-panel": "#e6f5ef",
+    "met": "#a9dfca",
+    "partly": "#f5d68f",
+    "unmet": "#de8582",
     "series-0": "#0b5cad",
     "series-1": "#d97706",
     "series-2": "#00866b",
@@ -72,6 +78,9 @@ DARK = {
     "bad-panel": "#331b1d",
     "good": "#5fd0ae",
     "good-panel": "#14291f",
+    "met": "#1e7558",
+    "partly": "#70540f",
+    "unmet": "#832b37",
     "series-0": "#5aa2f0",
     "series-1": "#f0a63a",
     "series-2": "#2fbf9b",
@@ -107,6 +116,9 @@ SERIES = 8
 RUNS: Literal["ordinal"] = "ordinal"
 """Range of Vega-Lite that has the colours of runs; its default range has those of causes."""
 
+VERDICTS: Literal["diverging"] = "diverging"
+"""Range of Vega-Lite that has the colours of verdicts: met, partly met, not met."""
+
 PARTS = 18
 """Number of colours for causes and operations, without the one for idle time."""
 
@@ -115,11 +127,12 @@ RUN_COLOURS = (*(f"run-{i}" for i in range(SERIES)), *(f"series-{i}" for i in ra
 
 THOUSANDS = {
     "decimal": ".",
-    "thousands": "\N{NARROW NO-BREAK SPACE}",
+    "thousands": NARROW_SPACE,
     "grouping": [3],
     "currency": ["", ""],
+    "percent": f"{SPACE}%",
 }
-"""Number locale of d3: plots separate thousands as tables do."""
+"""Number locale of d3: plots separate thousands, and write per cent, as tables do."""
 
 DASHES = ((1, 0), (7, 3), (2, 2.5), (9, 3, 2, 3))
 """Line patterns for a second varying key, as lengths in pixels drawn and left out."""
@@ -151,7 +164,8 @@ def picture_config(*, lines: bool = False) -> dict[str, Any]:
     config = _config(LIGHT, PICTURE_FONT)
     config["background"] = LIGHT["paper"]
     config["padding"] = 16
-    config["legend"] |= {"orient": "bottom", "columns": 4, "symbolStrokeWidth": 2, "title": None}
+    config["legend"] |= {"orient": "bottom", "columns": 4, "columnPadding": 28}
+    config["legend"] |= {"symbolStrokeWidth": 2, "title": None}
     if lines:
         config["legend"] |= {"symbolType": "stroke", "symbolSize": 400}
     return config
@@ -165,6 +179,7 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
         "range": {
             "category": [colours[f"series-{i}"] for i in range(PARTS + 1)],
             RUNS: [colours[name] for name in RUN_COLOURS],
+            VERDICTS: [colours[name] for name in ("met", "partly", "unmet")],
         },
         "mark": {"color": colours["run-0"]},
         "axis": {
@@ -172,6 +187,7 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
             "gridColor": colours["grid"],
             "labelColor": colours["muted"],
             "labelFontSize": 11,
+            "labelSeparation": 5,
             "tickColor": colours["rule"],
             "tickSize": 4,
             "titleColor": colours["muted"],
@@ -196,6 +212,7 @@ def _config(colours: dict[str, str], font: str) -> dict[str, Any]:
         },
         "style": {
             "segment": {"stroke": colours["paper"], "strokeWidth": 1},
+            "plain": {"color": colours["grid"], "stroke": colours["muted"], "strokeWidth": 1},
             "total": {"color": colours["ink"], "fontSize": 11},
             "span": {"color": colours["muted"], "strokeWidth": 1.5},
             "mean": {"color": colours["ink"]},

@@ -28,11 +28,12 @@ class Told(NamedTuple):
 
 def spaced(one: Told) -> Told:
     """Returns the message with thousands separated as in the tables of a page."""
-    each = [(name, _spaced(text)) for name, text in one.each]
-    return Told(_spaced(one.text), one.runs, each)
+    each = [(name, separated(text)) for name, text in one.each]
+    return Told(separated(one.text), one.runs, each)
 
 
-def _spaced(text: str) -> str:
+def separated(text: str) -> str:
+    """Returns the text with thousands separated as in the tables of a page."""
     return THOUSANDS.sub(NARROW_SPACE, text)
 
 

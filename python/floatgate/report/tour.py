@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from floatgate.analysis.tour.measured import Picture, Shown
+from floatgate.analysis.tour.measured import (
+    HARMS,
+    HELPS,
+    Change,
+    Picture,
+    Shown,
+    change_text,
+    verdict,
+)
 from floatgate.analysis.tour.stops import SEEDS, Row, Stop
 from floatgate.files.writing import write_whole
 from floatgate.results.values import interval
@@ -15,7 +23,8 @@ from .templates import filled
 
 def write_tour(shown: Sequence[Shown], path: Path) -> None:
     """Writes the page to `path`, completely or not at all."""
-    page = filled(__package__ or "", "tour.html.jinja", shown=shown, bars=bars, seeds=SEEDS)
+    ways = {"bars": bars, "level": level, "change_text": change_text}
+    page = filled(__package__ or "", "tour.html.jinja", shown=shown, seeds=SEEDS, **ways)
     write_whole(path, page.encode("utf-8"))
 
 
@@ -32,6 +41,11 @@ def bars(stop: Stop, picture: Picture) -> Iterator[dict[str, object]]:
             "low": 100 * max(bar.mean - bar.half, 0.0) / longest,
             "span": 100 * (bar.half + min(bar.half, bar.mean)) / longest,
         }
+
+
+def level(change: Change) -> str:
+    """Returns the class of a change: "good", "bad", or nothing where it hardly is one."""
+    return {HELPS: "good", HARMS: "bad"}.get(verdict(change), "")
 
 
 def _role(stop: Stop, row: Row) -> str:

@@ -19,6 +19,8 @@ from . import page
 from .charts import Plot, inline_data
 from .figure import Drawing, Figure
 from .pictures import write_figure
+from .quantities import Quantity, quantity_of
+from .runs import value_text, value_words
 
 BEST = "best.toml"
 
@@ -58,23 +60,32 @@ def facts(found: Tuned) -> list[tuple[str, str]]:
         ("trials", f"{count(len(found.trials))} by {found.sampler}, seed {found.seed}: {told}"),
     ]
     for at, goal in enumerate(found.goals):
-        values = [one.values[at] for one in _front(found) if one.values is not None]
-        best = min(values, key=lambda value: goal.sign * value)
+        best = _best_value(found, at)
         bound = goal.bound_is if goal.bound is None else f"{measured(goal.bound)}, {goal.bound_is}"
         words = f"{measured(best)}; as given {measured(goal.default)}; bound: {bound}"
-        lines.append((_name(goal), words))
+        lines.append((f"{'least' if goal.direction == 'min' else 'most'} {goal.metric}", words))
     return lines
+
+
+def _best_value(found: Tuned, at: int) -> float:
+    """Returns the best value of an objective on the front."""
+    values = [one.values[at] for one in _front(found) if one.values is not None]
+    return min(values, key=lambda value: found.goals[at].sign * value)
 
 
 def front_table(found: Tuned) -> Table:
     """Returns the drives of the Pareto front: their keys and their objectives."""
     keys = list(found.best.settings)
-    titles = ["Trial", *keys, *(goal.metric for goal in found.goals)]
+    quantities = _quantities(found)
+    titles = ["Trial", *keys, *(one.heading for one in quantities)]
     rows = [
         [
             Cell(str(one.number), one.number),
-            *(Cell(one.settings[key]) for key in keys),
-            *(Cell(measured(value), value) for value in one.values or ()),
+            *(Cell(value_text(key, one.settings[key])) for key in keys),
+            *(
+                Cell(each.text(value), value)
+                for each, value in zip(quantities, one.values or (), strict=True)
+            ),
         ]
         for one in _front(found)
     ]
@@ -91,7 +102,7 @@ def chart_progress(
     """
     axis = alt.Axis(title="Trial", grid=False, tickMinStep=1)
     x = alt.X("number:Q", axis=axis)
-    y = alt.Y("value:Q", scale=alt.Scale(zero=False), axis=alt.Axis(title=title, tickCount=5))
+    y = alt.Y("value:Q", scale=alt.Scale(zero=True), axis=alt.Axis(title=title, tickCount=5))
     tooltip = [
         alt.Tooltip("number:Q", title="Trial"),
         alt.Tooltip("value:Q", title=title, format=",.4~g"),
@@ -130,46 +141,50 @@ def chart_pareto(points: pl.DataFrame, front: pl.DataFrame, titles: tuple[str, s
 
 
 def _progress(found: Tuned, at: int) -> Figure:
-    goal = found.goals[at]
+    goal, quantity = found.goals[at], _quantities(found)[at]
+    bound = "" if goal.bound is None else ", and the bound that no placement beats"
     figure = Figure(
         f"objective-{at + 1}",
-        _name(goal),
-        "Every trial that was complete; the line is the best so far. Dashed: the drive as it was "
-        "given, and the bound if there is one.",
+        _name(goal, quantity),
+        f"{_completed(found)} The line is the best so far. Dashed: the drive as given{bound}.",
     )
     rows, best, least = [], [], None
     for one in _complete(found.trials):
-        value = (one.values or ())[at]
+        value = (one.values or ())[at] / quantity.unit[1]
         rows.append({"number": one.number, "value": value, "words": _words(one)})
         least = value if least is None else min(least, value, key=lambda each: goal.sign * each)
         best.append({"number": one.number, "value": least})
-    rules = [{"value": goal.default, "label": "as given"}]
+    rules = [{"value": quantity.shown(goal.default), "label": "as given"}]
     if goal.bound is not None:
-        rules.append({"value": goal.bound, "label": "bound"})
+        rules.append({"value": quantity.shown(goal.bound), "label": "bound"})
     frames = (pl.DataFrame(rows), pl.DataFrame(best), pl.DataFrame(rules))
-    chart = chart_progress(*frames, goal.metric)
-    figure.drawings.append(Drawing("", chart, f"{goal.metric} of {len(rows)} trials."))
+    chart = chart_progress(*frames, quantity.heading)
+    figure.drawings.append(Drawing("", chart, f"{quantity.heading} of {len(rows)} trials."))
     return figure
 
 
 def _pareto(found: Tuned) -> Figure:
-    first, second = found.goals[0], found.goals[1]
-    caption = "Every trial that was complete, by two objectives; the line joins the front."
+    first, second = _quantities(found)[:2]
+    caption = f"{_completed(found)} The line joins those of the front."
     if len(found.goals) > 2:
         caption += " The front is that of all objectives."
     figure = Figure("pareto", "Pareto front", caption)
     points, front = (
         pl.DataFrame(
             [
-                {"first": one.values[0], "second": one.values[1], "words": _words(one)}
+                {
+                    "first": first.shown(one.values[0]),
+                    "second": second.shown(one.values[1]),
+                    "words": _words(one),
+                }
                 for one in some
                 if one.values is not None
             ]
         )
         for some in (_complete(found.trials), _front(found))
     )
-    chart = chart_pareto(points, front, (first.metric, second.metric))
-    what = f"{second.metric} over {first.metric}, {points.height} trials."
+    chart = chart_pareto(points, front, (first.heading, second.heading))
+    what = f"{second.heading} over {first.heading}, {points.height} trials."
     figure.drawings.append(Drawing("", chart, what))
     figure.table = front_table(found)
     return figure
@@ -183,12 +198,45 @@ def _front(found: Tuned) -> list[Tried]:
     return [found.trials[at] for at in found.front]
 
 
-def _name(goal: Goal) -> str:
-    return f"{'least' if goal.direction == 'min' else 'most'} {goal.metric}"
+def _quantities(found: Tuned) -> list[Quantity]:
+    """Returns title and unit of each objective."""
+    return [
+        quantity_of(
+            goal.metric,
+            [goal.default, *(one.values[at] for one in found.trials if one.values is not None)],
+        )
+        for at, goal in enumerate(found.goals)
+    ]
+
+
+def _completed(found: Tuned) -> str:
+    """Describes the dots of a plot."""
+    every, drawn = len(found.trials), len(_complete(found.trials))
+    if drawn == every:
+        return f"All {count(every)} trials."
+    states = Counter(one.state for one in found.trials if one.values is None)
+    others = " and ".join(f"{count(many)} were {state}" for state, many in states.items())
+    return f"{count(drawn)} of {count(every)} trials; {others}."
+
+
+def _name(goal: Goal, quantity: Quantity) -> str:
+    title = quantity.title if quantity.title[:1] == "p" else _lower(quantity.title)
+    return f"{'Least' if goal.direction == 'min' else 'Most'} {title}"
+
+
+def _lower(title: str) -> str:
+    """Returns a title within a sentence; names in capitals stay."""
+    return title if title[:2].isupper() else f"{title[:1].lower()}{title[1:]}"
 
 
 def _words(one: Tried) -> str:
     return ", ".join(f"{key}={value}" for key, value in one.settings.items())
+
+
+def _briefly(one: Tried) -> str:
+    """Returns the settings of a trial in a sentence."""
+    *words, last = [value_words(key, value) for key, value in one.settings.items()]
+    return f"{', '.join(words)} and {last}" if words else last
 
 
 def _header(found: Tuned, at: int) -> str:
@@ -218,9 +266,11 @@ def _trials_table(found: Tuned) -> Table:
 
 
 def _page(found: Tuned, figures: list[Figure]) -> str:
-    told = facts(found)
-    tiles = [(name, Cell(words.partition(";")[0])) for name, words in told[3:]]
-    tiles.append(("trials", Cell(count(len(found.trials)))))
+    tiles = [
+        (_name(goal, quantity), Cell(quantity.words(_best_value(found, at))))
+        for at, (goal, quantity) in enumerate(zip(found.goals, _quantities(found), strict=True))
+    ]
+    tiles.append(("Trials", Cell(count(len(found.trials)))))
     names, cells = [name for name, _ in tiles], [cell for _, cell in tiles]
     return page.workload_page(
         figures,
@@ -229,7 +279,7 @@ def _page(found: Tuned, figures: list[Figure]) -> str:
         notes=found.notes,
         warnings=found.warnings,
         summary=Table("Best", ["", *names], [[Cell(""), *cells]]),
-        facts=told,
+        facts=facts(found),
         table=_trials_table(found),
         answer=_answer(found),
         means=front_table(found),
@@ -238,8 +288,11 @@ def _page(found: Tuned, figures: list[Figure]) -> str:
 
 def _answer(found: Tuned) -> str:
     """Returns a sentence with the first drive of the front and its objectives."""
-    values = ", ".join(
-        f"{goal.metric} is {measured(value)} against {measured(goal.default)} as given"
-        for goal, value in zip(found.goals, found.best.values or (), strict=True)
+    values = " and ".join(
+        f"{_lower(quantity.title)} is {quantity.words(value)} "
+        f"(as given {quantity.text(goal.default)})"
+        for goal, quantity, value in zip(
+            found.goals, _quantities(found), found.best.values or (), strict=True
+        )
     )
-    return f"With {_words(found.best)}, {values}."
+    return f"With {_briefly(found.best)}, {values}."

@@ -12,7 +12,7 @@ import polars as pl
 
 from floatgate.results.result import WearMap
 
-from .charts import BAR, BAR_BELOW, ROW_HEIGHT, SHORT, Plot, inline_data, row_axis
+from .charts import BAR, BAR_BELOW, ROW_HEIGHT, Plot, inline_data, row_axis
 from .figure import Figure, add_panels
 from .frames import ROW
 from .legends import first
@@ -50,24 +50,28 @@ def wear_map(drawn: Sequence[Run]) -> list[Figure]:
         "Erase units in the order of their numbers",
     )
     alone = len(drawn) == 1
-    figure.caption += ", in rows from the top left." if alone else " from left to right."
+    figure.caption += ", in rows from the top left." if alone else ", from left to right."
+    joined = False
     for title, style, cells, scale in MAPS:
         found = {panel: map_cells(group, cells, CELLS) for panel, group in panels(drawn).items()}
         if alone:
             found = {"": map_cells(drawn, cells, None)}
         values = [value for frame in found.values() for value in frame["value"]]
+        joined |= any((frame["end"] - frame["start"] > 1).any() for frame in found.values())
         if values:
             ends = scale or (min(values), max(values))
             chart = _chart_grid if alone else _chart_rows
             draw = partial(chart, title=title, scale=ends, style=style)
             add_panels(figure, title, found, f"{title} by erase unit", draw)
+    figure.caption += " A cell is the mean of neighbouring units." if joined else ""
     return [figure] if figure.drawings else []
 
 
 def map_cells(
     runs: Sequence[Run], cells: Callable[[WearMap], Sequence[float]], most: int | None
 ) -> pl.DataFrame:
-    """Returns a row for each cell of a run's map: units `start` up to `end`, and mean `value`.
+    """Returns a row for each cell of a run's map: units `start` up to `end`, their place `from` 0
+    `to` 1 among all units, and mean `value`.
 
     Joins neighbouring cells until there are at most `most`. The last cell may hold fewer units.
     """
@@ -79,8 +83,10 @@ def map_cells(
         for at in range(0, len(values), joined):
             part = values[at : at + joined]
             end = min((at + len(part)) * size, units)
-            rows.append((run.label, run.row, at * size, end, sum(part) / len(part)))
-    schema = ROW | dict.fromkeys(("start", "end", "value"), pl.Float64)
+            ends = (at * size, end, at * size / units, end / units)
+            rows.append((run.label, run.row, *ends, sum(part) / len(part)))
+    names = ("start", "end", "from", "to", "value")
+    schema = ROW | dict.fromkeys(names, pl.Float64)
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
@@ -107,13 +113,16 @@ def _chart_rows(
 ) -> Plot:
     """Draws a row of cells for each run."""
     rows = first(frame["row"])
+    # Drives of different sizes have cells of the same width: thinner ones would look paler.
     x = alt.X(
-        "start:Q",
-        scale=alt.Scale(domain=[0, max(frame["end"])], nice=False),
-        axis=alt.Axis(title="Erase unit", labelExpr=SHORT, grid=False),
+        "from:Q",
+        scale=alt.Scale(domain=[0, 1], nice=False),
+        axis=alt.Axis(
+            title="Erase units, from the first to the last", format=".0%", tickCount=5, grid=False
+        ),
     )
     bars = alt.Chart(inline_data(frame)).mark_bar(size=BAR, yOffset=BAR_BELOW, strokeWidth=0)
-    shaded = bars.encode(x=x, x2="end:Q", y=row_axis(rows), **_shades(title, scale, style))
+    shaded = bars.encode(x=x, x2="to:Q", y=row_axis(rows), **_shades(title, scale, style))
     plot: Plot = shaded.properties(height=ROW_HEIGHT * len(rows))
     return plot
 

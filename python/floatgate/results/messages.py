@@ -19,15 +19,21 @@ def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
     return list(groups.values())
 
 
-def merged(texts: Sequence[str]) -> str:
-    """Merges texts that differ only in numbers, with a range for each number that differs."""
+def merged(texts: Sequence[str], listed: int = 1) -> str:
+    """Merges texts that differ only in numbers, with a range for each number that differs.
+
+    Up to `listed` different numbers are listed in their order, instead of their range.
+    """
     columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
-    ranges = iter([_range(column) for column in columns])
+    ranges = iter([_range(column, listed) for column in columns])
     return NUMBER.sub(lambda _: next(ranges), texts[0])
 
 
-def _range(numbers: Iterable[str]) -> str:
-    ordered = sorted(numbers, key=_value)
+def _range(numbers: Iterable[str], listed: int) -> str:
+    different = list(dict.fromkeys(numbers))
+    if 1 < len(different) <= listed:
+        return f"{', '.join(different[:-1])} and {different[-1]}"
+    ordered = sorted(different, key=_value)
     least, most = ordered[0], ordered[-1]
     return least if _value(least) == _value(most) else f"{least} to {most}"
 

@@ -35,6 +35,20 @@ Interval = tuple[float | None, float | None]
 """Mean and half the width of its interval; None where a number does not exist."""
 
 
+class Part(NamedTuple):
+    """Part of a bar that a cell shows below its text."""
+
+    name: str
+    number: int
+    share: float
+    """Share of the bar, in per cent."""
+
+    @property
+    def kind(self) -> str:
+        """Name as a CSS class."""
+        return self.name.replace(" ", "-")
+
+
 @dataclass(frozen=True)
 class Cell:
     """One cell: its text, and the number or text that sorts it."""
@@ -42,6 +56,7 @@ class Cell:
     text: str
     order: float | str | None = None
     metric: str = ""
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)

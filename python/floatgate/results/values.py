@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,17 @@ ABSENT = "–"
 """Text of a table cell whose number does not apply."""
 
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
+
+SPACE = "\N{NO-BREAK SPACE}"
+"""Space between a number and `%`."""
+
+JOINED = re.compile(r"(?<=\d)%(?!\w)")
+"""`%` directly after a number."""
+
+
+def space_percent(text: str) -> str:
+    """Returns a text with a space before each `%` that directly follows its number."""
+    return JOINED.sub(f"{SPACE}%", text)
 
 
 def fixed(value: float | None, digits: int) -> str:
@@ -31,8 +43,8 @@ def ratio(value: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Formats a share (0 to 1) in percent."""
-    return ABSENT if value is None else f"{fixed(value * 100, 2)}%"
+    """Formats a share (0 to 1) in per cent."""
+    return ABSENT if value is None else f"{fixed(value * 100, 2)}{SPACE}%"
 
 
 def measured(value: float | None) -> str:

@@ -6,8 +6,8 @@ combinations for plots, a number is a mean over them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import altair as alt
 import polars as pl
@@ -15,10 +15,10 @@ import polars as pl
 from floatgate.report.charts import Plot, inline_data, line_colour, row_axis
 from floatgate.report.figure import Drawing, Figure, join_title
 from floatgate.report.legends import named
+from floatgate.report.runs import value_text, value_words
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
 from floatgate.report.theme import SERIES
 from floatgate.results.intervals import mean_and_half_width
-from floatgate.results.values import measured
 
 POINTS = 40
 """Maximum number of values on an axis: more numbers are grouped, more names are left out."""
@@ -43,10 +43,29 @@ class Facets(NamedTuple):
     """Keys over which each seed's number is a mean."""
 
 
-def axis_figures(rows: pl.DataFrame, axes: Sequence[str], metrics: Sequence[str]) -> list[Figure]:
-    """Returns a figure for each axis with several values. `rows` has a row for each run."""
+def axis_figures(
+    rows: pl.DataFrame, axes: Sequence[str], metrics: Mapping[str, str]
+) -> list[Figure]:
+    """Returns a figure for each axis with several values. `rows` has a row for each run, and
+    `metrics` the title of each metric."""
     several = [axis for axis in axes if rows[axis].n_unique() > 1]
-    return [_figure(rows, axis, facets(rows, several, axis), metrics) for axis in several]
+    shown = {axis: facets(rows, several, axis) for axis in several}
+    first = _first_colours(rows, [one.line for one in shown.values()])
+    return [
+        _figure(rows, axis, one, metrics, first.get(one.line or "", 0))
+        for axis, one in shown.items()
+    ]
+
+
+def _first_colours(rows: pl.DataFrame, lines: Iterable[str | None]) -> dict[str, int]:
+    """Returns the number of the first colour of each key, so that each value on the page has a
+    colour of its own where the colours suffice."""
+    first: dict[str, int] = {}
+    used = 0
+    for key in dict.fromkeys(key for key in lines if key):
+        first[key] = used
+        used += rows[key].n_unique()
+    return first if used <= SERIES else {}
 
 
 def facets(rows: pl.DataFrame, several: Sequence[str], axis: str) -> Facets:
@@ -97,39 +116,36 @@ def _grouped(known: pl.DataFrame) -> pl.DataFrame:
 def _texts(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
     """Returns the values of the keys in each row as one text."""
     words = [
-        ", ".join(_word(key, value) for key, value in zip(keys, values, strict=True))
+        ", ".join(value_words(key, value) for key, value in zip(keys, values, strict=True))
         for values in (rows.select(keys).iter_rows() if keys else [()] * rows.height)
     ]
     return pl.Series(words, dtype=pl.String)
 
 
-def _word(key: str, value: Any) -> str:
-    """Returns a value: names alone, numbers and switches with the last part of their key."""
-    if isinstance(value, str) and value[:1].isalpha() and value != "none":
-        return value
-    text = measured(value) if isinstance(value, float) else str(value).lower()
-    return f"{key.rpartition('.')[2]} {text}"
-
-
-def _figure(rows: pl.DataFrame, axis: str, shown: Facets, metrics: Sequence[str]) -> Figure:
+def _figure(
+    rows: pl.DataFrame, axis: str, shown: Facets, metrics: Mapping[str, str], first: int
+) -> Figure:
+    """Draws the metrics against an axis; the colours begin with number `first`."""
     is_number = rows[axis].dtype.is_numeric()
     figure = Figure(f"axis-{axis.replace('.', '-')}", f"Against {axis}", "", lines=is_number)
     found = {metric: levels(rows, axis, shown, metric) for metric in metrics}
     figure.caption = _caption(axis, shown, [*found.values()])
-    colours = list(dict.fromkeys(text for frame in found.values() for text in frame["colour"]))
+    own = list(dict.fromkeys(text for frame in found.values() for text in frame["colour"]))
+    colours = [*(f"no line {i}" for i in range(first)), *own]
     for metric, frame in found.items():
+        title = metrics[metric]
         for (panel,), group in frame.group_by("panel", maintain_order=True):
             draw = _against_numbers if is_number else _against_names
             values = group["at"].n_unique()
             drawn = group.filter(
                 pl.col("at").is_in(group["at"].unique(maintain_order=True).head(POINTS).to_list())
             )
-            what = f"{join_title(metric, panel)} against {axis}; {values} values."
-            plot = draw(drawn, axis, metric, colours, _reach(frame))
+            what = f"{join_title(title, panel)} against {axis}; {values} values."
+            plot = draw(drawn, axis, title, colours, _reach(frame))
             note = f"The first {POINTS} of {values:,} are drawn." if values > POINTS else ""
-            figure.drawings.append(Drawing(join_title(metric, panel), plot, what, text=note))
-    if len(colours) > 1:
-        figure.legend = named(colours)
+            figure.drawings.append(Drawing(join_title(title, panel), plot, what, text=note))
+    if len(own) > 1:
+        figure.legend = named(colours)[first:]
     if not figure.drawings:
         figure.reasons.append("Not drawn: no run has a number there.")
     return figure
@@ -148,9 +164,9 @@ def _caption(axis: str, shown: Facets, found: Sequence[pl.DataFrame]) -> str:
 
 
 def _reach(frame: pl.DataFrame) -> tuple[float, float]:
-    """Returns the least and greatest value of all plots of a metric, intervals included."""
+    """Returns the ends of the axis of all plots of a metric: from 0, intervals included."""
     ends = [value for name in ("value", "low", "high") for value in frame[name].drop_nulls()]
-    return min(ends), max(ends)
+    return min(0.0, *ends), max(ends)
 
 
 def _against_numbers(
@@ -162,7 +178,7 @@ def _against_numbers(
     ]
     points = frame.with_columns(run=pl.Series(names, dtype=pl.String), dash=pl.lit(""))
     values = frame["at"].unique().sort()
-    ticks = [(float(at), f"{at:.4g}") for at in values]
+    ticks = [(float(at), value_text(axis, f"{at:.4g}")) for at in values]
     bars = points.drop_nulls("low").select("at", "low", "high", "colour")
     points = points.drop("low", "high", "panel").sort("at")
     sweep = SweepAxis(axis, ticks)
@@ -175,16 +191,17 @@ def _against_names(
     """Draws a row for each name, with a dot and a bar for each colour."""
     named_rows = frame.with_columns(row=pl.col("at").cast(pl.String)).drop("at")
     rows = list(dict.fromkeys(named_rows["row"]))
-    height = LABEL + STEP * len(colours) + 6
+    drawn = [colour for colour in colours if colour in set(frame["colour"])]
+    height = LABEL + STEP * len(drawn) + 6
     scale = alt.Scale(domain=list(reach), nice=True, zero=False)
     x, low = (alt.X(f"{name}:Q", title=metric, scale=scale) for name in ("value", "low"))
     tooltip = [alt.Tooltip("row:N", title=axis)]
-    if len(colours) > 1:
+    if len(drawn) > 1:
         tooltip.append(alt.Tooltip("colour:N", title="Line"))
     ends = (("value", "mean"), ("low", "95 % from"), ("high", "to"))
     tooltip += [alt.Tooltip(f"{name}:Q", title=title, format=",.4~r") for name, title in ends]
     layers: list[alt.Chart] = []
-    for i, colour in enumerate(colours):
+    for i, colour in enumerate(drawn):
         own = named_rows.filter(colour=colour)
         offset = LABEL + STEP * i + STEP / 2 - height / 2
         for kind, data in (("bar", own.drop_nulls("low")), ("dot", own)):

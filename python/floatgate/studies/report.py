@@ -14,6 +14,8 @@ from polars.io.plugins import register_io_source
 
 from floatgate import _core
 from floatgate.report.page import workload_page
+from floatgate.report.quantities import Quantity, quantity_of
+from floatgate.report.runs import value_text, value_words
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT, count, interval, measured, ratio
@@ -59,7 +61,17 @@ def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
             pl.Series(metric, [mean for mean, _ in pairs], pl.Float64),
             pl.Series(_half(metric), [half for _, half in pairs], pl.Float64),
         )
-    return found.sort(axes, nulls_last=True)
+    ranks = [_rank(study, axis, found[axis]) for axis in axes]
+    return found.sort(*ranks, *axes, nulls_last=True)
+
+
+def _rank(study: Dataset, axis: str, values: pl.Series) -> pl.Series:
+    """Returns the place of each value in the study's file; the same for values without one."""
+    listed = study.head["study"].get("grid", {}).get(axis, [])
+    if axis == "trace":
+        listed = [one["trace"] for one in study.head["study"].get("traces", []) if "trace" in one]
+    places = {value: at for at, value in enumerate(listed) if isinstance(value, str)}
+    return pl.Series([places.get(value, len(places)) for value in values], dtype=pl.Int64)
 
 
 def grid(table: pl.DataFrame, metrics: Sequence[str], across: str | None = None) -> Table:
@@ -125,17 +137,23 @@ def page(
 ) -> str:
     """Returns a page that needs no network: a plot per axis and metric, the summary as `grid`."""
     axes = study.axes
-    rows = _rows(study, axes, metrics).filter(status=DONE)
-    figures = axis_figures(rows, axes, metrics)
+    quantities = {metric: quantity_of(metric, table[metric]) for metric in metrics}
+    rows = _in_units(_rows(study, axes, metrics).filter(status=DONE), quantities)
+    ranks = [_rank(study, axis, rows[axis]) for axis in axes]
+    headings = {metric: one.heading for metric, one in quantities.items()}
+    figures = axis_figures(rows.sort(*ranks, maintain_order=True), axes, headings)
     counts = study.counts()
-    shown = grid(table, metrics, across)
+    table = _in_units(table, quantities)
+    shown = _headed(grid(table, metrics, across), headings)
     notes = [*study.notes, *told(study, "notes")]
     if len(shown.rows) > LISTED:
         notes.append(f"the table has the first {LISTED} of {len(shown.rows)} rows")
-    tiles = {name: Cell(count(value)) for name, value in counts.items()}
+    tiles = {name: Cell(count(value)) for name, value in counts.items() if value}
+    if counts["done"] == counts["planned"]:
+        tiles = {"Runs": tiles["done"]}
     return workload_page(
         figures,
-        answer=_answer(table, metrics[0]) if metrics else "",
+        answer=_answer(table, metrics[0], quantities[metrics[0]]) if metrics else "",
         means=replace(shown, rows=shown.rows[:LISTED]),
         name=f"Study of {study.folder.place.rstrip('/').rpartition('/')[2]}",
         subtitle=f"Study · Floatgate {study.head['version']}",
@@ -146,7 +164,28 @@ def page(
     )
 
 
-def _answer(table: pl.DataFrame, metric: str) -> str:
+def _in_units(table: pl.DataFrame, quantities: Mapping[str, Quantity]) -> pl.DataFrame:
+    """Returns the table with each metric and its interval in the unit of the page."""
+    return table.with_columns(
+        pl.col(name) / one.unit[1]
+        for metric, one in quantities.items()
+        if one.unit[1] != 1
+        for name in (metric, _half(metric))
+        if name in table.columns
+    )
+
+
+def _headed(shown: Table, headings: Mapping[str, str]) -> Table:
+    """Returns the table with titles of metrics, and the values of keys as people write them."""
+
+    def text(column: str, cell: Cell) -> Cell:
+        return replace(cell, text=headings.get(cell.text, value_text(column, cell.text)))
+
+    rows = [[*map(text, shown.columns, row)] for row in shown.rows]
+    return replace(shown, columns=[headings.get(one, one) for one in shown.columns], rows=rows)
+
+
+def _answer(table: pl.DataFrame, metric: str, quantity: Quantity) -> str:
     """Returns a sentence with the combinations of the lowest and of the highest mean; empty if
     fewer than two have one."""
     found = table.drop_nulls(metric).sort(metric)
@@ -155,11 +194,11 @@ def _answer(table: pl.DataFrame, metric: str) -> str:
     axes = table.columns[: table.columns.index(RUNS)]
     several = [name for name in axes if table[name].n_unique() > 1]
     low, high = (
-        f"{_interval(row, metric)}, with "
-        + ", ".join(f"{key} {_text(row[key])}" for key in several)
+        " ".join(filter(None, (_interval(row, metric), quantity.unit[0])))
+        + f" ({', '.join(value_words(key, row[key]) for key in several)})"
         for row in (found.row(0, named=True), found.row(-1, named=True))
     )
-    return f"The lowest {metric} is {low}; the highest is {high}."
+    return f"{quantity.title} is lowest at {low}, and highest at {high}."
 
 
 def export(study: Dataset, path: Path, form: str) -> None:

@@ -11,8 +11,10 @@ from floatgate.simulation.watching import Progress
 
 from .stops import SEEDS, STOPS, Load, Row, Stop
 
-HARDLY = 0.5
+HARDLY = 1.0
 """Per cent from which a difference counts."""
+
+HELPS, HARMS = "helps", "does harm"
 
 
 @dataclass(frozen=True)
@@ -122,20 +124,24 @@ def _change(line: dict[str, Any], column: str) -> Change:
 
 
 def _sentence(stop: Stop, picture: Picture) -> str:
-    change = picture.change
-    if not change.is_clear:
-        verdict = "makes no clear difference"
-    elif abs(change.percent) < HARDLY:
-        verdict = "hardly makes a difference"
-    else:
-        verdict = "helps" if change.percent < 0 else "does harm"
     return (
-        f"With {picture.load.title}, it {verdict}: {stop.metric.name} {_percent(change)} against "
-        f"{stop.baseline.label} ({stop.bound.label}: {_percent(picture.least)})."
+        f"With {picture.load.title}, it {verdict(picture.change)}: {stop.metric.name} "
+        f"{change_text(picture.change)} against {stop.baseline.label} "
+        f"({stop.bound.label}: {change_text(picture.least)})."
     )
 
 
-def _percent(change: Change) -> str:
+def verdict(change: Change) -> str:
+    """Returns what a system does to its metric."""
+    if not change.is_clear:
+        return "makes no clear difference"
+    if abs(change.percent) < HARDLY:
+        return "hardly makes a difference"
+    return HELPS if change.percent < 0 else HARMS
+
+
+def change_text(change: Change) -> str:
+    """Returns a change with half of its interval, if that shows."""
     sign = "\N{MINUS SIGN}" if change.percent < 0 else "+"
     half = f" \N{PLUS-MINUS SIGN} {change.half:.1f}" if change.half >= 0.05 else ""
     return f"{sign}{abs(change.percent):.1f}{half} %"

@@ -380,7 +380,7 @@
       return;
     }
     const table = button.closest("table");
-    const title = table.caption.firstChild.textContent.trim();
+    const title = table.caption.querySelector("span").textContent.trim();
     const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/-+$/, "");
     if (kind === "CSV") saveText(`${name}.csv`, "text/csv", csv(table));
     else saveText(`${name}.tex`, "application/x-tex", latex(table));
@@ -395,5 +395,10 @@
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") tip.hidden = true;
   });
+  // The contents are next to the page where it is wide, and folded above it where it is not.
+  const wide = matchMedia("(min-width: 1100px)");
+  const fold = () => { document.getElementById("contents").open = wide.matches; };
+  wide.addEventListener("change", fold);
+  fold();
   drawAll();
 })();

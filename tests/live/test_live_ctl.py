@@ -101,8 +101,8 @@ def test_ctl_prints_for_people_and_as_json(
         "warning: also twice: ",
         "also broken it has failed",
         "warning: also broken: it has failed: a bug: it broke",
-        "1.00% of the answers came late by more than a tenth of their time; ",
-        "on average they took 12.50% longer than the drive",
+        "1.00 % of the replies came more than a tenth later than the drive answers; ",
+        "on average replies took 12.50 % longer",
     ):
         assert words in " ".join(text.split()), words
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [

@@ -73,7 +73,7 @@ def test_people_are_told_how_to_attach_it_and_what_it_did(
         process.send_signal(signal.SIGINT)
         summary = process.stdout.read()
     assert process.returncode == 0
-    for words in ("write amplification", "p999", "answers missed by", "nearly full"):
+    for words in ("write amplification", "p99.9", "answers missed by", "nearly full"):
         assert words in summary
 
 

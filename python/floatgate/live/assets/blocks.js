@@ -42,7 +42,7 @@ const colours = () => {
   const free = rgb("rule");
   if (mode() === "valid") return (unit) => (stream[unit] < 0 ? free : ramp(valid[unit] / pages));
   if (mode() === "stream") {
-    const known = Array.from({ length: STREAMS }, (_, at) => rgb(`series-${at}`));
+    const known = Array.from({ length: STREAMS }, (_, at) => rgb(`run-${at}`));
     return (unit) => (stream[unit] < 0 ? free : known[stream[unit] % STREAMS]);
   }
   const [least, most] = span(erases);
@@ -118,7 +118,7 @@ const showLegend = () => {
     }
     return;
   }
-  const streams = Array.from({ length: Math.min(shown.streams, STREAMS) }, (_, at) => [`stream ${at}`, `var(--series-${at})`]);
+  const streams = Array.from({ length: Math.min(shown.streams, STREAMS) }, (_, at) => [`stream ${at}`, `var(--run-${at})`]);
   legend(list, [...streams, ["free", "var(--rule)"]]);
 };
 

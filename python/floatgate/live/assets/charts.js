@@ -12,13 +12,13 @@ const CHARTS = [
   ["write_amplification", "Write amplification", ratio, "write_amplification_max", "highest"],
   ["host_mb_s", "Host, MB/s", measured, "host_mb_s_max", "highest"],
   ["requests_s", "Requests/s", measured, "requests_s_max", "highest"],
-  ["p99_us", "p99 as measured, µs", measured],
+  ["p99_us", "p99 as measured", measured],
   ["hit_ratio", "Map hits", percent, "hit_ratio_min", "lowest"],
   ["free_units", "Free units", (value) => fixed(value)],
 ];
 
 // Without a clock of the drive, the time of a request is that of the machine that serves it.
-const OF_THIS_MACHINE = { p99_us: "p99 of this machine, µs" };
+const OF_THIS_MACHINE = { p99_us: "p99 of this machine" };
 
 const BLAME = {
   die: "flash itself", gc: "cleaning", map: "map", bus: "bus", merge: "merges", queue: "queue",
@@ -110,7 +110,13 @@ const path = (at, values, most) => {
   return text;
 };
 
-const titleOf = (key, title) => (shown.timing === "none" && OF_THIS_MACHINE[key]) || title;
+const titleOf = (key, title) => {
+  const name = (shown.timing === "none" && OF_THIS_MACHINE[key]) || title;
+  return key === "p99_us" ? `${name}, ${shown.unit.name}` : name;
+};
+
+/** The value of a column in the unit that its title names. */
+const inUnit = (key, value) => (key === "p99_us" && value !== null && value !== undefined ? value / shown.unit.us : value);
 
 /** Marks the moment that the reader points at in all plots, with its values; else shows those of now. */
 const mark = () => {
@@ -121,7 +127,7 @@ const mark = () => {
   const entry = pointed ? entryAt(at, pointed.share) : now;
   CHARTS.forEach(([key, , format], number) => {
     const [heading, svg] = byId("charts").children[number].children;
-    heading.lastChild.textContent = format(history[key][entry]);
+    heading.lastChild.textContent = format(inUnit(key, history[key][entry]));
     const line = svg.querySelector(".at");
     const x = pointed ? shareOf(at, entry) * WIDTH : 0;
     for (const [name, value] of [["x1", x], ["x2", x], ["visibility", pointed ? "visible" : "hidden"]]) line.setAttribute(name, value);
@@ -129,14 +135,14 @@ const mark = () => {
   if (!pointed) return;
   const [key, title, format, extreme, name] = CHARTS[pointed.number];
   const pairs = [["time", entry === now ? "now" : `${duration(at[now] - at[entry])} ago`]];
-  pairs.push([titleOf(key, title), format(history[key][entry])]);
+  pairs.push([titleOf(key, title), format(inUnit(key, history[key][entry]))]);
   if (extreme && history[extreme][entry] !== history[key][entry]) pairs.push([name, format(history[extreme][entry])]);
   showTip(pointed.x, pointed.y, pairs);
 };
 
-/** Draws the history that the server has kept; from zero, so that heights compare. */
-export const showHistory = (history, timing) => {
-  shown = { history, timing };
+/** Draws the history that the server has kept, with times in the unit; from zero, so that heights compare. */
+export const showHistory = (history, timing, unit) => {
+  shown = { history, timing, unit };
   const box = byId("charts");
   if (!box.children.length) box.append(...CHARTS.map(([key, title], number) => panel(key, title, number)));
   const seconds = history.at_s.length > 1 ? history.at_s[history.at_s.length - 1] - history.at_s[0] : 0;
@@ -152,15 +158,16 @@ export const showHistory = (history, timing) => {
     const draw = (line, column) => svg.querySelector(line).setAttribute("d", known.length ? path(history.at_s, column, most) : "");
     draw(".mean", values);
     draw(".extreme", history[extreme]);
-    svg.setAttribute("aria-label", `${title}: now ${format(last)}, at most ${known.length ? format(most) : "–"}`);
+    svg.setAttribute("aria-label", `${title}: now ${format(inUnit(key, last))}, at most ${known.length ? format(inUnit(key, most)) : "–"}`);
     ends.children[0].textContent = `${fixed(seconds)} s ago`;
-    ends.children[1].textContent = known.length ? `top ${format(most)}` : "nothing yet";
+    ends.children[1].textContent = known.length ? `top ${format(inUnit(key, most))}` : "nothing yet";
   });
   mark();
 };
 
 /** Shows the components of the mean latency. Without a write buffer, a write waits for room that cleaning makes. */
-export const showBlame = (blame, bufferScheme) => {
+export const showBlame = (blame, bufferScheme, unit) => {
+  const words = (us) => `${measured(us / unit.us)} ${unit.name}`;
   const names = bufferScheme === "none" ? { ...BLAME, buffer: "waiting for room (cleaning)" } : BLAME;
   const parts = Object.entries(names)
     .map(([key, name]) => [name, blame[key] ?? 0, `var(--cause-${key})`])
@@ -170,12 +177,12 @@ export const showBlame = (blame, bufferScheme) => {
   if (whole === 0) return;
   const bar = byId("blame");
   bar.replaceChildren(...parts.map(([name, us, colour]) => {
-    const part = element("span", { title: `${name}: ${measured(us)} µs` });
+    const part = element("span", { title: `${name}: ${words(us)}` });
     part.style.background = colour;
     part.style.flexGrow = us / whole;
     return part;
   }));
-  const words = parts.map(([name, us]) => `${name} ${measured(us)} µs`);
-  bar.setAttribute("aria-label", `Mean latency by cause: ${words.join(", ")}`);
-  legend(byId("blame-legend"), parts.map(([name, us, colour]) => [`${name} ${measured(us)} µs`, colour]));
+  const named = parts.map(([name, us]) => `${name} ${words(us)}`);
+  bar.setAttribute("aria-label", `Mean latency by cause: ${named.join(", ")}`);
+  legend(byId("blame-legend"), parts.map(([, , colour], at) => [named[at], colour]));
 };

@@ -5,26 +5,30 @@ const ABSENT = "–";
 export const fixed = (value, digits = 0) =>
   value === null || value === undefined
     ? ABSENT
-    : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    : value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }).replaceAll(",", "\u202f");
 
 /** At least three digits, no false precision. */
 export const measured = (value) => {
   if (value === null || value === undefined) return ABSENT;
   if (value === 0) return "0";
+  if (Math.abs(value) < 0.0005) return "< 0.001";
   return fixed(value, Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))))));
 };
+
+/** The unit of all times on the page, and its length in µs: ms once the longest is 10 ms. */
+export const timeUnit = (longest) => (longest >= 10_000 ? { name: "ms", us: 1000 } : { name: "µs", us: 1 });
 
 export const ratio = (value) => fixed(value, 3);
 
 export const percent = (share) =>
-  share === null || share === undefined ? ABSENT : `${fixed(share * 100, 1)} %`;
+  share === null || share === undefined ? ABSENT : `${fixed(share * 100, 1)}\u00a0%`;
 
 export const size = (bytes) => {
   if (bytes === null || bytes === undefined) return ABSENT;
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let at = 0;
   for (; bytes >= 1024 && at < units.length - 1; at += 1) bytes /= 1024;
-  return `${Number(bytes.toPrecision(4))} ${units[at]}`;
+  return `${Number(bytes.toPrecision(4))}\u202f${units[at]}`;
 };
 
 export const duration = (seconds) => {

@@ -3,7 +3,7 @@
 import { showBlocks } from "./blocks.js";
 import { showBlame, showHistory } from "./charts.js";
 import "./control.js";
-import { byId, duration, element, facts, fixed, measured, percent, ratio, rows, size } from "./format.js";
+import { byId, duration, element, facts, fixed, measured, percent, ratio, rows, size, timeUnit } from "./format.js";
 import { showLanes } from "./lanes.js";
 
 const EVERY_MS = 1000;
@@ -54,7 +54,7 @@ const showTiles = ({ result, history, server, page_bytes: page, free_units: free
   const programs = Object.values(result.flash.programs).reduce((sum, pages) => sum + pages, 0);
   facts(byId("tiles"), [
     ["Write amplification now", ratio(last(history.write_amplification))],
-    ["since the last reset", ratio(result.write_amplification)],
+    ["Since the last reset", ratio(result.write_amplification)],
     ["Host, MB/s", measured(last(history.host_mb_s))],
     ["Requests/s", measured(last(history.requests_s))],
   ]);
@@ -73,42 +73,55 @@ const showRoom = ({ cleaning_begins_after_bytes: room }) => {
   if (room !== null) byId("room").textContent = `cleaning begins after ${size(room)} more`;
 };
 
-const times = (name, { count, mean, p50, p99, p999, max }) =>
-  [name, fixed(count), ...[mean, p50, p99, p999, max].map(measured)];
+/** The unit of the times that the page shows of a drive. */
+const unitOf = ({ server, result }) => {
+  const modelled = [result.latency.read, result.latency.write];
+  const longest = [server.latency_us.read, server.latency_us.write].map(({ max }) => max);
+  return timeUnit(Math.max(0, ...longest, ...modelled.map((one) => one.max_us ?? 0)));
+};
 
-const modelled = (name, of) =>
-  times(name, { count: of.requests, mean: of.mean_us, p50: of.p50_us, p99: of.p99_us, p999: of.p999_us, max: of.max_us });
+const inUnit = (us, unit) => measured(us === null || us === undefined ? us : us / unit.us);
 
-const showTimes = ({ server, result, timing }) => {
+const times = (name, { count, mean, p50, p99, p999, max }, unit) =>
+  [name, fixed(count), ...[mean, p50, p99, p999, max].map((us) => inUnit(us, unit))];
+
+const modelled = (name, of, unit) =>
+  times(name, { count: of.requests, mean: of.mean_us, p50: of.p50_us, p99: of.p99_us, p999: of.p999_us, max: of.max_us }, unit);
+
+const showTimes = ({ server, result, timing }, unit) => {
   const isTimed = timing !== "none";
   const how = isTimed ? "as measured" : "of this machine";
-  const table = [times(`Reads, ${how}`, server.latency_us.read), times(`Writes, ${how}`, server.latency_us.write)];
+  const { read, write } = server.latency_us;
+  const table = [times(`Reads, ${how}`, read, unit), times(`Writes, ${how}`, write, unit)];
   if (isTimed) {
-    table.push(modelled("Reads, as modelled", result.latency.read), modelled("Writes, as modelled", result.latency.write));
+    const of = result.latency;
+    table.push(modelled("Reads, as modelled", of.read, unit), modelled("Writes, as modelled", of.write, unit));
   }
-  table.push(times("Waiting for the drive", server.lock_wait_us));
-  if (server.holding) table.push(times("Answers beside their time", server.holding.error_us));
+  table.push(times("Waiting for the drive's lock", server.lock_wait_us, unit));
+  if (server.holding) table.push(times("Error of the reply times", server.holding.error_us, unit));
+  byId("time-unit").textContent = unit.name;
   rows(byId("times"), table);
   const holding = byId("holding");
   holding.hidden = isTimed && !server.holding;
   if (!isTimed) {
     holding.textContent = "These times are of this machine, not of the drive: with --timing none a request takes as long as this machine does.";
   } else if (server.holding) {
-    holding.textContent = `${percent(server.holding.late_share)} of the answers came late by more than a tenth of what the modelled drive `
-      + `takes, and on average they took ${percent(server.holding.mean_excess)} longer: by that this machine was slower than the drive that it plays.`;
+    holding.textContent = `${percent(server.holding.late_share)} of the replies came more than a tenth later than the modelled drive `
+      + `answers. On average, replies took ${percent(server.holding.mean_excess)} longer: this machine is slower than the drive by that much.`;
   }
-  showBlame(isTimed ? result.latency.blame_us : {}, result.config.buffer.scheme);
+  showBlame(isTimed ? result.latency.blame_us : {}, result.config.buffer.scheme, unit);
 };
 
 /** How a drive was before the first request. */
 const begun = ({ fill }) => (fill === "none" ? "erased" : `start.fill = "${fill}"`);
 
-const showShadows = ({ also, device, result }) => {
+const showShadows = ({ also, device, result }, unit) => {
+  byId("also-unit").textContent = unit.name;
   byId("also-part").hidden = also.length === 0;
   const sum = (counts) => Object.values(counts).reduce((whole, one) => whole + one, 0);
   const row = (name, of, behind) => [
     name, begun(of.start), ratio(of.write_amplification), size(sum(of.flash.programs) * of.drive.page_bytes), fixed(sum(of.flash.erases)),
-    percent(of.mapping.hit_ratio), measured(of.latency.all.p99_us), behind,
+    percent(of.mapping.hit_ratio), inUnit(of.latency.all.p99_us, unit), behind,
   ];
   const beside = (one) => (one.result ? row(one.name, one.result, fixed(one.behind)) : [one.name, "failed", "–", "–", "–", "–", "–", "–"]);
   rows(byId("also"), [row(`${device} (this drive)`, result, "–"), ...also.map(beside)]);
@@ -121,7 +134,7 @@ const showSmart = ({ smart, power }) => {
     ["Read by the host, ever", size(smart.host_bytes_read)],
     ["Written to flash, ever", size(smart.media_bytes_written)],
     ["Write amplification, ever", ratio(smart.write_amplification)],
-    ["To flash, as that has it", size(smart.lifetime_media_bytes_written)],
+    ["Written to flash, with ageing", size(smart.lifetime_media_bytes_written)],
     ["Available spare", `${measured(smart.available_spare_percent)} % (warns below ${smart.available_spare_threshold_percent} %)`],
     ["Used", `${used} of ${fixed(smart.endurance_erases)} erases`],
     ["Erases of a unit", `${fixed(smart.erases_min)} to ${fixed(smart.erases_max)}, mean ${measured(smart.erases_mean)}`],
@@ -144,9 +157,10 @@ const show = (status) => {
   showWarnings(status);
   showTiles(status);
   showRoom(status);
-  showHistory(status.history, status.timing);
-  showTimes(status);
-  showShadows(status);
+  const unit = unitOf(status);
+  showHistory(status.history, status.timing, unit);
+  showTimes(status, unit);
+  showShadows(status, unit);
   showSmart(status);
 };
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from browser import Seen, browser
+from browser import Seen, browser, check_top
 from paper_site import TWO, site, two_papers
 
 from floatgate.papers import PAPERS, reproduce
@@ -32,6 +32,7 @@ def test_page_is_drawn_without_complaint(browser, tmp_path: Path) -> None:
     with Seen(browser, page) as seen:
         assert seen.complaints == []
         assert seen.requests == [page.as_uri()]
+        check_top(seen)
         text = seen.page.inner_text("main")
         assert "not checked" in text
         assert "stand-in: zipf writes" in text
@@ -96,11 +97,19 @@ def test_the_page_of_the_site_counts_and_links(browser, site: Path) -> None:
     with Seen(browser, site / "index.html") as seen:
         assert seen.complaints == []
         assert seen.requests == [(site / "index.html").as_uri()]
+        check_top(seen)
+        assert seen.page.locator(".answer").inner_text() == (
+            "Of 6 claims that the papers state, 2 hold at every point, 2 hold in part and 2 are "
+            "not checked."
+        )
         table = seen.page.locator("section[aria-labelledby=verdicts] table")
-        rows = [row.split("\t") for row in table.inner_text().strip().splitlines()]
-        assert rows[0] == ["Paper", *KINDS]
-        assert rows[1:] == [[name, "1", "1", "0", "0", "1"] for name in TWO]
-        assert seen.page.locator(".bar").count() == 4, "two claims of each paper were checked"
+        assert table.locator("th[scope=col]").all_inner_texts() == ["Paper", "Verdicts", *KINDS]
+        assert table.locator("tbody th").all_inner_texts() == [*TWO]
+        numbers = table.locator("tbody td:not(.text)").all_inner_texts()
+        assert numbers == ["1", "1", "0", "0", "1"] * len(TWO)
+        assert table.locator("td .shares").count() == len(TWO)
+        claims = seen.page.locator("table:not(.counts) td .shares")
+        assert claims.count() == 4, "two claims of each paper were checked"
         text = seen.page.inner_text("main")
         assert "Warning: one lacks a <trace>" in text
         assert "claim 2 of two" in text
@@ -108,3 +117,6 @@ def test_the_page_of_the_site_counts_and_links(browser, site: Path) -> None:
         files = [Path(link.removeprefix("file://")) for link in links if "#" not in link]
         assert len(files) > 8
         assert [file for file in files if not file.is_file()] == []
+    with Seen(browser, site / "index.html", width=400) as seen:
+        inside = "all => all.every((one) => one.scrollWidth <= one.clientWidth)"
+        assert seen.page.locator("body, .scroll").evaluate_all(inside)

@@ -84,12 +84,12 @@ def test_the_front_page_counts_what_papers_state() -> None:
 
 def test_a_share_bar_is_as_long_as_the_points_that_count() -> None:
     bar = share_bar(Counts(as_claimed=1, more=2, less=5, left_out=9))
-    assert [(part["name"], part["number"], part["share"]) for part in bar] == [
+    assert [tuple(part) for part in bar] == [
         ("as claimed", 1, 12.5),
         ("more", 2, 25.0),
         ("less", 5, 62.5),
     ]
-    assert share_bar(Counts(left_out=2)) == []
+    assert share_bar(Counts(left_out=2)) == ()
 
 
 def test_a_terminal_has_all_papers_and_where_the_site_is(

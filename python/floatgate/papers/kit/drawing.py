@@ -9,13 +9,21 @@ import altair as alt
 import polars as pl
 
 from floatgate.report.charts import BAR, Plot, inline_data, line_colour
-from floatgate.report.figure import Drawing, Figure
+from floatgate.report.figure import Drawing, Figure, Legend
 from floatgate.report.legends import named
 from floatgate.report.sweep_chart import SweepAxis, chart_sweep
+from floatgate.report.theme import VERDICTS
 from floatgate.results.tables import Cell, Table
 from floatgate.results.values import ABSENT
 
 from .exhibits import Bars, Chart, Column, Dots, Exhibit, HeatMap, Lines, Numbers, Row
+
+ALL, SOME, NONE = "as claimed or more", "in part, or open", "less"
+STATES = {ALL: "met", SOME: "partly", NONE: "unmet"}
+"""Verdicts of the cells of a map, with their colours in `theme`."""
+
+LONGEST = 220
+"""Longest name next to a map, in pixels."""
 
 TITLE = 22
 GAP = 2
@@ -66,6 +74,7 @@ def cells_of(chart: HeatMap) -> list[Row]:
         {
             **dict(zip(("x", "y"), (*sides, ""), strict=False)),
             "met": sum(scores) / len(scores),
+            "state": ALL if min(scores) == 1 else SOME if any(scores) else NONE,
             "text": f"{sum(score == 1 for score in scores)} of {len(scores)}",
         }
         for sides, scores in cells.items()
@@ -75,19 +84,35 @@ def cells_of(chart: HeatMap) -> list[Row]:
 def _add_cells(figure: Figure, chart: HeatMap) -> None:
     if not (cells := cells_of(chart)):
         return
-    (_, across, columns), (_, up, rows) = [*chart.sides, ("", "", [""])][:2]
-    base = alt.Chart(_data(cells)).encode(
-        x=alt.X("x:N", title=across, sort=list(columns), axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("y:N", title=up or None, sort=list(rows)),
+    sides = [*zip(("x", "y"), [*chart.sides, ("", "", [""])], strict=False)]
+    # Names that are long together stand in rows, where each has a line of its own.
+    (x, (_, across, columns)), (y, (_, up, rows)) = sorted(
+        sides, key=lambda side: sum(map(len, side[1][2]))
     )
-    met = alt.Color("met:Q", scale=alt.Scale(domain=[0, 1], scheme="blues"), legend=None)
-    ink = alt.condition("datum.met > 0.5", alt.value("white"), alt.value("black"))
+    base = alt.Chart(_data(cells)).encode(
+        x=alt.X(
+            f"{x}:N",
+            title=across or None,
+            sort=list(columns),
+            axis=alt.Axis(labelAngle=0, labelOverlap=False, labelLimit=LONGEST),
+        ),
+        y=alt.Y(
+            f"{y}:N",
+            title=up or None,
+            sort=list(rows),
+            axis=alt.Axis(labelOverlap=False, labelLimit=LONGEST),
+        ),
+    )
+    states = alt.Scale(domain=[*STATES], range=VERDICTS)
+    state = alt.Color("state:N", scale=states, legend=alt.Legend(title="As claimed or more"))
     tooltip = [alt.Tooltip("met:Q", title="As claimed or more", format=".0%")]
     layers = [
-        base.mark_rect().encode(color=met, tooltip=tooltip),
-        base.mark_text(aria=False).encode(text=alt.Text("text:N"), color=ink),
+        base.mark_rect(style="segment").encode(color=state, tooltip=tooltip),
+        base.mark_text(style="total", aria=False).encode(text=alt.Text("text:N")),
     ]
     plot: Plot = alt.LayerChart(layer=layers, height=40 * len(rows))
+    drawn = {row["state"] for row in cells}
+    figure.legend = [Legend(*one) for one in STATES.items() if one[0] in drawn]
     said = f"{chart.title}: points as claimed or more, an open one as a half."
     figure.drawings.append(Drawing("", plot, said))
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from floatgate.results.tables import Cell, Table
+from floatgate.results.tables import Cell, Part, Table
 
-from .claims import OURS, STATED, AnyClaim, Counts, Measured
+from .claims import STATED, AnyClaim, Counts, Measured
 from .drawing import number_table
 from .exhibits import Column, Exhibit, Numbers, Row
 from .judging import decided_by
@@ -91,6 +91,14 @@ def _provenance(result: Result) -> Row:
 EVERYWHERE, SOMEWHERE, UNCLEAR = "as claimed or more", "in part", "open"
 NOWHERE, CANNOT = "less", "not checked"
 KINDS = (EVERYWHERE, SOMEWHERE, UNCLEAR, NOWHERE, CANNOT)
+WORDS = {
+    EVERYWHERE: ("holds", "hold", "at every point"),
+    SOMEWHERE: ("holds", "hold", "in part"),
+    UNCLEAR: ("is", "are", "open"),
+    NOWHERE: ("holds", "hold", "nowhere"),
+    CANNOT: ("is", "are", "not checked"),
+}
+"""Verdicts in a sentence: the verb for one claim and for several, and the rest."""
 
 
 @dataclass(frozen=True)
@@ -143,8 +151,7 @@ class Summary:
     notes: Sequence[str]
 
     def kinds(self) -> dict[str, int]:
-        kinds = [claim.kind for claim in self.claims if claim.basis == STATED]
-        return {kind: kinds.count(kind) for kind in KINDS}
+        return stated_kinds(self.claims)
 
 
 def summary_of(outcome: Outcome) -> Summary:
@@ -202,12 +209,14 @@ def claims_table(claims: Sequence[Finding]) -> Table:
     rows = [
         [
             Cell(f"{claim.claim} ({claim.where})"),
-            *map(Cell, (claim.basis, claim.paper, claim.ours, claim.verdict, _reason(claim))),
+            *map(Cell, (claim.basis, claim.paper, claim.ours)),
+            Cell(claim.verdict, parts=share_bar(claim.counts)),
+            Cell(_reason(claim)),
         ]
         for claim in claims
     ]
     titles = ["Claim", "Basis", "Paper", "Ours", "Verdict", "Why"]
-    return Table(f"Claims. {OURS}", titles, rows, frozenset(range(len(titles))))
+    return Table("Claims", titles, rows, frozenset(range(len(titles))))
 
 
 def _reason(claim: Finding) -> str:
@@ -215,16 +224,39 @@ def _reason(claim: Finding) -> str:
     return "; ".join(filter(None, (decides, claim.why)))
 
 
-def share_bar(counts: Counts) -> list[dict[str, Any]]:
+def share_bar(counts: Counts) -> tuple[Part, ...]:
     """Returns the parts of a bar: each case with its number of points and its share of them."""
-    parts = {
-        "as claimed": counts.as_claimed,
-        "more": counts.more,
-        "open": counts.open,
-        "less": counts.less,
-    }
-    return [
-        {"name": name, "number": number, "share": 100 * number / counts.points}
-        for name, number in parts.items()
-        if number
+    return shares(
+        {
+            "as claimed": counts.as_claimed,
+            "more": counts.more,
+            "open": counts.open,
+            "less": counts.less,
+        }
+    )
+
+
+def shares(numbers: Mapping[str, int]) -> tuple[Part, ...]:
+    """Returns the parts of a bar that are not empty."""
+    whole = sum(numbers.values())
+    return tuple(Part(name, n, 100 * n / whole) for name, n in numbers.items() if n)
+
+
+def stated_kinds(claims: Sequence[Finding]) -> dict[str, int]:
+    """Returns the number of stated claims by the kind of their verdict."""
+    kinds = [claim.kind for claim in claims if claim.basis == STATED]
+    return {kind: kinds.count(kind) for kind in KINDS}
+
+
+def headline(claims: Sequence[Finding], by: str = "the paper states") -> str:
+    """Returns the verdicts of the stated claims in one sentence; empty without such claims."""
+    kinds = {kind: many for kind, many in stated_kinds(claims).items() if many}
+    if not kinds:
+        return ""
+    words = [
+        f"{many} {one if many == 1 else several} {rest}"
+        for kind, many in kinds.items()
+        for one, several, rest in [WORDS[kind]]
     ]
+    listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return f"Of {sum(kinds.values())} claims that {by}, {listed}."

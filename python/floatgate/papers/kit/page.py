@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from floatgate.results.tables import Table
 from .claims import OURS
 from .drawing import figure_of, number_table
 from .exhibits import Numbers
-from .outcome import Outcome, claims_table, findings
+from .outcome import Outcome, claims_table, findings, headline, shares, stated_kinds
 
 
 def write_outcome(outcome: Outcome, document: Mapping[str, Any], directory: Path) -> None:
@@ -49,15 +50,15 @@ def _lines(value: Any) -> str:
 
 
 def _tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
-    yield "claims", claims_table(findings(outcome))
+    yield "claims", replace(claims_table(findings(outcome)), title=f"Claims. {OURS}")
     for exhibit in outcome.exhibits:
         if isinstance(exhibit, Numbers) and exhibit.rows:
             yield exhibit.key, number_table(exhibit.title, exhibit.columns, exhibit.rows)
 
 
 def _page(outcome: Outcome) -> str:
+    found = findings(outcome)
     traces = list(dict.fromkeys(point.trace for point in outcome.points))
-    everything = ["all figures"]
     covered = [f"This quick run {outcome.coverage}."] if outcome.coverage else []
     notes = [*covered, OURS, *outcome.notes]
     # As in `payload`: in debug mode Altair validates each part of a chart when it is made.
@@ -72,9 +73,11 @@ def _page(outcome: Outcome) -> str:
         subtitle=f"{outcome.listed.citation} · reproduced by Floatgate, {outcome.mode}",
         runs=traces,
         single=False,
-        warnings=[(text, everything) for text in outcome.warnings],
-        notes=[(text, everything) for text in notes],
-        summary=claims_table(findings(outcome)),
+        warnings=[(text, []) for text in outcome.warnings],
+        notes=[(text, []) for text in notes],
+        answer=headline(found),
+        verdicts=shares(stated_kinds(found)),
+        summary=claims_table(found),
         varying=Table("", [], []),
         details=_details(outcome),
     )

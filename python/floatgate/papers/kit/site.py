@@ -11,7 +11,7 @@ from floatgate.files.writing import write_table, write_whole
 from floatgate.report.templates import filled
 
 from .claims import OURS
-from .outcome import KINDS, Summary, share_bar
+from .outcome import KINDS, Summary, headline, share_bar, shares, stated_kinds
 
 
 def write_index(summaries: Sequence[Summary], directory: Path) -> None:
@@ -29,14 +29,18 @@ def write_index(summaries: Sequence[Summary], directory: Path) -> None:
 def _index(summaries: Sequence[Summary], directory: Path) -> str:
     names = [summary.listed.name for summary in summaries]
     files = {name: sorted(file.name for file in (directory / name).iterdir()) for name in names}
+    claims = [claim for summary in summaries for claim in summary.claims]
     return filled(
         __package__ or "",
         "site.html.jinja",
         title="Papers",
         subtitle="Claims and verdicts, reproduced by Floatgate",
+        answer=headline(claims, "the papers state"),
+        verdicts=shares(stated_kinds(claims)),
         papers=summaries,
         files=files,
         share_bar=share_bar,
+        shares=shares,
         kinds=KINDS,
         ours=OURS,
     )

@@ -117,7 +117,8 @@ def by_factor(
     return text_table(
         "by-factor",
         "Verdicts by the factor within which a stated number is met",
-        f"The claims have {TOLERANCE}; it decides where verdicts differ.",
+        f"The claims allow a factor of {TOLERANCE:g}. "
+        "Where the verdicts of a claim differ, the factor decides.",
         rows,
         *("claim", "paper", *map(str, FACTORS)),
     )

@@ -36,9 +36,10 @@ def _models(text: str, printed: Printed, _: Path) -> None:
 
 def _drives(text: str, printed: Printed, folder: Path) -> None:
     """Checks the data sheet, and that the timeline shows the write cliff of a full SLC cache."""
-    shown = [line.strip() for line in text.splitlines()]
+    shown = [line.strip() for line in text.replace("\N{NO-BREAK SPACE}", " ").splitlines()]
     [sheet] = [told for command, told in printed.items() if "--measure" in command]
-    missing = [line for line in sheet.splitlines() if line.strip() not in shown]
+    lines = sheet.replace("\N{NO-BREAK SPACE}", " ").splitlines()
+    missing = [line for line in lines if line.strip() not in shown]
     assert not missing, sheet
     rate = pl.read_parquet(folder / "cliff" / "timeline.parquet")["write_mb_s"]
     cut = len(rate) // 4

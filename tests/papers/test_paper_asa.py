@@ -214,7 +214,7 @@ def test_a_run_in_numbers() -> None:
     assert (shown["Cache"], shown["Map copies"], shown["Emergency cleans"]) == (
         "1/4",
         "20",
-        "25.00%",
+        "25.00\N{NO-BREAK SPACE}%",
     )
 
 

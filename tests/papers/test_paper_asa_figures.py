@@ -75,7 +75,13 @@ def test_labels_are_shown_by_zone_with_what_wrong_ones_cost() -> None:
         "GC page writes, of DFTL's",
     ]
     shown = {tuple(row[:2]): row[2:] for row in rows}
-    labels = ["90.00%", "7.00%", "5.00%", "20.00%", "1.000"]
+    labels = [
+        "90.00\N{NO-BREAK SPACE}%",
+        "7.00\N{NO-BREAK SPACE}%",
+        "5.00\N{NO-BREAK SPACE}%",
+        "20.00\N{NO-BREAK SPACE}%",
+        "1.000",
+    ]
     assert shown["synth7/10", "ASA-FTL, DFTL's map"] == labels
     assert shown["synth7/10", "DFTL, zones known"][-1] == "1.000"
     assert not any("synth5/10" in row[0] or "moving" in row[0] for row in rows), "no zones"
@@ -85,7 +91,7 @@ def test_emergency_cleans_are_told() -> None:
     titles, *rows = cells(_figures()["traffic"])
     assert titles[:5] == ["Workload", "Spare", "FTL", "data copies", "map copies"]
     assert titles[-2:] == ["samples, over other reads", "emergency cleans"]
-    assert {row[-1] for row in rows} == {"0.00%"}
+    assert {row[-1] for row in rows} == {"0.00\N{NO-BREAK SPACE}%"}
     entries = next(row for row in rows if row[2] == "ASA-FTL, as many entries")
     assert entries[3] == "700 ± 12", "4.303 standard errors of 5 / sqrt(3)"
 
@@ -102,6 +108,6 @@ def test_skew_is_told_of_each_workload() -> None:
         "pages written": "200",
         "writes of each": "1.500",
         "Gini": "0.250",
-        "top 1%": "5.00%",
-        "top 10%": "50.00%",
+        "top 1%": "5.00\N{NO-BREAK SPACE}%",
+        "top 10%": "50.00\N{NO-BREAK SPACE}%",
     }

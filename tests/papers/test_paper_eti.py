@@ -313,7 +313,11 @@ def test_a_run_in_numbers() -> None:
     }
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))
-    assert (shown["Skew"], shown["Hot"], shown["Extents in use"]) == ("0.6", "25.00%", "75.00%")
+    assert (shown["Skew"], shown["Hot"], shown["Extents in use"]) == (
+        "0.6",
+        "25.00\N{NO-BREAK SPACE}%",
+        "75.00\N{NO-BREAK SPACE}%",
+    )
     assert in_points(-0.0125) == "\N{MINUS SIGN}1.2 points"
 
 

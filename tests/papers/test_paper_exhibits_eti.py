@@ -166,4 +166,4 @@ def test_the_search_has_both_kinds(figures: dict[str, Any]) -> None:
     }
     titles, *rows = cells(figures["search-steps"])
     assert titles[:2] == ["", "begin in the extent found last"]
-    assert ["HP hplajw", "25.00%", "500.0", "300.0", "11.0", "10.0"] in rows
+    assert ["HP hplajw", "25.00\N{NO-BREAK SPACE}%", "500.0", "300.0", "11.0", "10.0"] in rows

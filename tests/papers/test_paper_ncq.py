@@ -268,7 +268,11 @@ def test_a_run_in_numbers() -> None:
     assert reduce(WHOLE, run, result).waiting == 31, "the queue holds no more"
     titles, row = printed(COLUMNS, [asdict(found)])
     shown = dict(zip(titles, row, strict=True))
-    assert (shown["MiB"], shown["Hit ratio"], shown["Partial"]) == ("8", "8.00%", "0.050")
+    assert (shown["MiB"], shown["Hit ratio"], shown["Partial"]) == (
+        "8",
+        "8.00\N{NO-BREAK SPACE}%",
+        "0.050",
+    )
 
 
 def test_claims_are_asked_with_one_thing_otherwise() -> None:

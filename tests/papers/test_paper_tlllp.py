@@ -223,7 +223,7 @@ def test_a_run_in_numbers() -> None:
     assert (shown["Cache, of the map"], shown["Mean, µs"], shown["Cleaning, of the mean"]) == (
         "1/8",
         "500",
-        "10.00%",
+        "10.00\N{NO-BREAK SPACE}%",
     )
     assert in_points(-0.0125) == "\N{MINUS SIGN}1.2 points"
 

@@ -176,7 +176,7 @@ def test_marks_are_in_the_rows_of_the_terminal_and_of_files(tmp_path: Path) -> N
     assert "1024" in row and "spare" in text
     csv = (out / "table.csv").read_text()
     assert '"12 units, spare 14.8 %"' in csv
-    assert "12 units, spare 14.8 %" in (out / "report.html").read_text()
+    assert "12 units, spare 14.8\N{NO-BREAK SPACE}%" in (out / "report.html").read_text()
     text = marked(
         "--vary", "flash.pages_per_block=64,1024", "--seeds", "2", "--out", str(out / "s")
     )

@@ -355,20 +355,6 @@ def test_a_map_has_every_cell_in_its_place() -> None:
     assert "from left to right" in both.caption
 
 
-def test_columns_give_back_their_rows() -> None:
-    rows = [
-        {"run": run, "value": value, "what": None}
-        for run, value in (("a", 1.5), ("a", None), ("b", 2), ("a", 3))
-    ]
-    columns = payload.columns(rows)
-    assert columns == {
-        "run": [["a", 2], ["b", 1], ["a", 1]],
-        "value": [1.5, None, 2, 3],
-        "what": [None] * 4,
-    }
-    assert payload.columns([]) == {}
-
-
 def test_the_page_has_the_data_of_a_figure_once() -> None:
     found = figures(samples.runs([samples.sample(), samples.sample(scheme="tpftl")]))
     page = payload.payload(found)

@@ -7,6 +7,7 @@ import pytest
 import report_samples as samples
 from plainly import PER_CENT, THIN
 
+from floatgate.report import payload
 from floatgate.report.overview import lifetimes
 from floatgate.report.told import Told, messages
 from floatgate.results import values
@@ -169,3 +170,22 @@ def test_numbers_with_thousands_apart_are_one_number() -> None:
 )
 def test_a_lifetime_is_never_rounded_to_nothing(years: list[float], text: str) -> None:
     assert lifetimes(years) == text
+
+
+def test_columns_give_back_their_rows() -> None:
+    rows = [
+        {"run": run, "value": value, "what": None}
+        for run, value in (("a", 1.5), ("a", None), ("b", 2), ("a", 3))
+    ]
+    columns = payload.columns(rows)
+    assert columns == {
+        "run": [["a", 2], ["b", 1], ["a", 1]],
+        "value": [1.5, None, 2, 3],
+        "what": [None] * 4,
+    }
+    assert payload.columns([]) == {}
+
+
+def test_per_cent_have_a_space_behind_their_number() -> None:
+    text = values.space_percent("7% spare, 2.5 % more, at most 10%; a%b and 100%cotton.csv")
+    assert text == f"7{PER_CENT} spare, 2.5 % more, at most 10{PER_CENT}; a%b and 100%cotton.csv"

@@ -69,15 +69,14 @@ impl UnitTable {
     /// Returns the stream of whose sealed pages the greatest share is invalid; among equals, the
     /// coldest.
     pub fn stream_under_pressure(&self) -> Option<u8> {
-        let share = |stream| {
-            let [invalid, pages] = [self.sealed.invalid(stream), self.sealed.pages(stream)];
-            (u128::from(invalid), u128::from(pages))
-        };
         let with_units = self.streams(Pool::All).filter(|&stream| self.sealed.count(stream) > 0);
-        with_units.reduce(|best, stream| {
-            let ((best_invalid, best_pages), (invalid, pages)) = (share(best), share(stream));
-            if invalid * best_pages > best_invalid * pages { stream } else { best }
-        })
+        let shares = with_units.map(|stream| {
+            let [invalid, pages] = [self.sealed.invalid(stream), self.sealed.pages(stream)];
+            (stream, u128::from(invalid), u128::from(pages))
+        });
+        let greatest =
+            shares.reduce(|best, next| if next.1 * best.2 > best.1 * next.2 { next } else { best });
+        greatest.map(|(stream, ..)| stream)
     }
 
     /// Returns the sealed unit of a stream with the fewest valid pages; among equals, the one

@@ -11,7 +11,7 @@ from floatgate.simulation.watching import Progress
 
 from .stops import SEEDS, STOPS, Load, Row, Stop
 
-HARDLY = 1.0
+HARDLY = 0.5
 """Per cent from which a difference counts."""
 
 HELPS, HARMS = "helps", "does harm"

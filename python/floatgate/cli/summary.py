@@ -255,9 +255,9 @@ def _placement(result: Result) -> Lines:
 
 
 def _cleaning(result: Result) -> Lines:
-    numbers = {name: n for name, n in vars(result.cleaning).items() if isinstance(n, int) and n}
-    relabelled = numbers.pop("relabelled", 0)
-    done, valid = numbers, result.cleaning.victim_valid_mean
+    done = {name: n for name, n in vars(result.cleaning).items() if isinstance(n, int) and n}
+    relabelled = done.pop("relabelled", 0)
+    valid = result.cleaning.victim_valid_mean
     if done and valid is not None:
         kinds = ", ".join(f"{count(n)} {name}" for name, n in done.items())
         yield "units cleaned", f"{kinds}; {percent(valid)} of a victim's pages were moved"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from floatgate.results.values import SPACE
+from floatgate.results.values import SPACE, space_percent
 
 from . import theme
-
-PER_CENT = re.compile(r"(?<=\d) ?%")
-"""`%` after a number, with or without a space."""
 
 
 def filled(package: str, template: str, **content: Any) -> str:
@@ -42,7 +38,8 @@ def typeset(value: Any) -> Any:
     behind `±`. Returns anything else, and markup, as it is."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
-    return PER_CENT.sub(f"{SPACE}%", value).replace("± ", f"±{SPACE}")
+    spaced = space_percent(value).replace(" %", f"{SPACE}%")
+    return spaced.replace("± ", f"±{SPACE}")
 
 
 def asset(name: str) -> str:

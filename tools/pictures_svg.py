@@ -39,7 +39,7 @@ def svg_of(chart: Any) -> str:
 
 
 def roomy(svg: str) -> str:
-    """Widens a picture, so that names fit in a wider font than that of the machine that drew it.
+    """Widens a picture, so that names fit in a wider font than the one it was drawn with.
 
     The names at the left have the width by which the plot is indented; a legend may be at the
     right.

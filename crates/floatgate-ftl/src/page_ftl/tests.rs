@@ -209,9 +209,9 @@ fn the_future_reaches_policies_that_need_it() {
 }
 
 /// Drive with four handles and units of eight pages. The last handle overwrites pages of the
-/// others, so that
+/// others. Then
 ///
-/// - handle 0 has ten units, of which one has lost six pages and two a page each;
+/// - handle 0 has ten units: one has lost six pages, two have lost one page each;
 /// - handle 1 has a unit that has lost five pages;
 /// - handle 2 has three units that have lost three pages each.
 fn four_handles(scope: Scope) -> Drive<Ideal> {
@@ -281,7 +281,7 @@ fn copies_are_counted_by_owner_and_by_the_write_that_caused_them() {
         let owners = reported(drive).owners.into_iter();
         owners.map(|owner| owner.gc_pages).collect()
     };
-    // The first four victims open as many units as they give back. The fifth fills such a unit.
+    // Each of the first four victims opens a unit and gives one back. The fifth fills an open one.
     let [none, first, second, third] = [0, 2, 3, 15].map(|pages| vec![0, 0, 0, pages, 0]);
     assert_eq!(copied(&drive), [first, second.clone(), third.clone(), none.clone()]);
     // The next victim has seven pages of handle 0. It is cleaned for no write.

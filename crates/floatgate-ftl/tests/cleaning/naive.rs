@@ -73,8 +73,8 @@ enum To {
 
 type Page = (Ppn, Owner);
 
-/// A victim that is emptied step by step: its units that are not erased yet, the first of which is
-/// being emptied, and the pages of that unit that are left.
+/// A victim that is emptied step by step: its units that are not erased yet, and the pages that are
+/// left in the first of these units.
 struct UnderWay {
     units: Vec<Unit>,
     to: To,

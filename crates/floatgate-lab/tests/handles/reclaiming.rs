@@ -43,7 +43,7 @@ fn a_reclaim_unit_is_cleaned_as_a_whole() {
     assert!(one < four && four < eight, "{one} {four} {eight}");
 }
 
-/// A drive with larger blocks cleans as many pages at once.
+/// Four erase units in a reclaim unit are cleaned as a block of four times the size is.
 #[test]
 fn reclaim_units_cost_as_much_as_erase_units_of_their_size() {
     let random = "tenants=1,random=1";

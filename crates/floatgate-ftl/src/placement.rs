@@ -25,7 +25,7 @@ mod wdac;
 
 pub use asa::AsaClock;
 pub use crc::Hashes;
-pub use eti::{DecayUnit, Extent, MergeValue};
+pub use eti::{AlphaOf, DecayUnit, Extent, Judged, MergeValue};
 pub use external::{ExternalPlacement, ExternalScheme};
 pub use host::{HandleStreams, Isolation, MovedPages};
 pub use inputs::{HostWrite, PlacementEvent, Reclaimed, Relocation, SampleSource, Samples};

@@ -6,8 +6,8 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::counters::{Counters, ExtentSearch};
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::placement::{
-    DecayUnit, Eti, EtiConfig, Extent, HostWrite, MergeValue, Placement, PlacementConfig,
-    PlacementEvent, Relocation,
+    AlphaOf, DecayUnit, Eti, EtiConfig, Extent, HostWrite, Judged, MergeValue, Placement,
+    PlacementConfig, PlacementEvent, Relocation,
 };
 use floatgate_ftl::policy::Policy;
 use floatgate_ftl::rng::Rng;
@@ -88,10 +88,15 @@ impl NaiveEti {
             if self.config.partial_split && room > 0 {
                 self.cut(first);
             }
-            let alpha = f64::from(self.config.alpha_percent) / 100.0;
+            let EtiConfig { alpha_of, alpha_percent, .. } = self.config;
+            let alpha = f64::from(alpha_percent) / 100.0;
             self.count(|e| {
                 let overlap = f64::from(e.end.min(end)) - f64::from(e.start.max(first));
-                overlap / f64::from(e.end - e.start) >= alpha
+                let whole = match alpha_of {
+                    AlphaOf::Extent => e.end - e.start,
+                    AlphaOf::Write => pages,
+                };
+                overlap / f64::from(whole) >= alpha
             });
         }
         self.executions += match self.config.decay_unit {
@@ -186,12 +191,19 @@ fn compare(eti: EtiConfig, pages: u32, commands: u32, every: u32) {
     let mut naive = NaiveEti::new(eti, pages);
     let rng = Rng::new(u64::from(pages) + u64::from(eti.extents));
     let mut source = Commands { rng, pages, longest: 24, next: 0 };
-    let (mut hot, mut most) = (0, 0);
+    let (mut hot, mut most, mut held) = (0, 0, None);
     for number in 0..commands {
         let (first, count) = source.next();
         let event = PlacementEvent::Command { first: Lpn::new(first), pages: count };
         ours.observe(event);
-        naive.command(first, count);
+        match eti.judged {
+            Judged::After => naive.command(first, count),
+            Judged::Before => {
+                if let Some((first, count)) = held.replace((first, count)) {
+                    naive.command(first, count);
+                }
+            }
+        }
         most = most.max(naive.extents.len());
         // The first pages, the last page, and a page that was not written.
         let ends = (first..first + count.min(3)).chain([first + count - 1]);
@@ -231,6 +243,9 @@ fn options() -> Vec<EtiConfig> {
             all.push(EtiConfig { alpha_percent, beta, partial_split, ..small });
         }
     }
+    let of_write = EtiConfig { alpha_of: AlphaOf::Write, ..small };
+    all.extend([of_write, EtiConfig { judged: Judged::Before, ..small }]);
+    all.push(EtiConfig { alpha_percent: 50, judged: Judged::Before, ..of_write });
     all.push(EtiConfig { beta: 0, hot_threshold: 2, ..small });
     all.push(EtiConfig { counter_max: 7, beta: 2, hot_threshold: 7, ..small });
     all.push(EtiConfig { extents: 1, alpha_percent: 50, hot_threshold: 2, ..small });

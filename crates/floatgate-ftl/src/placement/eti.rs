@@ -20,13 +20,13 @@
 //!
 //! - If two cuts are needed and one is left, no cut is made. With `partial_split` the cut is made
 //!   where the write begins, and then `alpha` decides.
-//! - A share equal to `alpha` reaches it.
+//! - A share equal to `alpha` reaches it. It is a share of the extent (`alpha_of`).
 //! - The counter of merged cold extents is the mean of their counters, weighted by length and
 //!   rounded down (`merge_value`). Nearly all of a drive is cold, so this mean is mostly 0; `max`
 //!   remembers writes that the mean forgets.
 //! - The period is counted in commands (`decay_unit`).
-//! - Pages are judged after the update of their own command. An ageing that this command makes due
-//!   waits for the next command.
+//! - Pages are judged after the update of their own command (`judged`). An ageing that this command
+//!   makes due waits for the next command.
 //! - A page that is judged without a write gets the counter of its extent.
 //! - Trims change nothing.
 //!
@@ -39,6 +39,7 @@
 //! The paper begins each search at the extent found last (Algorithm 1). `search` counts what that
 //! saves; its counts are of the paper's searches, not of the search in parts.
 
+mod config;
 mod parts;
 mod search;
 
@@ -46,66 +47,16 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::mem;
 use core::ops::Range;
 
 use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, PlacementEvent, Relocation};
-use crate::addr::Lpn;
 use crate::counters::{Counters, ExtentCounts};
 use crate::parameters::Refusal;
 use crate::policy::Policy;
+use config::COUNTER_MAX;
+pub use config::{AlphaOf, DecayUnit, EtiConfig, Judged, MergeValue};
 use parts::Parts;
-
-crate::parameters! {
-    /// Parameters of ETI.
-    pub struct EtiConfig {
-        /// Extents at most; each takes 4.5 bytes.
-        extents: u32 = 2048, from 1 to 65_536;
-        /// Percentage of an extent that a write must cover to count for it once no more extents
-        /// can be made.
-        alpha_percent: u32 = 100, from 1 to 100;
-        /// Neighbouring extents whose counters are below this are merged; others only if their
-        /// counters are equal.
-        beta: u8 = 4, from 0 to 16;
-        /// A page is hot if its counter is at least this.
-        hot_threshold: u8 = 4, from 1 to 15;
-        /// The highest value of a counter.
-        counter_max: u8 = COUNTER_MAX, from 1 to 15;
-        /// Period after which all counters are halved, in `decay_unit`.
-        decay_period: u32 = 4096, from 1 to 1_000_000_000;
-        /// The unit of `decay_period`.
-        decay_unit: DecayUnit = DecayUnit::Commands;
-        /// The counter of an extent merged from cold ones.
-        merge_value: MergeValue = MergeValue::Mean;
-        /// Whether a write that needs two more extents makes one if there is room for only one.
-        partial_split: bool = false;
-    }
-}
-
-crate::choice! {
-    /// Unit of the ageing period.
-    pub enum DecayUnit {
-        /// Write commands.
-        Commands = "commands",
-        /// Page writes, as for `mbf` and `mhf`.
-        Pages = "pages",
-    }
-}
-
-crate::choice! {
-    /// Counter of an extent merged from cold ones.
-    pub enum MergeValue {
-        /// The mean of their counters, weighted by length, rounded down.
-        Mean = "mean",
-        /// The mean of their counters, each extent once, rounded down.
-        PlainMean = "plain_mean",
-        /// The highest of their counters.
-        Max = "max",
-        /// The lowest of their counters.
-        Min = "min",
-        /// Zero.
-        Zero = "zero",
-    }
-}
 
 /// Consecutive pages that share a counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -118,8 +69,6 @@ pub struct Extent {
     pub counter: u8,
 }
 
-/// Highest value of four bits.
-const COUNTER_MAX: u8 = 15;
 /// Parts into which a step of a search divides the extents.
 const WAYS: usize = 8;
 /// After this many halvings every counter of four bits is 0, and all extents have merged into one.
@@ -137,10 +86,24 @@ pub struct Eti {
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
+    /// The command that is executed before the next one, if pages are judged before their own.
+    held: Held,
     seen: ExtentCounts,
 }
 
-crate::state!(Eti { starts, counters, parts, latest, executions } fixed { config, pages, seen });
+crate::state!(
+    Eti { starts, counters, parts, latest, executions, held }
+    fixed { config, pages, seen }
+);
+
+/// A command that has not been executed yet. It has no pages if there is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    first: u32,
+    pages: u32,
+}
+
+crate::state!(Held { first, pages });
 
 impl Eti {
     /// Starts with one extent over all pages.
@@ -156,6 +119,7 @@ impl Eti {
             parts: Parts::new(pages),
             latest: Latest { index: 0, lower: 0, upper: pages },
             executions: 0,
+            held: Held::default(),
             seen: ExtentCounts::default(),
         }
     }
@@ -176,7 +140,7 @@ impl Eti {
     }
 
     /// Ages the extents if it is time, then updates them for a command.
-    fn command(&mut self, first: Lpn, pages: u32) {
+    fn command(&mut self, first: u32, pages: u32) {
         let period = u64::from(self.config.decay_period);
         if self.executions >= period {
             for _ in 0..(self.executions / period).min(HALVINGS) {
@@ -187,7 +151,6 @@ impl Eti {
         if pages == 0 {
             return;
         }
-        let first = first.get();
         assert!(first < self.pages && pages <= self.pages - first, "a command ends in the drive");
         let (last, searched) = (self.latest.index, self.starts.len());
         let from = self.find(first);
@@ -263,11 +226,15 @@ impl Eti {
         }
     }
 
-    /// Whether a write covers `alpha` of an extent.
+    /// Whether a write covers `alpha` of an extent, or `alpha` of the write is in the extent.
     fn is_covered(&self, index: usize, pages: &Range<u32>) -> bool {
         let Extent { start, end, .. } = self.extent(index);
         let overlap = pages.end.min(end).saturating_sub(pages.start.max(start));
-        u64::from(overlap) * 100 >= u64::from(self.config.alpha_percent) * u64::from(end - start)
+        let whole = match self.config.alpha_of {
+            AlphaOf::Extent => end - start,
+            AlphaOf::Write => pages.end - pages.start,
+        };
+        u64::from(overlap) * 100 >= u64::from(self.config.alpha_percent) * u64::from(whole)
     }
 
     /// Halves all counters, then merges similar neighbours.
@@ -380,6 +347,11 @@ impl Placement for Eti {
     #[inline(always)]
     fn observe(&mut self, event: PlacementEvent) {
         if let PlacementEvent::Command { first, pages } = event {
+            let given = Held { first: first.get(), pages };
+            let Held { first, pages } = match self.config.judged {
+                Judged::After => given,
+                Judged::Before => mem::replace(&mut self.held, given),
+            };
             self.command(first, pages);
         }
     }

@@ -86,7 +86,10 @@ def looped(name: str) -> str:
     return f"{name}, in a loop"
 
 
-_COMBINED = ("skew", "cold", "drift", "copies", "unit", "merge", "mbf", "mhf", "hashes")
+_COMBINED = (
+    *("skew", "cold", "drift", "copies", "unit", "merge", "alpha", "judged"),
+    *("mbf", "mhf", "hashes"),
+)
 
 
 def _alone(*axes: str) -> frozenset[str]:
@@ -184,6 +187,36 @@ AXES = (
         "ways to make one value of several: means with and without the lengths, and both ends. "
         "The first two are the ends in effect: nearly all of a drive is cold with 0, so a mean by "
         "length forgets as the lowest does.",
+    ),
+    Axis(
+        "alpha",
+        "what alpha is a share of",
+        (
+            Level("the extent", {"eti.alpha_of": "extent"}),
+            Level(
+                "the write",
+                {"eti.alpha_of": "write"},
+                quick=False,
+                beside=_alone("alpha", "merge", "unit", "skew"),
+            ),
+        ),
+        "Section 4 counts for each extent that overlaps the write by a fraction greater than "
+        "alpha, and does not say a fraction of what.",
+    ),
+    Axis(
+        "judged",
+        "when a page is judged",
+        (
+            Level("after its command", {"eti.judged": "after"}),
+            Level(
+                "before it",
+                {"eti.judged": "before"},
+                quick=False,
+                beside=_alone("judged", "merge", "skew"),
+            ),
+        ),
+        "ETI is executed once per command (section 4). The paper does not say whether that is "
+        "before or after the command's pages get their streams.",
     ),
     Axis(
         "search",

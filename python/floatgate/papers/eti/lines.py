@@ -23,7 +23,7 @@ FACTORS = (2, 4)
 """Factors by which the filters of Figure 5 are larger."""
 LARGER = tuple(f"mbf-1-x{factor}" for factor in FACTORS)
 
-_NO_ETI = frozenset({"unit", "merge"})
+_NO_ETI = frozenset({"unit", "merge", "alpha", "judged"})
 _NO_MBF, _NO_MHF = frozenset({"mbf"}), frozenset({"mhf"})
 _ELSE = _NO_ETI | _NO_MBF | _NO_MHF
 

@@ -45,7 +45,9 @@ again."""
 
 TRACED = ("skew", "cold")
 """Axes of what a row of Table 1 leaves open."""
-OPEN = (*TRACED, "merge", "unit")
+READINGS = ("merge", "unit", "alpha", "judged")
+"""Axes of how ETI itself is read."""
+OPEN = (*TRACED, *READINGS)
 
 
 def changed(at: At[Point], trace: str, rival: str, line: str = ETI) -> float:

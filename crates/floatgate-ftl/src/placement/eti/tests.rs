@@ -14,7 +14,7 @@ fn run(eti: &mut Eti, script: &str) {
         let (times, write) = word.split_once('x').unwrap_or(("1", word));
         let (first, pages) = write.split_once('+').unwrap();
         for _ in 0..times.parse().unwrap() {
-            eti.command(Lpn::new(first.parse().unwrap()), pages.parse().unwrap());
+            eti.command(first.parse().unwrap(), pages.parse().unwrap());
             eti.check();
         }
     }
@@ -93,7 +93,7 @@ fn the_four_drawn_cases() {
         }
         run(&mut eti, write);
         assert_eq!(table(&eti), expected, "{write}");
-        eti.command(Lpn::new(7), 0);
+        eti.command(7, 0);
         assert_eq!(table(&eti), expected, "a write of nothing");
     }
 }
@@ -112,7 +112,7 @@ fn after_ageing_no_neighbours_are_alike() {
     for _ in 0..100_000 {
         // Few places, written many times.
         let first = (rng.below(16) * rng.below(16) * 20) as u32;
-        eti.command(Lpn::new(first), 1 + rng.below(40) as u32);
+        eti.command(first, 1 + rng.below(40) as u32);
         eti.check();
         if eti.executions == 1 {
             // All updates except the last one are aged. The last one made at most two cuts.
@@ -135,7 +135,7 @@ proptest! {
         for _ in 0..400 {
             let first = rng.below(pages.into()) as u32;
             let most = (pages - first).min(1 + rng.below(60) as u32);
-            eti.command(Lpn::new(first), 1 + rng.below(most.into()) as u32);
+            eti.command(first, 1 + rng.below(most.into()) as u32);
             eti.check();
             let edge = eti.starts[rng.below(eti.starts.len() as u64) as usize];
             for page in [rng.below(pages.into()) as u32, edge, edge.saturating_sub(1)] {

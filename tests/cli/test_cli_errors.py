@@ -66,7 +66,7 @@ CASES: list[tuple[tuple[Any, ...], str]] = [
     (("run", SMALL, "--addresses", "modulo", *RUN_OUT), "flash.blocks"),
     (("run", "unifrom:span=1MiB", *RUN_OUT), "unifrom"),
     (("run", "uniform:span=1MiB,writes=5,wirtes=5", *RUN_OUT), "wirtes"),
-    (("run", SMALL, "--limit", "10x", *RUN_OUT), "'10x' given"),
+    (("run", SMALL, "--limit", "10x", *RUN_OUT), "'10x' is not a valid int"),
     (("run", SMALL, "--limit", "0", *RUN_OUT), "limit"),
     (("run", SMALL, "--time-scale", "-1", *RUN_OUT), "time_scale"),
     (("run", SMALL, "--seed", "-1", *RUN_OUT), "seed"),

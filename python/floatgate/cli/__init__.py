@@ -135,13 +135,7 @@ def _usage(error: Any) -> str:
         return ""
     context = getattr(error, "ctx", None)
     where = f" (see {context.command_path} --help)" if context else ""
-    return f"{error.format_message().rstrip('.')}{_value(error)}{where}"
-
-
-def _value(error: Any) -> str:
-    """Returns the value that could not be parsed, if Typer's message leaves the value out."""
-    errors = getattr(error.__cause__, "errors", None)
-    return "" if errors is None else f": {errors()[0]['input']!r} given"
+    return f"{error.format_message().rstrip('.')}{where}"
 
 
 def _explain(error: Any) -> None:

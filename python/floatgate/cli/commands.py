@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperCommand
+from typer.models import TyperPath
 
 from floatgate.files.reading import shown
 
@@ -31,19 +32,17 @@ class Strict(TyperCommand):
                 if times > 1:
                     raise _wrong("is given more than once", option)
             for option in order:
-                if given.get(option.name) == "":
+                if given.get(option.name or "") == "":
                     raise _wrong("is empty; expected a value", option)
         rest = super().parse_args(ctx, args)
         for option in self.params:
-            _check_text(ctx.params.get(option.name or ""), option)
+            if not isinstance(option.type, TyperPath):
+                _check_text(ctx.params.get(option.name or ""), option)
         return rest
 
 
 def _check_text(value: Any, option: Any) -> None:
-    """Raises `BadParameter` for a text that is not UTF-8, unless it names an existing file.
-
-    Paths are exempt: Click has converted each argument that can only be a path to `Path`.
-    """
+    """Raises `BadParameter` for a text that is not UTF-8, unless it names an existing file."""
     for text in value if isinstance(value, (list, tuple)) else [value]:
         if isinstance(text, str) and not _is_utf8(text) and not os.path.lexists(text):
             raise _wrong(f"{shown(text)} is not UTF-8, and no file's name", option)

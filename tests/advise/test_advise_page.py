@@ -71,7 +71,7 @@ def test_what_the_page_says_of_a_capture(name: str) -> None:
 def test_what_the_page_says_that_the_commands_print(cli: Cli) -> None:
     path = shared(f"traces/{CAPTURES[0]}.csv.zst")
     whole = requests_of(fg.read_trace(path))
-    found = amplification(whole, steady_states(whole, SPARES), Calls.of(path, RunOptions()))
+    found = amplification(whole, steady_states(whole, SPARES), [], Calls.of(path, RunOptions()))
     first, before = (printed(cli, command) for command in found.commands)
     last = (5 * first - 2 * before) / 3
     assert f"(5 x {first:.3f} - 2 x {before:.3f}) / 3 = {last:.2f}" in TEXT

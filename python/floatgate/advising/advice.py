@@ -55,6 +55,12 @@ HEURISTICS = (
 so that they act alike on a sample and on the whole drive.
 """
 
+MIXED = {"start.fill": "random"}
+"""Start state in which pages that the trace never writes share erase units with the others."""
+
+UNWRITTEN = 0.05
+"""Share of pages that the trace never writes from which both start states are simulated."""
+
 ORACLES = (
     {"placement.scheme": "oracle"},
     {"placement.scheme": "oracle", "cleaning.victim": "cat"},
@@ -109,7 +115,7 @@ def advise(
     calls = Calls.of(trace, how)
     asked = _Asked(read, whole, seed, calls, progress)
     lines = (
-        answers.footprint(info, hot, whole.pages * PAGE),
+        answers.footprint(info, hot, whole),
         *asked.steady(),
         answers.map_memory(curve),
         asked.life(device, info["duration_s"]),
@@ -159,6 +165,8 @@ class _Asked:
     """One stream at the spare factor `APART`."""
     states: list[Steady] = dataclasses.field(default_factory=list)
     """One stream at the spare factors `SPARES`."""
+    mixed: list[Steady] = dataclasses.field(default_factory=list)
+    """The same after a random fill; empty if the trace writes nearly all pages."""
 
     def steady(self) -> list[Line]:
         """Answers the questions on cleaning and on separation."""
@@ -166,13 +174,15 @@ class _Asked:
             keys = ("amplification", "separation")
             return [_unknown(key, reason) for key in keys]
         self.states = self._states(SPARES)
+        if self.whole.unwritten > UNWRITTEN:
+            self.mixed = self._states(SPARES, (MIXED,))
         self.plain = next(state for state in self.states if state.spare_factor == APART)
         found = self._states([APART], (*HEURISTICS, *ORACLES))
         tried, oracles = found[: len(HEURISTICS)], found[len(HEURISTICS) :]
         bound = min(oracles, key=lambda state: state.write_amplification)
         named = [(_name(one), state) for one, state in zip(HEURISTICS, tried, strict=True)]
         return [
-            answers.amplification(self.whole, self.states, self.calls),
+            answers.amplification(self.whole, self.states, self.mixed, self.calls),
             answers.separation(self.whole, self.plain, named, bound, self.calls),
         ]
 
@@ -194,7 +204,8 @@ class _Asked:
         if not found:
             first, *more = refused
             return dataclasses.replace(_unknown("life", first), doubts=(*more,))
-        return answers.life(found, duration_s, refused)
+        doubts = [*refused, *answers.shortened(self.states, self.mixed)]
+        return answers.life(found, duration_s, doubts)
 
     def _worn(self, whole: Requests, spare: float) -> list[Steady]:
         """Returns steady states at a drive's own spare factor,

@@ -34,6 +34,14 @@ DAYS = 365.25
 YEARS = 5
 """Years over which drive writes per day (DWPD) are counted."""
 
+MIXED = "filled at random"
+"""Start state of a number; without a name, the drive was filled in order."""
+
+LONGER = 1.05
+"""Ratio of write amplifications from which a shorter life is worth a doubt."""
+
+A_DAY = "written a day"
+
 AMPLIFICATION, DAILY, WRITTEN = "write amplification", "drive writes per day", "TBW as sold"
 YEARS_SPAN, YEARS_SOLD = "life, size of the trace", "life, as sold"
 """Names of the numbers of a drive: its endurance, and its life at the trace's rate, on a drive as
@@ -68,11 +76,11 @@ Named = Sequence[tuple[str, Steady]]
 """Steady states with their names."""
 
 
-def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
+def footprint(info: Mapping[str, Any], hot: Hotness, whole: Requests) -> Line:
     """Returns the line on pages touched and written, and on the skew of the writes."""
-    touched = info["footprint_pages"] * 4096
-    numbers = [Number("touched", touched, "bytes"), Number("spanned", span_bytes, "bytes")]
-    words = f"{size(touched)} touched"
+    touched, spanned = info["footprint_pages"] * 4096, whole.pages * whole.page
+    numbers = [Number("touched", touched, "bytes"), Number("spanned", spanned, "bytes")]
+    words = f"{size(touched)} of {size(spanned)} touched"
     again = info["page_writes_per_written_page"]
     if again is None:
         words += "; nothing is written"
@@ -81,10 +89,12 @@ def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
         numbers.append(Number("writes of a written page", again, ""))
         numbers.append(Number("writes to the most written 10 %", top[10] or 0.0, "share"))
         numbers.append(Number("Gini coefficient", hot.skew.gini or 0.0, ""))
-        words += (
-            f"; {size(info['written_pages'] * 4096)} of it written, {fixed(again, 2)} times on "
-            f"average. The most written 10 % of the pages get {percent(top[10])} of the writes."
-        )
+        words += f"; {size(info['written_pages'] * 4096)} written, each {fixed(again, 2)} times"
+        if info["duration_s"]:
+            daily = _daily(whole, info["duration_s"])
+            numbers.append(Number(A_DAY, daily, "bytes"))
+            words += f" ({size(daily)} a day)"
+        words += f". The most written 10 % of the pages get {percent(top[10])} of the writes."
     method = "Counted over all requests, in pages of 4 KiB."
     more = "A trace of another day: whether the same pages are hot (trace info --hotness)."
     return Line(
@@ -92,18 +102,25 @@ def footprint(info: Mapping[str, Any], hot: Hotness, span_bytes: int) -> Line:
     )
 
 
-def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Line:
-    """Returns the line on steady write amplification by spare factor."""
+def amplification(
+    whole: Requests, states: Sequence[Steady], mixed: Sequence[Steady], calls: Calls
+) -> Line:
+    """Returns the line on steady write amplification by spare factor.
+
+    `mixed` has the states after a random fill, if they were asked for.
+    """
     numbers = [_factor(f"{state.spare_factor:.0%} spare", state) for state in states]
+    numbers += [
+        _factor(f"{state.spare_factor:.0%} spare, {MIXED}", state, MIXED) for state in mixed
+    ]
     words = ", ".join(
         f"{with_interval(state)} at {_percent(state.spare_factor)} spare" for state in states
     )
     loops, last = whole.loops, last_loops(whole.loops)
     first = states[0].spare_factor
     more = (
-        f"The full simulation at {first:.0%} spare. The mean of its measured loops is "
-        f"{loops / last:.4g} times the number of the first command, less {loops / last - 1:.4g} "
-        "times that of the second."
+        f"All pages at {first:.0%} spare: {loops} loops (A), and the {loops - last} before those "
+        f"measured (B). The answer is ({loops} A - {loops - last} B) / {last}."
     )
     commands = tuple(calls.full(whole, first, many) for many in (loops, loops - last))
     return Line(
@@ -112,11 +129,34 @@ def amplification(whole: Requests, states: Sequence[Steady], calls: Calls) -> Li
         f"Write amplification {words}.",
         _found(whole),
         _method(whole, "greedy cleaning, one stream, the whole map in memory"),
-        tuple(_drifting(states)),
+        (*_apart(whole, mixed), *_drifting([*states, *mixed])),
         more,
         (*numbers,),
         commands,
     )
+
+
+def _apart(whole: Requests, mixed: Sequence[Steady]) -> list[str]:
+    """Returns the doubt that never written pages may share erase units with written ones."""
+    if not mixed:
+        return []
+    never = (
+        f"{_percent(whole.unwritten)} of the drive is never written: a fill in order sets it apart"
+    )
+    found = ", ".join(f"{with_interval(one)} at {_percent(one.spare_factor)}" for one in mixed)
+    return [never, f"after a random fill, write amplification is {found}"]
+
+
+def shortened(states: Sequence[Steady], mixed: Sequence[Steady]) -> list[str]:
+    """Returns the doubt that a drive filled at random lives shorter."""
+    ratios = [
+        after.write_amplification / before.write_amplification
+        for before, after in zip(states, mixed, strict=False)
+    ]
+    most = max(ratios, default=1.0)
+    if most < LONGER:
+        return []
+    return [f"filled at random, a drive may last {fixed(most, 2)} times shorter: see cleaning"]
 
 
 def separation(
@@ -268,7 +308,7 @@ def _row(drive: Worn, state: Steady) -> str:
 def _worn(drive: Worn, duration_s: float) -> list[Number]:
     """Returns the endurance of a drive at its own spare factor and at the others."""
     whole, own = drive.whole, drive.own_bytes
-    daily = whole.written_bytes * 86400 / duration_s if duration_s > 0 else None
+    daily = _daily(whole, duration_s) if duration_s > 0 else None
     numbers = []
     for state in (drive.state, *drive.others):
         low, factor, high = _ends(state)
@@ -287,6 +327,11 @@ def _worn(drive: Worn, duration_s: float) -> list[Number]:
             for name, (value, unit) in most.items()
         ]
     return numbers
+
+
+def _daily(whole: Requests, duration_s: float) -> float:
+    """Returns the bytes that the host writes in a day at the rate of the trace."""
+    return whole.written_bytes * 86400 / duration_s
 
 
 def _volumes(drive: Worn, state: Steady) -> float:
@@ -341,9 +386,9 @@ def with_interval(state: Steady) -> str:
     return f"{fixed(state.write_amplification, 2)} ± {fixed(state.half_width, 2)}"
 
 
-def _factor(name: str, state: Steady) -> Number:
+def _factor(name: str, state: Steady, of: str = "") -> Number:
     low, value, high = _ends(state)
-    return Number(name, value, "", low, high)
+    return Number(name, value, "", low, high, of)
 
 
 def _ends(state: Steady) -> tuple[float, float, float]:
@@ -391,5 +436,5 @@ def years_text(years: float) -> str:
     """Returns a time in years, days or hours."""
     for unit, many in (("years", 1.0), ("days", DAYS)):
         if years * many >= 1:
-            return f"{fixed(years * many, 1)} {unit}"
+            return f"{fixed(years * many, 1 if years * many < 100 else 0)} {unit}"
     return f"{measured(years * DAYS * 24)} hours"

@@ -32,7 +32,7 @@ class Number:
     """Ends of the interval, which `method` explains; None if there is none."""
     high: float | None = None
     of: str = ""
-    """Drive that the number describes: numbers of lifetimes are rows and columns of a table."""
+    """Drive or start state that the number describes. Lifetimes are rows and columns of a table."""
 
 
 @dataclass(frozen=True)

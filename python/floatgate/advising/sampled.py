@@ -90,6 +90,11 @@ class Requests:
         return self.page_writes / self.pages
 
     @property
+    def unwritten(self) -> float:
+        """Share of the drive's pages that the trace never writes."""
+        return 1 - self.written_pages / self.pages
+
+    @property
     def rounded(self) -> float:
         """Bytes of the written pages per byte of the host. A page that is written in part is
         programmed as a whole.

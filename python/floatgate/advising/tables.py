@@ -16,7 +16,16 @@ from floatgate.results.values import (
     size,
 )
 
-from .answers import AMPLIFICATION, DAILY, DAYS, WRITTEN, YEARS_SOLD, YEARS_SPAN, years_text
+from .answers import (
+    AMPLIFICATION,
+    DAILY,
+    DAYS,
+    WRITTEN,
+    YEARS,
+    YEARS_SOLD,
+    YEARS_SPAN,
+    years_text,
+)
 from .lines import Advice, Line, Number
 
 COLUMNS = (AMPLIFICATION, DAILY, YEARS_SPAN, WRITTEN, YEARS_SOLD)
@@ -114,17 +123,31 @@ def headline(found: Advice) -> str:
     if not cleaning.numbers:
         reason = cleaning.answer.removeprefix(f"{cleaning.found}: ")
         return f"{'The trace is ' if reason.startswith('too') else 'No steady state: '}{reason}."
-    least, most = cleaning.numbers[0], cleaning.numbers[-1]
+    filled_in_order = [one for one in cleaning.numbers if not one.of]
+    least, most = filled_in_order[0], filled_in_order[-1]
     text = f"Write amplification is {words(least)} with {least.name}"
     if most is not least:
         text += f" and {words(most)} with {most.name}"
     lives = found["life"].numbers
     if not lives:
         return f"{text}."
-    life = _largest(found["life"])
-    how = f"{words(life)} drive writes a day" if life.name == DAILY else words(life)
-    verb = "endures" if life.name == DAILY else "lasts"
-    return f"{text}. At this rate {life.of}, {verb} {how}."
+    return f"{text}. {_life(lives)}"
+
+
+def _life(lives: Sequence[Number]) -> str:
+    """Returns a sentence on the drives that last; without times, on what they endure a day."""
+    sold = [one for one in lives if one.name == YEARS_SOLD]
+    if not sold:
+        known = [one for one in lives if one.name == DAILY]
+        least, most = (of(known, key=lambda one: one.value) for of in (min, max))
+        return (
+            f"{most.of}, endures {words(most)} drive writes a day, and {least.of}, {words(least)}."
+        )
+    first = min(sold, key=lambda one: one.value)
+    short = [one for one in sold if (one.value if one.low is None else one.low) < YEARS]
+    if short:
+        return f"At this rate {len(short)} of {len(sold)} drives may not last {YEARS} years."
+    return f"At this rate every drive lasts {YEARS} years; the first to fail, {words(first)}."
 
 
 def _largest(line: Line) -> Number:

@@ -15,7 +15,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import typer
 
@@ -110,10 +110,10 @@ def _named(one: Any) -> str:
 def _value(one: Any) -> str:
     if one.is_flag or one.metavar:
         return one.metavar or ""
-    annotation = one.type_descriptor.annotation
-    if get_origin(annotation) is Literal:
-        return ", ".join(get_args(annotation))
-    return getattr(annotation, "__name__", "value").upper()
+    if choices := getattr(one.type, "choices", None):
+        return ", ".join(choices)
+    kind = one.type.name.removesuffix(" range")
+    return {"integer": "INT", "text": "STR"}.get(kind, kind.upper())
 
 
 def _default(one: Any) -> str:

@@ -195,7 +195,9 @@ def test_pages_that_are_never_written_are_mixed_with_others_too() -> None:
     mixed = [one.value for one in numbers if one.of == "filled at random"]
     assert len(in_order) == len(mixed) == 3
     assert mixed[-1] > 1.1 * in_order[-1]
-    assert found["amplification"].doubts[0].startswith("64 % of the drive is never written")
+    assert (
+        found["amplification"].doubts[0].startswith("64\N{NO-BREAK SPACE}% of the drive is never")
+    )
     assert any("times shorter" in doubt for doubt in found["life"].doubts)
     written = advice(UNIFORM)["amplification"]
     assert not any(one.of for one in written.numbers) and not written.doubts

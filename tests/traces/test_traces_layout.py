@@ -350,3 +350,12 @@ def test_a_generator_of_tenants_names_handles(tmp_path: Path) -> None:
     apart = fg.run(keys, set=sets).write_amplification
     shared = fg.run(f"{keys},handles=1", set=sets).write_amplification
     assert apart == 1.0 and shared is not None and shared > 1.2
+
+
+def test_a_partition_that_begins_inside_a_page_is_noted() -> None:
+    """Three of four requests begin 3,584 bytes behind a page boundary."""
+    inside = [(1, 0, 3584 + 4096 * at, 4096) for at in range(3)]
+    [note] = trace_info(trace_of([*inside, (0, 0, 8192, 512)]))["notes"]
+    assert note.startswith("75 % of reads and writes begin 3584 bytes behind a multiple of 4 KiB")
+    aligned = [(1, 0, 4096 * at, 4096) for at in range(3)]
+    assert not trace_info(trace_of([*aligned, (0, 0, 3584, 512)]))["notes"]

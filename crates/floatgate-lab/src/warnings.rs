@@ -58,7 +58,8 @@ struct Remedies {
 const RUN: Remedies = Remedies {
     uncleaned: "use more writes, --repeat, a smaller drive, or start.fill = \"steady\"",
     fresh: "use start.fill = \"steady\", more writes, or --repeat",
-    unsteady: "use a longer run, --repeat, or start.fill = \"steady\"",
+    unsteady: "use a longer run, --repeat with a multiple of 4 (then each quarter has whole \
+               rounds), or start.fill = \"steady\"",
     few_units: "use smaller units (--units 1024), a larger workload, or a larger flash.blocks",
     one_handle: "a trace names handles in a column `stream`",
     unwritten: "use start.fill = \"sequential\"",
@@ -384,8 +385,22 @@ pub fn notes(result: &RunResult, kind: DriveKind) -> Vec<String> {
                 .into(),
         );
     }
+    notes.extend(separated_nothing(result));
     notes.extend(written_in_part(result));
     notes
+}
+
+/// Describes a placement that put every page in the same stream. Handles have a warning instead.
+fn separated_nothing(result: &RunResult) -> Option<String> {
+    let (config, streams) = (&result.config.placement, &result.placement.streams);
+    let used = streams.iter().filter(|stream| stream.host_pages + stream.gc_pages > 0).count();
+    (config.scheme != "host" && streams.len() > 1 && used == 1).then(|| {
+        format!(
+            "placement.scheme = \"{}\" put every page in one of its {} streams, as \"single\" does",
+            config.scheme,
+            streams.len()
+        )
+    })
 }
 
 /// Describes the difference between write amplification in bytes and in pages, if writes covered

@@ -107,7 +107,7 @@ def amplification(
 ) -> Line:
     """Returns the line on steady write amplification by spare factor.
 
-    `mixed` has the states after a random fill, if they were asked for.
+    `mixed` has the states after a random fill; it is empty if the trace writes nearly all pages.
     """
     numbers = [_factor(f"{state.spare_factor:.0%} spare", state) for state in states]
     numbers += [

@@ -14,7 +14,7 @@ from floatgate.results.tables import LAST, METRICS, Metric, per_cent
 
 from . import output
 from .columns import Column, label, print_columns
-from .summary import IMPORTANT, differs, heading, print_run_messages
+from .summary import IMPORTANT, heading, is_worth_a_column, print_run_messages
 
 SHOWN = [
     METRICS[name]
@@ -32,8 +32,11 @@ def print_intervals(summary: pl.DataFrame, keys: Sequence[str], results: Sequenc
     for name in names:
         lines = [(str(row[name]), "  difference" if name == names[0] else "") for row in rows]
         columns.append(label(name, _interleaved(rows, lines)))
-    shown = [metric for metric in SHOWN if metric.name != LAST or differs(results)]
-    columns += [_column(rows, metric) for metric in shown]
+    columns += [
+        _column(rows, metric)
+        for metric in SHOWN
+        if is_worth_a_column(metric, [row[metric.path] for row in rows], results)
+    ]
     out = output.console()
     print_columns(out, columns)
     out.print()

@@ -20,7 +20,7 @@ from floatgate.results.marks import mark
 from floatgate.results.owners import copy_table
 from floatgate.results.result import Result
 from floatgate.results.table import labels
-from floatgate.results.tables import KINDS, LAST, METRICS, space_parts
+from floatgate.results.tables import KINDS, LAST, METRICS, Metric, space_parts
 from floatgate.results.values import (
     TIMES,
     count,
@@ -90,8 +90,9 @@ def print_comparison(results: Sequence[Result], keys: Sequence[str]) -> None:
         names["drive"] = marks
     columns = [label(name, texts) for name, texts in names.items()]
     for metric in METRICS.values():
-        if metric.short and (metric.name != LAST or differs(results)):
-            made = metric.column(metric.short, [metric.of(result) for result in results])
+        values = [metric.of(result) for result in results]
+        if metric.short and is_worth_a_column(metric, values, results):
+            made = metric.column(metric.short, values)
             columns.append(_numbers(heading(made.title), made, IMPORTANT.index(metric.name)))
     out = console()
     print_columns(out, columns)
@@ -110,7 +111,16 @@ def _numbers(title: str, column: tables.Column, rank: int) -> Column:
     return Column(title, [cell.text for cell in column.cells], rank=rank)
 
 
-def differs(results: Sequence[Result]) -> bool:
+def is_worth_a_column(
+    metric: Metric, values: Sequence[float | None], results: Sequence[Result]
+) -> bool:
+    """Returns whether any run has the metric, and the last quarter differs from the whole run."""
+    if all(value is None for value in values):
+        return False
+    return metric.name != LAST or _differs(results)
+
+
+def _differs(results: Sequence[Result]) -> bool:
     """Returns whether the last quarter of any run differs from its mean by more than `STEADY`."""
     pairs = ((one.write_amplification, one.write_amplification_last_quarter) for one in results)
     return any(last and mean and abs(last - mean) > STEADY * last for mean, last in pairs)

@@ -152,6 +152,8 @@ def _pill(levels: Sequence[str], texts: dict[str, str], warnings: Sequence[Told]
     worst = max(levels, key=LEVELS.index)
     many = levels.count(worst)
     where = "" if many == len(levels) or worst == GOOD else f", {many} of {len(levels)} runs"
+    if worst == RED and texts[AMBER] != texts[RED] and (near := levels.count(AMBER)):
+        where += f"; {texts[AMBER]}, {near}"
     return Pill(worst, texts[worst] + where, warnings)
 
 

@@ -9,6 +9,8 @@ import polars as pl
 from .model import FLUSH, READ, TRIM, WRITE, Trace
 
 PAGE = 4096
+SHIFTED = 0.5
+"""Share of reads and writes equally far behind a page boundary from which a note names it."""
 
 
 def unique_pages(frame: pl.DataFrame) -> int:
@@ -73,6 +75,20 @@ def trace_info(trace: Trace) -> dict[str, Any]:
             "length": trace.units.length,
         },
         "guessed": list(trace.units.guessed),
-        "notes": trace.notes,
+        "notes": [*trace.notes, *_shifted(data)],
         "checked": trace.checked,
     }
+
+
+def _shifted(data: pl.DataFrame) -> list[str]:
+    """Returns a note if most reads and writes begin equally far behind a page boundary."""
+    behind = data.select(pl.col("offset") % PAGE).to_series().value_counts(sort=True)
+    if not behind.height:
+        return []
+    most, requests = behind.row(0)
+    share = requests / data.height
+    if most == 0 or share < SHIFTED:
+        return []
+    place = f"{100 * share:.0f} % of reads and writes begin {most} bytes behind a multiple of 4 KiB"
+    cost = "pages at their ends are covered in part, and cost a drive as much as whole ones"
+    return [f"{place}, as in a partition that begins there; {cost}"]

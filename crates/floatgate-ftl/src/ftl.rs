@@ -1,5 +1,6 @@
 //! Interface between a drive and its translation layer.
 
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::addr::{Lpn, Ppn};
@@ -117,6 +118,11 @@ pub trait Ftl {
         None
     }
 
+    /// Returns access to the placement handles, or `None` if the layer does not obey handles.
+    fn handles(&mut self) -> Option<&mut dyn Handles<Fault<Self>>> {
+        None
+    }
+
     // Methods that are the same for every engine.
 
     /// Returns the medium.
@@ -170,6 +176,44 @@ pub trait Ftl {
     fn shut_down(&mut self, chain: &mut Chain) -> Result<(), Fault<Self>> {
         self.store_mut().keep_journal(CheckpointTrigger::Now, chain)
     }
+}
+
+/// Placement handles of a drive, as its host sees them (NVM Express TP4146). `E` is the error of
+/// the medium.
+pub trait Handles<E> {
+    /// Returns the pages that the reclaim unit of a handle still takes. For a full unit, or if no
+    /// page was written yet, it is the size of the next one.
+    fn room(&self, handle: u8) -> u64;
+
+    /// Gives a handle an empty reclaim unit. The rest of its previous unit is never programmed.
+    /// Returns the pages of this rest: 0 if the handle had no unit, or an empty one.
+    ///
+    /// # Errors
+    /// An error of the medium, which pads a program unit.
+    fn next_unit(&mut self, handle: u8, chain: &mut Chain) -> Result<u64, E>;
+
+    /// Appends the events since the last call, the oldest first. The first call begins to note
+    /// events. The oldest events are dropped if there are too many.
+    fn take_events(&mut self, into: &mut Vec<HandleEvent>);
+}
+
+/// An event of a placement handle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HandleEvent {
+    /// The reclaim unit of the handle was full, and the drive opened the next one.
+    NextUnit {
+        /// The handle.
+        handle: u8,
+    },
+    /// Cleaning moved pages out of an erase unit.
+    Moved {
+        /// The handle of their last write.
+        handle: u8,
+        /// The page that was moved first.
+        first: Lpn,
+        /// Number of pages of the handle that were moved.
+        pages: u64,
+    },
 }
 
 /// Translation layer that can point a page at data written for another page. The log of the host

@@ -13,6 +13,7 @@
 mod ahead;
 mod cleaner;
 mod cleaning;
+mod handles;
 mod levelling;
 mod map;
 mod owners;
@@ -37,7 +38,7 @@ use core::ops::Range;
 use crate::addr::{Lpn, Ppn, Tpn};
 use crate::counters::Counters;
 pub use crate::counters::{Cleans, OwnerCounts, SlcCounts, StreamCounts};
-use crate::ftl::Ftl;
+use crate::ftl::{Fault, Ftl, Handles};
 use crate::future::FutureKnowledge;
 use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
@@ -50,6 +51,7 @@ use crate::unit_table::FreeOrder;
 use crate::victim::Victim;
 use cleaner::Cleaner;
 pub use cleaner::{Cleaning, Destination, Scope};
+use handles::HandleEvents;
 use map::Map;
 use owners::Owners;
 use program_units::EmptiedUnits;
@@ -104,6 +106,8 @@ pub struct PageFtl<N, M> {
     placement: AnyPlacement,
     streams: Streams,
     owners: Owners,
+    /// Events of placement handles, once somebody takes them.
+    events: Option<HandleEvents>,
     cleaner: Cleaner,
     log: LogArea,
     sampler: Sampler,
@@ -162,6 +166,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
             map: Map::new(mapping, &geometry, verify, pages_per_map_page),
             owners: Owners::new(placement.owners()),
+            events: None,
             placement,
             streams,
             cleaner: Cleaner::new(victim, cleaning, &geometry),
@@ -218,6 +223,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     fn open(&mut self, stream: u8, chain: &Chain) -> Result<(), N::Error> {
+        self.note_opened(stream);
         let unit = self.streams.open(stream, &mut self.store.units, &self.store.geometry);
         self.erase_opened(unit, chain)?;
         if let Some(slc) = &mut self.slc {
@@ -412,6 +418,10 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     fn state(&mut self) -> Option<&mut dyn State> {
         self.is_saveable().then_some(self)
+    }
+
+    fn handles(&mut self) -> Option<&mut dyn Handles<Fault<Self>>> {
+        (self.placement.handles() > 0).then_some(self)
     }
 
     #[inline(always)]

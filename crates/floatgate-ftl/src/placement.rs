@@ -304,6 +304,28 @@ impl AnyPlacement {
         }
     }
 
+    fn host(&self) -> Option<&Host> {
+        match &self.scheme {
+            Scheme::Host(host) => Some(host),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of handles that the placement obeys.
+    pub fn handles(&self) -> u8 {
+        self.host().map_or(0, Host::handles)
+    }
+
+    /// Returns the stream of new writes of a handle, if the placement obeys the handle.
+    pub fn stream_of_handle(&self, handle: u8) -> Option<u8> {
+        self.host()?.stream_of_handle(handle)
+    }
+
+    /// Returns the handle whose new writes go to a stream, if the placement obeys handles.
+    pub fn handle_written_to(&self, stream: u8) -> Option<u8> {
+        self.host()?.handle_written_to(stream)
+    }
+
     /// Returns the owner of each stream: a handle if the placement obeys handles, else the stream
     /// itself. Streams that pages of several handles share have none.
     pub fn owners(&self) -> Vec<Option<u8>> {

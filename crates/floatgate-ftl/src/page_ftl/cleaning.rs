@@ -233,6 +233,9 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         // After this erase, an older version of a trimmed page may be the newest on flash.
         self.keep_journal(CheckpointTrigger::Trims, work)?;
+        if let Some(events) = &mut self.events {
+            events.emptied();
+        }
         let cause = self.cause_in(victim, cause);
         if self.store.geometry.loses_pages() {
             self.put_off_erase(victim, cause);

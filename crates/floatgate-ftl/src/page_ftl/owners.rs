@@ -117,6 +117,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
             if let Owner::Data(lpn) = owner {
                 let owner = self.owner_of(lpn, stream);
                 self.owners.count_copies(owner, cause, 1);
+                if let Some(events) = &mut self.events
+                    && cause != Cause::Fold
+                {
+                    events.moved(owner, lpn);
+                }
             }
         }
     }

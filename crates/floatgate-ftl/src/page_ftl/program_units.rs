@@ -35,7 +35,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Fills the program unit that a stream has begun with padding.
-    fn pad(&mut self, stream: u8, chain: &mut Chain) -> Result<(), N::Error> {
+    pub(super) fn pad(&mut self, stream: u8, chain: &mut Chain) -> Result<(), N::Error> {
         let Some((next, left)) = self.streams.begun(stream, &self.store.geometry) else {
             return Ok(());
         };

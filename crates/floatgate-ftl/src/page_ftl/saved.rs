@@ -25,6 +25,7 @@ impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
             placement,
             streams,
             owners: _,
+            events: _,
             cleaner,
             log: _,
             sampler,

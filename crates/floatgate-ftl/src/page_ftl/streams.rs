@@ -146,6 +146,12 @@ impl Streams {
         end - next
     }
 
+    /// Returns the unit of `stream`, if it has a page left.
+    pub(super) fn open_unit(&self, stream: u8, geometry: &Geometry) -> Option<Unit> {
+        let next = Ppn::new(self.open[usize::from(stream)].0);
+        self.has_room(stream).then(|| geometry.unit(next))
+    }
+
     /// Returns the number of pages left in the unit of `stream`, after padding of the program unit
     /// that it has begun. Padding may happen when a unit is opened for another stream.
     pub(super) fn sure_room(&self, stream: u8, geometry: &Geometry) -> u32 {

@@ -77,6 +77,12 @@ impl HandleStreams {
         written.or((!self.are_shared).then_some(stream))
     }
 
+    /// Returns the stream of new writes of a handle.
+    #[inline(always)]
+    fn of_written(self, handle: u8) -> u8 {
+        self.moved + handle
+    }
+
     /// Returns the stream of the pages that cleaning moves out of a stream.
     #[inline]
     fn of_moved(self, stream: u8) -> u8 {
@@ -112,6 +118,21 @@ impl Host {
     #[inline]
     pub(super) fn handle_of_page(&self, lpn: Lpn) -> u8 {
         self.given[lpn.index()]
+    }
+
+    /// Returns the number of handles.
+    pub(super) fn handles(&self) -> u8 {
+        self.handles
+    }
+
+    /// Returns the stream of new writes of a handle, if there is such a handle.
+    pub(super) fn stream_of_handle(&self, handle: u8) -> Option<u8> {
+        (handle < self.handles).then(|| self.streams.of_written(handle))
+    }
+
+    /// Returns the handle whose new writes go to a stream.
+    pub(super) fn handle_written_to(&self, stream: u8) -> Option<u8> {
+        stream.checked_sub(self.streams.moved).filter(|&handle| handle < self.handles)
     }
 
     /// As [`HandleStreams::handle`].
@@ -152,7 +173,7 @@ impl Placement for Host {
 
     #[inline(always)]
     fn stream(&mut self, write: HostWrite) -> u8 {
-        self.streams.moved + self.given[write.lpn.index()]
+        self.streams.of_written(self.given[write.lpn.index()])
     }
 
     #[inline]
@@ -162,7 +183,7 @@ impl Placement for Host {
 
     /// Classifies a page as if its handle were written now.
     fn classify(&self, relocation: Relocation) -> u8 {
-        self.streams.moved + self.given[relocation.lpn.index()]
+        self.streams.of_written(self.given[relocation.lpn.index()])
     }
 
     #[inline(always)]

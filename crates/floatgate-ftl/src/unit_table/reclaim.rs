@@ -41,11 +41,13 @@ struct Sums {
     /// Erase units, and full erase units.
     units: u32,
     full: u32,
+    /// Erase units of the full reclaim unit.
+    size: u32,
     /// Valid pages, if all erase units are full.
     valid: u32,
 }
 
-crate::state!(blank Sums { last, units, full, valid });
+crate::state!(blank Sums { last, units, full, size, valid });
 
 /// The reclaim units of a drive. Empty if each erase unit is one.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +68,7 @@ impl ReclaimUnits {
     fn new(sizes: Vec<u32>, units: usize) -> Self {
         Self {
             members: vec![Member { first: NONE, next: NONE }; units],
-            sums: vec![Sums { last: NONE, units: 0, full: 0, valid: 0 }; units],
+            sums: vec![Sums { last: NONE, units: 0, full: 0, size: 0, valid: 0 }; units],
             open: vec![NONE; sizes.len()],
             sizes,
         }
@@ -78,23 +80,52 @@ impl ReclaimUnits {
         !self.sizes.is_empty()
     }
 
-    /// Whether the reclaim unit that a stream fills, or the next one, has room for an erase unit.
-    fn has_room(&self, stream: u8) -> bool {
-        let (open, size) = (self.open[usize::from(stream)], self.sizes[usize::from(stream)]);
-        open == NONE || self.sums[open as usize].units < size
+    /// Returns the number of erase units for which there is room in the reclaim unit that a stream
+    /// fills, or in the next one.
+    fn room(&self, stream: u8) -> u32 {
+        match self.open[usize::from(stream)] {
+            NONE => self.sizes[usize::from(stream)],
+            open => self.sums[open as usize].size - self.sums[open as usize].units,
+        }
+    }
+
+    /// Whether the reclaim unit that a stream fills has a full erase unit.
+    fn has_full(&self, stream: u8) -> bool {
+        let open = self.open[usize::from(stream)];
+        open != NONE && self.sums[open as usize].full > 0
+    }
+
+    /// Whether the next erase unit of a stream begins a reclaim unit.
+    fn begins(&self, stream: u8) -> bool {
+        self.open[usize::from(stream)] == NONE || self.room(stream) == 0
+    }
+
+    /// Makes the reclaim unit that a stream fills end with its last erase unit. Returns its first
+    /// erase unit, if all of them are full.
+    fn end(&mut self, stream: u8) -> Option<Unit> {
+        let open = &mut self.open[usize::from(stream)];
+        if *open == NONE {
+            return None;
+        }
+        let (first, sums) = (Unit(*open), &mut self.sums[*open as usize]);
+        sums.size = sums.units;
+        (sums.full == sums.size).then(|| {
+            *open = NONE;
+            first
+        })
     }
 
     /// Adds an erase unit to the reclaim unit that a stream fills, or begins the next reclaim unit.
     pub(super) fn join(&mut self, unit: Unit, stream: u8) {
-        let has_room = self.has_room(stream);
+        let (begins, size) = (self.begins(stream), self.sizes[usize::from(stream)]);
         let open = &mut self.open[usize::from(stream)];
-        if has_room && *open != NONE {
+        if !begins {
             let sums = &mut self.sums[*open as usize];
             self.members[sums.last as usize].next = unit.0;
             (sums.last, sums.units) = (unit.0, sums.units + 1);
         } else {
             *open = unit.0;
-            self.sums[unit.index()] = Sums { last: unit.0, units: 1, full: 0, valid: 0 };
+            self.sums[unit.index()] = Sums { last: unit.0, units: 1, full: 0, size, valid: 0 };
         }
         self.members[unit.index()] = Member { first: *open, next: NONE };
     }
@@ -105,7 +136,7 @@ impl ReclaimUnits {
         let first = self.first(unit);
         let sums = &mut self.sums[first.index()];
         sums.full += 1;
-        if sums.full < self.sizes[usize::from(stream)] {
+        if sums.full < sums.size {
             return None;
         }
         let open = &mut self.open[usize::from(stream)];
@@ -159,7 +190,13 @@ impl UnitTable {
     #[inline(never)]
     pub(super) fn seal_member(&mut self, unit: Unit) {
         self.units[unit.index()].state = State::Waiting;
-        let Some(first) = self.reclaim.fill(unit, self.stream(unit)) else { return };
+        if let Some(first) = self.reclaim.fill(unit, self.stream(unit)) {
+            self.seal_reclaim_unit(first);
+        }
+    }
+
+    /// Seals a reclaim unit whose erase units are all full.
+    fn seal_reclaim_unit(&mut self, first: Unit) {
         let mut valid = 0;
         for member in self.reclaim.units_of(first) {
             let info = &mut self.units[member.index()];
@@ -185,7 +222,7 @@ impl UnitTable {
     /// Gives a victim's erase unit whose pages are all valid to the reclaim unit that a stream
     /// fills, without a copy. Returns whether that reclaim unit has room for it.
     pub fn relabel(&mut self, unit: Unit, stream: u8) -> bool {
-        if !self.reclaim.exist() || !self.reclaim.has_room(stream) {
+        if !self.reclaim.exist() || self.reclaim.room(stream) == 0 {
             return false;
         }
         let pages = self.capacity(unit);
@@ -196,6 +233,36 @@ impl UnitTable {
         self.reclaim.join(unit, stream);
         self.seal_member(unit);
         true
+    }
+
+    /// Whether the next erase unit that is opened for a stream begins a reclaim unit.
+    pub fn begins_reclaim_unit(&self, stream: u8) -> bool {
+        !self.reclaim.exist() || self.reclaim.begins(stream)
+    }
+
+    /// Returns how many erase units can be opened for the reclaim unit that a stream fills, or for
+    /// the next one. `is_open` tells whether an erase unit of the stream has room.
+    pub fn erase_units_left(&self, stream: u8, is_open: bool) -> u32 {
+        if self.reclaim.exist() { self.reclaim.room(stream) } else { u32::from(!is_open) }
+    }
+
+    /// Whether the reclaim unit that a stream fills has a programmed page. `open` is its erase unit
+    /// with room.
+    pub fn has_begun(&self, stream: u8, open: Option<Unit>) -> bool {
+        open.is_some_and(|unit| self.written(unit) > 0)
+            || self.reclaim.exist() && self.reclaim.has_full(stream)
+    }
+
+    /// Ends the reclaim unit that a stream fills. The pages that are left in `open`, its erase unit
+    /// with room, are never programmed.
+    pub fn end_reclaim_unit(&mut self, stream: u8, open: Option<Unit>) {
+        let full = if self.reclaim.exist() { self.reclaim.end(stream) } else { None };
+        if let Some(first) = full {
+            self.seal_reclaim_unit(first);
+        }
+        if let Some(unit) = open {
+            self.fill(unit, self.capacity(unit) - self.written(unit));
+        }
     }
 
     /// Returns the erase unit that stands for the reclaim unit of an erase unit, if that is sealed.
@@ -265,7 +332,11 @@ impl UnitTable {
             }
             let sums = self.reclaim.sums[unit.index()];
             assert_eq!((sums.full, sums.units), (full, units), "erase units with {unit:?}");
-            let is_full = full == self.reclaim.sizes[usize::from(info.stream)];
+            assert!(
+                sums.size <= self.reclaim.sizes[usize::from(info.stream)],
+                "{unit:?} ends early"
+            );
+            let is_full = full == sums.size;
             assert_eq!(is_full, info.state == State::Sealed, "reclaim unit of {unit:?}");
             assert!(!is_full || sums.valid == valid, "valid pages with {unit:?}");
             sealed += u32::from(is_full);

@@ -8,41 +8,18 @@
 // nbdkit's macro makes the one public function, without a doc.
 #![allow(missing_docs)]
 
-mod parameters;
-
 use std::fs;
 use std::io::ErrorKind;
-use std::num::NonZeroU64;
-use std::os::unix::process::parent_id;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
 
 use floatgate_lab::drive::live::LiveError;
-use floatgate_lab::run::Control;
 use floatgate_lab::serve::{
-    Backend, ChangeOptions, Client, Listener, ServeError, Served, Setup, Stream, listen,
+    Backend, ChangeOptions, Client, PARAMETERS_HELP, Parameters, ServeError, Service, Stream,
 };
 use nbdkit::{
     Error, ExtentHandle, ExtentType, Flags, FuaFlags, Result, Server, ThreadModel, plugin,
 };
-
-use rustix::process::{Resource, Signal, getrlimit};
-
-use parameters::Parameters;
-
-/// Timer slack of threads, in nanoseconds: the precision of their wake-ups.
-const TIMER_SLACK: Option<NonZeroU64> = NonZeroU64::new(1);
-
-/// Interval between two checks of a drive for trouble.
-const TROUBLE_EVERY: Duration = Duration::from_secs(1);
-
-/// Interval between two progress reports while a drive is filled.
-const PROGRESS_EVERY: Duration = Duration::from_secs(2);
-
-/// Interval between two checks that the parent process still exists.
-const PARENT_EVERY: Duration = Duration::from_millis(500);
+use rustix::process::{Resource, getrlimit};
 
 /// Maximum number of open files in this process at which it accepts another connection. An idle
 /// connection has one open file, and a working one three.
@@ -53,14 +30,7 @@ const FILES_MAX: u64 = 896;
 const FILES_LEFT: u64 = 128;
 
 static PARAMETERS: Mutex<Option<Parameters>> = Mutex::new(None);
-static SERVING: Mutex<Option<Serving>> = Mutex::new(None);
-
-/// The drive in service.
-struct Serving {
-    drive: Arc<Served>,
-    /// Listener of the control socket.
-    _control: Option<Listener>,
-}
+static SERVING: Mutex<Option<Service>> = Mutex::new(None);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -116,75 +86,6 @@ fn files() -> (u64, u64) {
     (open, allowed.saturating_sub(FILES_LEFT).min(FILES_MAX))
 }
 
-/// Shuts the drive down. Does nothing if another thread has already shut it down.
-fn shut_down(drive: &Served) {
-    match drive.shut_down() {
-        Ok(()) | Err(ServeError::PowerOff) => {}
-        Err(error) => eprintln!("floatgate: the drive could not be shut down: {error}"),
-    }
-}
-
-/// Reports trouble of a drive when it begins or changes, until the drive is gone.
-fn report_trouble(drive: &Arc<Served>) {
-    let drive = Arc::downgrade(drive);
-    thread::spawn(move || {
-        let mut reported = None;
-        while let Some(drive) = drive.upgrade() {
-            let trouble = drive.trouble();
-            drop(drive);
-            if let Some(text) = trouble.as_ref().filter(|_| trouble != reported) {
-                eprintln!("floatgate: warning: {text}");
-            }
-            reported = trouble;
-            thread::sleep(TROUBLE_EVERY);
-        }
-    });
-}
-
-/// Opens the drive. Reports progress while the drive is brought to its start state.
-fn open(setup: Setup, is_quiet: bool) -> Result<Arc<Served>> {
-    let control = &Control::default();
-    let (done, end) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        if !is_quiet {
-            scope.spawn(move || {
-                while end.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    report_progress(control);
-                }
-            });
-        }
-        let drive = Served::watched(setup, control).map_err(|error| wrong(error.to_string()));
-        drop(done);
-        drive
-    })
-}
-
-fn report_progress(control: &Control) {
-    match control.progress() {
-        (_, 0, _) => {}
-        (_, pages, 0) => eprintln!("floatgate: filling: {pages} pages written"),
-        (_, pages, all) => eprintln!("floatgate: filling: {pages} of {all} pages written"),
-    }
-}
-
-/// Shuts the drive down and ends this process when its parent has exited.
-///
-/// With `--exit-with-parent` nbdkit also ends by itself, but first waits for its clients to
-/// disconnect. A mounted file system never does.
-fn end_with(parent: u32, drive: &Arc<Served>) {
-    let drive = Arc::downgrade(drive);
-    thread::spawn(move || {
-        while parent_id() == parent {
-            thread::sleep(PARENT_EVERY);
-        }
-        if let Some(drive) = drive.upgrade() {
-            shut_down(&drive);
-        }
-        // A thread outside nbdkit cannot run nbdkit's own exit steps.
-        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
-    });
-}
-
 impl Server for Connection {
     fn name() -> &'static str {
         "floatgate"
@@ -199,7 +100,7 @@ impl Server for Connection {
     }
 
     fn config_help() -> Option<&'static str> {
-        Some(parameters::HELP)
+        Some(PARAMETERS_HELP)
     }
 
     fn config(key: &str, value: &str) -> Result<()> {
@@ -216,29 +117,15 @@ impl Server for Connection {
 
     /// Threads are allowed from here on.
     fn after_fork() -> Result<()> {
-        // Without this, held replies are up to 50 us late. The system may refuse.
-        let _ = rustix::thread::set_current_timer_slack(TIMER_SLACK);
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
-        let (control, parent) = (parameters.control.clone(), parameters.parent);
-        let is_quiet = parameters.is_quiet;
-        let setup: Setup = parameters.setup().map_err(wrong)?;
-        let drive = open(setup, is_quiet)?;
-        report_trouble(&drive);
-        let listener = control.map(|path| {
-            let failed = |error| wrong(format!("{} cannot be made: {error}", path.display()));
-            listen(&drive, &path).map_err(failed)
-        });
-        if let Some(parent) = parent {
-            end_with(parent, &drive);
-        }
-        *lock(&SERVING) = Some(Serving { drive, _control: listener.transpose()? });
+        *lock(&SERVING) = Some(Service::start(parameters).map_err(wrong)?);
         Ok(())
     }
 
     /// Shuts down the drive. All clients are gone.
     fn unload() {
-        if let Some(Serving { drive, .. }) = lock(&SERVING).take() {
-            shut_down(&drive);
+        if let Some(service) = lock(&SERVING).take() {
+            service.shut_down();
         }
     }
 
@@ -254,7 +141,7 @@ impl Server for Connection {
     }
 
     fn open(_: bool) -> Result<Box<dyn Server>> {
-        let drive = lock(&SERVING).as_ref().map(|serving| Arc::clone(&serving.drive));
+        let drive = lock(&SERVING).as_ref().map(|service| Arc::clone(service.drive()));
         let drive = drive.ok_or_else(|| refused(ServeError::PowerOff))?;
         let handle = handle(&nbdkit::export_name().map_err(|error| wrong(error.to_string()))?)?;
         let drive = drive.client();

@@ -1,15 +1,16 @@
-//! Parameters on nbdkit's command line.
+//! Parameters of a process that serves a drive: those of the plugin on nbdkit's command line, and
+//! those of the NVMe target.
 
 use std::fs;
 use std::path::{PathBuf, absolute};
 use std::time::Duration;
 
-use floatgate_lab::config::Config;
-use floatgate_lab::drive::live::Timekeeping;
-use floatgate_lab::serve::{ImageLocation, Setup};
+use super::setup::{ImageLocation, Setup};
+use crate::config::Config;
+use crate::drive::live::Timekeeping;
 
-/// Help text of the plugin, for nbdkit's `--help`.
-pub const HELP: &str = "\
+/// The parameters as text, for nbdkit's `--help`.
+pub const PARAMETERS_HELP: &str = "\
 image=<FILE>            The image of the drive, made by `floatgate image create`; or:
 memory=<BYTES>          a new drive in memory,
 config=<FILE>           of this config (JSON, resolved),
@@ -85,7 +86,7 @@ impl Parameters {
                 let file = absolute(file).map_err(|error| format!("also={value}: {error}"))?;
                 self.also.push((name.to_owned(), file));
             }
-            _ => return Err(format!("{key}={value}: no such parameter\n{HELP}")),
+            _ => return Err(format!("{key}={value}: no such parameter\n{PARAMETERS_HELP}")),
         }
         Ok(())
     }
@@ -98,7 +99,9 @@ impl Parameters {
         match (&self.image, self.memory, &self.config, self.aged) {
             (Some(_), None, None, false) | (None, Some(_), Some(_), _) => Ok(()),
             (Some(_), Some(_), Some(_), true) => Ok(()),
-            _ => Err(format!("expected image=<FILE>, or memory=<BYTES> and config=<FILE>\n{HELP}")),
+            _ => Err(format!(
+                "expected image=<FILE>, or memory=<BYTES> and config=<FILE>\n{PARAMETERS_HELP}"
+            )),
         }
     }
 

@@ -60,6 +60,7 @@ mod served;
 mod service;
 mod setup;
 mod shadow;
+mod smart;
 mod snapshot;
 mod state;
 #[cfg(test)]

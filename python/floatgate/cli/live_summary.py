@@ -204,7 +204,13 @@ def print_smart(smart: Smart) -> None:
 def _log(smart: Smart) -> Lines:
     yield "written by the host", size(smart.host_bytes_written)
     yield "read by the host", size(smart.host_bytes_read)
+    yield (
+        "requests of the host",
+        f"{count(smart.host_writes)} write, {count(smart.host_reads)} read",
+    )
     yield "written to flash", size(smart.media_bytes_written)
+    yield "read from flash", size(smart.media_bytes_read)
+    yield "erased", size(smart.media_bytes_erased)
     yield "write amplification", ratio(smart.write_amplification)
     yield "written, by the flash's count", size(smart.lifetime_media_bytes_written)
     spare = f"{smart.available_spare_percent:g} %"
@@ -219,6 +225,7 @@ def _log(smart: Smart) -> Lines:
         )
     least, most = count(smart.erases_min), count(smart.erases_max)
     yield "erases per unit, in all", f"{least} to {most}, mean {measured(smart.erases_mean)}"
+    yield "starts", count(smart.power_cycles)
     yield "unsafe shutdowns", count(smart.unsafe_shutdowns)
     yield "media errors", count(smart.media_errors)
 

@@ -168,14 +168,24 @@ class Smart:
     host_bytes_written: int
     """Bytes of the host's writes as requested; partial pages are not rounded up."""
     host_bytes_read: int
+    host_writes: int
+    """Write requests. These, `host_reads`, `media_bytes_read`, `media_bytes_erased` and
+    `power_cycles` begin at 0 in an image of an older version.
+    """
+    host_reads: int
     media_bytes_written: int
     """Bytes programmed while the host's bytes were counted, including pages of the map."""
+    media_bytes_read: int
+    media_bytes_erased: int
+    """Bytes of the units that were erased meanwhile."""
     write_amplification: float | None
     """Media bytes written over host bytes written."""
     lifetime_media_bytes_written: int
     """Bytes programmed according to the flash itself. They include the time in older images, and a
     crash loses none of them.
     """
+    power_cycles: int
+    """How often the drive was opened."""
     unsafe_shutdowns: int
     """How often the drive was opened without an earlier shutdown."""
     media_errors: int

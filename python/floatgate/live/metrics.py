@@ -120,6 +120,8 @@ def _smart(smart: Smart) -> Iterator[Metric]:
         ("host_write_bytes", "Bytes written by the host, ever.", smart.host_bytes_written),
         ("host_read_bytes", "Bytes read by the host, ever.", smart.host_bytes_read),
         ("media_write_bytes", "Bytes programmed, ever.", smart.media_bytes_written),
+        ("media_read_bytes", "Bytes read from the flash, ever.", smart.media_bytes_read),
+        ("media_erase_bytes", "Bytes of erased units, ever.", smart.media_bytes_erased),
         (
             "lifetime_media_write_bytes",
             "Bytes programmed, ever, as recorded in the flash.",

@@ -24,9 +24,12 @@ pub use opening::{
     Description, Opened, Timekeeping, create, in_memory, live_config, open, open_with, reopen,
 };
 
+use std::convert::Infallible;
+
 use floatgate_ftl::addr::Lpn;
+use floatgate_ftl::counters::CAUSES;
 use floatgate_ftl::device::{Counters, Paced};
-use floatgate_ftl::ftl::Ftl;
+use floatgate_ftl::ftl::{Ftl, Handles};
 use floatgate_ftl::nand::{Chain, Clock, Nand, Timed};
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -91,6 +94,16 @@ pub trait Live: Send {
 
     /// Returns whether a host page holds no data, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
+
+    /// Returns access to the placement handles; none if the drive does not obey handles.
+    fn handles(&mut self) -> Option<&mut dyn Handles<Infallible>>;
+
+    /// Gives a placement handle an empty reclaim unit. Returns the pages that its previous unit
+    /// still took; 0 for a drive that does not obey handles.
+    ///
+    /// # Errors
+    /// A failed file.
+    fn next_unit(&mut self, handle: u8) -> Result<u64, LiveError>;
 
     /// The flash.
     fn medium(&self) -> &Stored;
@@ -274,10 +287,15 @@ impl<D: Front> Live for Drive<D> {
 
     fn life(&self) -> Life {
         let Counters { host, flash, .. } = self.counters();
+        let (before, sum) = (self.before, |counts: [u64; CAUSES]| counts.iter().sum::<u64>());
         Life {
-            read_bytes: self.before.read_bytes + host.read_bytes,
-            written_bytes: self.before.written_bytes + host.write_bytes,
-            programs: self.before.programs + flash.programs.iter().sum::<u64>(),
+            read_bytes: before.read_bytes + host.read_bytes,
+            written_bytes: before.written_bytes + host.write_bytes,
+            programs: before.programs + sum(flash.programs),
+            media_reads: before.media_reads + sum(flash.reads),
+            erases: before.erases + sum(flash.erases),
+            reads: before.reads + host.requests[Op::Read as usize],
+            writes: before.writes + host.requests[Op::Write as usize],
             ..self.medium().life()
         }
     }
@@ -304,6 +322,20 @@ impl<D: Front> Live for Drive<D> {
 
     fn is_hole(&self, lpn: Lpn) -> bool {
         !self.front.holds(lpn)
+    }
+
+    fn handles(&mut self) -> Option<&mut dyn Handles<Infallible>> {
+        self.front.ssd_mut().ftl_mut().handles()
+    }
+
+    fn next_unit(&mut self, handle: u8) -> Result<u64, LiveError> {
+        self.check_running()?;
+        let left = self.handles().map_or(0, |handles| {
+            let Ok(left) = handles.next_unit(handle, &mut Chain::default());
+            left
+        });
+        self.check_running()?;
+        Ok(left)
     }
 
     fn medium(&self) -> &Stored {

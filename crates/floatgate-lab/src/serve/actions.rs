@@ -13,6 +13,7 @@ use super::document;
 use super::panics::lock;
 use super::served::{Served, switch_off};
 use super::shadow::{Seen, Shadow};
+use super::smart::Smart;
 use super::snapshot::snapshot;
 use super::state::{Faults, Power, State};
 use crate::result::LanesResult;
@@ -53,7 +54,7 @@ impl Served {
     pub(super) fn smart(&self) -> Result<Value, ServeError> {
         let mut state = self.leader.locked();
         state.look_at_image();
-        document::smart(&state)
+        Ok(Smart::new(&state)?.document())
     }
 
     /// Returns the erase units, as columns.

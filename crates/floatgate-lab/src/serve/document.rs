@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use floatgate_ftl::addr::Unit;
-use floatgate_ftl::device::Device;
 use floatgate_ftl::recovery::Mount;
 use serde_json::{Value, json};
 
@@ -12,14 +11,11 @@ use super::backend::ServeError;
 use super::gauges::{Asked, Gauges, HoldingSummary, Measured};
 use super::recorder::Recorder;
 use super::shadow::Seen;
+use super::smart::{Smart, lifetime_erases};
 use super::state::{Faults, Power, State};
 use crate::drive::live::Opened;
-use crate::metrics::ratio;
 use crate::result::{Facts, RunResult, Subject};
 use crate::warnings::{DriveKind, notes, warnings};
-
-/// Remaining spare space, in per cent, below which a drive warns.
-const SPARE_THRESHOLD: f64 = 10.0;
 
 /// Largest share of late replies, and largest relative excess of the mean response time over the
 /// drive's, that cause no warning.
@@ -33,7 +29,7 @@ pub(super) fn status(
 ) -> Result<Value, ServeError> {
     let uptime_s = uptime.as_secs_f64();
     let Opened { drive, description, plan } = state.opened()?;
-    let (smart, has_clock) = (smart(state)?, state.clock.is_simulated());
+    let (smart, has_clock) = (Smart::new(state)?.document(), state.clock.is_simulated());
     let page_bytes = plan.geometry.shape().page_bytes;
     let room = drive.device().room_until_cleaning();
     let warnings = server_warnings(state, gauges, &smart);
@@ -85,51 +81,6 @@ fn server(gauges: &Gauges, has_clock: bool) -> Value {
     })
 }
 
-/// Returns the health report of a drive.
-pub(super) fn smart(state: &State) -> Result<Value, ServeError> {
-    let Opened { drive, description, plan } = state.opened()?;
-    let (device, life) = (drive.device(), drive.life());
-    let page = u64::from(plan.geometry.shape().page_bytes);
-    let erases = lifetime_erases(device);
-    let mean =
-        erases.iter().map(|&erases| f64::from(erases)).sum::<f64>() / erases.len().max(1) as f64;
-    let endurance = description.config.flash.endurance;
-    let used = mean / f64::from(endurance) * 100.0;
-    // Live drives have no faults and keep no spare units to replace failed ones, so none are
-    // used up.
-    let spare = 100.0;
-    let mut critical: Vec<_> = state.failure().into_iter().collect();
-    if used >= 100.0 {
-        critical.push(format!(
-            "the flash is worn: its units were erased {mean:.0} times, of {endurance}"
-        ));
-    }
-    if state.faults.read_only {
-        critical.push("the drive is read-only".to_owned());
-    }
-    if life.damaged_reads > 0 {
-        let reads = life.damaged_reads;
-        critical.push(format!("{reads} reads of pages that are damaged"));
-    }
-    Ok(json!({
-        "host_bytes_written": life.written_bytes,
-        "host_bytes_read": life.read_bytes,
-        "media_bytes_written": life.programs * page,
-        "write_amplification": ratio(life.programs * page, life.written_bytes),
-        "lifetime_media_bytes_written": drive.medium().programs_ever() * page,
-        "unsafe_shutdowns": life.unsafe_shutdowns,
-        "media_errors": life.damaged_reads + life.failed_reads,
-        "available_spare_percent": spare,
-        "available_spare_threshold_percent": SPARE_THRESHOLD,
-        "percentage_used": used,
-        "endurance_erases": endurance,
-        "erases_mean": mean,
-        "erases_max": erases.iter().max(),
-        "erases_min": erases.iter().min(),
-        "critical_warnings": critical,
-    }))
-}
-
 /// Reasons for a user to doubt the numbers.
 fn server_warnings(state: &State, gauges: &Gauges, smart: &Value) -> Vec<String> {
     let mut warnings = vec![];
@@ -172,6 +123,7 @@ pub(super) fn blocks(opened: &Opened) -> Value {
         "sealed": all().map(|unit| units.reclaim_unit(unit).is_some()).collect::<Vec<_>>(),
     })
 }
+
 /// Returns the result of the requests since the counters were reset.
 fn result(state: &State, wall_seconds: f64) -> Result<RunResult, ServeError> {
     let Opened { drive, description, plan } = state.opened()?;
@@ -191,6 +143,7 @@ fn result(state: &State, wall_seconds: f64) -> Result<RunResult, ServeError> {
     result.notes.extend(notes(&result, of));
     Ok(result)
 }
+
 /// Returns a warning if clients see a slower drive than the simulated one: many replies are late,
 /// or a few are so late that the mean is off.
 fn keeping_up(held: &HoldingSummary) -> Option<String> {
@@ -204,12 +157,6 @@ fn keeping_up(held: &HoldingSummary) -> Option<String> {
             excess * 100.0,
         )
     })
-}
-
-/// Erases of each unit over the drive's whole life.
-fn lifetime_erases(device: &dyn Device) -> Vec<u32> {
-    let units = device.units();
-    (0..).map(Unit).zip(units.wear()).map(|(unit, _)| units.lifetime_erases(unit)).collect()
 }
 
 /// Returns the number of power cuts and the cost of the last recovery.

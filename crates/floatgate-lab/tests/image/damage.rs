@@ -14,7 +14,7 @@ const OOB_AT: usize = 20 << 10;
 const RECORD: usize = 40;
 const SECTOR: usize = 512;
 /// Bytes of the sync point with the erases and the count after it, and of the drive's life.
-const FRONT: [(usize, usize); 2] = [(POINT_AT, 64), (LIFE_AT, 56)];
+const FRONT: [(usize, usize); 2] = [(POINT_AT, 64), (LIFE_AT, 100)];
 
 /// How a drive stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -166,6 +166,30 @@ fn an_image_without_it_begins_one() {
     }
 }
 
+/// Images of earlier versions have zeros in the place of the second record.
+#[test]
+fn an_image_without_counts_of_requests_begins_them_and_keeps_its_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = image(&folder);
+    for is_old in [false, true] {
+        let stand = serve(&path);
+        work(&stand);
+        stand.served.shut_down().unwrap();
+        drop(stand);
+        if is_old {
+            let file = File::options().write(true).open(&path).unwrap();
+            file.write_all_at(&[0; 44], LIFE.end).unwrap();
+        }
+        let smart = smart(&serve(&path));
+        let rounds = if is_old { 2 } else { 1 };
+        assert_eq!(smart["host_bytes_written"], 32 * rounds * PAGE);
+        let (writes, reads, cycles) = if is_old { (0, 0, 1) } else { (32, 4, 2) };
+        assert_eq!((&smart["host_writes"], &smart["host_reads"]), (&json!(writes), &json!(reads)));
+        assert_eq!(smart["power_cycles"], cycles);
+        assert_eq!(smart["media_bytes_read"] == 0, is_old);
+    }
+}
+
 /// A failed read is one error. An image keeps the number of errors.
 #[test]
 fn errors_are_counted_once_and_kept() {

@@ -1,4 +1,5 @@
-//! A live drive that serves several clients at once. A front end (nbdkit today) calls it.
+//! A live drive that serves several clients at once. A front end calls it: the plugin of nbdkit, or
+//! the NVMe target ([`NvmeTarget`]).
 //!
 //! # A request
 //!
@@ -53,6 +54,7 @@ mod document;
 mod gauges;
 mod history;
 mod leader;
+mod nvme;
 mod panics;
 mod parameters;
 mod recorder;
@@ -65,10 +67,12 @@ mod snapshot;
 mod state;
 #[cfg(test)]
 mod test_drive;
+mod traffic;
 
 pub use backend::{Backend, ChangeOptions, ServeError, Stream};
 pub use client::Client;
 pub use control::{Listener, listen};
+pub use nvme::{NvmeError, NvmeTarget};
 pub use parameters::{PARAMETERS_HELP, Parameters};
 pub use served::Served;
 pub use service::Service;

@@ -68,6 +68,12 @@ impl Served {
     /// # Errors
     /// A drive that cannot be recovered, or that had no power.
     pub(super) fn pull_plug(&self) -> Result<Power, ServeError> {
+        let recovered = self.cut_and_recover();
+        lock(&self.after_cuts).iter().for_each(|work| work());
+        recovered
+    }
+
+    fn cut_and_recover(&self) -> Result<Power, ServeError> {
         lock(&self.plug).pull();
         let mut state = self.leader.locked();
         *lock(&self.plug) = state.recover()?;

@@ -31,6 +31,21 @@ impl Served {
     }
 }
 
+impl Client {
+    /// Gives a placement handle an empty reclaim unit. Returns the pages that its previous unit
+    /// still took. No request is recorded, and shadow drives do not follow.
+    ///
+    /// # Errors
+    /// No power, or a failed file.
+    pub(super) fn next_unit(&self, handle: u8) -> Result<u64, ServeError> {
+        let mut state = self.served.leader.locked();
+        state.has_power_since(Entered { at: Instant::now(), cuts: self.cuts })?;
+        let left = state.drive()?.next_unit(handle)?;
+        state.release_begun();
+        Ok(left)
+    }
+}
+
 impl Backend for Client {
     fn bytes(&self) -> u64 {
         self.served.bytes

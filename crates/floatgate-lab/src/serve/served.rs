@@ -17,6 +17,7 @@ use super::clock::Clock;
 use super::delivery::{Entered, Waiter};
 use super::gauges::{Asked, Gauges};
 use super::leader::{Leader, Locked};
+use super::panics::lock;
 use super::recorder::Recorder;
 use super::setup::{Setup, SetupError};
 use super::shadow::Shadow;
@@ -39,6 +40,8 @@ pub struct Served {
     pub(super) plug: Mutex<Plug>,
     /// Held while a client records a window of the dies' activity.
     pub(super) lanes: Mutex<()>,
+    /// Calls after each power cut, when the drive is on again or lost.
+    pub(super) after_cuts: Mutex<Vec<Box<dyn Fn() + Send>>>,
 }
 
 impl Served {
@@ -84,6 +87,7 @@ impl Served {
             gauges,
             plug,
             lanes: Mutex::default(),
+            after_cuts: Mutex::default(),
         });
         sample(&served);
         Ok(served)
@@ -103,6 +107,11 @@ impl Served {
             state.look_at_image();
             state.failure().or_else(|| state.image_gone())
         })
+    }
+
+    /// Calls `work` after each power cut, without a lock on the drive.
+    pub(super) fn after_power_cuts(&self, work: impl Fn() + Send + 'static) {
+        lock(&self.after_cuts).push(Box::new(work));
     }
 
     /// Runs a client's request, and measures it.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use floatgate_ftl::ftl::HandleEvent;
 use floatgate_ftl::recovery::Mount;
 use floatgate_ftl::request::{Completion, Op, Request};
 
@@ -14,6 +15,7 @@ use super::delivery::{Delivery, Entered, Waiter};
 use super::history::History;
 use super::recorder::Recorder;
 use super::shadow::Shadow;
+use super::traffic::Traffic;
 use crate::drive::live::{self, Live, LiveError, Opened, Outcome};
 use crate::metrics::Metrics;
 use crate::result::StartResult;
@@ -66,6 +68,10 @@ pub(super) struct State {
     pub history: History,
     pub power: Power,
     pub faults: Faults,
+    /// Traffic of the flash before the last reset of the counters.
+    earlier: Traffic,
+    /// Whether events of placement handles are noted.
+    notes_handles: bool,
 }
 
 impl State {
@@ -90,6 +96,8 @@ impl State {
             history: History::default(),
             power,
             faults: Faults::default(),
+            earlier: Traffic::default(),
+            notes_handles: false,
         };
         state.reset();
         state
@@ -121,6 +129,7 @@ impl State {
     pub fn recover(&mut self) -> Result<Plug, ServeError> {
         self.delivery.give_up();
         let Opened { drive, .. } = self.take()?;
+        self.earlier.add(&drive.counters());
         let begin = Instant::now();
         let found = live::reopen(drive, self.image.as_deref(), self.clock.time);
         self.opened = found.map_err(|error| ServeError::Lost(error.to_string()));
@@ -130,6 +139,9 @@ impl State {
         self.power = Power { cuts, mount: drive.mount(), seconds };
         self.reset();
         self.set_faults(self.faults);
+        if self.notes_handles {
+            self.take_handle_events()?;
+        }
         Ok(plug)
     }
 
@@ -259,6 +271,7 @@ impl State {
     pub fn reset(&mut self) {
         assert_eq!(self.delivery.in_progress(), 0, "counters are reset between requests");
         if let Ok(Opened { drive, description, plan }) = &mut self.opened {
+            self.earlier.add(&drive.counters());
             drive.reset_counters();
             self.metrics = metrics(&description.config, plan);
         }
@@ -269,6 +282,30 @@ impl State {
         if let Some(recorder) = &mut self.recorder {
             recorder.continue_after_reset();
         }
+    }
+
+    /// Returns the traffic of the flash since the server started.
+    ///
+    /// # Errors
+    /// The reason why the drive does not serve.
+    pub fn traffic(&self) -> Result<Traffic, ServeError> {
+        let mut traffic = self.earlier.clone();
+        traffic.add(&self.opened()?.drive.counters());
+        Ok(traffic)
+    }
+
+    /// Returns the events of placement handles since the last call. The first call begins to note
+    /// events.
+    ///
+    /// # Errors
+    /// The reason why the drive does not serve.
+    pub fn take_handle_events(&mut self) -> Result<Vec<HandleEvent>, ServeError> {
+        self.notes_handles = true;
+        let mut events = vec![];
+        if let Some(handles) = self.drive()?.handles() {
+            handles.take_events(&mut events);
+        }
+        Ok(events)
     }
 
     /// Marks the drive as failed if its file was truncated.

@@ -7,6 +7,7 @@ mod clients;
 mod control;
 mod health;
 mod life;
+mod nvme;
 mod power;
 mod worlds;
 

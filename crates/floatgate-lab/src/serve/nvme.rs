@@ -1,0 +1,206 @@
+//! The served drive as an NVMe drive, which [`floatgate_nvme`] offers over TCP.
+//!
+//! An NVMe controller is a [`Client`] like a connection of nbdkit: its commands take the same way
+//! through admission, leader and delivery. This module adds what NVMe asks of a drive: shape,
+//! health, traffic, and placement handles.
+
+mod report;
+mod session;
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use floatgate_ftl::ftl::HandleEvent;
+use floatgate_ftl::placement::Isolation as IsolationOfConfig;
+use floatgate_nvme::drive::{
+    Drive, DriveEvent, Health, Isolation, Placement, Session, Shape, Traffic, ZoneFill,
+};
+use floatgate_nvme::subsystem::{Settings, SettingsError, Subsystem};
+use floatgate_nvme::tcp::{Options, Server};
+
+use super::backend::ServeError;
+use super::panics::lock;
+use super::served::Served;
+use super::state::State;
+use crate::drive::live::Opened;
+use report::Report;
+use session::Controller;
+
+/// A served drive for NVMe.
+struct NvmeDrive {
+    served: Arc<Served>,
+    shape: Shape,
+    /// Reports of a drive that has no power are those of its last moment with power.
+    last: Mutex<Report>,
+    /// Power cuts that were reported as events.
+    cuts: Mutex<u64>,
+    unaligned: Arc<session::Unaligned>,
+}
+
+/// A target that serves a drive over NVMe/TCP. It ends when it is dropped.
+pub struct NvmeTarget {
+    server: Server,
+    served: Arc<Served>,
+}
+
+/// Reason why there is no target.
+#[derive(Debug)]
+pub enum NvmeError {
+    /// The drive does not serve.
+    Drive(ServeError),
+    /// The settings, or the size of the drive, are wrong.
+    Settings(SettingsError),
+    /// The server cannot listen at its address.
+    Address(io::Error),
+}
+
+impl fmt::Display for NvmeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Drive(error) => error.fmt(f),
+            Self::Settings(error) => error.fmt(f),
+            Self::Address(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NvmeError {}
+
+impl NvmeTarget {
+    /// Serves a drive at an address; port 0 takes a free port.
+    ///
+    /// # Errors
+    /// See [`NvmeError`].
+    pub fn start(
+        served: &Arc<Served>,
+        settings: Settings,
+        address: SocketAddr,
+        options: Options,
+    ) -> Result<Self, NvmeError> {
+        let drive = NvmeDrive::new(Arc::clone(served)).map_err(NvmeError::Drive)?;
+        let subsystem = Subsystem::new(settings, Arc::new(drive)).map_err(NvmeError::Settings)?;
+        let server = Server::start(Arc::clone(&subsystem), address, options);
+        let server = server.map_err(NvmeError::Address)?;
+        let subsystem = Arc::downgrade(&subsystem);
+        served.after_power_cuts(move || {
+            if let Some(subsystem) = subsystem.upgrade() {
+                subsystem.power_cut();
+            }
+        });
+        Ok(Self { server, served: Arc::clone(served) })
+    }
+
+    /// Returns the address.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// Returns the drive.
+    pub fn served(&self) -> &Arc<Served> {
+        &self.served
+    }
+}
+
+impl NvmeDrive {
+    fn new(served: Arc<Served>) -> Result<Self, ServeError> {
+        let unaligned = Arc::new(session::Unaligned::default());
+        let (shape, last, cuts) = served.leader.look(|state| {
+            // Events are noted from now on.
+            state.take_handle_events()?;
+            Ok::<_, ServeError>((shape_of(state)?, Report::new(state)?, state.power.cuts))
+        })?;
+        let (last, cuts) = (Mutex::new(last), Mutex::new(cuts));
+        Ok(Self { served, shape, last, cuts, unaligned })
+    }
+
+    /// Returns the report of now, or the last one if the drive has no power.
+    fn report(&self) -> Report {
+        let mut last = lock(&self.last);
+        if let Ok(report) = self.served.leader.look(|state| Report::new(state)) {
+            *last = report;
+        }
+        last.clone()
+    }
+}
+
+/// Returns the shape of a drive for NVMe. Unflushed data may be lost with the server, so the drive
+/// has a write cache.
+fn shape_of(state: &mut State) -> Result<Shape, ServeError> {
+    let obeys_handles = state.drive()?.handles().is_some();
+    let Opened { drive, description, plan } = state.opened()?;
+    let page_bytes = plan.geometry.shape().page_bytes;
+    let erase_units = plan.reclaim_units.iter().copied().max().unwrap_or(1);
+    let unit_pages = u64::from(erase_units) * u64::from(plan.geometry.unit_capacity());
+    let config = &description.config.placement;
+    let isolation = match config.isolation.0 {
+        IsolationOfConfig::Initially => Isolation::Initially,
+        IsolationOfConfig::Persistently => Isolation::Persistently,
+    };
+    let placement = obeys_handles.then_some(Placement {
+        handles: config.handles as u16,
+        unit_bytes: unit_pages * u64::from(page_bytes),
+        isolation,
+    });
+    Ok(Shape { bytes: drive.bytes(), page_bytes, has_cache: true, placement, zones: None })
+}
+
+impl Drive for NvmeDrive {
+    fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    fn attach(&self) -> Arc<dyn Session> {
+        Arc::new(Controller::new(&self.served, Arc::clone(&self.unaligned)))
+    }
+
+    fn health(&self) -> Health {
+        let uptime = self.served.started.elapsed();
+        Health {
+            power_on_hours: uptime.as_secs() / 3600,
+            unaligned: self.unaligned.count(),
+            ..self.report().health
+        }
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.report().traffic
+    }
+
+    fn room(&self, handle: u16) -> u64 {
+        let pages = self.served.leader.look(|state| {
+            let handles = state.drive().ok()?.handles()?;
+            Some(handles.room(handle as u8))
+        });
+        pages.unwrap_or(0) * u64::from(self.shape.page_bytes)
+    }
+
+    fn take_events(&self) -> Vec<DriveEvent> {
+        let (events, cuts) = self
+            .served
+            .leader
+            .look(|state| (state.take_handle_events().unwrap_or_default(), state.power.cuts));
+        let was = std::mem::replace(&mut *lock(&self.cuts), cuts);
+        let resets = (was..cuts).map(|_| DriveEvent::Reset);
+        let page_bytes = u64::from(self.shape.page_bytes);
+        let shares = self.shape.placement.is_some_and(|of| of.isolation == Isolation::Initially);
+        let events = events.into_iter().filter_map(|event| match event {
+            HandleEvent::NextUnit { handle } => {
+                Some(DriveEvent::NextUnit { handle: handle.into() })
+            }
+            HandleEvent::Moved { handle, first, pages } => {
+                shares.then_some(DriveEvent::Reallocated {
+                    handle: handle.into(),
+                    offset: u64::from(first.get()) * page_bytes,
+                    length: pages * page_bytes,
+                })
+            }
+        });
+        resets.chain(events).collect()
+    }
+
+    fn zones(&self) -> Vec<ZoneFill> {
+        vec![]
+    }
+}

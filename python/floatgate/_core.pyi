@@ -1,6 +1,6 @@
 """The compiled engine. Everything here is typed text and numbers; the front gives it shape."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 __version__: str
@@ -371,6 +371,29 @@ class Reader:
     def size(self) -> int:
         """Bytes that the host can address."""
     def read(self, offset: int, length: int) -> bytes: ...
+
+class NvmeTarget:
+    """A drive served over NVMe/TCP, until `stop`; Linux only. Without `stop`, the drive ends as by
+    a crash.
+
+    `parameters` are those of a server process, as pairs; `identity` has the attributes nqn, serial,
+    model, uuid (16 bytes) and block_bytes (512 or 4096).
+
+    Raises ConfigError for parameters, an identity or an address that are wrong, and RunError for a
+    drive that cannot be opened or an address that is in use.
+    """
+
+    def __init__(
+        self,
+        parameters: Sequence[tuple[str, str]],
+        identity: Any,
+        *,
+        at: str,
+        threads: int,
+        allow_remote: bool,
+    ) -> None: ...
+    def stop(self) -> None:
+        """Disconnects all hosts, and shuts the drive down unless that has been done."""
 
 class Drive:
     """The drive of an image; this process alone has it. Without `close`, it ends as by a crash.

@@ -34,7 +34,7 @@ def test_there_is_one_version() -> None:
     manifest = (ROOT / "Cargo.toml").read_text("utf-8")
     [version] = re.findall(r'^version = "(.*)"$', manifest, re.MULTILINE)
     assert floatgate.__version__ == version
-    for crate in ("ftl", "lab", "nbdkit", "py"):
+    for crate in ("ftl", "lab", "nbdkit", "nvme", "py"):
         own = (ROOT / f"crates/floatgate-{crate}/Cargo.toml").read_text("utf-8")
         assert "version.workspace = true" in own, crate
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text("utf-8")
@@ -113,13 +113,12 @@ def test_the_source_distribution_builds_alone(tmp_path: Path) -> None:
         assert (source / name).is_file(), name
     presets = {path.name for path in (ROOT / "devices").glob("*.toml")}
     assert {path.name for path in (source / "devices").glob("*.toml")} == presets
-    # The archive contains the three crates of the module, and the files that they include at build
-    # time.
+    # The archive contains the crates of the module, and the files that they include at build time.
     metadata = json.loads(
         run("cargo", "metadata", "--format-version", "1", "--no-deps", "--offline", cwd=source)
     )
     crates = {package["name"] for package in metadata["packages"]}
-    assert crates == {"floatgate-ftl", "floatgate-lab", "floatgate-py"}
+    assert crates == {"floatgate-ftl", "floatgate-lab", "floatgate-nvme", "floatgate-py"}
     for file in _included(source):
         assert file.is_file(), file
 

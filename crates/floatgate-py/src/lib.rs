@@ -9,6 +9,8 @@ mod hotness;
 mod huge_pages;
 #[cfg(unix)]
 mod image;
+#[cfg(target_os = "linux")]
+mod nvme;
 mod resolved;
 mod units;
 mod workload;
@@ -228,6 +230,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     }
     #[cfg(unix)]
     add_images(module)?;
+    #[cfg(target_os = "linux")]
+    module.add_class::<nvme::NvmeTarget>()?;
     Ok(())
 }
 

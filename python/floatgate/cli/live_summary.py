@@ -36,7 +36,12 @@ PARTS = 10
 
 def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
     """Returns the facts that a script needs about a server ready for clients."""
+    from floatgate.live import nvme
+
     endpoint, image = setup.endpoint, setup.backing.image
+    of_nvme: dict[str, Any] = {}
+    if isinstance(endpoint, nvme.Endpoint):
+        of_nvme = {"nqn": endpoint.nqn, "handles": setup.backing.handles, "target_pid": pid}
     return {
         "ready": True,
         "uri": endpoint.uri,
@@ -51,7 +56,7 @@ def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
         "bytes": setup.backing.bytes,
         "device": setup.backing.name,
         "timing": setup.timing,
-        "nbdkit_pid": pid,
+        **(of_nvme or {"nbdkit_pid": pid}),
     }
 
 
@@ -69,6 +74,30 @@ def print_announced(document: Mapping[str, Any]) -> None:
 
 
 def _ways(document: Mapping[str, Any]) -> Lines:
+    yield from _ways_of_nvme(document) if "nqn" in document else _ways_of_nbd(document)
+    yield "control", f"floatgate ctl --control {shlex.quote(document['control'])} status"
+    if document["page"]:
+        yield "page", document["page"]
+        yield "metrics", document["metrics"]
+
+
+def _ways_of_nvme(document: Mapping[str, Any]) -> Lines:
+    """Yields the commands of a Linux host; `nvme list` prints the device's name."""
+    nqn, port = document["nqn"], document["port"]
+    yield "NVMe/TCP", f"{document['address']} port {port}, without authentication"
+    yield "attach", f"nvme connect -t tcp -a {document['address']} -s {port} -n {nqn}"
+    yield "device", "nvme list"
+    fio = "fio --name=a --rw=randwrite --bs=4k --size=64M"
+    if document["handles"]:
+        yield "fio", f"{fio} --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ngXn1 --fdp=1"
+        yield "FDP", "nvme fdp stats /dev/nvmeX --endgrp-id=1"
+    else:
+        yield "fio", f"{fio} --ioengine=libaio --direct=1 --filename=/dev/nvmeXn1"
+        yield "health", "nvme smart-log /dev/nvmeX"
+    yield "detach", f"nvme disconnect -n {nqn}"
+
+
+def _ways_of_nbd(document: Mapping[str, Any]) -> Lines:
     uri = shlex.quote(document["uri"])
     yield "NBD", document["uri"]
     yield "look", f"nbdinfo {uri}"
@@ -81,10 +110,6 @@ def _ways(document: Mapping[str, Any]) -> Lines:
             yield "attach", f"nbd-client {document['address']} {document['port']} /dev/nbd0"
         yield "qemu", f"qemu-system-x86_64 -drive file={uri},format=raw,if=virtio ..."
         yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite --size=64M"
-    yield "control", f"floatgate ctl --control {shlex.quote(document['control'])} status"
-    if document["page"]:
-        yield "page", document["page"]
-        yield "metrics", document["metrics"]
 
 
 def print_status(status: Status) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json as json_text
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ import typer
 
 from . import options, output, paths
 from .commands import Strict
+from .endpoints import Where
 
 if TYPE_CHECKING:
     from floatgate.live.backing import Backing
@@ -59,10 +61,45 @@ Socket = Annotated[
         metavar="PATH", help="Serve at this Unix socket (default: a socket of your user)."
     ),
 ]
-Port = Annotated[int | None, typer.Option(min=1, max=65535, help="Serve at this TCP port instead.")]
+Port = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65535, help="Serve at this TCP port instead (default with --nvme: 4420)."
+    ),
+]
 Listen = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="With --port: the address (default: 127.0.0.1)."),
+    typer.Option(
+        metavar="ADDRESS", help="With --port or --nvme: the address (default: 127.0.0.1)."
+    ),
+]
+Nvme = Annotated[
+    bool,
+    typer.Option(
+        "--nvme",
+        help="Serve over NVMe/TCP instead of NBD, without nbdkit. There is no authentication.",
+    ),
+]
+Handles = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=128,
+        help="With --nvme: placement handles (FDP) of a new drive; 0: as the device states"
+        " (default: 8).",
+    ),
+]
+BlockSize = Annotated[
+    Literal["512", "4096"] | None,
+    typer.Option(help="With --nvme: bytes of a block (default: 4096)."),
+]
+AllowRemote = Annotated[
+    bool,
+    typer.Option(
+        "--allow-remote",
+        help="With --nvme: allow an address that other machines reach. Each of them can read and"
+        " write the drive.",
+    ),
 ]
 Control = Annotated[
     Path | None,
@@ -167,44 +204,70 @@ def serve(
     tls_psk: TlsPsk = None,
     tls_verify_peer: TlsVerify = False,
     threads: Threads = None,
+    nvme: Nvme = False,
+    handles: Handles = None,
+    block_size: BlockSize = None,
+    allow_remote: AllowRemote = False,
     out: options.Out = None,
     force: options.Force = False,
     ready_file: ReadyPath = None,
     json: Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Serve a drive as a block device (NBD) that any program can use, until Ctrl-C.
+    """Serve a drive as a block device that any program can use, until Ctrl-C.
 
-    Needs nbdkit. On SIGTERM or Ctrl-C the drive is shut down in order, a summary is printed, and
-    the exit status is 0.
+    Over NBD, with nbdkit, or with --nvme over NVMe/TCP. On SIGTERM or Ctrl-C the drive is shut down
+    in order, a summary is printed, and the exit status is 0.
     """
-    _check(socket, port, listen, transport, timing)
-    settings = options.pairs("--set", set)
-    security = _tls(tls, tls_certificates, tls_psk, tls_verify_peer)
-    where, control = _sockets(socket, control, port)
-    written = {"--image": image, "--socket": where, "--control": control, "--record": record}
+    security = (tls, tls_certificates, tls_psk, tls_verify_peer)
+    where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote)
+    _check(where, transport, timing)
+    settings = where.with_handles(options.pairs("--set", set), device, image)
+    wanted = _Wanted(device, settings, size, seed, aged, image, also or ())
+    path, control = where.sockets(control)
+    written = {"--image": image, "--socket": path, "--control": control, "--record": record}
     read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
     _refuse_shared(written | {"--ready-file": ready_file, "--out": out}, read, tls_certificates)
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
-        from floatgate.live import backing, nbdkit, serving
+        from floatgate.live import serving
 
-        needed = nbdkit.Tls.needed(tls, tls_psk, tls_certificates)
-        endpoint = nbdkit.Endpoint(where, listen or "127.0.0.1", port or 0, needed)
-        serving.claim(endpoint, control)
+        endpoint = where.claimed(path, control)
         capture = None if record is None else _claimed(record, force)
         folder = stack.enter_context(serving.own_folder())
-        start = backing.start_of(image, device, settings, aged) if also else None
-        shadows = backing.shadows(also or (), folder, start=start)
-        drive = backing.prepare(image, size=size, device=device, set=settings, seed=seed, aged=aged)
-        _say_made(drive, quiet)
-        if record is not None:
-            stack.enter_context(_kept(record, quiet))
-        several = _several(threads, timing, drive.depth)
-        how = (endpoint, control, timing, transport, capture, several, security, shadows, folder)
+        drive, shadows = wanted.made(folder, quiet)
+        stack.enter_context(_kept(record, quiet))
+        several, tls_options = where.threads(threads, timing, drive.depth), where.tls_options()
+        how = (endpoint, control, timing, transport, capture, several, tls_options, shadows, folder)
         told = stack.enter_context(_Told(json, quiet, ready_file))
         last = _run(serving.Setup(drive, *how, quiet), web, told)
         _write(last, part)
     _end(last, out, quiet, told.is_json)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The drive to serve, and its shadows, as the options describe them."""
+
+    device: str | None
+    settings: Mapping[str, Any]
+    size: str | None
+    seed: int | None
+    aged: bool
+    image: Path | None
+    also: Sequence[str]
+
+    def made(self, folder: Path, quiet: bool) -> tuple[Backing, list[str]]:
+        """Returns the drive, and the server's parameters for the shadows. Prints notes."""
+        from floatgate.live import backing
+
+        device, settings, aged, image = self.device, self.settings, self.aged, self.image
+        start = backing.start_of(image, device, settings, aged) if self.also else None
+        shadows = backing.shadows(self.also, folder, start=start)
+        drive = backing.prepare(
+            image, size=self.size, device=device, set=settings, seed=self.seed, aged=aged
+        )
+        _say_made(drive, quiet)
+        return drive, shadows
 
 
 def _say_made(drive: Backing, quiet: bool) -> None:
@@ -288,10 +351,13 @@ def _run(setup: Setup, web: int | None, told: _Told) -> Status:
 
 
 @contextlib.contextmanager
-def _kept(record: Path, quiet: bool) -> Iterator[None]:
-    """Converts the recorded requests into a trace, however the server ends."""
+def _kept(record: Path | None, quiet: bool) -> Iterator[None]:
+    """Converts the recorded requests into a trace, if there is one, however the server ends."""
     from floatgate.live import recording, serving
 
+    if record is None:
+        yield
+        return
     try:
         yield
     finally:
@@ -310,27 +376,11 @@ def _claimed(record: Path, force: bool) -> Path:
     return recording.claim(record)
 
 
-def _check(
-    socket: Path | None, port: int | None, listen: str | None, transport_us: float, timing: str
-) -> None:
+def _check(where: Where, transport_us: float, timing: str) -> None:
     """Raises `BadParameter` for options that conflict, or that need another option."""
-    if socket is not None and port is not None:
-        raise typer.BadParameter("is for TCP; leave out --socket", param_hint="'--port'")
-    if listen is not None and port is None:
-        raise typer.BadParameter("is for TCP; expected --port", param_hint="'--listen'")
+    where.check()
     if transport_us and timing == "none":
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
-
-
-def _sockets(
-    socket: Path | None, control: Path | None, port: int | None
-) -> tuple[Path | None, Path]:
-    """Returns the NBD socket, if any, and the control socket."""
-    from floatgate.live import places
-
-    default = places.default_socket()
-    where = socket or (default if port is None else None)
-    return where, control or places.control_of(where or default)
 
 
 def _refuse_shared(
@@ -352,26 +402,3 @@ def _refuse_shared(
     if certificates is not None:
         used += [paths.Named("--tls-certificates", file) for file in certificates.glob("*")]
     paths.refuse_shared(named, [one for one in used if one.path.is_file()])
-
-
-def _several(wanted: int | None, timing: str, depth: int) -> int:
-    """Returns the number of a client's requests served at a time; prints a warning, if any."""
-    from floatgate.live import nbdkit
-
-    several, warning = nbdkit.threads(nbdkit.find(), wanted, timing, depth)
-    if warning is not None:
-        output.say(f"warning: {warning}")
-    return several
-
-
-def _tls(mode: str | None, certificates: Path | None, psk: Path | None, verify: bool) -> list[str]:
-    """Returns the TLS options for nbdkit."""
-    given = {"--tls-certificates": certificates, "--tls-psk": psk, "--tls-verify-peer": verify}
-    if mode is None:
-        for option in (name for name, value in given.items() if value):
-            raise typer.BadParameter("needs --tls require, or --tls on", param_hint=f"'{option}'")
-        return []
-    found = [f"--tls={mode}"]
-    found += [] if certificates is None else [f"--tls-certificates={certificates.absolute()}"]
-    found += [] if psk is None else [f"--tls-psk={psk.absolute()}"]
-    return found + ["--tls-verify-peer"] * verify

@@ -45,6 +45,12 @@ class Backing:
         queue = self.config.table()["queue"]
         return int(queue["depth"] * queue["queues"])
 
+    @property
+    def handles(self) -> int:
+        """Placement handles that the drive obeys; 0 if it obeys none."""
+        placement = self.config.table()["placement"]
+        return int(placement["handles"]) if placement["scheme"] == "host" else 0
+
     def parameters(self, folder: Path) -> list[str]:
         """Returns the plugin's parameters; writes files that they name into `folder`."""
         image = [] if self.image is None else [f"image={self.image.absolute()}"]

@@ -1,14 +1,12 @@
-"""nbdkit as a child process: it speaks NBD, and our plugin in it is the drive."""
+"""nbdkit's command line: it speaks NBD, and our plugin in it is the drive."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -16,15 +14,10 @@ from urllib.parse import quote
 from floatgate._core import ConfigError, RunError
 from floatgate.files.reading import shown
 
-from .log import Log, Repeats
-
 PLUGIN = Path(__file__).parents[1] / "libfloatgate_nbdkit.so"
 
 REQUEST_MAX = 32 << 20
 """Bytes of the longest accepted request, which equals the limit of most clients and kernels."""
-
-LEAVE_S = 2.0
-"""Seconds that clients have to disconnect."""
 
 THREADS = 16
 """Requests of a client that are worked on at a time.
@@ -202,67 +195,3 @@ def command(
             raise ConfigError(f"{word}: expected a name in UTF-8, without control characters")
     filtered = ["--filter=blocksize-policy", *options, str(PLUGIN), *parameters]
     return [nbdkit, *filtered, *policy, "blocksize-error-policy=error", f"parent={os.getpid()}"]
-
-
-class Nbdkit:
-    """A running nbdkit.
-
-    It writes its standard error into a file, from which lines are passed on.
-    """
-
-    def __init__(self, command: Sequence[str], log: Path, tell: Callable[[str], None]) -> None:
-        """Starts nbdkit. `tell` gets its messages; repeated messages are only counted."""
-        self._log = Log(log)
-        self._repeats = Repeats(tell)
-        # Only the owner may use the sockets. nbdkit gets its own session, so that Ctrl-C reaches
-        # only this process, which first reads the last numbers. The log is a file and not a pipe,
-        # because nbdkit may outlive this process.
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=self._log.sink,
-            start_new_session=True,
-            umask=0o077,
-        )
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def pass_on(self, *, is_end: bool = False) -> None:
-        """Passes on new messages, and the counts of repeated ones."""
-        for line in self._log.lines():
-            self._repeats.add(line)
-        self._repeats.look(is_end=is_end)
-
-    def wait(self, seconds: float) -> int | None:
-        """Waits and returns the exit status, negative for a signal;
-        None if nbdkit still runs after `seconds`.
-        """
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
-        return None
-
-    def end(self) -> None:
-        """Ends nbdkit if it runs. Clients that are still connected some seconds later are cut off.
-
-        nbdkit itself would wait for them for ever. A drive that was not shut down before is then in
-        the state after a power loss.
-        """
-        self._process.terminate()
-        if self.wait(LEAVE_S) is None:
-            self._process.kill()
-            self._process.wait()
-
-    def ended(self, status: int, left: str = "") -> RunError:
-        """Returns an error for an nbdkit that ended on its own; after a signal,
-        `left` describes the drive.
-        """
-        how, after = f"status {status}", ""
-        if status < 0:
-            how, after = signal.Signals(-status).name, left and f"\n{left}"
-        for _ in self._log.lines():
-            pass
-        words = "; ".join(line.removeprefix("nbdkit: ") for line in self._log.last)
-        return RunError(f"nbdkit ended with {how}{': ' + words if words else ''}{after}")

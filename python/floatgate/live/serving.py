@@ -1,4 +1,4 @@
-"""Life of a live drive: starts nbdkit with the plugin, waits for its sockets, and shuts it down."""
+"""Life of a live drive: starts its server, waits for its sockets, and shuts it down."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from floatgate._core import RunError
 from floatgate.files import parts
 from floatgate.simulation.signals import Signals
 
-from . import nbdkit, places, recording
+from . import nbdkit, nvme, places, recording
 from .backing import Backing
 from .client import Live
 from .documents import Status
-from .nbdkit import Endpoint, Nbdkit
+from .server import Server
 
 FOLDER = "floatgate-serve-"
 """Prefix of a server's folder among the temporary files."""
@@ -39,7 +39,7 @@ class Setup:
     """Settings of a server."""
 
     backing: Backing
-    endpoint: Endpoint
+    endpoint: nbdkit.Endpoint | nvme.Endpoint
     control: Path
     timing: Timing
     transport_us: float
@@ -58,8 +58,28 @@ class Setup:
     quiet: bool = False
     """Whether to hide the progress of filling drives."""
 
-    def command(self, found: str) -> list[str]:
-        """Returns nbdkit's command line; `found` is its path."""
+    @property
+    def is_nvme(self) -> bool:
+        return isinstance(self.endpoint, nvme.Endpoint)
+
+    def command(self) -> list[str]:
+        """Returns the command line of the server. Raises RunError if there is no nbdkit."""
+        parameters = self._parameters()
+        if isinstance(self.endpoint, nvme.Endpoint):
+            identity = nvme.Identity.of(self.endpoint, self.backing.name, self.backing.image)
+            return nvme.command(
+                self.endpoint, identity, parameters, threads=self.threads, ready=self._ready
+            )
+        return nbdkit.command(
+            nbdkit.find(),
+            self.endpoint,
+            parameters,
+            page_bytes=self.backing.page_bytes,
+            threads=self.threads,
+            tls=[*self.tls, "--pidfile", str(self._ready)],
+        )
+
+    def _parameters(self) -> list[str]:
         parameters = [
             *self.backing.parameters(self.folder),
             f"timing={self.timing}",
@@ -70,23 +90,16 @@ class Setup:
         ]
         if self.capture is not None:
             parameters.append(f"record={self.capture.absolute()}")
-        return nbdkit.command(
-            found,
-            self.endpoint,
-            parameters,
-            page_bytes=self.backing.page_bytes,
-            threads=self.threads,
-            tls=[*self.tls, "--pidfile", str(self._ready)],
-        )
+        return parameters
 
     @property
     def is_ready(self) -> bool:
-        """Whether nbdkit accepts connections: only then does it write its process id."""
+        """Whether the server accepts connections: only then does it write its process id."""
         return self._ready.exists() and self._ready.stat().st_size > 0
 
     @property
     def _ready(self) -> Path:
-        return self.folder / "nbdkit.pid"
+        return self.folder / "server.pid"
 
 
 class Stop:
@@ -126,12 +139,15 @@ def own_folder() -> Iterator[Path]:
         part.end()
 
 
-def claim(endpoint: Endpoint, control: Path) -> None:
-    """Checks that nbdkit exists and that both sockets can be created.
+def claim(endpoint: nbdkit.Endpoint | nvme.Endpoint, control: Path) -> None:
+    """Checks that nbdkit exists if it is needed, and that the sockets can be created.
 
     Raises ConfigError or RunError.
     """
-    nbdkit.find()
+    if isinstance(endpoint, nvme.Endpoint):
+        endpoint.check()
+    else:
+        nbdkit.find()
     for option, path in (("--socket", endpoint.socket), ("--control", control)):
         if path is None:
             continue
@@ -141,14 +157,15 @@ def claim(endpoint: Endpoint, control: Path) -> None:
 
 
 @contextlib.contextmanager
-def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Nbdkit]:
+def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Server]:
     """Yields a server that accepts connections.
 
     Afterwards it has ended and its sockets are removed.
 
-    Raises RunError if the server ends before it is ready. `tell` gets nbdkit's messages.
+    Raises RunError if the server ends before it is ready. `tell` gets the server's messages.
     """
-    server = Nbdkit(setup.command(nbdkit.find()), setup.folder / "nbdkit.log", tell)
+    name = nvme.NAME if setup.is_nvme else "nbdkit"
+    server = Server(name, setup.command(), setup.folder / "server.log", tell)
     try:
         while not (setup.is_ready and _answers(setup.control)):
             status = server.wait(POLL_S)
@@ -179,7 +196,7 @@ def left(image: Path | None) -> str:
     )
 
 
-def serve_until(stop: Stop, server: Nbdkit, setup: Setup) -> Status:
+def serve_until(stop: Stop, server: Server, setup: Setup) -> Status:
     """Waits for a signal, then shuts the drive down and ends the server; returns its last status.
 
     Raises RunError if the server ends on its own, or if the drive cannot be shut down.

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import socket
 import struct
+from pathlib import Path
+
+from live_process import Serve
 
 ANSWERS_S = 60
 
@@ -176,6 +179,24 @@ class Host:
     def __exit__(self, *_: object) -> None:
         self.io.__exit__()
         self.admin.__exit__()
+
+
+def serve_nvme(folder: Path, *words: object) -> Serve:
+    """Serves a drive over NVMe/TCP at a port that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return Serve(folder, "--nvme", "--port", port, *words)
+
+
+def connect(server: Serve) -> Host:
+    """Connects a host to a served drive."""
+    return Host(server.ready["port"], server.ready["nqn"])
+
+
+def number(log: bytes, at: int, length: int = 16) -> int:
+    """Returns a number of a log page."""
+    return int.from_bytes(log[at : at + length], "little")
 
 
 def _command(opcode: int, namespace: int = 0, dwords: dict[int, int] | None = None) -> bytes:

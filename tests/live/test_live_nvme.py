@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from command_line import Done
 from live_process import Serve, is_alive, until
-from nvme_host import BLOCK, Disconnected, Host, Refused
+from nvme_host import BLOCK, Disconnected, Refused, connect, number, serve_nvme
 
 from floatgate.live import Live
 
@@ -26,27 +26,12 @@ if sys.platform != "linux":
 SMALL = ("--size", "16MiB", "--set", "flash.pages_per_block=16")
 
 
-def free_port() -> int:
-    """Returns a port that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def serving(tmp_path: Path) -> Callable[..., Serve]:
     def start(*words: object) -> Serve:
-        return Serve(tmp_path, "--nvme", "--port", free_port(), *SMALL, *words)
+        return serve_nvme(tmp_path, *SMALL, *words)
 
     return start
-
-
-def connect(server: Serve) -> Host:
-    return Host(server.ready["port"], server.ready["nqn"])
-
-
-def number(log: bytes, at: int, length: int = 16) -> int:
-    return int.from_bytes(log[at : at + length], "little")
 
 
 def test_a_host_writes_with_handles_and_all_logs_agree(
@@ -103,7 +88,7 @@ def test_durable_data_survive_a_loss_of_power_and_a_kill(
             assert server.status == 1
         assert "the NVMe target ended with SIGKILL" in server.said
         assert "all that was flushed is in flash.img" in server.said
-    with Serve(tmp_path, "--nvme", "--port", free_port(), "--image", "flash.img") as server:
+    with serve_nvme(tmp_path, "--image", "flash.img") as server:
         with connect(server) as host:
             assert host.io.read(2) == b"d" * BLOCK
         assert server.stop() == 0, server.said
@@ -125,7 +110,9 @@ def test_it_ends_with_its_parent_and_leaves_nothing(
 
 
 def test_people_are_told_how_to_attach_it(tmp_path: Path) -> None:
-    port = str(free_port())
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
     command = [sys.executable, "-m", "floatgate", "serve", "--nvme", "--port", port, *SMALL]
     with subprocess.Popen(
         command,
@@ -223,8 +210,8 @@ def test_a_wrong_call_is_refused(
 
 
 def test_a_remote_address_may_be_allowed(tmp_path: Path) -> None:
-    words = ("--nvme", "--port", free_port(), "--listen", "0.0.0.0", "--allow-remote", *SMALL)
-    with Serve(tmp_path, *words) as server:
+    words = ("--listen", "0.0.0.0", "--allow-remote", *SMALL)
+    with serve_nvme(tmp_path, *words) as server:
         with connect(server) as host:
             host.io.write(0, b"x" * BLOCK)
             assert host.io.read(0) == b"x" * BLOCK

@@ -19,6 +19,8 @@ import kinds_of_tests
 import trust_summary
 from pictures_svg import MEASURED, ONE, TEXT, TWO, svg_of
 
+from floatgate.papers.warp.domain import UNITS
+
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
 GOOD, BAD = "#2e9e78", "#c2404a"
@@ -128,6 +130,7 @@ PAPERS = {
     "asa": "ASA-FTL",
     "ncq": "NCQ-aware buffer",
     "shrd": "SHRD",
+    "warp": "WARP",
     "together": "all five on one drive",
 }
 
@@ -150,6 +153,29 @@ def paper(name: str) -> alt.Chart:
     """Returns a stacked bar for each checked claim of a paper, by its id."""
     bars = {row["id"]: _shares(row) for row in _checked(name)}
     return _stacked(bars, "points, %")
+
+
+def isolation() -> alt.LayerChart:
+    """Returns the change of write amplification with persistent isolation, over spare space."""
+    rows = trust_summary.table(_page("papers/warp"), "isolation")
+    units = [str(unit) for unit in UNITS]
+    points = [
+        {"unit": f"1/{unit}", "over": float(row[0].rstrip(" %")), "change": _percent(cell)}
+        for row in rows
+        for unit, cell in zip(units, row[1:], strict=True)
+        if cell
+    ]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("over:Q", title="over-provisioning, %", scale=alt.Scale(domain=[5, 30])),
+        y=alt.Y("change:Q", title="persistent against initial isolation, %"),
+        color=alt.Color("unit:N", title="reclaim unit", sort=[f"1/{unit}" for unit in units]),
+    )
+    zero = alt.Chart(alt.Data(values=[{}])).mark_rule(color=TEXT).encode(y=alt.YDatum(0))
+    return alt.layer(zero, base.mark_line(), base.mark_point(filled=True)).properties(width=420)
+
+
+def _percent(cell: str) -> float:
+    return float(cell.partition("%")[0].replace("\N{MINUS SIGN}", "-"))
 
 
 def _checked(name: str) -> list[dict[str, str]]:
@@ -199,6 +225,7 @@ def draw(folder: Path) -> None:
         ("performance", performance()),
         ("testing", testing()),
         ("papers", papers()),
+        ("warp-isolation", isolation()),
         *((f"papers-{name}", paper(name)) for name in PAPERS),
     ):
         (folder / f"{name}.svg").write_text(svg_of(chart), "utf-8")

@@ -24,7 +24,7 @@ def test_no_name_lists_the_papers(cli) -> None:
     assert done.returncode == 0
     assert "tlllp  Improve SSD performance by prefetch strategy" in done.stdout
     assert [paper["name"] for paper in json.loads(cli("paper", "--json").stdout)] == [
-        *("tlllp", "eti", "asa", "ncq", "shrd", "together"),
+        *("tlllp", "eti", "asa", "ncq", "shrd", "together", "warp"),
     ]
 
 
@@ -33,7 +33,8 @@ def test_no_name_lists_the_papers(cli) -> None:
     [
         (
             ("nosuch",),
-            "paper: 'nosuch' is not known; expected tlllp or eti or asa or ncq or shrd or together",
+            "paper: 'nosuch' is not known; expected "
+            + " or ".join(("tlllp", "eti", "asa", "ncq", "shrd", "together", "warp")),
         ),
         (("tlllp", "--traces", "nowhere"), "traces: nowhere is not a directory"),
     ],

@@ -10,6 +10,7 @@ import pytest
 
 from floatgate.papers.kit.batch import Bench, Played, Task, fold_pages, shuffle_windows
 from floatgate.traces import read_trace
+from floatgate.traces.model import SCHEMA
 
 
 def test_pages_that_are_not_touched_are_left_out() -> None:
@@ -153,3 +154,24 @@ def test_what_is_hot_moves_on_around_the_span() -> None:
     [result] = bench.run([Task(Played(spec, moves=3), {"timing": "none"})])
     assert result.workload.footprint_pages == 8
     assert "addresses: in 4 parts of the requests, each 4,096 bytes further on" in result.notes
+
+
+def test_requests_can_be_made_from_the_seed() -> None:
+    """Each seed makes its own requests, once, and the name of the workload is the text."""
+    made: list[int] = []
+
+    def make(seed: int) -> pl.DataFrame:
+        made.append(seed)
+        pages = [seed, seed + 1, seed]
+        columns = {"at_ns": [0] * 3, "op": [1] * 3, "device": [0] * 3}
+        return pl.DataFrame(
+            columns | {"offset": [4096 * page for page in pages], "length": [4096] * 3},
+            schema=SCHEMA,
+        )
+
+    tasks = [Task(Played("three writes", made=make), {"start.fill": "none"}, s) for s in (5, 6, 5)]
+    results = Bench("classic", None).run(tasks)
+    assert made == [5, 6]
+    assert {result.workload.name for result in results} == {"three writes"}
+    assert results[0].workload.hash == results[2].workload.hash != results[1].workload.hash
+    assert [result.workload.footprint_pages for result in results] == [2, 2, 2]

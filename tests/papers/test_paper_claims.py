@@ -150,20 +150,18 @@ def test_a_claim_is_stated_with_its_words_inferred_or_ours(name: str, claim: Sta
 
 
 TEXTS = Path(__file__).resolve().parents[3] / "shared" / "papers"
-WORDS = {
-    "tlllp": "TLLLP Two Level",
-    "eti": "Extent-Based Temperature",
-    "asa": "ASA-FTL SYSTEM DESIGN",
-    "ncq": "Exploiting the Future Reference",
-    "shrd": "Sequentializing in Host",
-}
+CELLS_ONLY = {"warp"}
+"""Papers of which only printed numbers are at hand. A quotation states the cell of a number."""
+QUOTED = [
+    (name, claim) for name, claim in STATEMENTS if claim.origin.quote and name not in CELLS_ONLY
+]
 
 
 @pytest.mark.skipif(not TEXTS.is_dir(), reason="the papers' texts are not here")
 @pytest.mark.parametrize(
     ("name", "claim"),
-    [pair for pair in STATEMENTS if pair[1].origin.quote],
-    ids=_ids([pair for pair in STATEMENTS if pair[1].origin.quote]),
+    QUOTED,
+    ids=_ids(QUOTED),
 )
 def test_a_quotation_is_in_the_paper(name: str, claim: Statement) -> None:
     texts = [_letters(file.read_text("utf-8")) for file in sorted(TEXTS.glob("*.txt"))]

@@ -59,6 +59,11 @@ PAPERS = (
         "Hyukjoong Kim, Dongkun Shin, Yun Ho Jeong, Kyung Ho Kim; FAST 2017",
     ),
     Listed("together", "The five on one drive", "Floatgate"),
+    Listed(
+        "warp",
+        "Characterizing and Emulating FDP SSDs with WARP",
+        "I. Song, S. A. Qazi, J. Gonzalez, M. Bjorling, S. H. Noh, H. Li; FAST 2026",
+    ),
 )
 
 

@@ -58,6 +58,8 @@ class Played:
     small: float = 0.0
     """Share of a generator's requests, 0 to below 1, that are replaced by writes of one page, each
     page as likely as any other. The generator's other requests keep their order."""
+    made: Callable[[int], pl.DataFrame] | None = None
+    """Makes the requests from a seed, with the columns of a trace. `spec` is their name."""
 
     @property
     def how(self) -> RunOptions:
@@ -170,7 +172,10 @@ class Bench:
                 self.progress("read", 0, 0)
             how = replace(played.how, seed=key[1])
             file = played.spec, played.limit, played.skip
-            if file in self._files:
+            if played.made:
+                made = _core.Workload.recorded(played.spec, played.made(key[1]), 1, 1.0)
+                self._sources[key] = sources.Source(played.spec, how, made, None)
+            elif file in self._files:
                 self._sources[key] = replace(self._files[file], how=how, loads={})
             else:
                 source = sources.open_source(played.spec, how)
@@ -182,7 +187,8 @@ class Bench:
     def _key(self, played: Played, seed: int) -> tuple[Played, int]:
         """Returns the cache key. A file is equal with every seed unless the seed orders its
         windows."""
-        return played, seed if played.windows or sources.is_generator(played.spec) else 1
+        differs = played.windows or played.made or sources.is_generator(played.spec)
+        return played, seed if differs else 1
 
 
 _ENDS = (pl.col("offset") // PAGE, (pl.col("offset") + pl.col("length") - 1) // PAGE + 1)

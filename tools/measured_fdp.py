@@ -2,8 +2,9 @@
 
     python tools/measured_fdp.py ../shared/drives/fdp     # rewrites the tables; takes minutes
 
-The fit compares one stream with `onestream-profile.csv` and `summary.csv`, which are not part of
-the repository. The predictions need no measurement except the one that pins the shares.
+The fit compares one stream with `onestream-profile.csv` and `summary.csv`, and the curves of
+emulated drives stand next to `wa-emulated.csv`; the repository has none of them. The predictions
+need no measurement except the one that pins the shares.
 """
 
 from __future__ import annotations
@@ -113,6 +114,11 @@ PERSISTENT = {"placement.isolation": "persistently", "placement.moved_pages": "a
 WARP_A2 = Drive("WARP_A2", "", 448 * GIB, 1 - 3584 / 4086, 4086, 128, FOREGROUND)
 WARP_A = Drive("WARP_A", "", 224 * GIB, 1 - 896 / 985, 985, 512, FOREGROUND | PERSISTENT)
 WARP_1 = Drive("WARP1", "", 128 * GIB, 1 - 1 / 1.1, 1126, 512, FOREGROUND)
+WARP_2 = Drive("WARP2", "warp2-1stream", 256 * GIB, 1 - 1 / 1.1, 2253, 512, FOREGROUND)
+WARP_3 = Drive("WARP3", "warp3-1stream", 256 * GIB, 1 - 1 / 1.1, 1126, 512, FOREGROUND)
+WARP_4 = Drive("WARP4", "warp4-1stream", 256 * GIB, 1 - 1 / 1.1, 563, 1024, FOREGROUND)
+WARP_7 = Drive("WARP7", "warp7-1stream", 448 * GIB, 1 - 1 / 1.14, 4086, 256, FOREGROUND)
+ONE_STREAM = (WARP_1, WARP_2, WARP_3, WARP_4, WARP_7)
 """Emulated drives, from their labels. The emulator cleans in the foreground from 99 % full."""
 LOGGED: Sequence[tuple[Drive, str, tuple[Shares, Shares, Shares]]] = (
     (WARP_A2, ZIPF_22, ((61.1, 18.9, 20.0), (60.0, 19.3, 20.6), (60.4, 19.2, 20.4))),
@@ -127,6 +133,11 @@ LOGGED: Sequence[tuple[Drive, str, tuple[Shares, Shares, Shares]]] = (
 first handle of mixed runs is that of the FDP run; runs without handles were not logged."""
 READ_AT = (1.5, 2.0, 3.0, 4.0, 8.0)
 """Volumes at which a predicted curve is read."""
+MEASURED_RUNS = {
+    (WARP_A2.name, ZIPF_22, placement): f"warp_a2-3stream-zipf2.2-{run}"
+    for placement, run in (("FDP", "fdp"), ("mixed", "mixed"), ("no FDP", "nofdp"))
+}
+"""Runs of three streams in `wa-emulated.csv`."""
 
 
 class Fit(NamedTuple):
@@ -281,18 +292,38 @@ def prediction_rows(pins: Mapping[str, Shares]) -> list[list[str]]:
     return rows
 
 
-def emulated_rows() -> list[list[str]]:
+def emulated_rows(folder: Path) -> list[list[str]]:
+    """Returns a row for each simulated curve, and below it the measured one if the data have it."""
     rows = []
     for drive, law, of_placement in LOGGED:
         for placement, shares in zip(HANDLES, of_placement, strict=True):
-            wastes = curve(drive, law, placement, shares, READ_AT, SEEDS[:1])
-            rows.append([drive.name, law, placement, *(f"{waste:.2f}" for waste in wastes)])
-            print(rows[-1], flush=True)
-    passes = max(READ_AT)
-    work = f"shuffled:span={WARP_1.pages * 4}KiB,writes={int(WARP_1.pages * passes)}"
-    result = fg.run(work, set=WARP_1.config(1))
-    wastes = list(_cumulative(result, WARP_1.pages, READ_AT))
-    return [*rows, ["WARP1", "one stream", "", *(f"{waste:.2f}" for waste in wastes)]]
+            simulated = curve(drive, law, placement, shares, READ_AT, SEEDS[:1])
+            rows += _curve_rows((drive.name, law, placement), simulated, folder)
+    for drive in ONE_STREAM:
+        work = f"shuffled:span={drive.pages * 4}KiB,writes={int(drive.pages * READ_AT[-1])}"
+        wastes = _cumulative(fg.run(work, set=drive.config(1)), drive.pages, READ_AT)
+        rows += _curve_rows((drive.name, "one stream", ""), list(wastes), folder, drive.run)
+    return rows
+
+
+def _curve_rows(
+    of: tuple[str, str, str], simulated: Sequence[float], folder: Path, run: str = ""
+) -> list[list[str]]:
+    rows = [[*of, "simulated", *(f"{waste:.2f}" for waste in simulated)]]
+    if run := run or MEASURED_RUNS.get(of, ""):
+        rows.append([*of, "measured", *(f"{waste:.2f}" for waste in _emulated(folder, run))])
+    print(rows, flush=True)
+    return rows
+
+
+def _emulated(folder: Path, run: str) -> np.ndarray:
+    """Returns the measured cumulative write amplification of an emulated drive at `READ_AT`."""
+    with (folder / "wa-emulated.csv").open(newline="") as file:
+        read = [row for row in csv.DictReader(file) if row["run"] == run]
+    host = np.array([float(row["host_volumes"]) for row in read])
+    media = host * [float(row["wa_cumulative"]) for row in read]
+    wastes: np.ndarray = np.interp(READ_AT, [0, *host], [0, *media]) / READ_AT
+    return wastes
 
 
 def written(page: str, name: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -319,8 +350,9 @@ def main(folder: Path) -> None:
     page = written(page, "pins", ["jumper", "shares"], rows)
     head = ["drive", "jumper", "placement", "pinned", *SHARES, "published"]
     page = written(page, "predictions", head, prediction_rows(pins))
-    head = ["drive", "jumper", "placement", *(f"{volumes:g} volumes" for volumes in READ_AT)]
-    page = written(page, "emulated", head, emulated_rows())
+    volumes = (f"{read:g} volumes" for read in READ_AT)
+    head = ["drive", "jumper", "placement", "", *volumes]
+    page = written(page, "emulated", head, emulated_rows(folder))
     PAGE.write_text(page, "utf-8")
 
 

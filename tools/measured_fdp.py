@@ -73,7 +73,7 @@ class Drive:
 
     @property
     def pages(self) -> int:
-        """Pages of the namespace in the simulation: whole MiB, of which the jobs write tenths."""
+        """Pages of the namespace in the simulation: whole MiB, so that jobs can write tenths."""
         return int((1 - self.spare) * self.units * self.unit_pages / 1280) * 1280
 
     def config(self, handles: int) -> dict[str, str]:
@@ -106,7 +106,7 @@ GIVEN = {
     ("SSD_A", ZIPF_22, "no FDP"): 1.6,
     ("SSD_A", ZONED, "FDP"): 1.69,
 }
-"""Published values that were known before the predictions."""
+"""Published values that we knew before the predictions."""
 
 GIB = 1 << 30
 FOREGROUND = {"cleaning.foreground_below": "0.01"}
@@ -130,7 +130,7 @@ LOGGED: Sequence[tuple[Drive, str, tuple[Shares, Shares, Shares]]] = (
     (WARP_A, ZONED, ((83.3, 7.3, 9.4), (85.1, 7.5, 7.4), (83.3, 7.3, 9.4))),
 )
 """Shares of the streams on the emulators, by placement. On WARP_A the share of the jumper in the
-first handle of mixed runs is that of the FDP run; runs without handles were not logged."""
+first handle of mixed runs comes from the FDP run; runs without handles were not logged."""
 READ_AT = (1.5, 2.0, 3.0, 4.0, 8.0)
 """Volumes at which a predicted curve is read."""
 MEASURED_RUNS = {

@@ -2,8 +2,8 @@
 
     python tools/pictures_evidence.py
 
-Their numbers are those of the tables of docs/measured-drives.md, docs/performance.md and
-docs/testing.md, and of the recorded claims of the papers.
+Their numbers are those of the tables of docs/measured-drives.md, docs/measured-fdp.md,
+docs/handles.md, docs/performance.md and docs/testing.md, and of the recorded claims of the papers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import altair as alt
 import kinds_of_tests
 import trust_summary
+from measured_fdp import READ_AT
 from pictures_svg import MEASURED, ONE, TEXT, TWO, svg_of
 
 from floatgate.papers.warp.domain import UNITS
@@ -134,6 +135,9 @@ PAPERS = {
     "together": "all five on one drive",
 }
 
+HANDLES = ("FDP", "mixed", "no FDP", "one handle")
+COLORS = (GOOD, ONE, BAD, TEXT)
+
 
 def papers() -> alt.Chart:
     """Returns a stacked bar for each paper: the share of points with each verdict.
@@ -157,7 +161,7 @@ def paper(name: str) -> alt.Chart:
 
 def isolation() -> alt.LayerChart:
     """Returns the change of write amplification with persistent isolation, over spare space."""
-    rows = trust_summary.table(_page("papers/warp"), "isolation")
+    rows = trust_summary.table(_page("handles"), "isolation")
     units = [str(unit) for unit in UNITS]
     points = [
         {"unit": f"1/{unit}", "over": float(row[0].rstrip(" %")), "change": _percent(cell)}
@@ -172,6 +176,34 @@ def isolation() -> alt.LayerChart:
     )
     zero = alt.Chart(alt.Data(values=[{}])).mark_rule(color=TEXT).encode(y=alt.YDatum(0))
     return alt.layer(zero, base.mark_line(), base.mark_point(filled=True)).properties(width=420)
+
+
+def emulated() -> alt.FacetChart:
+    """Returns the cumulative write amplification of emulated FDP drives over the volumes written:
+    a panel for each drive and workload, simulated as lines and measured as points."""
+    points = [
+        {
+            "panel": f"{drive}, {workload}",
+            "handles": placement or "one handle",
+            "is": kind,
+            "volumes": volumes,
+            "write amplification": float(cell),
+        }
+        for drive, workload, placement, kind, *cells in trust_summary.table(
+            _page("measured-fdp"), "emulated"
+        )
+        for volumes, cell in zip(READ_AT, cells, strict=True)
+    ]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("volumes:Q", title="volumes written"),
+        y=alt.Y("write amplification:Q", title="cumulative WA", scale=alt.Scale(zero=False)),
+        color=alt.Color("handles:N", title=None, scale=alt.Scale(domain=HANDLES, range=COLORS)),
+    )
+    line = base.transform_filter("datum.is == 'simulated'").mark_line()
+    dots = base.transform_filter("datum.is == 'measured'").mark_point(filled=True)
+    panels = list(dict.fromkeys(point["panel"] for point in points))
+    facet = alt.Facet("panel:N", title=None, sort=panels)
+    return alt.layer(line, dots).properties(width=110, height=90).facet(facet, columns=4)
 
 
 def _percent(cell: str) -> float:
@@ -226,6 +258,7 @@ def draw(folder: Path) -> None:
         ("testing", testing()),
         ("papers", papers()),
         ("warp-isolation", isolation()),
+        ("warp-curves", emulated()),
         *((f"papers-{name}", paper(name)) for name in PAPERS),
     ):
         (folder / f"{name}.svg").write_text(svg_of(chart), "utf-8")

@@ -28,7 +28,7 @@ def test_the_pictures_are_those_of_the_tables(tmp_path: Path) -> None:
     """`python tools/pictures_evidence.py` renews the pictures."""
     pictures_evidence.draw(tmp_path)
     drawn = sorted(tmp_path.iterdir())
-    assert len(drawn) == 5 + len(pictures_evidence.PAPERS)
+    assert len(drawn) == 6 + len(pictures_evidence.PAPERS)
     for picture in drawn:
         labels = _labels(picture)
         assert len(labels) > 10

@@ -35,13 +35,13 @@ def _shares(pages: np.ndarray) -> np.ndarray:
 def test_a_zipf_law_is_that_of_fio_if_a_page_is_a_page(
     theta: float, first: float, second: float
 ) -> None:
-    """fio ends its sum after ten million ranks, so its law is not that of an endless sum."""
+    """fio ends its sum after ten million ranks, so its law differs from an endless sum's."""
     drawn = _shares(zipf(theta)(np.random.default_rng(1), DRAWS, 50_000_000, 1.0))
     assert drawn[:2] == pytest.approx([first, second], abs=0.004)
 
 
 def test_a_page_has_the_writes_of_all_ranks_that_it_stands_for() -> None:
-    """90 % of the writes of zipf 1.2 go to 26,000 ranks: a page of so many has all of these."""
+    """90 % of the writes of zipf 1.2 go to 26,000 ranks: a page of that many has all of these."""
     drawn = _shares(zipf(1.2)(np.random.default_rng(1), DRAWS, 65_000, 26_000.0))
     assert drawn[0] == pytest.approx(0.9, abs=0.005)
 

@@ -44,7 +44,8 @@ from .reduce import Point
 
 WASTE = "write_amplification"
 EMULATOR = ("victim", "ahead", "relabel")
-"""Open axes of WARP_A2. Its shares, spare space and reclaim unit are known."""
+"""Open axes of WARP_A2. Its logs have its shares, its label its spare space. Its reclaim unit,
+1/3584 of the namespace, is scaled to 1/448."""
 REAL = ("share", "victim", "ahead")
 SPACE = ("spare", "unit", "moved")
 FREE, COSTLY = 0.03, 0.2
@@ -62,6 +63,11 @@ def _in_paper(number: float) -> str:
     return f"{number - 1:.3g} (WA {number:g})"
 
 
+def _in_words(number: float) -> str:
+    copies = f"{number - 1:.3g}"
+    return f"{copies} {'copy' if copies == '1' else 'copies'} per page written"
+
+
 def _copies(workload: str, line: str) -> Measure[Point]:
     return lambda at: {"": at(workload, line).write_amplification - 1}
 
@@ -72,7 +78,7 @@ def _printed(key: str, drive: str, workload: str, line: str, number: float) -> C
     cell = f"{drive}, 3-stream, {law}, {line}: {number:g}"
     return Claim(
         key,
-        f"Three streams, {law}, {line}: {drive} copies {number - 1:.3g} pages per page written",
+        f"Three streams, {law}, {line}, {drive}: {_in_words(number)}",
         stated("Table 2", _in_paper(number), cell),
         EMULATOR if drive == "WARP_A2" else REAL,
         (workload,),
@@ -86,7 +92,7 @@ def _printed(key: str, drive: str, workload: str, line: str, number: float) -> C
 def _plateau(key: str, drive: str, workload: str, number: float) -> Claim[Point]:
     return Claim(
         key,
-        f"One stream: {drive} copies {number - 1:.3g} pages per page written",
+        f"One stream, {drive}: {_in_words(number)}",
         stated("Figure 2", _in_paper(number), f"{drive}, 1-stream: plateau at {number:g}"),
         ("victim", "ahead"),
         (workload,),

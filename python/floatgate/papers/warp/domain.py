@@ -64,8 +64,8 @@ UNITS = (1792, 896, 448, 224, 112)
 
 
 def _lines() -> tuple[Line, ...]:
-    """Returns the lines. Without a handle of its own, the jumper shares that of the stream in
-    order: a handle that the drive does not have is handle 0."""
+    """Returns the lines. Without a handle of its own, the jumper shares the handle of the
+    stream in order: a handle that the drive does not have is handle 0."""
     initial = {
         "fdp": ("A handle each", 3),
         "mixed": ("The jumper in the first handle", 2),
@@ -222,7 +222,7 @@ def _room(pages: int, settings: Settings) -> Room:
 
 
 def added_units(pages: int, settings: Settings) -> int:
-    """Returns the units that a drive gets in addition to those of its spare space."""
+    """Returns the units that a drive gets in addition to its spare space."""
     room = _room(pages, settings)
     return room.in_service + room.reserve - room.total
 

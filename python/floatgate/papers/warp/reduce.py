@@ -37,7 +37,7 @@ class Point:
     relabelled: int
     """Pages that were relabelled."""
     added_units: int
-    """Erase units that the drive has in addition to those of its spare space."""
+    """Erase units that the drive has in addition to its spare space."""
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:

@@ -94,8 +94,8 @@ class Job:
 class Jobs:
     """Jobs that run together until they have written the namespace `volumes` times.
 
-    The handle of a request is the number of its job. With `fill`, each job that fills writes as
-    many pages as its range has before that; these pages count, too. Draws are with replacement, so
+    The handle of a request is the number of its job. With `fill`, each job that fills first
+    writes as many pages as its range has; these pages count, too. Draws are with replacement, so
     a fill at random leaves 37 % of its pages unwritten.
     """
 

@@ -190,6 +190,31 @@ impl Fork {
     }
 }
 
+/// Place where chains wait in line: a chain that waits at the gate continues when all work has
+/// ended that was added to the gate before. No later chain continues earlier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate(Chain);
+
+impl Gate {
+    /// A gate at which no chain waits.
+    pub(crate) const OPEN: Self = Self(Chain::START.work());
+
+    /// Adds work, for which nothing reports the components of its time.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, work: Chain, clock: &mut impl Clock) {
+        if clock.is_live(work) {
+            let work = work.work();
+            self.0 = if clock.is_live(self.0) { clock.join(self.0, work) } else { work };
+        }
+    }
+
+    /// Makes a chain wait at the gate. The wait counts as a component.
+    #[inline(always)]
+    pub(crate) fn wait(self, chain: &mut Chain, component: Component, clock: &mut impl Clock) {
+        clock.wait(chain, self.0, component);
+    }
+}
+
 /// Server, other than the flash, that serves one chain after another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -301,6 +326,11 @@ pub trait Clock {
     fn take_memory(&mut self, _: &mut Chain, _pages: u64) -> bool {
         false
     }
+
+    /// Makes the chain of a read wait until all earlier writes have room in the controller's
+    /// memory, on a drive whose reads do not overtake waiting writes.
+    #[inline(always)]
+    fn wait_in_line(&mut self, _: &mut Chain) {}
 
     /// Makes the chain wait until all programs of data in the controller's memory that have begun
     /// are complete. The chain does not wait if the memory survives a loss of power.

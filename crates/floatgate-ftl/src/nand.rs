@@ -40,6 +40,7 @@ pub use timed::{
 use alloc::vec::Vec;
 
 use crate::addr::{Owner, Ppn, Tag, Unit};
+pub(crate) use crate::clock::Gate;
 pub use crate::clock::{
     Around, Blame, COMPONENTS, Chain, Clock, Component, Ended, Fork, NoClock, Recorded, Recording,
     Served, Server, Share, Span, Task, Use,

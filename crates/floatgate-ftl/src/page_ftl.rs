@@ -17,7 +17,9 @@ mod handles;
 mod levelling;
 mod map;
 mod owners;
+mod pacing;
 mod program_units;
+mod put;
 mod reclaim_units;
 mod recovery;
 mod remap;
@@ -54,8 +56,9 @@ pub use cleaner::{Cleaning, Destination, Scope};
 use handles::HandleEvents;
 use map::Map;
 use owners::Owners;
+pub use pacing::Pace;
 use program_units::EmptiedUnits;
-use remap::{LogArea, LogPage};
+use remap::LogArea;
 use samples::Sampler;
 use slc::SlcCache;
 pub use slc::{SlcConfig, WhenFull};
@@ -112,6 +115,8 @@ pub struct PageFtl<N, M> {
     log: LogArea,
     sampler: Sampler,
     emptied: EmptiedUnits,
+    /// Whether other work of the drive, cleaning, begins with a page of the host.
+    works_along: bool,
     slc: Option<SlcCache>,
 }
 
@@ -163,6 +168,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         Self {
             store,
+            works_along: cleaning.pace.is_some(),
             slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
             map: Map::new(mapping, &geometry, verify, pages_per_map_page),
             owners: Owners::new(placement.owners()),
@@ -239,40 +245,6 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Records a trim in the journal before it happens. Pages of the log are not recorded.
     fn record_trim(&mut self, lpns: Range<u32>) {
         self.store.record_trim(lpns.start..lpns.end.min(self.log.base()));
-    }
-
-    /// Programs the medium's register at the next page of a stream, and points the map there.
-    #[inline(always)]
-    fn put(
-        &mut self,
-        lpn: Lpn,
-        (stream, log): (u8, Option<LogPage>),
-        chain: &mut Chain,
-    ) -> Result<(), N::Error> {
-        self.store.units.tick();
-        if self.cleaner.config.pace.is_some() {
-            self.clean_ahead(stream, chain)?;
-        }
-        let to = self.allocate(stream, chain)?;
-        self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
-        self.streams.count_host_page(stream, lpn);
-        if log.is_some() {
-            // Pinned before the map points there. This may be the unit's last page, which would
-            // seal the unit.
-            self.store.units.pin(self.store.geometry.unit(to));
-            let original = log.and_then(|log| log.original).unwrap_or(lpn);
-            self.owners.count_logged(self.owner_of(original, stream));
-        }
-        if let Some(old) = self.store.point(lpn, to)
-            && log.is_some()
-        {
-            self.store.units.unpin(self.store.geometry.unit(old));
-        }
-        if self.map.cache.is_on_flash() {
-            self.map.cache.assigned(lpn, to, &mut self.map.io);
-            self.perform(Cause::Map, chain)?;
-        }
-        Ok(())
     }
 
     /// Unmaps pages, one translation page after the other.

@@ -12,7 +12,7 @@ use crate::common::shadow::run;
 use crate::common::workload::{ANYTHING, WRITES, Workload};
 use crate::common::{GEOMETRIES, Probe, Rig, SERIAL};
 use floatgate_ftl::nand::{Cause, Counted};
-use floatgate_ftl::page_ftl::{Cleaning, Destination, Scope};
+use floatgate_ftl::page_ftl::{Cleaning, Destination, Pace, Scope};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::PLACEMENTS;
 use floatgate_ftl::queue::Arrivals;
@@ -30,14 +30,21 @@ const WAYS: &[Way] = &[
     ("by stream", |cleaning| cleaning.scope = Scope::Stream),
     ("most invalid", |cleaning| cleaning.scope = Scope::MostInvalid),
     ("pressure", |cleaning| cleaning.scope = Scope::Pressure),
-    ("one copy a write", |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), 25)),
-    ("many copies a write", |cleaning| (cleaning.pace, cleaning.high_water) = (Some(9), 25)),
+    ("one copy a write", |cleaning| {
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(1)), 25)
+    }),
+    ("many copies a write", |cleaning| {
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(9)), 25)
+    }),
+    ("in proportion", |cleaning| {
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Proportional { debt: 3 }), 25);
+    }),
     ("idle", |cleaning| (cleaning.idle_after_ns, cleaning.high_water) = (Some(100), 25)),
     ("levelled", |cleaning| cleaning.wear_gap = Some(2)),
     ("everything", |cleaning| {
         cleaning.destination = Destination::Reclassify;
         cleaning.scope = Scope::Stream;
-        (cleaning.pace, cleaning.high_water) = (Some(2), 25);
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(2)), 25);
         (cleaning.idle_after_ns, cleaning.wear_gap) = (Some(50), Some(1));
     }),
 ];
@@ -161,7 +168,7 @@ fn cleaning_while_idle_leaves_nothing_to_wait_for() {
 
 #[test]
 fn cleaning_bit_by_bit_keeps_ahead_of_writes() {
-    let (drive, _) = skewed(|c| (c.pace, c.high_water) = (Some(4), 20), 0);
+    let (drive, _) = skewed(|c| (c.pace, c.high_water) = (Some(Pace::Fixed(4)), 20), 0);
     let cleans = drive.counters().cleans;
     assert!(cleans.incremental > 1000 && cleans.foreground == 0, "{cleans:?}");
     let gained = drive.counters().flash.programs[Cause::Gc as usize];

@@ -159,6 +159,7 @@ fn drives_that_program_rows_take_the_time_that_is_specified() {
         "a page read with another",
         "a page in memory",
         "a wait for memory",
+        "a read behind writes",
         "foreground cleaning",
         "idle cleaning",
         "entries evicted",

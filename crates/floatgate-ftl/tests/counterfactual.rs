@@ -7,6 +7,7 @@ use crate::common::{Rig, SERIAL};
 use floatgate_ftl::counters::Counters;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::nand::{Cause, Component, Counted, Schedule, Stripe, Timed, Timing};
+use floatgate_ftl::page_ftl::{Cleaning, Pace};
 use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
@@ -44,9 +45,21 @@ fn writes(pages: u64) -> Vec<Request> {
     (0..REQUESTS).map(|_| write(page())).collect()
 }
 
+/// How the drive cleans.
+type Way = fn(&mut Cleaning);
+
+const FOREGROUND: Way = |_| {};
+
+/// In proportion to the writes, with a debt of two pages for each of 32 dies.
+const PACED: Way = |cleaning| {
+    cleaning.pace = Some(Pace::Proportional { debt: 64 });
+    cleaning.high_water = cleaning.low_water + 3;
+};
+
 /// Returns the mean latency and its cleaning component, in nanoseconds, and the counters.
-fn measure(shape: Shape, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
-    let rig = Rig { depth, low_water: 3, ..Rig::new(shape, "ideal", "greedy") };
+fn measure(shape: Shape, way: Way, depth: usize, free: &[Cause]) -> (f64, f64, Counters) {
+    let base = Rig::new(shape, "ideal", "greedy");
+    let rig = Rig { depth, low_water: 3, tune_cleaning: way, ..base };
     let geometry = rig.geometry();
     let schedule = Schedule { stripe: Stripe::ChannelDiePlane, ..Schedule::default() };
     let nand = Timed::with_schedule(Counted::default(), geometry, SLOW, schedule).with_free(free);
@@ -79,11 +92,12 @@ fn drive(shape: Shape, units: u32) -> Shape {
 }
 
 #[track_caller]
-fn hold(shape: Shape, depth: usize, tolerance: f64) {
-    let (latency, blamed, counters) = measure(shape, depth, &[]);
-    let (without, none, same) = measure(shape, depth, &[Cause::Gc, Cause::GcMap]);
+fn hold(shape: Shape, way: Way, depth: usize, tolerance: f64) {
+    let (latency, blamed, counters) = measure(shape, way, depth, &[]);
+    let (without, none, same) = measure(shape, way, depth, &[Cause::Gc, Cause::GcMap]);
     assert_eq!((counters.flash, counters.cleans), (same.flash, same.cleans));
-    assert!(counters.cleans.foreground > 100 && blamed > 0.2 * latency, "{blamed} of {latency}");
+    let cleans = counters.cleans.foreground + counters.cleans.incremental;
+    assert!(cleans > 100 && blamed > 0.2 * latency, "{blamed} of {latency}");
     assert_eq!(none, 0.0, "what takes no time is waited for by nobody");
     let fell = latency - without;
     assert!((blamed / fell - 1.0).abs() < tolerance, "depth {depth}: {fell}, blamed {blamed}");
@@ -92,13 +106,31 @@ fn hold(shape: Shape, depth: usize, tolerance: f64) {
 #[test]
 fn on_one_die_latencies_fall_by_the_blame_of_cleaning() {
     for depth in [1, 8, 32] {
-        hold(drive(ONE, 256), depth, 0.01);
+        hold(drive(ONE, 256), FOREGROUND, depth, 0.01);
     }
 }
 
 #[test]
 fn on_many_dies_latencies_fall_by_the_blame_of_cleaning() {
     for depth in [32, 128] {
-        hold(drive(MANY, 64), depth, 0.05);
+        hold(drive(MANY, 64), FOREGROUND, depth, 0.05);
     }
+}
+
+/// Copies of a paced drive stay in the queues of the dies, where host pages wait for them. On many
+/// dies with many pages in the queue, a page that waits for copies would otherwise wait for other
+/// pages: its blame is too high by a tenth.
+#[test]
+fn latencies_of_a_paced_drive_fall_by_the_blame_of_cleaning() {
+    for depth in [1, 8, 32] {
+        hold(with_reserve(drive(ONE, 256)), PACED, depth, 0.02);
+    }
+    for (depth, tolerance) in [(32, 0.05), (128, 0.12)] {
+        hold(with_reserve(drive(MANY, 64)), PACED, depth, tolerance);
+    }
+}
+
+/// Returns a drive with the three further units that a drive that cleans in proportion reserves.
+fn with_reserve(shape: Shape) -> Shape {
+    Shape { units: shape.units + 3, ..shape }
 }

@@ -26,6 +26,7 @@ mod naive_fast;
 mod naive_tlllp;
 mod naive_tpftl;
 mod ncq_hits;
+mod pacing;
 mod power;
 mod recordings;
 mod separation;

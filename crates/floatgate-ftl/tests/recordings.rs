@@ -196,6 +196,8 @@ const CONTROLLER: Controller = Controller {
     blocking: false,
     write_pages: None,
     power_protected: false,
+    in_order: false,
+    head_of_line: false,
 };
 
 const SCHEDULES: [Schedule; 4] = [

@@ -45,7 +45,8 @@ pub use listing::policies;
 pub use parameters::Policies;
 pub(crate) use policies::is_external;
 pub use presets::{Preset, presets};
-pub use reclaiming::{Cleaning, Placement, WearLeveling};
+pub(crate) use reclaiming::AHEAD;
+pub use reclaiming::{Cleaning, Pacing, Placement, WearLeveling};
 pub use schema::schema;
 pub(crate) use schema::settings;
 pub use sections::{

@@ -108,12 +108,12 @@ impl Plan {
             None => {
                 let map = map_units(config, &geometry, &size, &demands);
                 let padded = geometry.units_padded(config.largest_reclaim_unit(), streams);
-                cleaning(config, frontiers, map.saturating_add(padded))?
+                cleaning(config, &geometry, frontiers, map.saturating_add(padded))?
             }
         };
         let cache = cleaning.slc.map_or(0, |slc| slc.static_units);
         let reserve = (cleaning.low_water.max(cleaning.high_water) - 1).saturating_add(cache);
-        let cleaning = with_shares(config, cleaning, &size)?;
+        let cleaning = with_shares(config, cleaning, &geometry, frontiers, &size)?;
         let shape = Shape {
             units: u32::try_from(size.in_service + u64::from(reserve)).unwrap_or(u32::MAX),
             logical_pages: size.logical_pages + log_pages,

@@ -191,9 +191,14 @@ fn the_low_water_mark_leaves_room_for_the_frontiers() {
     let expected = "cleaning.low_water = 3: expected at least 4, as 3 units are open at a time";
     assert_eq!(error, expected);
     let error = refused(&[("cleaning.high_water", "9")]);
-    assert!(error.contains("expected cleaning.copies_per_write or cleaning.idle_after"), "{error}");
+    assert!(error.contains("cleaning.copies_per_write or cleaning.idle_after"), "{error}");
     let error = refused(&[ahead, ("cleaning.high_water", "2")]);
     assert!(error.contains("expected at least cleaning.low_water (3)"), "{error}");
+    // The open unit, a victim, and two units of 64 pages that the drive owes.
+    let paced = [("cleaning.pacing", "proportional"), ("cleaning.debt", "65")];
+    assert_eq!(marks(&paced), (3, 3 + 1 + 1 + 2));
+    let error = refused(&[&paced[..], &[("cleaning.high_water", "6")]].concat());
+    assert!(error.contains("expected at least 7, so that no write waits"), "{error}");
 }
 
 #[test]
@@ -254,13 +259,14 @@ fn each_key(f: impl Fn(&str, &Value)) {
 
 #[test]
 fn every_key_is_described() {
-    let unset = "flash.blocks flash.parity capacity.over_provisioning cleaning.low_water \
-                 cleaning.high_water cleaning.copies_per_write cleaning.idle_after \
-                 schedule.suspend controller.write_memory mapping.unit buffer.block_pages \
+    let unset = "flash.blocks flash.parity capacity.over_provisioning placement.reclaim_unit \
+                 placement.streams cleaning.low_water cleaning.high_water \
+                 cleaning.foreground_below cleaning.background_below cleaning.lazy cleaning.debt \
+                 cleaning.copies_per_write cleaning.idle_after schedule.suspend \
+                 controller.write_memory mapping.unit buffer.block_pages \
                  bast.log_blocks fast.log_blocks page_cache.entries shrd.idle_after dac.young \
                  dac.old perfect.hot_pages faults.spare_units lanes.window start.play \
-                 slc.idle_after placement.streams placement.reclaim_unit \
-                 cleaning.foreground_below cleaning.background_below cleaning.lazy";
+                 slc.idle_after";
     let unset: Vec<&str> = unset.split(' ').collect();
     each_key(|key, leaf| {
         let doc = leaf["description"].as_str().unwrap_or_default();

@@ -135,6 +135,7 @@ fn options_without_effect_are_refused() {
         ("cleaning.wear_leveling", "static", "\"static\": expected \"dynamic\""),
         ("cleaning.low_water", "5", "cleaning.low_water = 5: expected no value"),
         ("cleaning.high_water", "9", "cleaning.high_water = 9: expected no value"),
+        ("cleaning.pacing", "proportional", "\"proportional\": expected \"none\""),
         ("cleaning.copies_per_write", "2", "copies_per_write = 2: expected no value"),
         ("cleaning.idle_after", "1ms", "idle_after = \"1ms\": expected no value"),
         ("fast.log_blocks", "1", "an integer from 2"),

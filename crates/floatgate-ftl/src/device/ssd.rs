@@ -260,6 +260,9 @@ where
         let mut chain = Chain::new(request.op == Op::Read);
         self.begin_requests(number, slice::from_ref(request));
         self.send(&mut chain);
+        if request.op == Op::Read {
+            self.io.clock().wait_in_line(&mut chain);
+        }
         if self.io.accepts(request) {
             if request.op == Op::Write {
                 self.receive(request.length, &mut chain);

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::ahead::UnderWay;
 use super::levelling::Levelling;
+use super::pacing::{Pace, Pacing};
 use super::slc::SlcConfig;
 use crate::addr::{Lpn, Owner, Ppn, Unit};
 use crate::counters::Cleans;
@@ -21,11 +22,12 @@ pub struct Cleaning {
     pub destination: Destination,
     /// Units that a victim is chosen from.
     pub scope: Scope,
-    /// Pages moved with each page of a host write, while fewer than `high_water` units are free.
-    pub pace: Option<u32>,
+    /// Pages moved with each page of a host write.
+    pub pace: Option<Pace>,
     /// Host idle time after which units are cleaned, while fewer than `high_water` are free.
     pub idle_after_ns: Option<u64>,
-    /// Number of free units at which cleaning ahead of need stops.
+    /// Number of free units at which cleaning ahead of need stops. With a proportional pace: one
+    /// more than the free units, and the free pages of open units, with which a victim begins.
     pub high_water: u32,
     /// Lazy cleaning: largest share of valid pages, in millionths, with which cleaning ahead of
     /// need takes a victim.
@@ -65,6 +67,21 @@ impl Cleaning {
     pub fn least_low_water(&self, frontiers: u8, erase_units: u32) -> u32 {
         let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
         u32::from(frontiers) * if ahead { 2 } else { 1 } + 1 + u32::from(erase_units > 1)
+    }
+
+    /// Returns the lowest `high_water` with which a write never waits for a whole victim: with a
+    /// proportional pace, the free pages fall by a victim of up to `victim_units` units while that
+    /// is emptied, open units may hold free pages that other streams cannot take, and the units of
+    /// copies that the drive owes are not free yet. `unit_pages` is the size of a unit.
+    pub fn least_high_water(&self, frontiers: u8, victim_units: u32, unit_pages: u32) -> u32 {
+        match self.pace {
+            Some(Pace::Proportional { debt }) => self
+                .low_water
+                .saturating_add(u32::from(frontiers))
+                .saturating_add(victim_units)
+                .saturating_add(debt.div_ceil(unit_pages)),
+            Some(Pace::Fixed(_)) | None => self.low_water,
+        }
     }
 }
 
@@ -107,6 +124,7 @@ pub(super) struct Cleaner {
     /// clean.
     pub(super) active: bool,
     pub(super) under_way: Option<UnderWay>,
+    pub(super) pacing: Pacing,
     pub(super) levelling: Option<Levelling>,
     pub(super) counts: Cleans,
     /// Erase units of the current victim.
@@ -131,6 +149,7 @@ impl Cleaner {
             config,
             active: false,
             under_way: None,
+            pacing: Pacing::new(&config, geometry),
             levelling: config.wear_gap.map(|gap| Levelling::new(gap, geometry.units())),
             counts: Cleans::default(),
             members: Vec::new(),
@@ -144,6 +163,7 @@ impl Cleaner {
     /// Resets counters and wear. Work in progress continues.
     pub(super) fn reset_counters(&mut self, units: u32) {
         self.counts = Cleans::default();
+        self.pacing.reset_counters();
         if let Some(levelling) = &mut self.levelling {
             *levelling = Levelling::new(levelling.gap(), units);
         }

@@ -167,6 +167,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
         let to = self.allocate(self.streams.map(), chain)?;
+        self.cleaner.pacing.take();
         let tag = self.store.stamp.write(Owner::Translation(tpn));
         self.store.nand.program(to, tag, cause, chain)?;
         self.map.point(tpn, to, &mut self.store);

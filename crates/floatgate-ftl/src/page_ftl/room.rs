@@ -1,7 +1,7 @@
 //! Room until cleaning begins, on a drive that has not been fully written yet.
 
 use super::slc::CacheRoom;
-use super::{Cleaning, PageFtl, WhenFull};
+use super::{Cleaning, Pace, PageFtl, WhenFull};
 use crate::addr::Unit;
 use crate::mapping::Mapping;
 use crate::nand::Nand;
@@ -11,9 +11,10 @@ impl Cleaning {
     /// pages until it begins. In the foreground it begins when a unit is opened; ahead of need,
     /// with the next page.
     fn least_free(&self) -> (u32, u64) {
-        match self.pace.is_some() || self.idle_after_ns.is_some() {
-            true => (self.high_water, 1),
-            false => (self.low_water - 1, 0),
+        match (self.pace, self.idle_after_ns) {
+            (Some(Pace::Proportional { .. }), _) => (self.high_water - 1, 1),
+            (Some(Pace::Fixed(_)), _) | (None, Some(_)) => (self.high_water, 1),
+            (None, None) => (self.low_water - 1, 0),
         }
     }
 }
@@ -33,7 +34,11 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         let capacity = u64::from(self.store.geometry.unit_capacity());
         let in_units = |units: u32| u64::from(units) * capacity;
-        let native = u64::from(self.streams.native_room()) + one;
+        let room = match self.cleaner.config.pace {
+            Some(Pace::Proportional { .. }) => self.streams.all_native_room(),
+            _ => self.streams.native_room(),
+        };
+        let native = u64::from(room) + one;
         let opened = free.saturating_sub(least);
         let Some(CacheRoom { pages, units, when_full }) = self.room_in_cache() else {
             return Some(native + in_units(opened));

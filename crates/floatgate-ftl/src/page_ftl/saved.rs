@@ -30,6 +30,7 @@ impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
             log: _,
             sampler,
             emptied,
+            works_along: _,
             slc,
         } = self;
         store.carry(by);
@@ -54,10 +55,11 @@ impl<M: Mapping> State for Map<M> {
 
 impl State for Cleaner {
     fn carry(&mut self, by: &mut Carrier<'_>) {
-        let Self { victim, active, under_way, levelling, .. } = self;
+        let Self { victim, active, under_way, pacing, levelling, .. } = self;
         victim.carry(by);
         active.carry(by);
         under_way.carry(by);
+        pacing.carry(by);
         levelling.iter_mut().for_each(|levelling| levelling.carry(by));
     }
 }

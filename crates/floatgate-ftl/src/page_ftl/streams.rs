@@ -168,6 +168,12 @@ impl Streams {
         (0..self.count()).filter(takes_data).map(|stream| self.room(stream)).sum()
     }
 
+    /// Returns the number of pages left in all open units in native mode.
+    pub(super) fn all_native_room(&self) -> u32 {
+        let is_native = |&stream: &u8| self.slc() != Some(stream);
+        (0..self.count()).filter(is_native).map(|stream| self.room(stream)).sum()
+    }
+
     /// Whether `stream` has a page left in its unit.
     pub(super) fn has_room(&self, stream: u8) -> bool {
         self.room(stream) > 0

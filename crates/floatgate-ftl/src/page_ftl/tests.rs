@@ -156,7 +156,7 @@ fn the_reserve_is_a_unit_per_stream_and_one_more() {
     assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams, 1)), [2, 3, 6]);
     assert_eq!([1, 2, 5].map(|streams| foreground.least_low_water(streams, 2)), [3, 4, 7]);
     // A victim that is being emptied may take a second unit of each stream.
-    let (pace, idle) = (Some(1), Some(7));
+    let (pace, idle) = (Some(Pace::Fixed(1)), Some(7));
     for (pace, idle_after_ns) in [(pace, None), (None, idle), (pace, idle)] {
         let ahead = Cleaning { pace, idle_after_ns, ..foreground };
         assert_eq!([1, 2, 5].map(|streams| ahead.least_low_water(streams, 1)), [3, 5, 11]);

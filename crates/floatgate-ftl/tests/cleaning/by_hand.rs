@@ -3,7 +3,7 @@
 
 use floatgate_ftl::device::{Device, Inspect};
 use floatgate_ftl::ftl::Cleans;
-use floatgate_ftl::page_ftl::{Cleaning, Destination};
+use floatgate_ftl::page_ftl::{Cleaning, Destination, Pace};
 use floatgate_ftl::placement::PlacementConfig;
 use floatgate_ftl::request::{Op, Request};
 
@@ -142,8 +142,8 @@ fn idle_cleaning_stops_at_high_water() {
 #[test]
 fn cleaning_ahead_stops_at_high_water() {
     let at: [fn(&mut Cleaning); 3] = [
-        |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), UNITS - 1),
-        |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), UNITS),
+        |cleaning| (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(1)), UNITS - 1),
+        |cleaning| (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(1)), UNITS),
         |cleaning| cleaning.high_water = UNITS,
     ];
     let cleans = at.map(|tune| {

@@ -6,7 +6,7 @@ use floatgate_ftl::ftl::Cleans;
 use floatgate_ftl::geometry::Shape;
 use floatgate_ftl::mapping::Boxed;
 use floatgate_ftl::nand::Cause;
-use floatgate_ftl::page_ftl::{Cleaning, Destination, PageFtl, Scope};
+use floatgate_ftl::page_ftl::{Cleaning, Destination, Pace, PageFtl, Scope};
 use floatgate_ftl::parameters::Bytes;
 use floatgate_ftl::placement::{AsaClock, PlacementConfig, SampleSource};
 use floatgate_ftl::policy::Policy as _;
@@ -99,7 +99,7 @@ fn erases(steps: &[Step], cause: Cause) -> u64 {
 }
 
 /// Cleaning modes in which every setting occurs once, alone and together with another setting.
-const WAYS: [fn(&mut Cleaning); 20] = [
+const WAYS: [fn(&mut Cleaning); 23] = [
     |_| {},
     |cleaning| cleaning.destination = Destination::Same,
     |cleaning| cleaning.destination = Destination::Cold,
@@ -112,21 +112,23 @@ const WAYS: [fn(&mut Cleaning); 20] = [
     |cleaning| cleaning.scope = Scope::Pressure,
     |cleaning| {
         (cleaning.scope, cleaning.destination) = (Scope::MostInvalid, Destination::Cold);
-        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 2);
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(2)), cleaning.low_water + 2);
     },
     |cleaning| (cleaning.relabel, cleaning.destination) = (true, Destination::Same),
     |cleaning| {
         (cleaning.relabel, cleaning.lazy) = (true, Some(800_000));
-        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 3);
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(2)), cleaning.low_water + 3);
         cleaning.destination = Destination::Cold;
     },
     |cleaning| {
         (cleaning.relabel, cleaning.lazy) = (true, Some(500_000));
         (cleaning.idle_after_ns, cleaning.high_water) = (Some(500), cleaning.low_water + 3);
     },
-    |cleaning| (cleaning.pace, cleaning.high_water) = (Some(1), cleaning.low_water + 2),
     |cleaning| {
-        (cleaning.pace, cleaning.high_water) = (Some(3), cleaning.low_water + 1);
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(1)), cleaning.low_water + 2)
+    },
+    |cleaning| {
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(3)), cleaning.low_water + 1);
         cleaning.destination = Destination::Cold;
     },
     |cleaning| {
@@ -136,12 +138,25 @@ const WAYS: [fn(&mut Cleaning); 20] = [
         (cleaning.idle_after_ns, cleaning.high_water) = (Some(90_000), cleaning.low_water + 3);
         (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Same);
     },
+    |cleaning| {
+        cleaning.pace = Some(Pace::Proportional { debt: 1 });
+        cleaning.high_water = cleaning.low_water + 2;
+    },
+    |cleaning| {
+        cleaning.pace = Some(Pace::Proportional { debt: 5 });
+        (cleaning.high_water, cleaning.lazy) = (cleaning.low_water + 3, Some(700_000));
+        (cleaning.relabel, cleaning.destination) = (true, Destination::Same);
+    },
+    |cleaning| {
+        cleaning.pace = Some(Pace::Proportional { debt: 2 });
+        (cleaning.idle_after_ns, cleaning.high_water) = (Some(500), cleaning.low_water + 4);
+    },
     |cleaning| cleaning.wear_gap = Some(1),
     |cleaning| (cleaning.wear_gap, cleaning.destination) = (Some(0), Destination::Reclassify),
-    |cleaning| (cleaning.wear_gap, cleaning.pace) = (Some(3), Some(2)),
+    |cleaning| (cleaning.wear_gap, cleaning.pace) = (Some(3), Some(Pace::Fixed(2))),
     |cleaning| {
         (cleaning.scope, cleaning.destination) = (Scope::Stream, Destination::Reclassify);
-        (cleaning.pace, cleaning.high_water) = (Some(2), cleaning.low_water + 2);
+        (cleaning.pace, cleaning.high_water) = (Some(Pace::Fixed(2)), cleaning.low_water + 2);
         (cleaning.idle_after_ns, cleaning.wear_gap) = (Some(50), Some(1));
     },
 ];

@@ -6,6 +6,7 @@
 //! engine that calls them and the two simplest victim policies are naive.
 
 mod collecting;
+mod pacing;
 mod reclaim;
 mod units;
 
@@ -16,7 +17,7 @@ use floatgate_ftl::ftl::{Cleans, StreamCounts};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{Access, AccessKind, Boxed, MapOp, Mapping, Residency};
 use floatgate_ftl::nand::{Blame, Cause, Component};
-use floatgate_ftl::page_ftl::Cleaning;
+use floatgate_ftl::page_ftl::{Cleaning, Pace};
 use floatgate_ftl::placement::{AnyPlacement, HostWrite, PlacementEvent, SampleSource, Samples};
 use floatgate_ftl::policy::Policy as _;
 use floatgate_ftl::request::{Completion, Op, Request};
@@ -94,6 +95,7 @@ pub struct Naive {
     units: Vec<Block>,
     busy: bool,
     under_way: Option<UnderWay>,
+    pace: pacing::Progress,
     /// Units in a reclaim unit, by stream of the placement.
     sizes: Vec<u32>,
     /// All groups of units that were ever opened.
@@ -140,6 +142,7 @@ impl Naive {
             units: vec![unit; geometry.units() as usize],
             busy: false,
             under_way: None,
+            pace: pacing::Progress::default(),
             sizes: rig.reclaim_units(),
             groups: vec![],
             clock: 0,
@@ -170,6 +173,7 @@ impl Naive {
         self.units.iter_mut().for_each(|unit| unit.erases = 0);
         self.streams.fill(StreamCounts::default());
         (self.now, self.drained) = (0, 0);
+        self.pace.forget_times();
         (self.sample_reads, self.cleans) = (0, Cleans::default());
         self.log.clear();
     }
@@ -281,10 +285,14 @@ impl Naive {
         let write = HostWrite { lpn, request_pages, clock, now_ns };
         let stream = self.placement.stream(write);
         self.clock += 1;
-        if let Some(pace) = self.cleaning.pace {
-            self.keep_pace(pace, *now);
+        let mut waited = 0;
+        match self.cleaning.pace {
+            Some(Pace::Fixed(pages)) => self.keep_pace(pages, *now),
+            Some(Pace::Proportional { debt }) => waited += self.pay(debt, now),
+            None => {}
         }
-        let (to, mut waited) = self.allocate(stream, now);
+        let (to, longer) = self.allocate(stream, now);
+        waited += longer;
         self.enter(Kind::Program(to, owner), Cause::Host, program_ns(to), now);
         let counts = &mut self.streams[usize::from(stream)];
         counts.host_pages += 1;
@@ -365,6 +373,7 @@ impl Naive {
     fn program_map(&mut self, tpn: Tpn, cause: Cause, now: &mut u64) -> u64 {
         let (owner, stream) = (Owner::Translation(tpn), self.placement.streams());
         let (to, waited) = self.allocate(stream, now);
+        self.pace.taken += 1;
         self.enter(Kind::Program(to, owner), cause, program_ns(to), now);
         self.set(to, owner);
         if let Some(old) = self.directory[tpn.index()].replace(to) {

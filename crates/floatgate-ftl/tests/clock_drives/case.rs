@@ -13,7 +13,7 @@ use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LOG_BLOCKS;
 use floatgate_ftl::mapping::{self, MAPPINGS};
 use floatgate_ftl::nand::{Nand, Schedule, Timing};
-use floatgate_ftl::page_ftl::Cleaning;
+use floatgate_ftl::page_ftl::{Cleaning, Pace};
 use floatgate_ftl::parameters::names;
 use floatgate_ftl::placement::{AnyPlacement, PLACEMENTS};
 use floatgate_ftl::queue::{Arrivals, Dispatch};
@@ -178,13 +178,15 @@ fn buffer(rng: &mut Rng) -> Option<BufferRig> {
 
 const CLEANING: &[fn(&mut Cleaning)] = &[
     |_| {},
-    |cleaning| ahead(cleaning, Some(2), None),
+    |cleaning| ahead(cleaning, Some(Pace::Fixed(2)), None),
     |cleaning| ahead(cleaning, None, Some(20)),
-    |cleaning| ahead(cleaning, Some(1), Some(5)),
+    |cleaning| ahead(cleaning, Some(Pace::Fixed(1)), Some(5)),
+    |cleaning| ahead(cleaning, Some(Pace::Proportional { debt: 1 }), None),
+    |cleaning| ahead(cleaning, Some(Pace::Proportional { debt: 9 }), Some(20)),
     |cleaning| cleaning.wear_gap = Some(2),
 ];
 
-fn ahead(cleaning: &mut Cleaning, pace: Option<u32>, idle_after_ns: Option<u64>) {
+fn ahead(cleaning: &mut Cleaning, pace: Option<Pace>, idle_after_ns: Option<u64>) {
     let high_water = cleaning.low_water + 3;
     *cleaning = Cleaning { pace, idle_after_ns, high_water, ..*cleaning };
 }

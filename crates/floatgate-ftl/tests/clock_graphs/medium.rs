@@ -346,8 +346,16 @@ impl Clock for Brute {
         self.take_room(chain, pages)
     }
 
+    fn wait_in_line(&mut self, chain: &mut Chain) {
+        self.stand_in_line(chain);
+    }
+
     fn wait_for_programs(&mut self, chain: &mut Chain) {
-        while !self.schedule.controller.power_protected && self.wait_for_first(chain) {}
+        while !self.schedule.controller.power_protected
+            && let Some(program) = self.first_program()
+        {
+            self.wait(chain, program, Component::Buffer);
+        }
     }
 
     fn read_share(&mut self, share: Option<Share>) {

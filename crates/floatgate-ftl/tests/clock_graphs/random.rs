@@ -33,6 +33,7 @@ pub fn schedule(rng: &mut Rng) -> Schedule {
     let pages = PageTimes { types: 1 + rng.below(4) as u32, read_ns, program_ns };
     let task_ns = std::array::from_fn(|_| rng.below(4));
     let (cores, blocking) = (1 + rng.below(2) as u32, any(rng, &[false, true]));
+    let (in_order, head_of_line) = any(rng, &[(false, false), (true, false), (true, true)]);
     Schedule {
         stripe: Stripe::named(any(rng, Stripe::VARIANTS).name).unwrap(),
         cache_register: any(rng, &[false, true]),
@@ -46,6 +47,8 @@ pub fn schedule(rng: &mut Rng) -> Schedule {
             blocking,
             write_pages: any(rng, &[None, Some(1), Some(8), Some(30)]),
             power_protected: any(rng, &[false, false, true]),
+            in_order,
+            head_of_line,
         },
     }
 }

@@ -19,6 +19,8 @@ pub struct Memory {
     /// Memory pages in use for the host, and the programs that free them.
     used: u64,
     programs: VecDeque<(Chain, u64)>,
+    /// The programs that the writes so far have waited for, as one chain.
+    line: Option<Chain>,
     /// Pages read from memory, by cause, and cell reads that were saved.
     pub reads: BTreeMap<usize, u64>,
     pub senses_saved: u64,
@@ -285,19 +287,44 @@ impl Brute {
 
     pub fn take_room(&mut self, chain: &mut Chain, pages: u64) -> bool {
         let Some(most) = self.schedule.controller.write_pages else { return false };
-        while self.memory.used + pages > most && self.wait_for_first(chain) {}
+        let in_order = self.schedule.controller.in_order;
+        while self.memory.used + pages > most
+            && let Some(program) = self.first_program()
+        {
+            if !in_order {
+                self.wait(chain, program, Component::Buffer);
+            }
+        }
         self.memory.used += pages;
+        if let Some(line) = self.memory.line {
+            self.wait(chain, line, Component::Buffer);
+        }
         true
     }
 
-    /// Makes a chain wait for the program that was begun first. Returns whether there is one.
-    pub fn wait_for_first(&mut self, chain: &mut Chain) -> bool {
-        let Some((program, freed)) = self.memory.programs.pop_front() else { return false };
+    /// Makes a read wait for all programs that earlier writes wait for.
+    pub fn stand_in_line(&mut self, chain: &mut Chain) {
+        if let Some(line) = self.memory.line.filter(|_| self.schedule.controller.head_of_line)
+            && self.is_live(line)
+        {
+            self.see("a read behind writes");
+            self.wait(chain, line, Component::Queue);
+        }
+    }
+
+    /// Takes the program that was begun first from the memory. If writes get room in order, all
+    /// later writes wait for the program.
+    pub fn first_program(&mut self) -> Option<Chain> {
+        let (program, freed) = self.memory.programs.pop_front()?;
         self.memory.used -= freed;
         if self.is_live(program) {
             self.see("a wait for memory");
+            if self.schedule.controller.in_order {
+                let line = self.memory.line.filter(|&line| self.is_live(line));
+                let program = program.work();
+                self.memory.line = Some(line.map_or(program, |line| self.join(line, program)));
+            }
         }
-        self.wait(chain, program, Component::Buffer);
-        true
+        Some(program)
     }
 }

@@ -3,7 +3,9 @@
 
 use floatgate_ftl::nand::{self, PageTimes, Suspend};
 
-use super::{Config, ConfigError, Flash, Order, Resolution, Schedule, Timing, expect, expect_text};
+use super::{
+    Config, ConfigError, Flash, Order, Pacing, Resolution, Schedule, Timing, expect, expect_text,
+};
 
 impl Config {
     /// Returns the drive's parallelism and the order of its operations.
@@ -36,6 +38,8 @@ impl Config {
                 blocking: controller.blocking,
                 write_pages: self.write_pages(),
                 power_protected: controller.power_protected,
+                in_order: self.cleaning.pacing == Pacing::Proportional,
+                head_of_line: self.queue.head_of_line,
             },
         }
     }

@@ -80,6 +80,8 @@ impl Config {
             let other = format!("another with {host}: it looks ahead in the host's order");
             expect(false, key, &format!("\"{name}\""), other)?;
         }
+        let alone = format!("false with {host}, which sends commands of its own");
+        expect(!self.queue.head_of_line, "queue.head_of_line", &true, alone)?;
         let contiguous = self.host_config(0, 0, 0).shrd.contiguous;
         let least = 2 * u64::from(contiguous) * self.unit_bytes();
         let log = &self.host.log;

@@ -3,7 +3,7 @@
 use floatgate_ftl::log_block::{logs_given, logs_min};
 use floatgate_ftl::parameters::Choice;
 
-use super::{Cleaning, Config, ConfigError, WearLeveling, expect, expect_text};
+use super::{Cleaning, Config, ConfigError, Pacing, WearLeveling, expect, expect_text};
 
 impl Config {
     /// Returns the minimum number of log blocks on the drive, if the translation layer uses log
@@ -47,6 +47,9 @@ impl Config {
         only("cleaning.victim", victim, "greedy")?;
         only("cleaning.tie", self.cleaning.tie.0.name(), "cold")?;
         only("cleaning.scope", self.cleaning.scope.0.name(), "all")?;
+        if self.cleaning.pacing == Pacing::Proportional {
+            return only("cleaning.pacing", "proportional", "none");
+        }
         if self.cleaning.wear_leveling == WearLeveling::Static {
             return only("cleaning.wear_leveling", "static", "dynamic");
         }

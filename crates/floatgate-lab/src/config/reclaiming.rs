@@ -100,6 +100,16 @@ pub struct Cleaning {
     /// page joins the reclaim unit that its pages would be copied to, without copies. It does so if
     /// all its pages would go there and that reclaim unit has room for an erase unit.
     pub relabel: bool,
+    /// How cleaning and host writes take turns.
+    pub pacing: Pacing,
+    /// For "proportional": copies that the drive may owe, in map units, 1 to 100000000. A copy is
+    /// owed from the admission of the host write that needs its space until it is programmed. A
+    /// write that would make the drive owe more waits, and later writes wait behind it. The reserve
+    /// for cleaning includes as many pages. Not set: two rows for each die; the row of a drive that
+    /// programs page by page is a page on each plane.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u32", range(min = 1, max = 100_000_000))]
+    pub debt: Option<u32>,
     /// Incremental cleaning: pages copied per page that the host writes, while fewer than
     /// `high_water` units are free, 1 to 65536. Not set: no incremental cleaning.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,12 +140,27 @@ impl Default for Cleaning {
             background_below: None,
             lazy: None,
             relabel: false,
+            pacing: Pacing::None,
+            debt: None,
             copies_per_write: None,
             idle_after: None,
             wear_leveling: WearLeveling::Dynamic,
             wear_gap: 100,
         }
     }
+}
+
+/// How cleaning and host writes take turns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Pacing {
+    /// A write that needs an erase unit waits for whole victims, unless the drive cleans ahead of
+    /// need. A write that finds no room in the controller's memory waits for one program, and later
+    /// writes fill the rest of its room.
+    None,
+    /// With each host page the drive copies as many pages as the coming host pages need, and writes
+    /// wait for room in the order in which they come.
+    Proportional,
 }
 
 /// The wear-leveling policy.
@@ -149,6 +174,18 @@ pub enum WearLeveling {
     /// Like dynamic. In addition, the least worn unit is moved to a worn one when their gap is too
     /// wide.
     Static,
+}
+
+/// Condition of a threshold of cleaning ahead of need.
+pub(crate) const AHEAD: &str = "cleaning.pacing = \"proportional\", cleaning.copies_per_write or \
+                                cleaning.idle_after to be set as well";
+
+impl Cleaning {
+    /// Whether the drive cleans ahead of need.
+    fn is_ahead(&self) -> bool {
+        let is_paced = self.pacing == Pacing::Proportional || self.copies_per_write.is_some();
+        is_paced || self.idle_after.is_some()
+    }
 }
 
 impl Config {
@@ -210,13 +247,14 @@ impl Config {
         )?;
         self.check_reclaim_unit()?;
         self.check_thresholds()?;
+        self.check_pacing()?;
         self.check_relabel()
     }
 
     /// Checks that each threshold of cleaning is given once, and has an effect.
     fn check_thresholds(&self) -> Result<(), ConfigError> {
         let Cleaning { foreground_below, background_below, lazy, .. } = self.cleaning;
-        let Cleaning { low_water, high_water, copies_per_write, idle_after, .. } = self.cleaning;
+        let Cleaning { low_water, high_water, .. } = self.cleaning;
         for (key, share, other, units) in [
             ("cleaning.foreground_below", foreground_below, "cleaning.low_water", low_water),
             ("cleaning.background_below", background_below, "cleaning.high_water", high_water),
@@ -224,14 +262,37 @@ impl Config {
             let text = format!("no value together with {other}");
             expect(share.is_none() || units.is_none(), key, &share.unwrap_or(0.0), text)?;
         }
-        let is_ahead = copies_per_write.is_some() || idle_after.is_some();
+        let is_ahead = self.cleaning.is_ahead();
         for (key, value) in
             [("cleaning.background_below", background_below), ("cleaning.lazy", lazy)]
         {
-            let text = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
-            expect(is_ahead || value.is_none(), key, &value.unwrap_or(0.0), text.to_owned())?;
+            expect(is_ahead || value.is_none(), key, &value.unwrap_or(0.0), AHEAD.to_owned())?;
         }
         Ok(())
+    }
+
+    /// Checks that the settings of paced cleaning have an effect, and that no other key sets a
+    /// pace.
+    fn check_pacing(&self) -> Result<(), ConfigError> {
+        let Cleaning { pacing, debt, copies_per_write, wear_leveling, .. } = self.cleaning;
+        if pacing == Pacing::None {
+            let text = "cleaning.pacing = \"proportional\" to be set as well";
+            expect(debt.is_none(), "cleaning.debt", &debt.unwrap_or(0), text.to_owned())?;
+            let text =
+                "false without cleaning.pacing = \"proportional\", which puts writes in line";
+            return expect(!self.queue.head_of_line, "queue.head_of_line", &true, text.to_owned());
+        }
+        let text = "no value with cleaning.pacing = \"proportional\", which sets the pace";
+        let copies = copies_per_write.unwrap_or(0);
+        let key = "cleaning.copies_per_write";
+        expect(copies_per_write.is_none(), key, &copies, text.to_owned())?;
+        let text =
+            "another with cleaning.pacing = \"proportional\": it moves whole erase units at once";
+        let is_paced = wear_leveling != WearLeveling::Static;
+        expect(is_paced, "cleaning.wear_leveling", &"\"static\"", text.to_owned())?;
+        let text = "false, or controller.write_memory to be set as well: reads wait in line for it";
+        let has_line = !self.queue.head_of_line || self.write_pages().is_some();
+        expect(has_line, "queue.head_of_line", &true, text.to_owned())
     }
 
     /// Checks that erase units can be relabelled: all their moved pages must go to one stream.

@@ -277,12 +277,15 @@ pub struct Queue {
     /// serves a host with an equal share of the drive, and the drive serves them in turn.
     #[schemars(range(min = 1, max = 256))]
     pub queues: u32,
+    /// With paced cleaning: whether a read waits until all writes before it have room in the
+    /// controller's memory, because the drive takes no command from a queue in which a write waits.
+    pub head_of_line: bool,
 }
 
 impl Default for Queue {
     fn default() -> Self {
         let (arrivals, dispatch) = (Chosen(Arrivals::Open), Chosen(Dispatch::Parallel));
-        Self { depth: 32, arrivals, dispatch, queues: 1 }
+        Self { depth: 32, arrivals, dispatch, queues: 1, head_of_line: false }
     }
 }
 

@@ -1,11 +1,14 @@
 //! When a drive cleans, and the units that it keeps free for it.
 
-use floatgate_ftl::geometry::Geometry;
+use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::{MapDemands, extra_map_units};
-use floatgate_ftl::page_ftl::Cleaning;
+use floatgate_ftl::page_ftl::{Cleaning, Pace};
 
 use super::sizing::Size;
-use crate::config::{Config, ConfigError, WearLeveling, expect};
+use crate::config::{AHEAD, Config, ConfigError, Pacing, WearLeveling, expect};
+
+/// Rows of each die that paced cleaning may owe, unless `cleaning.debt` is set.
+const ROWS_OWED: u32 = 2;
 
 /// Units that the cleaning of one victim may open for the map in addition to the first.
 pub(super) fn map_units(
@@ -23,6 +26,7 @@ pub(super) fn map_units(
 /// further units.
 pub(super) fn cleaning(
     config: &Config,
+    geometry: &Geometry,
     frontiers: u8,
     further_units: u32,
 ) -> Result<Cleaning, ConfigError> {
@@ -30,7 +34,7 @@ pub(super) fn cleaning(
     let mut cleaning = Cleaning {
         destination: config.placement.gc_destination.0,
         scope: given.scope.0,
-        pace: given.copies_per_write,
+        pace: pace(config, geometry),
         lazy: given.lazy.map(|share| (share * 1e6).round() as u32),
         relabel: given.relabel,
         slc: config.slc(),
@@ -46,18 +50,53 @@ pub(super) fn cleaning(
         .least_low_water(frontiers, config.largest_reclaim_unit())
         .saturating_add(further_units);
     cleaning.low_water = given.low_water.unwrap_or(least.max(3));
-    let high_water = given.high_water.unwrap_or(cleaning.low_water.saturating_mul(2));
+    let usual = match cleaning.pace {
+        Some(Pace::Proportional { .. }) => least_high_water(config, &cleaning, geometry, frontiers),
+        Some(Pace::Fixed(_)) | None => cleaning.low_water.saturating_mul(2),
+    };
+    let high_water = given.high_water.unwrap_or(usual);
     let has_reserve = ahead && given.background_below.is_none();
     cleaning.high_water = if has_reserve { high_water } else { cleaning.low_water };
     let open = format!("at least {least}, as {frontiers} units are open at a time");
     expect(cleaning.low_water >= least, "cleaning.low_water", &cleaning.low_water, open)?;
     let may_be_set = ahead || given.high_water.is_none();
-    let text = "cleaning.copies_per_write or cleaning.idle_after to be set as well";
-    expect(may_be_set, "cleaning.high_water", &high_water, text.into())?;
-    let low = format!("at least cleaning.low_water ({})", cleaning.low_water);
-    let is_above = cleaning.high_water >= cleaning.low_water;
-    expect(is_above, "cleaning.high_water", &high_water, low)?;
+    expect(may_be_set, "cleaning.high_water", &high_water, AHEAD.into())?;
+    if has_reserve {
+        let least = least_high_water(config, &cleaning, geometry, frontiers);
+        let low = match cleaning.pace {
+            Some(Pace::Proportional { .. }) => {
+                format!("at least {least}, so that no write waits for a whole victim")
+            }
+            Some(Pace::Fixed(_)) | None => format!("at least cleaning.low_water ({least})"),
+        };
+        expect(high_water >= least, "cleaning.high_water", &high_water, low)?;
+    }
     Ok(cleaning)
+}
+
+/// Returns the lowest `high_water` with which cleaning ahead of need keeps writes from waiting for
+/// whole victims.
+fn least_high_water(
+    config: &Config,
+    cleaning: &Cleaning,
+    geometry: &Geometry,
+    frontiers: u8,
+) -> u32 {
+    let victim_units = config.largest_reclaim_unit();
+    cleaning.least_high_water(frontiers, victim_units, geometry.unit_capacity())
+}
+
+/// Returns the pace of cleaning, if the drive cleans along with writes.
+fn pace(config: &Config, geometry: &Geometry) -> Option<Pace> {
+    match config.cleaning.pacing {
+        Pacing::Proportional => {
+            let Shape { channels, dies, planes, superblock, .. } = *geometry.shape();
+            let row = geometry.program_unit().max(planes.min(superblock));
+            let usual = (channels * dies).saturating_mul(row).saturating_mul(ROWS_OWED);
+            Some(Pace::Proportional { debt: config.cleaning.debt.unwrap_or(usual) })
+        }
+        Pacing::None => config.cleaning.copies_per_write.map(Pace::Fixed),
+    }
 }
 
 /// Applies the thresholds that are shares of the units in service. Their units are not a reserve in
@@ -65,6 +104,8 @@ pub(super) fn cleaning(
 pub(super) fn with_shares(
     config: &Config,
     cleaning: Cleaning,
+    geometry: &Geometry,
+    frontiers: u8,
     size: &Size,
 ) -> Result<Cleaning, ConfigError> {
     let Cleaning { low_water, high_water, .. } = cleaning;
@@ -79,6 +120,8 @@ pub(super) fn with_shares(
         format!("at most {:.4}, as much as the drive has to spare", (most * 1e4).floor() / 1e4);
     let has_room = foreground <= low_water + spare;
     expect(has_room, "cleaning.foreground_below", &given.unwrap_or(0.0), text)?;
+    let cleaning = Cleaning { low_water: foreground, ..cleaning };
+    let least = least_high_water(config, &cleaning, geometry, frontiers);
     let background = config.cleaning.background_below.map_or(high_water, units);
-    Ok(Cleaning { low_water: foreground, high_water: background.max(foreground), ..cleaning })
+    Ok(Cleaning { high_water: background.max(least), ..cleaning })
 }

@@ -184,10 +184,7 @@ fn settings_of_cleaning_without_effect_are_refused() {
     let two = ("placement.reclaim_unit", "512KiB");
     let relabel = ("cleaning.relabel", "true");
     for (sets, expected) in [
-        (
-            &[("cleaning.lazy", "0.5")][..],
-            "cleaning.lazy = 0.5: expected cleaning.copies_per_write",
-        ),
+        (&[("cleaning.lazy", "0.5")][..], "cleaning.lazy = 0.5: expected cleaning.pacing"),
         (&[("cleaning.background_below", "0.1")], "or cleaning.idle_after to be set as well"),
         (
             &[("cleaning.foreground_below", "0.1"), ("cleaning.low_water", "9")],

@@ -4,6 +4,7 @@
 mod flash;
 mod host;
 mod lanes;
+mod pacing;
 mod schedule;
 mod window;
 

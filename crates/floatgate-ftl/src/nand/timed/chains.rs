@@ -63,10 +63,33 @@ impl Scheduler {
 
     /// Makes a chain wait until the memory has room for `pages` pages.
     fn wait_for_memory(&mut self, chain: &mut Chain, pages: u64) {
+        let in_order = self.services.controller().in_order;
         while let Some(memory) = self.services.memory()
             && let Some(program) = memory.store(pages, self.graph.nodes())
         {
-            self.wait(chain, program, Component::Buffer);
+            match in_order {
+                true => self.add_to_gate(program),
+                false => self.wait(chain, program, Component::Buffer),
+            }
+        }
+        if in_order {
+            self.wait_at_gate(chain, Component::Buffer);
+        }
+    }
+
+    /// Makes all writes that follow wait for a program, too.
+    fn add_to_gate(&mut self, program: Chain) {
+        let Some(mut gate) = self.services.memory().map(|memory| memory.gate) else { return };
+        gate.add(program, self);
+        if let Some(memory) = self.services.memory() {
+            memory.gate = gate;
+        }
+    }
+
+    /// Makes a chain wait until all earlier writes have room in the memory.
+    fn wait_at_gate(&mut self, chain: &mut Chain, component: Component) {
+        if let Some(gate) = self.services.memory().map(|memory| memory.gate) {
+            gate.wait(chain, component, self);
         }
     }
 }
@@ -171,10 +194,20 @@ impl Clock for Scheduler {
         takes
     }
 
+    #[inline(always)]
+    fn wait_in_line(&mut self, chain: &mut Chain) {
+        if self.services.controller().head_of_line {
+            self.wait_at_gate(chain, Component::Queue);
+        }
+    }
+
     fn wait_for_programs(&mut self, chain: &mut Chain) {
         while !self.services.controller().power_protected
             && let Some(program) = self.services.memory().and_then(WriteMemory::pop)
         {
+            if self.services.controller().in_order {
+                self.add_to_gate(program);
+            }
             self.wait(chain, program, Component::Buffer);
         }
     }

@@ -106,6 +106,11 @@ pub struct Controller {
     pub write_pages: Option<u64>,
     /// Whether that memory survives a loss of power.
     pub power_protected: bool,
+    /// Whether writes get room in that memory in the order in which they come. If not, a write
+    /// that finds no room waits for one program, and later writes fill the rest of its room.
+    pub in_order: bool,
+    /// Whether a read waits until all earlier writes have room in that memory, with `in_order`.
+    pub head_of_line: bool,
 }
 
 impl Default for Controller {
@@ -116,6 +121,8 @@ impl Default for Controller {
             blocking: false,
             write_pages: None,
             power_protected: false,
+            in_order: false,
+            head_of_line: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::ftl::Ftl;
 use crate::geometry::{Geometry, ProgramUnit, Shape};
 use crate::mapping::{Access, AccessKind, Ideal, MapConfig};
 use crate::nand::{Checked, Counted};
-use crate::page_ftl::{Cleaning, PageConfig};
+use crate::page_ftl::{Cleaning, Pace, PageConfig};
 use crate::placement::{AnyPlacement, Isolation, PlacementConfig};
 use crate::rng::Rng;
 use crate::unit_table::FreeOrder;
@@ -40,11 +40,12 @@ fn drive(isolation: Isolation, reclaim_unit: u32, program_unit: Option<ProgramUn
         geometry,
         placement,
         victim: victim("greedy", &VictimConfig::new(30, 2)).expect("a row of the table"),
-        cleaning: Cleaning { pace: Some(2), high_water: 14, ..Cleaning::new(12) },
+        cleaning: Cleaning { pace: Some(Pace::Fixed(2)), high_water: 14, ..Cleaning::new(12) },
         free_order: FreeOrder::First,
         verify: false,
         pages_per_map_page: 1,
         journal: None,
+        flush_after_ns: None,
         reclaim_units: vec![reclaim_unit; streams.into()],
     };
     let nand = Checked::new(Counted::default(), geometry);

@@ -137,7 +137,7 @@ impl Naive {
         (beyond.div_ceil(self.geometry.pages_per_unit()), valid + updates)
     }
 
-    fn begin(&mut self, unit: Unit, cause: Cause) {
+    pub(super) fn begin(&mut self, unit: Unit, cause: Cause) {
         let (valid, pages) = (self.all_valid(unit), self.all_pages(unit));
         let stream = usize::from(self.units[unit.index()].stream);
         if let Some(counts) = self.streams.get_mut(stream)
@@ -300,7 +300,7 @@ impl Naive {
 
     /// Returns a victim for cleaning ahead of need: it must gain at least one page, and its pages
     /// must fit.
-    fn ahead(&self) -> Option<(Unit, To)> {
+    pub(super) fn ahead(&self) -> Option<(Unit, To)> {
         let most = f64::from(self.cleaning.lazy.unwrap_or(1_000_000)) / 1e6;
         let share = |unit: Unit| f64::from(self.all_valid(unit)) / f64::from(self.all_pages(unit));
         let worth = |unit: Unit| self.gains(unit) && share(unit) <= most;
@@ -326,7 +326,7 @@ impl Naive {
     }
 
     /// Begins to empty the first of the units, if there is one. Returns whether there is one.
-    fn proceed(&mut self, mut units: Vec<Unit>, to: To) -> bool {
+    pub(super) fn proceed(&mut self, mut units: Vec<Unit>, to: To) -> bool {
         while units.first().is_some_and(|&unit| self.relabel(unit, to)) {
             units.remove(0);
         }
@@ -335,9 +335,9 @@ impl Naive {
         self.under_way.is_some()
     }
 
-    /// Moves up to `pages` pages of the unit in progress that are still valid.
-    fn move_left(&mut self, pages: usize, work: &mut u64) {
-        let Some(UnderWay { mut units, to, mut left }) = self.under_way.take() else { return };
+    /// Moves up to `pages` valid pages of the unit in progress. Returns their number.
+    pub(super) fn move_left(&mut self, pages: usize, work: &mut u64) -> u64 {
+        let Some(UnderWay { mut units, to, mut left }) = self.under_way.take() else { return 0 };
         let unit = units[0];
         let owner = |ppn: Ppn| {
             let (unit, page) = self.geometry.place(ppn);
@@ -345,15 +345,20 @@ impl Naive {
         };
         left.retain(|&(ppn, wanted)| owner(ppn) == Some(wanted));
         let rest = left.split_off(left.len().min(pages));
+        let count = left.len() as u64;
         let mut moved = self.move_pages(&left, unit, to, Cause::Gc, work);
         self.update_map(&mut moved, work);
         if !rest.is_empty() {
             self.under_way = Some(UnderWay { units, to, left: rest });
-            return;
+            return count;
         }
         self.erase(unit, Cause::Gc, work);
         units.remove(0);
-        self.cleans.incremental += u64::from(!self.proceed(units, to));
+        if !self.proceed(units, to) {
+            self.cleans.incremental += 1;
+            self.pace.end();
+        }
+        count
     }
 
     /// Moves all that is left of the victim in progress.
@@ -361,6 +366,7 @@ impl Naive {
         if let Some(UnderWay { units, to, .. }) = self.under_way.take() {
             self.empty(units, to, Cause::Gc, work);
             self.cleans.incremental += 1;
+            self.pace.end();
         }
     }
 

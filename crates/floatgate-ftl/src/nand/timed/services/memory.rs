@@ -3,7 +3,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::clock::Chain;
+use crate::clock::{Chain, Gate};
 use crate::nand::timed::graph::Nodes;
 
 /// Memory for data that is not programmed yet.
@@ -14,12 +14,14 @@ pub struct WriteMemory {
     used: u64,
     /// Programs, the oldest first, and the pages that each frees.
     programs: VecDeque<(Chain, u32)>,
+    /// Where writes wait for room, if they get it in order.
+    pub gate: Gate,
 }
 
 impl WriteMemory {
     /// Creates a memory for `pages` pages.
     pub(super) fn new(pages: u64) -> Self {
-        Self { pages, used: 0, programs: VecDeque::new() }
+        Self { pages, used: 0, programs: VecDeque::new(), gate: Gate::OPEN }
     }
 
     /// Notes a program, which frees `pages` pages when it is complete.

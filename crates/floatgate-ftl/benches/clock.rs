@@ -67,6 +67,7 @@ where
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: Vec::new(),
+        flush_after_ns: None,
     };
     let Ok(ftl) = PageFtl::new(nand, mapping, config);
     Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))

@@ -60,6 +60,7 @@ fn drive(policy: &str, geometry: Geometry) -> Box<dyn Device> {
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: Vec::new(),
+        flush_after_ns: None,
     };
     let Ok(ftl) =
         PageFtl::new(Counted::default(), Ideal::new(&MapConfig::new(geometry, 0)), config);

@@ -97,6 +97,7 @@ where
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: Vec::new(),
+        flush_after_ns: None,
     };
     let mapping = Boxed::by_name(mapping, &map).expect("a row");
     let Ok(ftl) = PageFtl::new(nand, mapping, config);

@@ -24,6 +24,7 @@ mod reclaim_units;
 mod recovery;
 mod remap;
 mod room;
+mod row_timer;
 mod samples;
 mod saved;
 mod slc;
@@ -44,7 +45,7 @@ use crate::ftl::{Fault, Ftl, Handles};
 use crate::future::FutureKnowledge;
 use crate::geometry::{Geometry, Mode};
 use crate::journal::CheckpointTrigger;
-use crate::mapping::{Access, Mapping, extra_map_units};
+use crate::mapping::{Access, AccessKind, Mapping, extra_map_units};
 use crate::nand::{Cause, Chain, Nand};
 use crate::placement::{AnyPlacement, HostWrite, PlacementEvent};
 use crate::saved::State;
@@ -59,6 +60,7 @@ use owners::Owners;
 pub use pacing::Pace;
 use program_units::EmptiedUnits;
 use remap::LogArea;
+use row_timer::RowTimer;
 use samples::Sampler;
 use slc::SlcCache;
 pub use slc::{SlcConfig, WhenFull};
@@ -86,6 +88,8 @@ pub struct PageConfig {
     /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is a
     /// reclaim unit. Units of other streams are cleaned one by one.
     pub reclaim_units: Vec<u32>,
+    /// Time after which a row that is not full is programmed. None: only when it is full.
+    pub flush_after_ns: Option<u64>,
 }
 
 impl PageConfig {
@@ -115,7 +119,9 @@ pub struct PageFtl<N, M> {
     log: LogArea,
     sampler: Sampler,
     emptied: EmptiedUnits,
-    /// Whether other work of the drive, cleaning, begins with a page of the host.
+    row_timer: Option<RowTimer>,
+    /// Whether other work of the drive begins with a page of the host: cleaning, or rows that are
+    /// due.
     works_along: bool,
     slc: Option<SlcCache>,
 }
@@ -154,6 +160,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     fn unformatted(nand: N, mapping: M, config: PageConfig, log_pages: u32) -> Self {
         let PageConfig { geometry, placement, victim, cleaning, free_order, .. } = config;
         let PageConfig { verify, pages_per_map_page, journal, reclaim_units, .. } = config;
+        let flush_after_ns = config.flush_after_ns.filter(|_| geometry.has_program_units());
         let (wear, log) = (cleaning.wear_gap.is_some(), log_pages > 0);
         let slc = cleaning.slc.map(|_| geometry.in_mode(Mode::Slc));
         let streams = Streams::new(&placement, mapping.is_on_flash(), wear, log, slc);
@@ -168,7 +175,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
         Self {
             store,
-            works_along: cleaning.pace.is_some(),
+            row_timer: flush_after_ns.map(|after| RowTimer::new(after, streams.count())),
+            works_along: flush_after_ns.is_some() || cleaning.pace.is_some(),
             slc: cleaning.slc.zip(streams.slc()).map(|(slc, stream)| SlcCache::new(slc, stream)),
             map: Map::new(mapping, &geometry, verify, pages_per_map_page),
             owners: Owners::new(placement.owners()),
@@ -320,6 +328,7 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
         self.owners.reset_counters();
         self.cleaner.reset_counters(self.store.geometry.units());
         self.sampler.reads = 0;
+        self.row_timer.iter_mut().for_each(RowTimer::reset_counters);
         self.placement.policy_mut().reset_counters();
         if let Some(slc) = &mut self.slc {
             slc.counts = SlcCounts::default();
@@ -342,6 +351,9 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn translate(&mut self, mut access: Access, chain: &mut Chain) -> Result<(), N::Error> {
+        if access.kind == AccessKind::Read {
+            self.program_due_rows()?;
+        }
         access.mapped = self.map.cache.is_on_flash() && self.is_mapped(access.lpn);
         self.map.cache.access(access, &mut self.map.io);
         if self.map.cache.is_on_flash() { self.perform(Cause::Map, chain) } else { Ok(()) }
@@ -398,8 +410,10 @@ impl<N: Nand, M: Mapping> Ftl for PageFtl<N, M> {
 
     #[inline(always)]
     fn clean_idle(&mut self, from: u64, until: u64) -> Result<(), N::Error> {
+        self.program_rows_until(self.idle_from(from).min(until))?;
         self.fold_while_idle(from, until)?;
-        self.clean_while_idle(from, until)
+        self.clean_while_idle(from, until)?;
+        self.program_rows_until(until)
     }
 
     /// Asserts that each part is consistent, and that only pages in the two maps are valid.

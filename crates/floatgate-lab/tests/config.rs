@@ -263,7 +263,7 @@ fn every_key_is_described() {
                  placement.streams cleaning.low_water cleaning.high_water \
                  cleaning.foreground_below cleaning.background_below cleaning.lazy cleaning.debt \
                  cleaning.copies_per_write cleaning.idle_after schedule.suspend \
-                 controller.write_memory mapping.unit buffer.block_pages \
+                 controller.write_memory controller.flush_after mapping.unit buffer.block_pages \
                  bast.log_blocks fast.log_blocks page_cache.entries shrd.idle_after dac.young \
                  dac.old perfect.hot_pages faults.spare_units lanes.window start.play \
                  slc.idle_after";

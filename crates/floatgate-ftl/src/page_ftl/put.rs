@@ -41,10 +41,14 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     ) -> Result<(), N::Error> {
         self.store.units.tick();
         if ALONG {
+            self.program_due_rows()?;
             self.clean_ahead(stream, chain)?;
         }
         let to = self.allocate(stream, chain)?;
         self.store.program(to, lpn, log.and_then(|log| log.original), chain)?;
+        if ALONG {
+            self.time_row(stream, to);
+        }
         self.streams.count_host_page(stream, lpn);
         if log.is_some() {
             // Pinned before the map points there. This may be the unit's last page, which would

@@ -30,6 +30,7 @@ impl<N: Nand, M: Mapping> State for PageFtl<N, M> {
             log: _,
             sampler,
             emptied,
+            row_timer: _,
             works_along: _,
             slc,
         } = self;

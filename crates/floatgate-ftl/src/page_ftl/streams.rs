@@ -134,6 +134,11 @@ impl Streams {
         (left < geometry.program_unit()).then_some((next, left))
     }
 
+    /// Returns the number of the program unit of a page in the unit of a stream.
+    pub(super) fn program_unit(&self, stream: u8, ppn: Ppn, geometry: &Geometry) -> u32 {
+        self.geometry(stream, geometry).program_unit_of(ppn)
+    }
+
     /// Skips the next pages of the unit of `stream`, which are programmed with other data.
     #[inline(always)]
     pub(super) fn skip(&mut self, stream: u8, pages: u32) {

@@ -65,6 +65,7 @@ fn formatted<M: Mapping>(
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: vec![reclaim_unit],
+        flush_after_ns: None,
     };
     let Ok(drive) = PageFtl::new(Counted::default(), map, config);
     drive
@@ -229,6 +230,7 @@ fn four_handles(scope: Scope) -> Drive<Ideal> {
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: Vec::new(),
+        flush_after_ns: None,
     };
     let map = Ideal::new(&MapConfig::new(geometry, 0));
     let Ok(mut drive) = PageFtl::new(Counted::default(), map, config);

@@ -53,7 +53,8 @@ impl Case {
             Layers::Pages => Layer::Pages(pages(rng, shape)),
             Layers::Rows => {
                 let shape = rows(rng, shape);
-                Layer::Pages(pages(rng, shape))
+                let flush_after_ns = any(rng, &[None, None, Some(100)]);
+                Layer::Pages(Rig { flush_after_ns, ..pages(rng, shape) })
             }
             Layers::Shrd => Layer::Pages(behind_shrd(rng, shape)),
             Layers::Logs => Layer::Logs(logs(rng, shape)),

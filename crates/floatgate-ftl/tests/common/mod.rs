@@ -128,6 +128,8 @@ pub struct Rig {
     pub log: u32,
     /// Pages programmed between two checkpoints, if there is a journal.
     pub journal: Option<u64>,
+    /// Time after which a row that is not full is programmed, if it is.
+    pub flush_after_ns: Option<u64>,
     /// Changes to SHRD's parameters.
     pub tune_host: fn(&mut ShrdConfig, &mut Dispatching),
 }
@@ -154,6 +156,7 @@ impl Rig {
             front: Front::default(),
             log: 0,
             journal: None,
+            flush_after_ns: None,
             tune_host: |_, _| {},
         }
     }
@@ -224,6 +227,7 @@ impl Rig {
             pages_per_map_page: self.pages_per_map_page(),
             journal: self.journal,
             reclaim_units: self.reclaim_units(),
+            flush_after_ns: self.flush_after_ns,
         }
     }
 

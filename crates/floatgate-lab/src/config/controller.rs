@@ -35,6 +35,12 @@ pub struct Controller {
     /// Whether this memory survives a loss of power. If not, a FLUSH waits until all data is
     /// programmed, and rows that are not full are filled with padding.
     pub power_protected: bool,
+    /// On a drive that programs rows of pages: time after which a row that is not full is filled
+    /// with padding and programmed, counted from its first page of the host. Not set: a row is
+    /// programmed when it is full, or for a FLUSH.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Time", extend("x-minimum" = "0ns", "x-maximum" = "1000s"))]
+    pub flush_after: Option<Time>,
 }
 
 impl Default for Controller {
@@ -49,6 +55,7 @@ impl Default for Controller {
             blocking: false,
             write_memory: None,
             power_protected: false,
+            flush_after: None,
         }
     }
 }

@@ -70,6 +70,11 @@ impl Config {
             let other = "a power of two".to_owned();
             expect(fits, "mapping.unit", &format!("\"{unit}\""), other)?;
         }
+        if let Some(after) = self.controller.flush_after {
+            let text = "no value on a drive that programs page by page (see flash.program_pages)";
+            let key = "controller.flush_after";
+            expect(self.has_program_units(), key, &format!("\"{after}\""), text.to_owned())?;
+        }
         if !self.has_program_units() {
             return Ok(());
         }

@@ -66,6 +66,7 @@ pub(super) fn page_config(
         pages_per_map_page: map_demands.pages_per_map_page,
         journal: plan.journal,
         reclaim_units: plan.reclaim_units.clone(),
+        flush_after_ns: config.controller.flush_after.map(|time| time.0),
     })
 }
 

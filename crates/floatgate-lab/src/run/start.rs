@@ -178,7 +178,9 @@ pub(super) fn depends_on_time(config: &Config) -> Result<bool, ConfigError> {
     let packs = config.host.keeps_log();
     // The next request comes from the queue in which a command completes first.
     let overtakes = queue.queues > 1 && queue.dispatch.0 == Dispatch::Parallel;
-    Ok(packs || overtakes || config.placement_reads_time()?)
+    // A row that is not full is programmed after a time.
+    let flushes = config.controller.flush_after.is_some();
+    Ok(packs || overtakes || flushes || config.placement_reads_time()?)
 }
 
 /// Fills and ages the drive according to the config, and returns how it went.

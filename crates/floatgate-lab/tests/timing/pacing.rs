@@ -1,4 +1,5 @@
-//! Paced cleaning, and reads behind waiting writes, in whole runs.
+//! Paced cleaning, reads behind waiting writes, and rows that are programmed after a time, in whole
+//! runs.
 
 use super::*;
 
@@ -85,4 +86,45 @@ fn pacing_changes_no_write_amplification_under_skew() {
         let [whole, paced] = [&[][..], &[PACED]].map(amplification);
         assert!((paced / whole - 1.0).abs() < 0.01, "{spec}: {paced}, without pacing {whole}");
     }
+}
+
+/// A row of three pages takes 30 us on the channel and 200 us in the cells.
+#[test]
+fn a_row_that_is_not_full_is_programmed_after_a_time() {
+    let rows = [("flash.program_pages", "3"), ("flash.pages_per_block", "66")];
+    let after = ("controller.flush_after", "1ms");
+    let read_us = |at_us, sets: Sets<'_>| {
+        let requests = [ask(Op::Write, 0, 0, 1), ask(Op::Read, at_us, 9, 1)];
+        let result = asked(&requests, &[&rows, sets].concat());
+        (total_us(&result.latency.read), result.flash.programs.pad > 0)
+    };
+    // The row begins at 1000 and ends at 1230. The read takes 60.
+    assert_eq!(read_us(1100, &[after]), (1230.0 + 60.0 - 1100.0, true));
+    assert_eq!(read_us(900, &[after]), (60.0, false));
+    assert_eq!(read_us(1100, &[]), (60.0, false));
+}
+
+/// While a row fills more slowly than its time passes, the drive programs a row in each such time,
+/// whatever the rate: the plateau of a measured drive.
+#[test]
+fn partly_filled_rows_keep_a_die_busy_at_any_low_rate() {
+    let rows: Sets<'_> = &[
+        ("flash.page", "16KiB"),
+        ("mapping.unit", "4KiB"),
+        ("flash.program_pages", "3"),
+        ("flash.pages_per_block", "96"),
+        ("flash.program", "1200us"),
+        EMPTY,
+    ];
+    let busy = |gap_us: u64, sets: Sets<'_>| {
+        let spec = format!("sequential:span=16MiB,writes=800,interarrival={gap_us}us");
+        let result = serve_over(16 << 20, &spec, &[rows, sets].concat());
+        assert_eq!(result.flash.programs.gc, 0);
+        result.throughput.utilization.unwrap()
+    };
+    let after: Sets<'_> = &[("controller.flush_after", "4ms")];
+    let [slow, fast] = [800, 400].map(|gap_us| busy(gap_us, after));
+    assert!((slow / fast - 1.0).abs() < 0.15, "{slow} {fast}");
+    let [slow, fast] = [800, 400].map(|gap_us| busy(gap_us, &[]));
+    assert!((slow / fast - 0.5).abs() < 0.1, "{slow} {fast}");
 }

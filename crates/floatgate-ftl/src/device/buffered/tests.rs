@@ -36,6 +36,7 @@ impl Drive {
             pages_per_map_page: 1,
             journal: None,
             reclaim_units: std::vec::Vec::new(),
+            flush_after_ns: None,
         };
         let mapping = Ideal::new(&MapConfig::new(geometry, 0));
         let nand = Timed::new(Counted::default(), geometry, NO_TIME);

@@ -80,6 +80,7 @@ impl DriveSetup {
             pages_per_map_page: 1,
             journal: self.journal,
             reclaim_units: Vec::new(),
+            flush_after_ns: None,
         }
     }
 

@@ -64,6 +64,7 @@ fn drive(levelled: bool) -> Drive {
         pages_per_map_page: 1,
         journal: None,
         reclaim_units: Vec::new(),
+        flush_after_ns: None,
     };
     PageFtl::with_log(Checked::new(Counted::default(), geometry), Noting::default(), config, 4)
         .unwrap()

@@ -180,6 +180,7 @@ fn settings() -> Vec<(&'static str, Vec<&'static str>)> {
         ("controller.translate", &["2us"]),
         ("controller.blocking", &["true"]),
         ("controller.write_memory", &["16KiB"]),
+        ("controller.flush_after", &["300us"]),
         ("link.bandwidth", &["100MB/s"]),
         ("flash.channels", &["2", "3"]),
         ("flash.planes", &["2"]),

@@ -140,6 +140,12 @@ trait AddressSource: Clone + Sized {
     /// Returns the first byte and the length of the next request. It is not called for flushes.
     fn next(&mut self, op: Op, rng: &mut Rng) -> (u64, u64);
 
+    /// Returns the first byte and the length of a trim that takes the place of the next write, if
+    /// the host trims before that write.
+    fn discard(&mut self, _: &mut Rng) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Returns the placement handle of that request, if it has one.
     fn stream(&self) -> Option<u16> {
         None
@@ -157,6 +163,12 @@ trait Pattern: Clone + Sized {
 
     /// Returns the first byte of the next request.
     fn offset(&mut self, space: Space, rng: &mut Rng) -> u64;
+
+    /// Returns the first byte and the length of a trim that takes the place of the next write, if
+    /// the host trims before that write.
+    fn discard(&mut self, _: Space, _: &mut Rng) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// Row of the table of generators.

@@ -62,4 +62,9 @@ impl<P: Pattern> AddressSource for OneSize<P> {
     fn next(&mut self, _: Op, rng: &mut Rng) -> (u64, u64) {
         (self.pattern.offset(self.space, rng), self.space.size)
     }
+
+    #[inline]
+    fn discard(&mut self, rng: &mut Rng) -> Option<(u64, u64)> {
+        self.pattern.discard(self.space, rng)
+    }
 }

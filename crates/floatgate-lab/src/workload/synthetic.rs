@@ -147,6 +147,13 @@ impl<S: AddressSource> Synthetic<S> {
         if op == Op::Flush {
             return Some(Request { at_ns, op, offset: 0, length: 0, stream: 0 });
         }
+        let discarded = match op {
+            Op::Write => self.source.discard(&mut self.rng),
+            _ => None,
+        };
+        if let Some((offset, length)) = discarded {
+            return Some(Request { at_ns, op: Op::Trim, offset, length, stream: 0 });
+        }
         let (offset, length) = self.source.next(op, &mut self.rng);
         let stream = self.source.stream().unwrap_or(0);
         Some(Request { at_ns, op, offset, length, stream })

@@ -2,8 +2,9 @@
 //!
 //! The span is cut into zones, and the remainder is not written. Each of several slots holds a
 //! zone. A request goes to a random slot, after the previous request in that slot. A full zone is
-//! replaced by a random zone that no slot holds, which is then overwritten from its start. This is
-//! the load of SSD-iq's zone experiments, and of a log-structured store on a block device.
+//! replaced by a random zone that no slot holds, which is then overwritten from its start. The host
+//! may discard a zone before it overwrites the zone. This is the load of SSD-iq's zone experiments,
+//! and of a log-structured store on a block device.
 
 use floatgate_ftl::rng::Rng;
 
@@ -17,6 +18,10 @@ pub(super) struct Zones {
     zones: u64,
     zone_places: u64,
     active: Vec<Slot>,
+    /// Whether zones are discarded.
+    discards: bool,
+    /// Slot of the next request, if a discard has decided it.
+    turn: Option<usize>,
 }
 
 /// Zone that is being written.
@@ -25,12 +30,19 @@ struct Slot {
     zone: u64,
     /// Requests that the zone has received.
     written: u64,
+    /// Whether the zone is still to be discarded.
+    is_old: bool,
 }
 
 impl Pattern for Zones {
     const KEYS: &'static [KeyRow] = &[
         KeyRow { name: "zone", default: "", doc: "Bytes of a zone; must be given." },
         KeyRow { name: "active", default: "1", doc: "Zones that are written at a time, from 1." },
+        KeyRow {
+            name: "discard",
+            default: "false",
+            doc: "A zone is trimmed before it is written; the trim counts as one of the writes.",
+        },
     ];
 
     fn new(keys: &mut Keys, space: Space, first: &mut Rng) -> Result<Self, ConfigError> {
@@ -48,27 +60,47 @@ impl Pattern for Zones {
             let text = format!("active={active} of {zones} zones: expected 1 to one less than all");
             return Err(keys.error(&text));
         }
-        let mut all = Self { zones, zone_places, active: Vec::new() };
+        let choices = [("false", false), ("true", true)];
+        let discards = keys.choice("discard", &choices)?;
+        let mut all = Self { zones, zone_places, active: Vec::new(), discards, turn: None };
         for _ in 0..active {
             let zone = all.draw(first);
-            all.active.push(Slot { zone, written: 0 });
+            all.active.push(Slot { zone, written: 0, is_old: discards });
         }
         Ok(all)
     }
 
     fn offset(&mut self, space: Space, rng: &mut Rng) -> u64 {
-        let at = rng.below(self.active.len() as u64) as usize;
-        if self.active[at].written == self.zone_places {
-            let zone = self.draw(rng);
-            self.active[at] = Slot { zone, written: 0 };
-        }
+        let at = self.slot(rng);
         let slot = &mut self.active[at];
         slot.written += 1;
         (slot.zone * self.zone_places + slot.written - 1) * space.step
     }
+
+    fn discard(&mut self, space: Space, rng: &mut Rng) -> Option<(u64, u64)> {
+        if !self.discards {
+            return None;
+        }
+        let at = self.slot(rng);
+        self.turn = Some(at);
+        let slot = &mut self.active[at];
+        let bytes = self.zone_places * space.step;
+        std::mem::take(&mut slot.is_old).then_some((slot.zone * bytes, bytes))
+    }
 }
 
 impl Zones {
+    /// Returns the slot of the next request. Its zone is not full.
+    fn slot(&mut self, rng: &mut Rng) -> usize {
+        let drawn = self.turn.take();
+        let at = drawn.unwrap_or_else(|| rng.below(self.active.len() as u64) as usize);
+        if self.active[at].written == self.zone_places {
+            let zone = self.draw(rng);
+            self.active[at] = Slot { zone, written: 0, is_old: self.discards };
+        }
+        at
+    }
+
     /// Draws a zone that no slot holds.
     fn draw(&self, rng: &mut Rng) -> u64 {
         loop {

@@ -1,5 +1,6 @@
 //! Generators that visit places in an order: one after another, strided, shuffled, by zones.
 
+use floatgate_ftl::request::Op;
 use floatgate_lab::workload::generator;
 
 use super::{bound, chi_square, frequencies, make};
@@ -43,6 +44,30 @@ fn zones_are_written_from_their_start_to_their_end() {
     }
     let each = begun.iter().sum::<f64>() / zones as f64;
     assert!(chi_square(&begun, |_| each) < bound(zones), "{begun:?}");
+}
+
+/// A zone is trimmed as a whole immediately before its first write, also the first zones. A trim
+/// counts as one of the writes.
+#[test]
+fn zones_are_discarded_before_they_are_written() {
+    let spec = "zones:span=256KiB,zone=16KiB,active=3,writes=10k";
+    let requests = make(&format!("{spec},discard=true"), 1);
+    assert_eq!(requests.len(), 10_000);
+    let mut trims = 0;
+    for (before, request) in requests.iter().zip(&requests[1..]) {
+        if request.op == Op::Trim {
+            assert_eq!((request.offset % 16_384, request.length), (0, 16_384));
+            trims += 1;
+            continue;
+        }
+        let is_first = request.offset % 16_384 == 0;
+        let is_discarded = before.op == Op::Trim && before.offset == request.offset;
+        assert_eq!(is_first, is_discarded, "{before:?} {request:?}");
+    }
+    // A trim for every four writes.
+    assert!((2_000..=2_002).contains(&trims), "{trims}");
+    assert_eq!(make(spec, 1), make(&format!("{spec},discard=false"), 1));
+    assert!(make(spec, 1).iter().all(|request| request.op == Op::Write));
 }
 
 #[test]

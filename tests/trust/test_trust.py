@@ -295,6 +295,49 @@ def test_what_the_rates_are_held_to(name: str) -> None:
     assert abs(float(rows[-1][4].rstrip(" %"))) <= KNEE
 
 
+@needs_drives
+@pytest.mark.parametrize("is_paced", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    ["m0", *(pytest.param(name, marks=pytest.mark.long) for name in ("h0", "i0", "k4", "k5"))],
+)
+def test_saturated_writes(name: str, is_paced: bool) -> None:
+    ours = _tool("trust_writes").row(name, DRIVES, is_paced=is_paced)
+    page = {tuple(row[:2]): row for row in _rows("writes")}
+    _assert_same(ours, page[tuple(ours[:2])], points=2.0, share=0.02)
+
+
+@pytest.mark.long
+@needs_drives
+def test_partly_filled_rows() -> None:
+    tool = _tool("trust_writes")
+    for rate, page in zip(tool.PLATEAU, _rows("plateau"), strict=True):
+        _assert_same(tool.plateau_row(DRIVES, rate), page, share=0.02)
+
+
+@needs_drives
+@pytest.mark.parametrize(
+    "run", ["mp0-zone2048-active1", pytest.param(None, marks=pytest.mark.long)]
+)
+def test_discarded_zones(run: str | None) -> None:
+    page = {row[0]: row for row in _rows("discards")}
+    for row in _tool("trust_writes").discard_rows(DRIVES, [run] if run else ()):
+        _assert_same(row, page[row[0]])
+
+
+def test_what_saturated_writes_are_held_to() -> None:
+    """With paced cleaning, means are within 16 %, and medians of the three drives whose writes wait
+    alike are within 13 %."""
+    rows = [row for row in _rows("writes") if row[1] == "proportional"]
+    assert len(rows) == 5
+    for name, _, _, *cells in rows:
+        mean, median = (abs(_number(cells[at])) for at in (5, 8))
+        assert mean <= 16, name
+        assert median <= 13 or name in ("k4", "k5"), name
+    for row in _rows("discards"):
+        assert all(abs(_number(row[at])) <= 9 for at in (3, 5, 7)), row[0]
+
+
 @pytest.mark.parametrize("drive", ["latency-pe8110", "latency-cm7"])
 def test_the_table_of_fitted_times_is_that_of_the_files(drive: str) -> None:
     text = (ROOT / "docs" / "trust" / f"{drive}.toml").read_text("utf-8")

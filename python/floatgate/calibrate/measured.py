@@ -44,6 +44,8 @@ class WaRun:
     """Media bytes per host byte in each window."""
     base: float
     """Media bytes per host byte without cleaning: parity, map and metadata, not simulated."""
+    discards: bool = False
+    """Whether the host discards each zone before it overwrites the zone; no table states this."""
 
     @property
     def wa(self) -> list[float]:

@@ -135,7 +135,8 @@ def _pattern(run: WaRun, page: int, scale: float) -> tuple[str, int]:
     if run.zone_bytes is not None:
         pages = max(1, round(ZONE_REQUEST / page / scale))
         zone = max(1, round(run.zone_bytes / page / scale / pages)) * pages
-        return f"zones:zone={zone * page},active={run.active_zones}", pages
+        discard = ",discard=true" if run.discards else ""
+        return f"zones:zone={zone * page},active={run.active_zones}{discard}", pages
     if run.load == "uniform":
         return "uniform:", 1
     if skew := re.fullmatch(r"zipf(-noshuffle)?(?: (?:theta=)?([0-9.]+))?", run.load):

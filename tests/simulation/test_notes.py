@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import floatgate as fg
 
-ONE_STREAM = 'placement.scheme = "eti" put every page in one of its 2 streams, as "single" does'
+ONE_STREAM = 'the placement put every page in one of its 2 streams, as "single" does'
 
 
 def test_a_placement_that_separates_nothing_is_noted() -> None:

@@ -396,8 +396,7 @@ fn separated_nothing(result: &RunResult) -> Option<String> {
     let used = streams.iter().filter(|stream| stream.host_pages + stream.gc_pages > 0).count();
     (config.scheme != "host" && streams.len() > 1 && used == 1).then(|| {
         format!(
-            "placement.scheme = \"{}\" put every page in one of its {} streams, as \"single\" does",
-            config.scheme,
+            "the placement put every page in one of its {} streams, as \"single\" does",
             streams.len()
         )
     })

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from floatgate._core import ConfigError
-
 from . import output
 
 if TYPE_CHECKING:
@@ -140,6 +138,8 @@ class Where:
             return dict(settings)
         for key in sorted(asked.keys() & settings.keys()):
             if self.handles is not None and settings[key] != asked[key]:
+                from floatgate._core import ConfigError
+
                 raise ConfigError(
                     f"--handles {self.handles}: --set {key}={settings[key]} given, too; expected "
                     "one of them"
@@ -153,6 +153,7 @@ class Where:
         device: str | None,
         image: Path | None,
     ) -> bool:
+        from floatgate._core import ConfigError
         from floatgate.simulation import configs
 
         if image is not None and image.exists():

@@ -264,12 +264,12 @@ def test_the_long_commands_of_a_page_run_too(page: str, reader: Reader) -> None:
     ],
 )
 def test_what_batches_of_evictions_do_to_real_traces(name: str, title: str, reader: Reader) -> None:
-    """Runs the commands of docs/decisions.md with the traces of its table."""
+    """Runs the commands of docs/algorithms.md, 2.4, with the traces of its table."""
     (reader.folder / "TRACE").symlink_to(shared(f"traces/{name}"))
     for command in WHOLE:
-        if command.page == "docs/decisions.md":
+        if command.page == "docs/algorithms.md":
             reader.does(command)
-    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    text = (ROOT / "docs" / "algorithms.md").read_text("utf-8")
     rows = text.partition(f"| {title}")[2].splitlines()[:2]
     shown = [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows]
     shown[1] = shown[1][1:]

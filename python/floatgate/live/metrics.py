@@ -1,4 +1,4 @@
-"""Counters of a live drive in the text format of Prometheus; docs/live.md lists them."""
+"""Counters of a live drive in the text format of Prometheus; docs/live.md names the main ones."""
 
 from __future__ import annotations
 

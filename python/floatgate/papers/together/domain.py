@@ -24,7 +24,7 @@ SPAN = 64 << 20
 requests touches half of it; the rest is cold, like most of a real drive."""
 UNIT_PAGES = 96
 """Pages of an erase unit: a row of 3 x 16 KiB on 4 planes of each of 2 dies. A small drive
-keeps many units (171 hold the span) with fewer pages each: docs/decisions.md states why."""
+keeps many units (171 hold the span) with fewer pages each: docs/drives.md states why."""
 
 CACHE = 16 << 10
 """Bytes of the map cache: an eighth of the map with DFTL's 8 bytes a page, and 4 map pages, as in

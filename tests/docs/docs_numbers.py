@@ -237,7 +237,7 @@ def _lifetimes(text: str, folder: Path) -> None:
 
 
 def evictions(folder: Path) -> list[list[str]]:
-    """Returns a trace's rows in docs/algorithms.md, 2.4, without the trace name: mean responses in ms."""
+    """Returns a trace's rows in docs/algorithms.md, 2.4, without its name: mean responses in ms."""
     batches = pl.read_csv(folder / "batches" / "table.csv")
     bounds = pl.read_csv(folder / "bounds" / "table.csv")
     none, ideal = _ms(bounds)

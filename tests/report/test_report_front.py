@@ -39,6 +39,19 @@ def _result(**changes: Any) -> Any:
     return result
 
 
+def test_a_pill_counts_the_runs_that_are_not_steady_and_nearly_steady() -> None:
+    factor = samples.sample()["write_amplification"]
+    near = {"warnings": [UNSTEADY], "write_amplification_last_quarter": 1.05 * factor}
+    far = near | {"write_amplification_last_quarter": 1.3 * factor}
+
+    def text(*changes: dict[str, Any]) -> str:
+        return pills.pills(label_runs([_result(**one) for one in changes]))[0].text
+
+    assert text({}, near, far) == "not steady, 1 of 3 runs; nearly steady, 1"
+    assert text({}, far, far) == "not steady, 2 of 3 runs"
+    assert text({}, near, {}) == "nearly steady, 1 of 3 runs"
+
+
 def test_a_pill_has_the_level_of_its_result() -> None:
     factor = samples.sample()["write_amplification"]
     assert pills.steady(_result()) == GOOD

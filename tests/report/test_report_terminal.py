@@ -384,6 +384,14 @@ def test_a_comparison_has_a_row_per_run(comparison: Any) -> None:
     assert cells == [["dftl", *_row(documents[0])], ["tpftl", *_row(documents[1])]]
 
 
+def test_a_comparison_has_no_column_for_a_metric_that_no_run_has(comparison: Any) -> None:
+    documents = samples.pair()
+    for document in documents:
+        document["latency"]["all"] |= dict.fromkeys(("mean_us", "p99_us", "p999_us"))
+    text = " ".join(comparison(documents, ["mapping.scheme"])[:2])
+    assert "WA" in text and "p99" not in text and "mean" not in text
+
+
 def test_a_comparison_names_the_trace_where_it_differs(comparison: Any) -> None:
     documents = samples.pair()
     documents[1]["workload"]["name"] = "fin2"

@@ -118,7 +118,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         u64::from(self.cleaner.config.high_water - 1) * u64::from(capacity)
     }
 
-    /// Whether so few pages are free that a victim must begin. If not, plans to look again.
+    /// Whether a victim must begin, as few pages are free. If not, plans to look again.
     fn is_short(&mut self) -> bool {
         if !self.cleaner.pacing.is_over() {
             return false;
@@ -130,8 +130,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         more == 0
     }
 
-    /// Spreads the copies of a victim over as many pages as the erase of the victim gains. If the
-    /// drive is short of pages, they are fewer, but at least half of them.
+    /// Spreads the copies of a victim over the host pages for which its erase makes room. If the
+    /// drive is short of pages, over fewer, but at least half of them.
     fn spread(&mut self, valid: u64, pages: u64) {
         let gain = pages.saturating_sub(valid);
         let short = self.target().saturating_sub(self.free_pages());

@@ -69,10 +69,10 @@ impl Cleaning {
         u32::from(frontiers) * if ahead { 2 } else { 1 } + 1 + u32::from(erase_units > 1)
     }
 
-    /// Returns the lowest `high_water` with which a write never waits for a whole victim: with a
-    /// proportional pace, the free pages fall by a victim of up to `victim_units` units while that
-    /// is emptied, open units may hold free pages that other streams cannot take, and the units of
-    /// copies that the drive owes are not free yet. `unit_pages` is the size of a unit.
+    /// Returns the lowest `high_water` with which a write never waits for a whole victim. With a
+    /// proportional pace, three things take free pages while a victim is emptied: the victim, of
+    /// up to `victim_units` units; free pages of open units, which other streams cannot take; and
+    /// copies that the drive owes. `unit_pages` is the size of a unit.
     pub fn least_high_water(&self, frontiers: u8, victim_units: u32, unit_pages: u32) -> u32 {
         match self.pace {
             Some(Pace::Proportional { debt }) => self

@@ -105,7 +105,7 @@ impl<N: Nand, M: Mapping> Handles<N::Error> for PageFtl<N, M> {
 
     fn next_unit(&mut self, handle: u8, chain: &mut Chain) -> Result<u64, N::Error> {
         let stream = self.stream_of(handle);
-        // A victim that is being emptied was chosen with the room that is given up here.
+        // The drive chose the current victim while this room was still free.
         self.cleaner.active = true;
         self.finish_under_way(chain)?;
         self.cleaner.active = false;

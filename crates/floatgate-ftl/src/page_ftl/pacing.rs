@@ -1,8 +1,8 @@
 //! Pace of cleaning ahead of need: how many pages the cleaner copies with each page that the host
 //! writes.
 //!
-//! A fixed pace copies the same number of pages with each host page, as long as few units are free.
-//! A proportional pace copies as many pages as the coming host pages need. The valid pages of a
+//! A fixed pace copies a fixed number of pages with each host page while few units are free. A
+//! proportional pace makes the room that the coming host pages need. The valid pages of a
 //! victim are spread evenly over the host pages that arrive until the victim has to be free:
 //!
 //! ```text
@@ -30,7 +30,7 @@ use crate::nand::{Chain, Clock, Component, Gate};
 pub enum Pace {
     /// This number of pages, while fewer than `high_water` units are free.
     Fixed(u32),
-    /// As many pages as the coming host pages need.
+    /// The pages whose room the coming host pages need.
     Proportional {
         /// Bound of the debt in pages, at least 1.
         debt: u32,

@@ -1,5 +1,5 @@
-//! Parameters of a process that serves a drive: those of the plugin on nbdkit's command line, and
-//! those of the NVMe target.
+//! Parameters of a process that serves a drive: of the plugin, on nbdkit's command line, and of the
+//! NVMe target.
 
 use std::fs;
 use std::path::{PathBuf, absolute};

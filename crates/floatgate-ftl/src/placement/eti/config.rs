@@ -36,9 +36,9 @@ crate::parameters! {
 crate::choice! {
     /// Range of pages that `alpha_percent` is a share of.
     pub enum AlphaOf {
-        /// The extent: the write covers so much of it.
+        /// The extent: at least this percentage of it is written.
         Extent = "extent",
-        /// The write: so much of it lies in the extent.
+        /// The write: at least this percentage of it lies in the extent.
         Write = "write",
     }
 }

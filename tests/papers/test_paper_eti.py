@@ -131,7 +131,7 @@ def test_the_papers_size_is_asked_with_each_reading_and_not_quickly() -> None:
         "plain mean": AS_CLAIMED,
         "lowest": AS_CLAIMED,
     }
-    assert {row["seeds"] for row in rows} == {5}
+    assert {row["seeds"] for row in rows} == {3}
     quick = experiment_of([work for work in WORKLOADS if "paper's size" not in work.name])
     assert runs_of(quick, [claim], full=False) == []
     found = judge(quick, claim, {}, False, HOT_ENOUGH)

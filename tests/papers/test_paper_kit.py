@@ -83,6 +83,16 @@ def test_a_slow_workload_has_only_the_middle_quickly() -> None:
     assert max(run.seed for run in runs_of(EXPERIMENT, [claim_of()], full=True)) == 5
 
 
+def test_long_runs_have_three_seeds_in_a_full_reproduction_too() -> None:
+    work, *others = EXPERIMENT.workloads
+    experiment = replace(EXPERIMENT, workloads=(replace(work, long=True), *others))
+    full = runs_of(experiment, [claim_of()], full=True)
+    assert {run.seed for run in full} == {1, 2, 3}
+    points = {run: KitPoint(_value(run)) for run in full}
+    rows = judge(experiment, claim_of(), points, True, BUSY).rows
+    assert {row["start"]: row["seeds"] for row in rows} == {"fresh": 1, "aged": 3}
+
+
 def _value(run: Run) -> float:
     """The new line is 1 more than the old on a fresh drive. On an aged drive the difference
     scatters by seed."""

@@ -91,7 +91,7 @@ _FEW = frozenset({"sample", "moved", "start", "arrivals"})
 
 SPREADS = {
     "writes": Spread("", TENTHS),
-    "half reads": Spread(", half reads", TENTHS, reads=0.5, quick=False),
+    "half reads": Spread(", half reads", TENTHS, reads=0.5, quick=False, beside=_FEW | {"cache"}),
     "four times the span": Spread(
         *(", four times the span", TENTHS), times=4, quick=False, beside=_FEW | {"cache"}
     ),
@@ -264,7 +264,12 @@ AXES = (
         (
             Level("10k", workloads={FINANCIAL1: FINANCIAL1_10K}),
             Level("10k in a loop", workloads={FINANCIAL1: FINANCIAL1_LOOP}, quick=False),
-            Level("50k, folded", workloads={FINANCIAL1: FINANCIAL1_50K}, quick=False),
+            Level(
+                "50k, folded",
+                workloads={FINANCIAL1: FINANCIAL1_50K},
+                quick=False,
+                beside=ONLY | {"sample", "moved"},
+            ),
         ),
         "Two excerpts that overlap in time; the second has all devices on top of each other. They "
         "are not independent, so they are never averaged. Played once they leave nothing to clean; "

@@ -329,6 +329,7 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
         ignores=evenly,
         slow=row.name != SRC2_0,
         random=True,
+        long=row.name != SRC2_0 or scale == 1,
         fit=_model(scale),
     )
 
@@ -340,8 +341,15 @@ def real(trace: Source, file: str, pages: int, written: int) -> Workload:
     played = Played(file, trace.limit)
     if trace.limit is None:
         played = played.in_rounds(VOLUMES * pages * PAGE, written)
-    drive = {"flash.blocks": str(blocks_for(pages))}
-    return Workload(trace.name, trace.family, played, OF_STAND_INS, random=True, set=drive)
+    return Workload(
+        trace.name,
+        trace.family,
+        played,
+        OF_STAND_INS,
+        random=True,
+        long=not trace.quick,
+        set={"flash.blocks": str(blocks_for(pages))},
+    )
 
 
 def in_a_loop(work: Workload) -> Workload:

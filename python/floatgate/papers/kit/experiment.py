@@ -25,11 +25,6 @@ QUICK_SEEDS = 3
 """Student's t multiplies the standard error by 4.3 with three seeds, and by 12.7 with two."""
 FULL_SEEDS = 5
 
-
-def seeds_of(full: bool) -> range:
-    return range(1, 1 + (FULL_SEEDS if full else QUICK_SEEDS))
-
-
 Levels = Mapping[str, str]
 
 
@@ -131,10 +126,15 @@ class Workload:
     """Whether a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
     """Whether its runs differ from seed to seed with every level."""
+    long: bool = False
+    """Whether runs take long. They have `QUICK_SEEDS` with every level: they scatter less."""
     set: Settings = field(default_factory=dict)
     """Settings of the drive for this workload. They override those of axes and line."""
     fit: Callable[[Settings], Settings] | None = None
     """Turns all settings into those for a drive of the workload's size."""
+
+    def seeds_of(self, full: bool) -> range:
+        return range(1, 1 + (FULL_SEEDS if full and not self.long else QUICK_SEEDS))
 
 
 @dataclass(frozen=True)
@@ -202,6 +202,11 @@ class Experiment:
             longer = [one.at_level(axis, key) for one in begun for key in axis.side(full)]
             begun = [one for one in longer if len(one.moved) <= most and not one.moved & one.fixed]
         return [one.levels for one in begun]
+
+    def runs_of(self, levels: Levels, workload: str, line: str, full: bool) -> Iterable[Run]:
+        """Yields the runs of a paper's line on its workload, with every seed."""
+        for seed in self.workload(self._meant(levels, workload)).seeds_of(full):
+            yield self.run_of(levels, workload, line, seed)
 
     def run_of(self, levels: Levels, workload: str, line: str, seed: int) -> Run:
         """Returns the run of a paper's line on its workload. Without randomness the seed is 1."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from .claims import At, Claim, Filter, Judged, Measured, Point, Premise, Values
 from .exhibits import Row
-from .experiment import Experiment, Levels, Run, seeds_of
+from .experiment import FULL_SEEDS, Experiment, Levels, Run
 from .numbers import plus_minus
 from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 
@@ -18,12 +18,12 @@ from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) -> list[Run]:
     """Returns the runs that the claims need, each run once."""
     needed = (
-        experiment.run_of(levels, workload, line, seed)
+        run
         for claim in claims
         for levels in domain_of(experiment, claim, full)
         for workload in claim.workloads
         for line in claim.lines
-        for seed in seeds_of(full)
+        for run in experiment.runs_of(levels, workload, line, full)
     )
     return list(dict.fromkeys(needed))
 
@@ -102,7 +102,7 @@ def evaluate(
     for levels in domain_of(experiment, claim, full):
         by_seed = {
             seed: [experiment.run_of(levels, work, line, seed) for work, line in pairs]
-            for seed in seeds_of(full=True)
+            for seed in range(1, 1 + FULL_SEEDS)
         }
         runs = {seed: each for seed, each in by_seed.items() if all(run in points for run in each)}
         if not runs:

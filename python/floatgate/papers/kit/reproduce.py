@@ -12,7 +12,7 @@ from .batch import Bench
 from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
 from .coverage import coverage_of, recorded_claims
 from .exhibits import Column, Exhibit
-from .experiment import Experiment, Levels, Run, Workload, seeds_of
+from .experiment import Experiment, Levels, Run, Workload
 from .judging import judge_all, runs_of
 from .outcome import Outcome
 from .trace_files import Source, find_traces, missing_warning
@@ -167,5 +167,6 @@ def runs_at(
     full: bool,
 ) -> Iterable[Run]:
     """Yields the runs of our lines on our workloads at these points, with every seed."""
-    for work, levels, line, seed in product(workloads, points, lines, seeds_of(full)):
-        yield experiment.run(work, experiment.line(line), levels, seed)
+    for work, levels, line in product(workloads, points, lines):
+        for seed in work.seeds_of(full):
+            yield experiment.run(work, experiment.line(line), levels, seed)

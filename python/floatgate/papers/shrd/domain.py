@@ -22,6 +22,8 @@ HOST = frozenset({"log", "window", "outstanding", "threshold", "remaps"})
 SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
 FEW_FIXED = frozenset({"span", "window", "threshold", "room"})
 """Axes of which runs with few small writes have one level: they have many requests."""
+BETWEEN = HOST | {"cache", "top", "rate", "room"}
+"""Axes that stay at their defaults over the middle span, to save time."""
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
 """Axes that are swept only with the prototype's spare space, to save time. The axis of spare space
 comes after the axes that set the size of a drive."""
@@ -151,7 +153,15 @@ AXES = (
     Axis(
         "span",
         "the span",
-        tuple(Level(span, workloads=_over(span), quick=span in w.SPANS[::2]) for span in w.SPANS),
+        tuple(
+            Level(
+                span,
+                workloads=_over(span),
+                quick=span in w.SPANS[::2],
+                beside=BETWEEN if span == w.SPANS[1] else frozenset(),
+            )
+            for span in w.SPANS
+        ),
         "The slides have 32 GiB. A window over a smaller span has more pages of each map page, as "
         "one over 32 GiB has with larger map pages.",
         paper="32 GiB",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from floatgate.papers.kit.experiment import Experiment, Run, seeds_of
+from floatgate.papers.kit.experiment import Experiment, Run
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper
 from floatgate.papers.kit.verdict_tables import by_level, map_of
 
@@ -47,9 +47,9 @@ def _shown(experiment: Experiment, full: bool) -> Iterator[Run]:
     """Yields DFTL and SHRD on every workload."""
     points = experiment.points(("controller", "window"), full)
     lines = (workloads.DFTL, workloads.SHRD)
-    for name, levels, line, seed in product(workloads.LOADS, points, lines, seeds_of(full)):
+    for name, levels, line in product(workloads.LOADS, points, lines):
         if experiment.has(levels, [name]):
-            yield experiment.run_of(levels, name, line, seed)
+            yield from experiment.runs_of(levels, name, line, full)
 
 
 def _more(findings: Findings[Point]) -> More:

@@ -109,7 +109,14 @@ def generated(bursts: int) -> list[Workload]:
             for rate, a_second in RATES.items()
         }
         workloads += [
-            Workload(f"{name}, {span}", name.split(", ")[0], Played(text), UNSCALED, random=True)
+            Workload(
+                f"{name}, {span}",
+                name.split(", ")[0],
+                Played(text),
+                UNSCALED,
+                random=True,
+                long=span != SPANS[0],
+            )
             for name, text in random.items()
         ]
         sequential = f"sequential:span={span.replace(' ', '')}"

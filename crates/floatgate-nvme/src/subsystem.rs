@@ -56,13 +56,13 @@ pub(crate) const NAMESPACE: u32 = 1;
 /// Identifier of the endurance group.
 const ENDURANCE_GROUP: u16 = 1;
 
-/// Most bytes of data of a command, as a power of two of 4 KiB (MDTS).
+/// Maximum data of a command (MDTS): 4 KiB times two to this power.
 const TRANSFER_SHIFT: u8 = 8;
 
-/// Most bytes of data of a command.
+/// Maximum data of a command in bytes.
 pub const TRANSFER_MAX: u32 = 4096 << TRANSFER_SHIFT;
 
-/// Most bytes of data in the capsule of an I/O command.
+/// Maximum data in the capsule of an I/O command in bytes.
 pub const IO_CAPSULE_BYTES: u32 = 16 << 10;
 
 /// Entries of the longest queue.

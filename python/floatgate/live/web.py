@@ -2,8 +2,9 @@
 
 Anyone who reaches the port may view the page. Requests that change the drive need a token, which
 only the user that started the server knows. A foreign web site in the user's browser reaches the
-port, too, but it does not have the token, and its requests carry its own Origin. If the site's name
-resolves to this machine (DNS rebinding), its requests carry another Host.
+port, too. The server refuses the changes of such a site: they lack the token, and carry its own
+Origin. If the site's name resolves to this machine (DNS rebinding), the server refuses all its
+requests, because they carry the site's name as Host.
 """
 
 from __future__ import annotations
@@ -30,23 +31,24 @@ from .client import Live
 ADDRESS = "127.0.0.1"
 
 BODY_MAX = 1 << 16
-"""Most bytes of a request's body."""
+"""Maximum size of a request's body in bytes."""
 
 ANSWER_S = 30.0
-"""Seconds that a drive may take to report its state. A power cut or a copy may take any time."""
+"""Seconds that a drive may take to report its state. Changes, such as a copy, have no limit."""
 
 IDLE_S = 30.0
 """Seconds without a request after which a browser's connection is closed."""
 
 CONNECTIONS = 32
-"""Connections at a time. A new connection replaces the one that has been idle for longest."""
+"""Maximum number of open connections. A further connection replaces the one idle for longest."""
 
 ACCEPT_WAIT_S = 0.1
 
 WINDOW_MS = "10"
+"""Default length of the window of a request `lanes`."""
 
-SHOWN = ("status", "blocks", "smart", "lanes")
-STEERED = ("plug", "faults", "snapshot", "reset", "check")
+QUERIES = ("status", "blocks", "smart", "lanes")
+CHANGES = ("plug", "faults", "snapshot", "reset", "check")
 
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 FILES = (
@@ -66,7 +68,7 @@ HEADERS = {
 
 
 class Page:
-    """Web server in threads of its own, while it is entered."""
+    """Context manager that runs the web server in threads of its own."""
 
     def __init__(self, control: Path, port: int) -> None:
         """Listens at `port` of this machine; 0 chooses any free port.
@@ -99,14 +101,14 @@ class Page:
 
 
 class _Server(ThreadingHTTPServer):
-    """HTTP server with at most `CONNECTIONS` connections, each with a thread."""
+    """HTTP server with at most `CONNECTIONS` connections, and a thread for each."""
 
     daemon_threads = True
-    # A browser keeps its connection open, so waiting for it would never end.
+    # A browser keeps its connection open, so the server would wait for that thread forever.
     block_on_close = False
 
     def begin(self, control: Path, token: str) -> None:
-        """Sets the drive and the token of this page."""
+        """Sets the drive's control socket and the token of this page."""
         self._open: dict[socket.socket, bool] = {}
         self._lock = threading.Lock()
         self.control = control
@@ -125,13 +127,13 @@ class _Server(ThreadingHTTPServer):
             raise
 
     def verify_request(self, request: Any, _: Any) -> bool:
-        """Returns whether there is room.
+        """Returns whether there is room for a new connection.
 
         If necessary, closes the connection that has been idle for longest.
         """
         with self._lock:
             if len(self._open) >= CONNECTIONS:
-                idle = next((one for one, is_busy in self._open.items() if not is_busy), None)
+                idle = next((key for key, is_busy in self._open.items() if not is_busy), None)
                 if idle is None:
                     return False
                 del self._open[idle]
@@ -141,13 +143,13 @@ class _Server(ThreadingHTTPServer):
             return True
 
     def mark(self, connection: socket.socket, *, is_busy: bool) -> None:
-        """Marks a connection as busy with a request of the drive, or as idle from now on."""
+        """Marks a connection as busy with a request to the drive, or as idle from now on."""
         with self._lock:
             if self._open.pop(connection, None) is not None:
                 self._open[connection] = is_busy
 
     def shutdown_request(self, request: Any) -> None:
-        """Ends a connection, so that another can take its place."""
+        """Closes a connection, which makes room for another."""
         with self._lock:
             self._open.pop(request, None)
         super().shutdown_request(request)
@@ -171,11 +173,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answers with the page, its files, or a report of the drive."""
-        self._answer(self._shown)
+        self._answer(self._view)
 
     def do_POST(self) -> None:
         """Performs a request that changes the drive."""
-        self._answer(self._steered)
+        self._answer(self._change)
 
     def log_message(self, *_: Any) -> None:
         """Logs nothing: an open page makes a request every second."""
@@ -184,9 +186,9 @@ class _Handler(BaseHTTPRequestHandler):
         return "floatgate"
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answers a request that `http.server` itself refuses like any other refused request."""
+        """Answers a request that `http.server` itself refuses, with JSON as for other refusals."""
         self.close_connection = True
-        # For a request that it takes for HTTP 0.9, `http.server` would send no headers.
+        # `http.server` sends no headers if it takes a malformed request for HTTP 0.9.
         self.request_version = self.protocol_version
         self._send_error(HTTPStatus(code), message or explain or HTTPStatus(code).phrase)
 
@@ -214,13 +216,13 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.mark(self.connection, is_busy=False)
 
-    def _shown(self) -> tuple[str, bytes]:
+    def _view(self) -> tuple[str, bytes]:
         path = self._url()
         name = path.path.removeprefix("/") or "live.html"
         if name == "metrics":
             return self._metrics()
         if name.startswith("api/"):
-            return self._asked(name.removeprefix("api/"), path.query)
+            return self._query(name.removeprefix("api/"), path.query)
         if name == "theme.css":
             return "text/css", _theme()
         if name == "report.css":
@@ -229,11 +231,11 @@ class _Handler(BaseHTTPRequestHandler):
             return KINDS[name.rpartition(".")[2]], _asset("floatgate.live", name)
         raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such page")
 
-    def _asked(self, name: str, query: str) -> tuple[str, bytes]:
+    def _query(self, name: str, query: str) -> tuple[str, bytes]:
         request: dict[str, Any] = {"do": name}
-        if name in STEERED:
+        if name in CHANGES:
             raise _Refused(HTTPStatus.METHOD_NOT_ALLOWED, f"{name} changes the drive: POST it")
-        if name not in SHOWN:
+        if name not in QUERIES:
             raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such request")
         if name == "lanes":
             try:
@@ -243,11 +245,11 @@ class _Handler(BaseHTTPRequestHandler):
         with self._drive(ANSWER_S) as live:
             return "application/json", live.exchange(request)
 
-    def _steered(self) -> tuple[str, bytes]:
+    def _change(self) -> tuple[str, bytes]:
         body = self._body()
-        self._check_right()
+        self._check_origin_and_token()
         name = self._url().path.removeprefix("/api/")
-        if name not in STEERED:
+        if name not in CHANGES:
             raise _Refused(HTTPStatus.NOT_FOUND, f"{name}: there is no such request")
         given = _object(body)
         if name == "snapshot" and not Path(str(given.get("to", ""))).is_absolute():
@@ -265,7 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         is_length = length.isdecimal() and len(length) <= len(str(BODY_MAX))
         if not is_length or int(length) > BODY_MAX:
-            # The body is not read, so the next request could not be found after it.
+            # The server does not read this body, so it could not find the next request after it.
             self.close_connection = True
             raise _Refused(HTTPStatus.BAD_REQUEST, f"expected a body of up to {BODY_MAX} bytes")
         return self.rfile.read(int(length))
@@ -282,7 +284,7 @@ class _Handler(BaseHTTPRequestHandler):
             hosts = " or ".join(sorted(self.server.hosts))
             raise _Refused(HTTPStatus.FORBIDDEN, f"Host: expected {hosts}")
 
-    def _check_right(self) -> None:
+    def _check_origin_and_token(self) -> None:
         origin = self.headers.get("Origin")
         if origin is not None and origin.removeprefix("http://") not in self.server.hosts:
             raise _Refused(HTTPStatus.FORBIDDEN, "Origin: another site may not control this drive")
@@ -325,7 +327,7 @@ def _asset(package: str, name: str) -> bytes:
 
 
 def _theme() -> bytes:
-    """Returns the report's colours and fonts, by the reader's colour scheme."""
+    """Returns a style sheet with the report's font and its colours for light and dark schemes."""
     from floatgate.report import palette, theme
 
     light, dark = theme.css_variables(theme.LIGHT), theme.css_variables(theme.DARK)

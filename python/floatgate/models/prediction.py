@@ -20,7 +20,7 @@ class PredictionRow:
     """Result of one closed form."""
 
     policy: str
-    """Cleaning policy, and placement of data."""
+    """Cleaning policy and placement of data, such as "fifo, one log"."""
     write_amplification: float
     """Data pages programmed per host page, at least 1."""
     source: str
@@ -28,7 +28,8 @@ class PredictionRow:
     assumption: str
     """Traffic and device that the formula assumes."""
     details: dict[str, float] = field(default_factory=dict)
-    """By-products: victim level and mean valid pages (pages), or the pools' alphas (ratios)."""
+    """Further results of the formula: the victim level and the mean number of valid pages in a
+    victim, or alpha of the hot and of the cold pool."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,17 +37,17 @@ class Prediction(Shown):
     """Closed-form write amplification of one device under one traffic."""
 
     spare_factor: float
-    """S_f, spare share of the physical space."""
+    """S_f, spare space relative to the physical space."""
     over_provisioning: float
-    """OP, spare relative to the logical space."""
+    """OP, spare space relative to the logical space."""
     alpha: float
-    """Physical/logical ratio."""
+    """Physical space relative to the logical space."""
     pages_per_block: int
     """b, pages."""
     hot: tuple[float, float] | None
     """(r, f): share r of the writes goes to share f of the pages; None for uniform traffic."""
     rows: tuple[PredictionRow, ...]
-    """Laws of uniform traffic; if `hot` was given, laws of hot/cold traffic follow."""
+    """Closed forms for uniform traffic, and then those for hot/cold traffic if `hot` was given."""
 
     def _headline(self) -> str:
         traffic = "uniform" if self.hot is None else f"hot {self.hot[0]:g} to {self.hot[1]:g}"
@@ -74,8 +75,9 @@ class Prediction(Shown):
         }
 
     def table(self) -> tuple[list[str], list[list[str]]]:
-        """Returns headers and rows of text for a terminal table;
-        write amplification has four decimals.
+        """Returns headers and rows of text for a terminal table.
+
+        Write amplification has four decimals.
         """
         headers = ["policy", "write amplification", "source", "assumption", "details"]
         rows = [
@@ -97,11 +99,12 @@ def predict(
     pages_per_block: int = 128,
     hot: tuple[float, float] | None = None,
 ) -> Prediction:
-    """Returns all closed forms that apply to a device and, with `hot` = (r, f),
-    to hot/cold traffic.
+    """Returns the results of all closed forms that apply to a device.
 
-    spare_factor is S_f = (T - U)/T, from 1e-9 to 1 - 1e-9; pages_per_block is an integer from 1 to
-    65536; r and f are from 1e-9 to 1 - 1e-9. Raises ModelError outside these ranges.
+    They are for uniform traffic; with `hot` = (r, f), closed forms for hot/cold traffic follow.
+    spare_factor is S_f = (T - U)/T, for U blocks of logical data on T blocks; it is from 1e-9 to
+    1 - 1e-9. pages_per_block is an integer from 1 to 65536; r and f are from 1e-9 to 1 - 1e-9.
+    Raises ModelError outside these ranges.
     """
     alpha = alpha_from_spare_factor(spare_factor)
     rows = _uniform_rows(alpha, pages_per_block)
@@ -120,7 +123,7 @@ def predict(
 def parse_hot(text: str) -> tuple[float, float]:
     """Reads "R/F" as the pair (r, f): both as shares ("0.9/0.1") or both in percent ("90/10").
 
-    Raises ModelError for any other text. The laws that use the shares check their range.
+    Raises ModelError for any other text. The closed forms check the range of r and f.
     """
     parts = text.split("/")
     try:

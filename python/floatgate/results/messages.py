@@ -11,10 +11,10 @@ NUMBER = re.compile(rf"(?<![\w.])\d+(?:[{NARROW_SPACE},]\d{{3}})*(?:\.\d+)?(?!\w
 """Number that stands alone: `12`, `0.5` and `98,304`, but not the digits of `p99` or `trace.2`."""
 
 
-def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Groups pairs of a name and a text; texts of one group differ only in numbers."""
+def alike(messages: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """Groups messages, pairs of a name and a text. Texts of one group differ only in numbers."""
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-    for name, text in said:
+    for name, text in messages:
         groups.setdefault(tuple(NUMBER.split(text)), []).append((name, text))
     return list(groups.values())
 
@@ -22,7 +22,7 @@ def alike(said: Iterable[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 def merged(texts: Sequence[str], listed: int = 1) -> str:
     """Merges texts that differ only in numbers, with a range for each number that differs.
 
-    Up to `listed` different numbers are listed in their order, instead of their range.
+    A number with up to `listed` different values gets the list of its values instead of the range.
     """
     columns = zip(*(NUMBER.findall(text) for text in texts), strict=True)
     ranges = iter([_range(column, listed) for column in columns])
@@ -34,8 +34,8 @@ def _range(numbers: Iterable[str], listed: int) -> str:
     if 1 < len(different) <= listed:
         return f"{', '.join(different[:-1])} and {different[-1]}"
     ordered = sorted(different, key=_value)
-    least, most = ordered[0], ordered[-1]
-    return least if _value(least) == _value(most) else f"{least} to {most}"
+    lowest, highest = ordered[0], ordered[-1]
+    return lowest if _value(lowest) == _value(highest) else f"{lowest} to {highest}"
 
 
 def _value(number: str) -> float:

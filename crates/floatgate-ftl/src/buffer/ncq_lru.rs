@@ -1,12 +1,13 @@
 //! LRU of blocks that looks into the command queue (S. Kim and T. Kim, "Exploiting the Future
 //! Reference in Write Buffer Management Design for SSDs", 2013).
 //!
-//! This is LRU of blocks with pins ([`pins`](super::pins)): a block that queued commands will use
-//! leaves only if all blocks are pinned. The paper's Figure 2 swaps the names of the first and the
-//! last block of a command; the loop visits all blocks between them.
+//! This is LRU of blocks with pins ([`pins`](super::pins)). Queued commands pin the blocks that
+//! they will use. The buffer evicts the least recently used block without a pin or, if all blocks
+//! are pinned, the least recently used block. A pin does not change the LRU order, so a block whose
+//! pin ends without a use keeps its position.
 //!
-//! A pin does not change the LRU order. If all blocks are pinned, the least recently used one
-//! leaves. A block whose pin ends without a use keeps its position.
+//! The paper's Figure 2 swaps the names of a command's first and last block. Here a command pins
+//! all blocks from its first to its last.
 
 use super::by_use::{ByUse, Demands};
 use super::pins::Pin;
@@ -20,12 +21,13 @@ crate::parameters! {
     }
 }
 
-/// Policy that evicts the least recently used block. Pins are around it.
-pub(super) type NcqLru = ByUse<Queued>;
+/// Policy that evicts the least recently used block. [`pins`](super::pins) wraps it.
+pub(super) type NcqLru = ByUse<NcqDemands>;
 
-pub(super) struct Queued;
+/// The demands of `ncq_lru`: the configured pins, and reads that count as uses.
+pub(super) struct NcqDemands;
 
-impl Demands for Queued {
+impl Demands for NcqDemands {
     fn demands(config: &BufferConfig) -> BufferDemands {
         BufferDemands { pin: config.ncq_lru.pin, reads_use: true, ..BufferDemands::default() }
     }

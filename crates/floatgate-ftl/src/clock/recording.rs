@@ -1,4 +1,4 @@
-//! Recording of a window of time: what each die and each channel did, and for which cause. The
+//! Recording of a window of time: the activity of each die and each channel, with its cause. The
 //! window is around the request that took longest, or around a given time.
 
 use alloc::vec::Vec;
@@ -10,7 +10,8 @@ use super::{Blame, Component};
 pub enum Use {
     /// Cells are read.
     Read,
-    /// Cells are programmed. A suspended program counts here, a suspended erase as [`Use::Erase`].
+    /// Cells are programmed. If the die does nothing else while a program is suspended, that time
+    /// counts here, too; the time of a suspended erase counts as [`Use::Erase`].
     Program,
     /// Cells are erased.
     Erase,
@@ -36,14 +37,15 @@ impl Use {
 /// Uninterrupted time that a die or a channel spent on one thing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// Number of the lane: first the dies, in the order of channels, and then the channels.
+    /// Number of the lane. The dies have the first lanes, in the order of their channels; the
+    /// channels have the last lanes.
     pub lane: u32,
     /// Use of the time; a channel only transfers.
     pub doing: Use,
-    /// The cause of the operation, as a component. For the host: [`Component::Die`] on a die,
-    /// [`Component::Bus`] on a channel.
+    /// The cause of the operation, as a component of latency. An operation for the host has
+    /// [`Component::Die`] on a die, and [`Component::Bus`] on a channel.
     pub component: Component,
-    /// Begin, in nanoseconds.
+    /// Start, in nanoseconds.
     pub from_ns: u64,
     /// End, in nanoseconds.
     pub to_ns: u64,
@@ -66,10 +68,10 @@ impl Span {
 /// Position of the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Around {
-    /// Around the read or write that took longest, the first of equals. A quarter of the window
-    /// lies after the end of that request.
+    /// Around the read or write that took longest; of equally long ones, around the first. A
+    /// quarter of the window lies after the end of that request.
     Worst,
-    /// Half of the window before, half of it after this time in nanoseconds.
+    /// Around this time in nanoseconds: half of the window lies before it, half after it.
     Time(u64),
 }
 
@@ -80,12 +82,12 @@ pub struct Recording {
     pub window_ns: u64,
     /// Position of the window.
     pub around: Around,
-    /// The recorder keeps at most about this many spans, and one more per lane. A window with more
-    /// spans is made shorter.
+    /// Maximum number of spans, without the last two of each lane. A window with more spans is made
+    /// shorter.
     pub spans_max: usize,
 }
 
-/// A complete host read or write.
+/// A completed host read or write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
     /// Number of the request in the order of the host, from 0.
@@ -108,7 +110,7 @@ impl Served {
 /// Result of a recording.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recorded {
-    /// Begin of the recorded time, in nanoseconds.
+    /// Start of the recorded time, in nanoseconds.
     pub from_ns: u64,
     /// End of the recorded time, in nanoseconds.
     pub to_ns: u64,
@@ -116,9 +118,10 @@ pub struct Recorded {
     pub left_out_ns: u64,
     /// The spans of all dies and channels, by lane, and then by time.
     pub spans: Vec<Span>,
-    /// The request that took longest: of all, or of the requests under way at the given time.
+    /// The request that took longest: of all requests ([`Around::Worst`]), or of the requests
+    /// under way at the given time ([`Around::Time`]).
     pub served: Option<Served>,
-    /// The dies of the request's own operations, ascending, without work that it waited for as a
-    /// whole.
+    /// The dies of the request's own operations, ascending. Dies of other work that the request
+    /// waited for, such as a merge, are not listed.
     pub dies: Vec<u32>,
 }

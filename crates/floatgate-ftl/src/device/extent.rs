@@ -1,4 +1,4 @@
-//! The pages of a command, and how much of its first and last page a command covers.
+//! The pages of a command. A command may cover its first and its last page only in part.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ const SECTOR: u32 = 4096;
 pub(super) struct Extent {
     pub(super) first: u32,
     pub(super) pages: u32,
-    /// Bytes of the first page before the command, and bytes of the last page after it.
+    /// Bytes that the command leaves out: of the first page before it, of the last page after it.
     cut: (u32, u32),
     /// Placement handle of the command.
     pub(super) stream: u16,
@@ -33,8 +33,8 @@ impl Extent {
     #[inline(always)]
     pub(super) fn new(request: &Request, log2_page: u32) -> Self {
         let Range { start, end } = pages(request, log2_page);
-        let (before, behind) = (request.offset, (request.offset + request.length).wrapping_neg());
-        let cut = [before, behind].map(|bytes| (bytes & ((1 << log2_page) - 1)) as u32);
+        let (before, after) = (request.offset, (request.offset + request.length).wrapping_neg());
+        let cut = [before, after].map(|bytes| (bytes & ((1 << log2_page) - 1)) as u32);
         let (first, pages) = (start as u32, (end - start) as u32);
         Self { first, pages, cut: cut.into(), stream: request.stream }
     }
@@ -49,7 +49,7 @@ impl Extent {
         self.cut_of(lpn) != (0, 0)
     }
 
-    /// Returns the bytes of a page before the command and after it.
+    /// Returns the bytes of a page that lie before the command, and those that lie after it.
     #[inline(always)]
     fn cut_of(&self, lpn: Lpn) -> (u32, u32) {
         let page = lpn.get() - self.first;
@@ -61,11 +61,11 @@ impl Extent {
     /// page.
     #[inline(always)]
     pub(super) fn share(&self, lpn: Lpn, page_bytes: u32) -> Option<Share> {
-        let (before, behind) = self.cut_of(lpn);
-        if before + behind < SECTOR {
+        let (before, after) = self.cut_of(lpn);
+        if before + after < SECTOR {
             return None;
         }
-        let sectors = (page_bytes - behind).div_ceil(SECTOR) - before / SECTOR;
+        let sectors = (page_bytes - after).div_ceil(SECTOR) - before / SECTOR;
         let of = page_bytes.div_ceil(SECTOR);
         (sectors < of).then_some(Share { sectors, of })
     }
@@ -93,7 +93,7 @@ mod tests {
         Extent::new(&Request { at_ns: 0, op: Op::Read, offset, length, stream: 0 }, log2_page)
     }
 
-    /// Returns the sectors that a read moves of its first and of its last page, on a drive with
+    /// Returns how many sectors of its first and of its last page a read transfers, on a drive with
     /// pages of 16 KiB. A whole page is 4 sectors.
     fn sectors(offset: u64, length: u64) -> (u32, u32) {
         let extent = extent(offset, length, 14);

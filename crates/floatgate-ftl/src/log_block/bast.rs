@@ -80,7 +80,7 @@ pub struct Bast {
 }
 
 impl Bast {
-    /// Fewest logs with which BAST works.
+    /// Smallest number of logs with which BAST works.
     pub const LOGS_MIN: u32 = 1;
 
     /// Returns the number of logs that the config sets, if it sets one.

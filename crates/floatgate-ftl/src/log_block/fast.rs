@@ -1,17 +1,17 @@
 //! FAST: all logical blocks share the log blocks (Lee, Park, Chung, Lee, Park and Song, 2007).
 //!
-//! One log takes sequential writes. It begins with a write of a logical block's first page, and
-//! grows while each write is to the next page of that block. All other writes go to the random
+//! One log takes sequential writes. This log begins with a write of a logical block's first page,
+//! and grows while each write is to the next page of that block. All other writes go to the random
 //! logs, in order of arrival. When the random logs are full, the oldest one is emptied: each
 //! logical block with a valid page in it is merged in full, including its pages in all other logs.
 //!
 //! This is the paper's Algorithm 2, with two differences:
 //!
-//! - A write never goes to the data block, not even to a free page of it. Flash is programmed in
-//!   ascending order, and BAST is compared under the same rule.
-//! - A full merge may take the pages of the logical block that the sequential log belongs to. That
-//!   log is then entirely out of date, and is erased with the merge. The paper leaves this case
-//!   open.
+//! - A write never goes to the data block, not even to a free page of it, because flash has to be
+//!   programmed in ascending order. Our BAST obeys this rule, too, so the two can be compared.
+//! - When a random log is emptied, the logical block that the sequential log belongs to may be
+//!   merged, too. The sequential log then has no valid page, and is erased after the merge. The
+//!   paper leaves this case open.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -61,15 +61,15 @@ pub struct Fast {
     geometry: Geometry,
     config: FastConfig,
     sequential: Option<Sequential>,
-    /// Slots of the random logs in use, the oldest in front. All but the last one are full.
+    /// Slots of the random logs in use, the oldest in front. All except the newest are full.
     random: VecDeque<u32>,
     random_max: usize,
-    /// Pages in the last random log.
-    written: u32,
+    /// Pages written to the newest random log.
+    newest_written: u32,
 }
 
 impl Fast {
-    /// Fewest logs with which FAST works.
+    /// Smallest number of logs with which FAST works.
     pub const LOGS_MIN: u32 = 2;
 
     /// Returns the number of logs that the config sets, if it sets one.
@@ -77,13 +77,13 @@ impl Fast {
         config.fast.log_blocks
     }
 
-    /// Starts with no logs in use.
+    /// Makes a scheme with no logs in use.
     pub fn new(config: &LogConfig) -> Self {
         let LogConfig { geometry, logs, fast, .. } = *config;
         assert!(logs >= Self::LOGS_MIN, "FAST needs a sequential and a random log block");
         let random_max = logs as usize - 1;
         let random = VecDeque::with_capacity(random_max);
-        Self { geometry, config: fast, sequential: None, random, random_max, written: 0 }
+        Self { geometry, config: fast, sequential: None, random, random_max, newest_written: 0 }
     }
 
     /// Merges the sequential log, if there is one, and begins a new one with this page.
@@ -98,12 +98,12 @@ impl Fast {
     }
 
     fn append_random(&mut self, steps: &mut Vec<Step>) {
-        let full = self.written == self.geometry.pages_per_unit();
+        let full = self.newest_written == self.geometry.pages_per_unit();
         let slot = match self.random.back() {
-            Some(&last) if !full => last,
+            Some(&newest) if !full => newest,
             _ => self.open_random(steps),
         };
-        self.written += 1;
+        self.newest_written += 1;
         steps.push(Step::Append(slot));
     }
 
@@ -117,15 +117,15 @@ impl Fast {
         }
         steps.push(Step::Open(slot));
         self.random.push_back(slot);
-        self.written = 0;
+        self.newest_written = 0;
         slot
     }
 }
 
 impl LogBlocks for Fast {
     fn write(&mut self, lbn: Lbn, offset: u32, steps: &mut Vec<Step>) {
-        let own = self.sequential.as_mut().filter(|log| log.lbn == lbn);
-        match (offset, own) {
+        let sequential = self.sequential.as_mut().filter(|log| log.lbn == lbn);
+        match (offset, sequential) {
             (0, _) => self.restart_sequential_log(lbn, 0, steps),
             (_, Some(log)) if offset == log.first + log.written => {
                 log.written += 1;
@@ -143,8 +143,9 @@ impl LogBlocks for Fast {
             return self.sequential.map(|log| LogView { lbn: Some(log.lbn), written: log.written });
         }
         let at = self.random.iter().position(|&random| random == slot)?;
-        let last = at + 1 == self.random.len();
-        let written = if last { self.written } else { self.geometry.pages_per_unit() };
+        let is_newest = at + 1 == self.random.len();
+        let full = self.geometry.pages_per_unit();
+        let written = if is_newest { self.newest_written } else { full };
         Some(LogView { lbn: None, written })
     }
 
@@ -156,7 +157,7 @@ impl LogBlocks for Fast {
 impl Policy for Fast {
     fn check(&self) {
         assert!(self.random.len() <= self.random_max);
-        assert!(self.random.is_empty() || self.written > 0, "a log is opened to be written");
+        assert!(self.random.is_empty() || self.newest_written > 0, "a log is opened to be written");
         if let Some(log) = self.sequential {
             assert!(log.first + log.written <= self.geometry.pages_of(log.lbn), "{log:?}");
             assert!(log.first == 0 || self.config.out_of_order == OutOfOrder::Restart);

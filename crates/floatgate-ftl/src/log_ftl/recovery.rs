@@ -4,14 +4,14 @@
 //! erases nothing before the new data block is complete. So there are two cases for the newest
 //! pages of a logical block:
 //!
-//! - They are all at their own offsets in one unit, which is then the data block.
-//! - A merge was interrupted or had not begun. Recovery then ignores that merge. Of the copies of a
-//!   page made since the checkpoint, and the place in the checkpoint, it takes the one that was
-//!   programmed first.
+//! - All pages are at their own offsets in one unit. That unit is the data block.
+//! - A merge was interrupted or had not begun. Recovery then ignores that merge: of all copies of a
+//!   page's newest version, it takes the copy that was programmed first. With a checkpoint, the
+//!   only candidates are the copy that the checkpoint names and copies programmed since then.
 //!
-//! Units without a valid page are erased. This leaves as many free units as before the merge. Then
-//! all logical blocks that are not in one unit are merged in full. Each of these steps may itself
-//! be interrupted by a loss of power.
+//! Recovery erases units without a valid page, which leaves as many free units as before the merge.
+//! Then it merges in full all logical blocks that are not in one unit. A further loss of power may
+//! interrupt each of these steps.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -30,7 +30,7 @@ impl<N: Tagged> LogFtl<N> {
     /// Rebuilds the drive from a medium after a loss of power. Also returns the cost of the mount.
     ///
     /// # Errors
-    /// The medium's fault while logical blocks are merged.
+    /// An error of the medium.
     pub fn recover(
         nand: N,
         scheme: Box<dyn LogBlocks + Send>,
@@ -54,13 +54,13 @@ impl<N: Tagged> LogFtl<N> {
             Cause::Merge,
             chain,
         )?;
-        let in_use = |found: &FoundUnit| InUse {
+        let as_in_use = |found: &FoundUnit| InUse {
             unit: found.unit,
             stream: 0,
             mode: Mode::Native,
             written: found.programmed,
         };
-        let in_use: Vec<_> = found.units.iter().map(in_use).collect();
+        let in_use: Vec<_> = found.units.iter().map(as_in_use).collect();
         ftl.store.units.restore(&in_use, owners(&ftl.store.table), &found.erases);
         let mut mount = found.mount;
         mount.moved = ftl.merge_all(&homes, chain)?;
@@ -84,14 +84,15 @@ impl<N: Tagged> LogFtl<N> {
         self.store.table[self.store.geometry.logical_page(lbn, offset).index()]
     }
 
-    /// For logical blocks without a home, maps each page to the first of its copies.
+    /// Maps each page of the logical blocks without a home to the copy of its newest version that
+    /// was programmed first.
     fn take_first_copies(
         &mut self,
         found: &mut ScanResult,
         homes: &[Option<Unit>],
         checkpoint: Option<&Checkpoint>,
     ) {
-        let counts = |lpn: Lpn, ppn: Ppn, tag: Tag| match checkpoint {
+        let is_candidate = |lpn: Lpn, ppn: Ppn, tag: Tag| match checkpoint {
             Some(known) => tag.serial > known.stamp.serial || known.table[lpn.index()] == Some(ppn),
             None => true,
         };
@@ -103,16 +104,16 @@ impl<N: Tagged> LogFtl<N> {
                 let (lbn, _) = self.store.geometry.logical_place(lpn);
                 let taken = self.store.table[lpn.index()].filter(|_| homes[lbn.index()].is_none());
                 let Some(taken) = taken.and_then(|at| self.store.nand.tag(at)) else { continue };
-                let is_first = (taken.sequence, tag.serial < taken.serial) == (tag.sequence, true);
-                if is_first && counts(lpn, ppn, tag) {
+                let is_earlier = tag.sequence == taken.sequence && tag.serial < taken.serial;
+                if is_earlier && is_candidate(lpn, ppn, tag) {
                     self.store.table[lpn.index()] = Some(ppn);
                 }
             }
         }
     }
 
-    /// Merges each logical block that has no unit to itself, and erases units without a valid page.
-    /// Returns the number of pages copied.
+    /// Merges each logical block that does not have a unit to itself, and erases the units that the
+    /// merges leave without a valid page. Returns the number of pages copied.
     fn merge_all(&mut self, homes: &[Option<Unit>], chain: &mut Chain) -> Result<u64, N::Error> {
         let before = self.store.stamp.serial;
         for (number, home) in homes.iter().enumerate() {
@@ -141,7 +142,7 @@ impl<N: Tagged> LogFtl<N> {
         Ok(self.store.stamp.serial - before)
     }
 
-    /// Whether all valid pages of a unit belong to one logical block.
+    /// Returns whether the home of a logical block has no valid pages of other blocks.
     fn is_all_of(&self, unit: Unit, lbn: Lbn) -> bool {
         let pages = (0..self.store.geometry.pages_of(lbn)).filter_map(|at| self.page_of(lbn, at));
         pages.count() == self.store.units.valid(unit) as usize

@@ -1,18 +1,20 @@
 //! The map of ASA-FTL: DFTL with the age of each page in its entry (Xie and Chen, CCGrid 2014).
 //!
-//! The cached hotness table has the same pages as the cached mapping table. A page takes an entry
-//! in each table, and both entries come and leave together. An entry on flash has the page's age,
-//! the time of eviction and the label, in addition to the place. So the scheme is DFTL with two
-//! differences: a cached page takes twice the memory, and a translation page holds half as many
-//! entries. A write changes age and place at once. An entry that only became older is not written
-//! back, because its age is computed from the time on flash.
+//! The paper keeps a cached hotness table next to the cached mapping table. A cached page has one
+//! entry in each table, and both entries are fetched and evicted together. An entry on flash has
+//! the page's age, the time of eviction and the label (hot, warm or cold), in addition to the
+//! page's physical address. So the scheme is DFTL with two differences: a cached page takes twice
+//! the memory, and a translation page holds half as many entries. A write changes the age and the
+//! address together, so ages alone never make an entry dirty: the age of a page that was not
+//! written follows from the time on flash.
 //!
-//! The cached entries and their order belong to [`Dftl`], with all its parameters except the size
-//! of an entry. The size of an entry on flash is a property of the drive's geometry, which has to
-//! be made with [`AsaConfig::flash_entry_bytes`]. The placement `asa` computes the labels. The
-//! paper gives no sizes. Here 8 bytes on flash are 4 for the place, 30 bits of time and 2 bits of
-//! label; 16 cached bytes are DFTL's 8, and 8 for page number, age and label. It costs the same
-//! time as DFTL.
+//! [`Dftl`] keeps the cached entries and their order. All its parameters apply, except the size of
+//! an entry. The drive's geometry sets the size of an entry on flash, so the geometry has to be
+//! made with [`AsaConfig::flash_entry_bytes`]. The placement `asa` computes the labels.
+//!
+//! The paper gives no sizes. Here an entry on flash has 8 bytes: 4 bytes of address, 30 bits of
+//! time and 2 bits of label. A cached page has 16 bytes: the 8 bytes of DFTL's entry, and 8 bytes
+//! of page number, age and label. An access costs the simulator as much time as with DFTL.
 
 use alloc::vec::Vec;
 
@@ -32,7 +34,7 @@ crate::parameters! {
     }
 }
 
-/// The cached mapping table and the cached hotness table.
+/// The cached mapping table and the cached hotness table, as one table with larger entries.
 #[derive(Clone, Debug)]
 pub struct Asa(Dftl);
 

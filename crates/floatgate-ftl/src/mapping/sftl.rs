@@ -81,7 +81,7 @@ pub struct Sftl {
     budget: u64,
     /// Bytes that the cached pages take.
     used: u64,
-    /// Most changed entries of a page that count as few.
+    /// Up to this number, the changed entries of a page count as few.
     sparse_max: u32,
     stats: MapStats,
 }

@@ -12,7 +12,7 @@ use crate::ftl::{HandleEvent, Handles};
 use crate::mapping::Mapping;
 use crate::nand::{Chain, Nand};
 
-/// Most events that wait to be taken; older ones are dropped.
+/// Maximum number of events that wait to be taken; the drive drops older events.
 const EVENTS_MAX: usize = 256;
 
 /// Events since they were last taken, and what the next ones depend on.

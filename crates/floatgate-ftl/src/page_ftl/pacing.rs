@@ -6,7 +6,7 @@
 //! victim are spread evenly over the host pages that arrive until the victim has to be free:
 //!
 //! ```text
-//!   free pages   begin of a victim with v valid pages of p: p - v host pages later,
+//!   free pages   start of a victim with v valid pages of p: p - v host pages later,
 //!   target ─┐     ┌─┐     the victim is free and the next victim begins
 //!            └──┐ │  └──┐
 //!               └─┘     └

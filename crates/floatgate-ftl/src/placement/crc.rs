@@ -1,14 +1,14 @@
-//! Hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks of a page's number.
+//! Hash functions of `mbf` and `mhf`: pairs of cyclic redundancy checks (CRCs) of a page's number.
 //!
 //! The ETI paper compares three pairs without naming them, so these pairs are our choice
-//! (docs/algorithms.md, 3.3). A number is checked as eight bytes, the lowest first. A check is
-//! affine over bits. So the contribution of each byte value is in a table that the compiler
-//! computes.
+//! (docs/algorithms.md, 3.3). The input of a CRC is the page's number as eight bytes, the lowest
+//! first. For inputs of one length, a CRC is the XOR of one value per byte and a constant. Tables
+//! hold these values; the compiler computes them.
 
 use crate::addr::Lpn;
 
 crate::choice! {
-    /// Two hash functions: checks of a page's number, each taken modulo the number of slots.
+    /// Two hash functions: CRCs of a page's number, each taken modulo the number of slots.
     pub enum Hashes {
         /// CRC-32 and CRC-32C.
         Crc32 = "crc32",
@@ -40,27 +40,27 @@ impl Hasher {
     pub fn slots(&self, lpn: Lpn) -> [usize; 2] {
         let lpn = lpn.get();
         let pair = match self.hashes {
-            Hashes::Crc32 => [CRC_32.check(lpn), CRC_32C.check(lpn)],
+            Hashes::Crc32 => [CRC_32.checksum(lpn), CRC_32C.checksum(lpn)],
             Hashes::Crc32Halves => {
-                let check = CRC_32.check(lpn);
-                [check & 0xFFFF, check >> 16]
+                let checksum = CRC_32.checksum(lpn);
+                [checksum & 0xFFFF, checksum >> 16]
             }
-            Hashes::Crc16 => [CRC_16_CCITT.check(lpn), CRC_16_ARC.check(lpn)],
+            Hashes::Crc16 => [CRC_16_CCITT.checksum(lpn), CRC_16_ARC.checksum(lpn)],
         };
-        pair.map(|check| match self.mask {
-            Some(mask) => (check & mask) as usize,
-            None => (check % self.slots) as usize,
+        pair.map(|checksum| match self.mask {
+            Some(mask) => (checksum & mask) as usize,
+            None => (checksum % self.slots) as usize,
         })
     }
 }
 
-/// Parameters of a check, as catalogues list them.
+/// Parameters of a CRC, as CRC catalogues list them.
 #[derive(Clone, Copy)]
 struct Crc {
     width: u32,
     polynomial: u32,
     initial: u32,
-    /// Whether bits enter lowest first.
+    /// Whether the bits of a byte enter lowest first.
     reflected: bool,
     xor_out: u32,
 }
@@ -70,19 +70,19 @@ impl Crc {
         let mut register = self.initial;
         let mut at = 0;
         while at < bytes.len() {
-            register = self.enter(register, bytes[at]);
+            register = self.add_byte(register, bytes[at]);
             at += 1;
         }
         register ^ self.xor_out
     }
 
-    const fn enter(&self, mut register: u32, byte: u8) -> u32 {
-        let reflected = self.polynomial.reverse_bits() >> (32 - self.width);
+    const fn add_byte(&self, mut register: u32, byte: u8) -> u32 {
+        let reversed = self.polynomial.reverse_bits() >> (32 - self.width);
         register ^= if self.reflected { byte as u32 } else { (byte as u32) << (self.width - 8) };
         let mut bit = 0;
         while bit < 8 {
             register = if self.reflected {
-                (register >> 1) ^ if register & 1 != 0 { reflected } else { 0 }
+                (register >> 1) ^ if register & 1 != 0 { reversed } else { 0 }
             } else {
                 let out = (register >> (self.width - 1)) & 1 != 0;
                 (register << 1) & mask(self.width) ^ if out { self.polynomial } else { 0 }
@@ -115,12 +115,13 @@ static CRC_32C: PageCrc = PageCrc::new(CRC_32C_MODEL);
 static CRC_16_CCITT: PageCrc = PageCrc::new(CRC_16_CCITT_MODEL);
 static CRC_16_ARC: PageCrc = PageCrc::new(CRC_16_ARC_MODEL);
 
-/// The check of a page's number: the value to combine, by byte and byte value.
+/// Tables for one CRC of a page's number: for each of the four low bytes, the value to XOR for
+/// each byte value. The four high bytes are zero.
 struct PageCrc([[u32; 256]; 4]);
 
 impl PageCrc {
     const fn new(crc: Crc) -> Self {
-        let of_zero = crc.checksum(&[0; 8]);
+        let crc_of_zero = crc.checksum(&[0; 8]);
         let mut tables = [[0; 256]; 4];
         let mut byte = 0;
         while byte < 4 {
@@ -128,10 +129,10 @@ impl PageCrc {
             while value < 256 {
                 let mut number = [0; 8];
                 number[byte] = value as u8;
-                // Only the first table includes the check of zero, because it would cancel itself
-                // out.
-                let zero = if byte == 0 { 0 } else { of_zero };
-                tables[byte][value] = crc.checksum(&number) ^ zero;
+                // Every checksum includes the CRC of zero. It has to enter the sum once, so the
+                // other three tables take it out.
+                let taken_out = if byte == 0 { 0 } else { crc_of_zero };
+                tables[byte][value] = crc.checksum(&number) ^ taken_out;
                 value += 1;
             }
             byte += 1;
@@ -140,7 +141,7 @@ impl PageCrc {
     }
 
     #[inline(always)]
-    fn check(&self, number: u32) -> u32 {
+    fn checksum(&self, number: u32) -> u32 {
         let [a, b, c, d] = number.to_le_bytes().map(usize::from);
         self.0[0][a] ^ self.0[1][b] ^ self.0[2][c] ^ self.0[3][d]
     }
@@ -172,7 +173,8 @@ mod tests {
         let random = (0..10_000).map(|_| rng.below(1 << 32) as u32);
         for number in [0, 1, 255, 256, PAGE_MAX, u32::MAX].into_iter().chain(random) {
             for (model, tables, _) in ALL {
-                assert_eq!(tables.check(number), model.checksum(&u64::from(number).to_le_bytes()));
+                let bytes = u64::from(number).to_le_bytes();
+                assert_eq!(tables.checksum(number), model.checksum(&bytes));
             }
         }
     }
@@ -192,7 +194,7 @@ mod tests {
                 check(Hashes::Crc16, [c, d]);
             }
         }
-        // Of 2048 slots: the low 11 bits, and bits 16 to 26.
+        // With 2048 slots, the slots are the low 11 bits of each half.
         let check = CRC_32_MODEL.checksum(&77u64.to_le_bytes());
         let slots = Hasher::new(Hashes::Crc32Halves, 2048).slots(Lpn::new(77));
         assert_eq!(slots, [check & 0x7FF, check >> 16 & 0x7FF].map(|slot| slot as usize));

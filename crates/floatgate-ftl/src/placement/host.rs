@@ -47,7 +47,7 @@ crate::choice! {
     }
 }
 
-/// Most handles, if the moved pages of each handle have a unit of their own.
+/// Maximum number of handles, if the moved pages of each handle have a unit of their own.
 const APART_MAX: u8 = 120;
 
 /// The streams of placement handles: a stream for each handle, after the streams for moved pages.

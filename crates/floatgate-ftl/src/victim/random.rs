@@ -14,7 +14,7 @@ use crate::addr::Unit;
 use crate::policy::Policy;
 use crate::unit_table::{Pool, UnitTable, ValidShare};
 
-/// Most draws per clean.
+/// Maximum number of draws per clean.
 pub const DRAWS_MAX: u32 = 1000;
 
 crate::choice! {

@@ -14,7 +14,7 @@ use super::owners::Owners;
 use super::{OpenError, View};
 use crate::stored::{Content, PageRecord, PageState};
 
-/// Most problems to list; all are counted.
+/// Maximum number of problems to list; all are counted.
 const KEPT: usize = 1000;
 
 /// A page that breaks a rule.

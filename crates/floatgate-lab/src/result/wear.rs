@@ -7,7 +7,7 @@ use super::Subject;
 use super::readings::Readings;
 use crate::metrics::Metrics;
 
-/// Most cells of the map over the erase units.
+/// Maximum number of cells in the map of the erase units.
 const CELLS_MAX: usize = 4096;
 
 /// Erases per erase unit: how many, how even, and where.

@@ -18,7 +18,7 @@ use super::snapshot::snapshot;
 use super::state::{Faults, Power, State};
 use crate::result::LanesResult;
 
-/// Most spans in a recorded window of the dies.
+/// Maximum number of spans in a recorded window of the dies.
 const SPANS_MAX: usize = 20_000;
 
 /// Time to wait beyond the end of the window, for events at its end.

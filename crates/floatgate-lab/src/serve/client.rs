@@ -13,7 +13,7 @@ use super::gauges::Asked;
 use super::served::Served;
 use crate::drive::live::LiveError;
 
-/// Most pages that one request for extents checks.
+/// Maximum number of pages that one request for extents checks.
 const EXTENT_PAGES: u64 = 1 << 16;
 
 /// A client of a drive since it connected. A power cut ends the connection for good, because data

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::panics::lock;
 
-/// Most connections that are open at a time.
+/// Maximum number of open connections.
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// Time limit for a client to receive an answer.

@@ -36,7 +36,7 @@ const REQUESTS: [(&str, &[&str]); 10] = [
     ("stop", &[]),
 ];
 
-/// Most bytes of a request.
+/// Maximum size of a request in bytes.
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
 
 /// Bytes, and below the time, for which the server keeps reading after it has refused a request

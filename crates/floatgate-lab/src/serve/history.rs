@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::metrics::{programs, ratio};
 
-/// Most samples to keep. When this number is reached, each two neighbours are merged.
+/// Maximum number of samples. When it is reached, each two neighbours are merged.
 const SAMPLES_MAX: usize = 512;
 
 /// Columns with an entry per interval. A column ending in `_max` or `_min` has the extreme over the

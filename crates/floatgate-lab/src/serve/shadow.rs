@@ -23,7 +23,7 @@ use crate::result::{Facts, RunResult, StartResult, Subject};
 use crate::run::{Control, Measured, RunError, metrics, reach};
 use crate::warnings::{DriveKind, notes, warnings};
 
-/// Most requests by which a shadow may be behind.
+/// Maximum number of requests by which a shadow may be behind.
 const BEHIND_MAX: u64 = 1 << 20;
 
 /// Requests that the shadow takes from the channel at once.

@@ -10,7 +10,7 @@ use super::Stored;
 use super::format::{Content, PageContent, Record};
 use super::rows::stored;
 
-/// Most bytes that a copy moves at once.
+/// Maximum number of bytes that a copy moves at once.
 const RUN_BYTES: u32 = 256 << 10;
 
 impl Stored {

@@ -86,7 +86,7 @@ pub enum Problem {
     TextTooLong {
         /// Bytes of the text.
         bytes: usize,
-        /// Most bytes that fit.
+        /// Maximum number of bytes that fit.
         most: usize,
     },
     /// The config text is not UTF-8.

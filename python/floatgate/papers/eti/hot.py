@@ -1,7 +1,7 @@
-"""Where hot data lie, as in section 3.2 of the ETI paper. Traces are analysed, not played.
+"""Position of hot data in traces, as in section 3.2 of the ETI paper. No drive is simulated.
 
-The analysis is an experiment like any other. Its runs are traces, and the result of a run is the
-hotness of its trace.
+The analysis is an experiment like any other: a run analyses a trace, and its result is the hotness
+of that trace.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 GB = 1_000_000_000
 GBS = 2
-"""GB of a stand-in that are analysed."""
+"""Number of GB of each stand-in to analyse."""
 
 LONG_TRACES = (
     Source("pgbench", CAPTURED, "capture-pgbench-ext4-656k.csv.zst"),
@@ -35,12 +35,13 @@ LONG_TRACES = (
     Source("Nexus 5", EXCERPT, "nexus5-installing-18k.txt.zst"),
     Source("MS postmark", EXCERPT, "ms-postmark-62k.trace.zst"),
 )
-"""All available traces that write a GB, like the sequences in the paper."""
+"""All available traces that write at least one GB, the length of the paper's sequences."""
 WINDOWS = (
     Source("MSR, 20% reads", EXCERPT, "msr-sample-rw20-80-10k.trace.zst"),
     Source("MSR, most throughput", EXCERPT, "msr-sample-most-thpt-10k.trace.zst"),
 )
-"""Trace of MSR Cambridge for the length of writes, which needs no GB."""
+"""Windows of MSR Cambridge traces. They write less than a GB, which is enough for the mean length
+of writes."""
 
 LONG_TRACE, MSR_TRACE, PARTNERS = "a long trace", "an MSR trace", "the partner's traces"
 ITSELF = "the trace"
@@ -53,8 +54,9 @@ HOT_AXES = (
             Level(trace.name, workloads={LONG_TRACE: trace.name}, quick=trace.quick)
             for trace in LONG_TRACES
         ),
-        "The paper's are not here. All real traces that are here and write a GB, which is what the "
-        "paper looks at; stand-ins have it by construction.",
+        "The paper's traces are not available. These are all available real traces that write a "
+        "GB, the length that the paper analyses. Stand-ins are left out: they have the stated "
+        "extents by construction.",
     ),
     Axis(
         "msr",
@@ -63,16 +65,16 @@ HOT_AXES = (
             Level(name, workloads={MSR_TRACE: name})
             for name in (*(row.name for row in TABLE_1[:4]), *(one.name for one in WINDOWS))
         ),
-        "The rows of the paper's own Table 1, whose lengths stand-ins have, and both windows of "
-        "MSR that are here.",
+        "The MSR rows of the paper's Table 1, as stand-ins with their lengths of writes, and both "
+        "available windows of MSR traces.",
     ),
     Axis(
         "tracked",
         "the tracked pages",
         (Level("hot"), Level("written")),
-        "The paper compares with Table 1 and does not say which pages it means. A map of hot data "
-        "needs the hot pages; a tracker of pages cannot know them before, and tracks all that are "
-        "written.",
+        "The paper compares with Table 1 and does not state which pages are tracked. A map of hot "
+        "data needs only the hot pages. A page tracker does not know them in advance, and tracks "
+        "all written pages.",
     ),
 )
 
@@ -86,7 +88,8 @@ ORDERS = 100
 
 
 def _extents(gap: int) -> Measure[Hotness]:
-    """Measures the extents after merging all that have fewer than `gap` cold pages between them."""
+    """Measures the number of extents after merging: extents with fewer than `gap` cold pages
+    between them become one."""
 
     def measure(at: At[Hotness]) -> Values:
         rows = at(LONG_TRACE, ITSELF).extents
@@ -96,8 +99,8 @@ def _extents(gap: int) -> Measure[Hotness]:
 
 
 def _halved(at: At[Hotness]) -> Values:
-    """Returns the share of cold writes that are misclassified as hot once merging leaves half of
-    the extents. Returns 1 if no gap merges that far. A single extent cannot be halved."""
+    """Returns the share of cold writes that are misclassified as hot once merging leaves at most
+    half of the extents. Returns 1 if no gap merges that many, as with a single extent."""
     rows = at(LONG_TRACE, ITSELF).extents
     half = (rows[0].extents or 0.0) / 2
     shares = (row.cold_writes_share or 0.0 for row in rows if (row.extents or 0.0) <= half)
@@ -105,7 +108,8 @@ def _halved(at: At[Hotness]) -> Values:
 
 
 def _items(at: At[Hotness]) -> Values:
-    """Returns the number of tracked pages per extent after merging. The point names the pages."""
+    """Returns the number of tracked pages per extent after merging. Which pages are tracked is the
+    point's level of the axis "tracked"."""
     hotness = at(LONG_TRACE, ITSELF)
     pages = hotness.means.hot_pages or 0.0
     if at.levels["tracked"] == "written":
@@ -216,8 +220,8 @@ HOT_CLAIMS = (
 
 
 def traces_of(found: Sequence[tuple[Source, Path]], gbs: int = GBS) -> list[Workload]:
-    """Returns the analysed traces: `gbs` GB of each stand-in at the paper's size, and these real
-    traces."""
+    """Returns the traces to analyse: `gbs` GB of each stand-in at the paper's size, and all of the
+    real traces `found`."""
     rows = [
         Workload(row.name, STAND_IN, Played(generator(row, 1, round(gbs * GB / 4096 / row.length))))
         for row in TABLE_1
@@ -227,11 +231,12 @@ def traces_of(found: Sequence[tuple[Source, Path]], gbs: int = GBS) -> list[Work
 
 
 def hot_experiment(traces: Sequence[Workload]) -> Experiment:
-    """Returns the traces as an experiment without a drive and with one line."""
+    """Returns the traces as an experiment. Its only line stands for the trace itself."""
     return Experiment(HOT_AXES, tuple(traces), (Line(ITSELF, ITSELF, {}),))
 
 
 def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
+    """Analyses each trace of the experiment."""
     (levels,) = experiment.points((), full=True)
     (line,) = experiment.lines
     return {
@@ -248,7 +253,7 @@ MERGED = (
     (
         "figure-1",
         "Figure 1: hot extents after merging",
-        "Extents of hot pages with fewer than k cold pages between them are one.",
+        "Extents of hot pages with fewer than k cold pages between them are merged.",
         "extents",
         ",.0f",
     ),
@@ -276,12 +281,12 @@ def merged(named: Named) -> list[Exhibit]:
         for at in data.extents
         if at.extents is not None
     ]
-    made = "Where hot extents lie in the stand-ins is our choice, not the paper's table."
+    choice = "Where hot extents lie in the stand-ins is our choice, not the paper's table."
     return [
         Lines(
             key=key,
             title=title,
-            caption=f"{caption} {made}",
+            caption=f"{caption} {choice}",
             rows=rows,
             metric=metric,
             style=style,

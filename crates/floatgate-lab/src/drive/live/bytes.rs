@@ -13,7 +13,7 @@ use super::Flash;
 use super::answer::{Answer, AnswerPart};
 use crate::stored::Located;
 
-/// Most unused page buffers to keep.
+/// Maximum number of unused page buffers to keep.
 const UNUSED_MAX: usize = 64;
 
 /// Data of the host's current requests, and the answer to a read.

@@ -1,4 +1,4 @@
-//! Pages in use by hot extents, or by cold data that was written recently.
+//! Allocation of the address space to hot extents, and to cold data that was written recently.
 
 use std::collections::VecDeque;
 
@@ -6,29 +6,30 @@ use floatgate_ftl::rng::Rng;
 
 use super::Run;
 
-/// Attempts to find a free place before a shorter run is tried.
+/// Random positions that are tried for a run before a shorter run is tried.
 const TRIES: u32 = 256;
 
-/// A bit per page that is set while the page is taken, and the times at which bits are cleared.
+/// The address space: a bit per page that is set while the page is taken, and the times at which
+/// taken pages become free.
 #[derive(Clone)]
 pub(super) struct Land {
     taken: Vec<u64>,
     pages: u64,
-    /// Runs that become free, with the time in page writes; the earliest first.
-    leases: VecDeque<(u64, Run)>,
+    /// Taken runs, each with the time in page writes at which it becomes free; the earliest first.
+    releases: VecDeque<(u64, Run)>,
 }
 
 impl Land {
     pub fn new(pages: u64) -> Self {
         let words = usize::try_from(pages.div_ceil(64)).expect("pages are fewer than 2^32");
-        Self { taken: vec![0; words], pages, leases: VecDeque::new() }
+        Self { taken: vec![0; words], pages, releases: VecDeque::new() }
     }
 
     pub fn pages(&self) -> u64 {
         self.pages
     }
 
-    /// Whether the run is inside the span and all its pages are free.
+    /// Returns whether the run is inside the address space and all its pages are free.
     pub fn is_free(&self, run: Run) -> bool {
         let end = run.start + run.pages;
         end <= self.pages && (run.start..end).all(|page| self.taken[word(page)] & bit(page) == 0)
@@ -41,11 +42,11 @@ impl Land {
 
     /// Sets the time at which a taken run becomes free. Times must not decrease from call to call.
     pub fn free_at(&mut self, time: u64, run: Run) {
-        assert!(self.leases.back().is_none_or(|last| last.0 <= time));
-        self.leases.push_back((time, run));
+        assert!(self.releases.back().is_none_or(|last| last.0 <= time));
+        self.releases.push_back((time, run));
     }
 
-    /// Takes a run if it is free, or else does nothing.
+    /// Takes a run if it is free at `now`. Returns whether it was.
     pub fn take_free(&mut self, run: Run, now: u64) -> bool {
         self.release(now);
         let free = self.is_free(run);
@@ -55,7 +56,8 @@ impl Land {
         free
     }
 
-    /// Takes a free run of `pages` anywhere, or a shorter one if none is found.
+    /// Takes a free run of `pages` pages at a random position, or a shorter run if no such run is
+    /// found.
     pub fn take_any(&mut self, pages: u64, now: u64, rng: &mut Rng) -> Run {
         self.release(now);
         let mut pages = pages.min(self.pages);
@@ -71,12 +73,12 @@ impl Land {
         }
     }
 
-    /// Frees runs whose time has come.
+    /// Frees the runs that are due at `now`.
     fn release(&mut self, now: u64) {
-        while let Some(&(time, run)) = self.leases.front()
+        while let Some(&(time, run)) = self.releases.front()
             && time <= now
         {
-            self.leases.pop_front();
+            self.releases.pop_front();
             (run.start..run.start + run.pages)
                 .for_each(|page| self.taken[word(page)] &= !bit(page));
         }

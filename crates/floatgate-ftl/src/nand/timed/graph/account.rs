@@ -9,7 +9,7 @@ use crate::clock::{Blame, Component};
 #[derive(Clone, Copy, Debug)]
 pub struct Account {
     /// The time so far. While the chain waits for a die or a channel, the account of that die or
-    /// channel at the begin of the wait is subtracted here. Its account at the end of the wait is
+    /// channel at the start of the wait is subtracted here. Its account at the end of the wait is
     /// added, so the difference remains.
     pub blame: Blame,
     /// When the chain came to its present node, or began to wait there.

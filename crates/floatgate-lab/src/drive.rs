@@ -60,7 +60,8 @@ pub struct Plan {
     pub schedule: Schedule,
     /// When the cleaner works, and to which units it copies valid pages.
     pub cleaning: Cleaning,
-    /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is one.
+    /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is a
+    /// reclaim unit.
     pub reclaim_units: Vec<u32>,
     /// Units that hold data: T in the spare factor. The rest is the reserve.
     pub units_in_service: u32,
@@ -75,8 +76,8 @@ pub struct Plan {
 
 /// Returns the units, in addition to the open ones, that cannot be cleaned yet.
 fn held_units(log_pages: u32, pages_per_unit: u32, reclaim_units: &[u32]) -> u32 {
-    // The cleaner takes no unit of the log before it is remapped. Two more units are for partly
-    // filled ones.
+    // The cleaner takes no unit of the host's log before the log is remapped. The log may begin and
+    // end within a unit, which takes two more units.
     let log = if log_pages > 0 { log_pages.div_ceil(pages_per_unit) + 2 } else { 0 };
     // A reclaim unit is not cleaned before it is full, even if all its pages are invalid.
     reclaim_units.iter().fold(log, |sum, size| sum.saturating_add(size - 1))
@@ -198,7 +199,7 @@ pub(crate) fn refuse_unrecoverable(config: &Config) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The policy that a translation layer of either kind is made for.
+/// Mapping of a page-mapped drive, or scheme of a drive with log blocks.
 enum Scheme {
     PageMapped(Boxed),
     BlockMapped(Box<dyn LogBlocks + Send>),
@@ -272,8 +273,8 @@ struct Simulated<'a> {
 }
 
 impl Simulated<'_> {
-    /// Builds the drive without a clock. The map in memory, which costs almost nothing there, has
-    /// an engine of its own; all other mappings share one.
+    /// Builds the drive without a clock. The ideal mapping, whose look-ups cost almost nothing, has
+    /// an engine compiled for it alone; all other mappings share an engine with virtual calls.
     fn counted(self) -> Result<Box<dyn Device>, ConfigError> {
         let Self { config, plan, .. } = self;
         if config.mapping.scheme == "ideal" && config.logs_least().is_none() {

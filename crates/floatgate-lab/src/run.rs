@@ -29,7 +29,7 @@ pub(crate) use start::reach;
 pub(crate) use start::start;
 pub use start_cache::StartCache;
 
-/// Requests passed to the drive at once: enough to look ahead.
+/// Maximum requests in a batch. After each batch the run counts its progress and can be cancelled.
 const BATCH: usize = 1024;
 
 /// Options of a run, in addition to the config.
@@ -45,8 +45,8 @@ pub struct Options<'a> {
     pub start_cache: Option<StartCache<'a>>,
 }
 
-/// Runs a workload on a drive. If the requests have no times, the queue is closed, whatever the
-/// config states. The result has the config in force.
+/// Runs a workload on a drive. If the requests have no times, their arrivals are closed, whatever
+/// the config states. The result has the config with this change.
 ///
 /// # Errors
 /// A config that gives no drive for this workload, a cancelled run, or a workload that cannot be
@@ -61,11 +61,11 @@ pub fn run(
     run_with(config, None, workload, facts, options, control)
 }
 
-/// Runs a workload with external policies, if there are any. An external policy reports its
-/// errors itself, and ends the run through its control.
+/// Runs a workload with external policies, if there are any. An external policy reports its errors
+/// itself, and ends the run through `control`.
 ///
 /// # Errors
-/// The same as [`run`].
+/// As [`run`].
 pub fn run_with(
     config: &Config,
     policies: Option<Box<dyn ExternalPolicies>>,

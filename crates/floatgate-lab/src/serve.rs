@@ -17,11 +17,11 @@
 //!   slot in the drive's queue, or for the end of a pause ([`admission`]). With SHRD, writes of
 //!   whole pages wait in a list, and the first of their threads that finds room begins them
 //!   together.
-//! - *Begun*: the drive has performed the request in full, under the one lock. A read knows where
-//!   its bytes are, and fetches them without the lock.
+//! - *Begun*: the drive has performed the request in full, under the leader's lock. A read knows
+//!   where its bytes are, and fetches them without the lock.
 //! - *Completed*: simulated time has reached the end of the request. One waiting thread leads: it
 //!   lets time pass for all ([`leader`]). Without a clock a request completes as it begins.
-//! - *Answered*: the thread of the request has its reply, and has measured how late it is
+//! - *Answered*: the thread of the request has its reply, and has measured how late the reply is
 //!   ([`delivery`]).
 //!
 //! # The drive

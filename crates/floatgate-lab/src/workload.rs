@@ -104,7 +104,7 @@ pub trait Workload {
         None
     }
 
-    /// Whether requests may have placement handles.
+    /// Returns whether requests may have placement handles.
     fn has_streams(&self) -> bool {
         false
     }
@@ -146,13 +146,13 @@ trait AddressSource: Clone + Sized {
         None
     }
 
-    /// Returns the placement handle of that request, if it has one.
+    /// Returns the placement handle of the latest request, if it has one.
     fn stream(&self) -> Option<u16> {
         None
     }
 }
 
-/// Addresses of requests of one size. It chooses one offset per request with an address.
+/// Addresses of requests that all have one size: an offset for each request except flushes.
 trait Pattern: Clone + Sized {
     /// Keys of this pattern only.
     const KEYS: &'static [KeyRow] = &[];

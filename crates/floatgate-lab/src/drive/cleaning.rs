@@ -1,4 +1,4 @@
-//! When a drive cleans, and the units that it keeps free for it.
+//! When a drive cleans, and how many units it keeps free for cleaning.
 
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::mapping::{MapDemands, extra_map_units};
@@ -10,7 +10,7 @@ use crate::config::{AHEAD, Config, ConfigError, Pacing, WearLeveling, expect};
 /// Rows of each die that paced cleaning may owe, unless `cleaning.debt` is set.
 const ROWS_OWED: u32 = 2;
 
-/// Units that the cleaning of one victim may open for the map in addition to the first.
+/// Units that the cleaning of one victim may open for the map, in addition to the first such unit.
 pub(super) fn map_units(
     config: &Config,
     geometry: &Geometry,
@@ -22,8 +22,8 @@ pub(super) fn map_units(
     extra_map_units(per_unit, victim, pages, demands.pages_per_map_page)
 }
 
-/// Returns when and how a drive with `frontiers` open units cleans. A clean may take this number of
-/// further units.
+/// Returns when and how a drive with `frontiers` open units cleans. Cleaning one victim may take
+/// `further_units` more units.
 pub(super) fn cleaning(
     config: &Config,
     geometry: &Geometry,
@@ -43,8 +43,8 @@ pub(super) fn cleaning(
         ..Cleaning::new(0)
     };
     let ahead = cleaning.pace.is_some() || cleaning.idle_after_ns.is_some();
-    // A loss of power in the middle of a clean costs the page that was being programmed: a victim
-    // that just fitted no longer does.
+    // A loss of power while a victim is cleaned costs the page that was being programmed. A victim
+    // whose pages just fitted into the free units then fits no longer.
     let further_units = further_units.saturating_add(config.ftl.journal.into());
     let least = cleaning
         .least_low_water(frontiers, config.largest_reclaim_unit())
@@ -99,8 +99,8 @@ fn pace(config: &Config, geometry: &Geometry) -> Option<Pace> {
     }
 }
 
-/// Applies the thresholds that are shares of the units in service. Their units are not a reserve in
-/// addition to these units, so the drive must have them to spare.
+/// Applies the thresholds that are shares of the units in service. They add no units to the drive,
+/// so its spare space must suffice for them.
 pub(super) fn with_shares(
     config: &Config,
     cleaning: Cleaning,

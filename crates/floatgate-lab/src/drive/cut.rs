@@ -22,10 +22,10 @@ pub type Medium = PowerCut<Flash>;
 pub struct Ledger {
     latest: Vec<Option<u64>>,
     possible: Vec<Vec<Option<u64>>>,
-    /// Pages with more than one possible version. After a trim, one of these is no version at all.
+    /// Pages with more than one possible version. After a trim, one of them is None, no data.
     open: Vec<u32>,
     versions: u64,
-    /// Reads that returned another version than the one last written.
+    /// Reads that did not return the version last written.
     pub wrong_reads: u64,
 }
 

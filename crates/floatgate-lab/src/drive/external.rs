@@ -11,8 +11,8 @@ use floatgate_ftl::request::{Completion, Request};
 use floatgate_ftl::victim::{Victim, VictimConfig};
 
 /// The external policies of one run. The engine asks for each policy once, when it builds the
-/// drive, and reports each request to them. A policy that fails still returns a value; the control
-/// of the run must end the run.
+/// drive, and reports each request to them. A policy that fails must still return a value, and end
+/// the run through the run's control.
 pub trait ExternalPolicies: Send {
     /// Returns the placement, if `placement.scheme` is external.
     fn placement(&mut self, _geometry: &Geometry) -> Option<Box<dyn ExternalPlacement>> {

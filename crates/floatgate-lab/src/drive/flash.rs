@@ -34,14 +34,15 @@ pub(super) trait NewFlash:
     /// Data of the host.
     type Data: HostData<Self> + Send + 'static;
 
-    /// Makes the flash of a plan, erased. `gaps` allows units with gaps, which log blocks leave.
+    /// Makes the flash of a plan, erased. `gaps` allows units in which pages are left out, as in
+    /// log blocks.
     fn erased(plan: &Plan, seed: u64, gaps: bool) -> Self;
 
     /// Makes the data of a host that can address `pages` pages.
     fn data(pages: u32) -> Self::Data;
 }
 
-/// Flash at full speed.
+/// Flash without checks, at full speed.
 impl<N: Medium> NewFlash for N {
     type Data = ();
 

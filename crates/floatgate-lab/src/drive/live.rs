@@ -4,12 +4,11 @@
 //! map is stored on the flash alone. Opening an image therefore recovers the drive, as after a loss
 //! of power; after a shutdown recovery is only faster.
 //!
-//! All data acknowledged before a flush is on the disk when the flush returns. A page that cannot
-//! be read causes an I/O error of the requests that need it. A file that cannot be written stops
-//! the drive.
+//! All data acknowledged before a flush is on the disk when the flush returns. Requests that need a
+//! page that cannot be read fail with an I/O error. A file that cannot be written stops the drive.
 //!
-//! The clock is frozen, unless the drive is opened with a clock. With a clock, a request begins at
-//! once and completes when the caller lets simulated time pass.
+//! The clock is frozen, unless the drive is opened with [`Timekeeping::Simulated`]. Then a request
+//! begins at once and completes when the caller lets simulated time pass.
 
 mod answer;
 mod bytes;
@@ -48,9 +47,9 @@ pub trait Live: Send {
     /// Cost of the recovery when the drive was opened.
     fn mount(&self) -> Mount;
 
-    /// Begins a request other than a write at its time, in nanoseconds since the counters were
-    /// reset. The answer has the bytes of a read. With a frozen clock the request completes at
-    /// once.
+    /// Begins a request that is not a write, at the request's time, which counts from the last
+    /// reset of the counters. The answer has the bytes of a read. With a frozen clock the request
+    /// completes at once.
     ///
     /// # Errors
     /// A request beyond the drive, or a failed file.
@@ -63,7 +62,7 @@ pub trait Live: Send {
     /// As [`Live::begin`].
     fn begin_writes(&mut self, writes: Vec<(Request, Vec<u8>)>) -> Result<Outcome, LiveError>;
 
-    /// Puts all changes of the requests begun so far on the disk before it returns. It takes no
+    /// Puts all changes of the requests begun so far on the disk before it returns. This takes no
     /// simulated time.
     ///
     /// # Errors
@@ -86,7 +85,7 @@ pub trait Live: Send {
     /// Totals over the drive's whole life up to now, earlier sessions included.
     fn life(&self) -> Life;
 
-    /// Marks the drive as on from now on, with `before` as its life so far.
+    /// Marks the drive as powered on, with `before` as its life so far.
     fn turn_on(&mut self, before: Life);
 
     /// Resets counters and clocks to zero; the totals of the drive's life continue.
@@ -95,11 +94,11 @@ pub trait Live: Send {
     /// Returns whether a host page holds no data, so that it reads as zeros.
     fn is_hole(&self, lpn: Lpn) -> bool;
 
-    /// Returns access to the placement handles; none if the drive does not obey handles.
+    /// Returns the placement handles; None if the drive does not obey handles.
     fn handles(&mut self) -> Option<&mut dyn Handles<Infallible>>;
 
-    /// Gives a placement handle an empty reclaim unit. Returns the pages that its previous unit
-    /// still took; 0 for a drive that does not obey handles.
+    /// Gives a placement handle an empty reclaim unit. Returns the number of pages that the
+    /// handle's previous unit still had room for; 0 for a drive that does not obey handles.
     ///
     /// # Errors
     /// A failed file.
@@ -172,7 +171,7 @@ pub trait Live: Send {
     }
 }
 
-/// Requests that were begun.
+/// Result of beginning requests.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The number of the first request.
@@ -187,7 +186,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the requests unchanged, if all pages could be read.
+    /// Returns the outcome unchanged, if all pages could be read.
     ///
     /// # Errors
     /// A damaged page.
@@ -206,7 +205,8 @@ struct Drive<D> {
 }
 
 impl<D: Front> Drive<D> {
-    /// Sets the life that the file stores: the totals up to now, and whether the drive is on.
+    /// Sets the life that the file stores: the totals up to now, and whether the drive is powered
+    /// on.
     fn set_life(&mut self, is_on: bool) {
         let life = Life { is_on, ..self.life() };
         self.medium_mut().set_life(life);

@@ -1,7 +1,7 @@
 //! Drives with log blocks.
 //!
-//! Some of the T units in service are data blocks: the number that the logical pages fill. The rest
-//! can be log blocks. The reserve on top of T is one more unit, to which a merge copies.
+//! Of the T units in service, as many as the logical pages fill are data blocks. The rest can be
+//! log blocks. The reserve is one unit in addition to T, into which a merge copies.
 
 use floatgate_ftl::log_block::{self, LogBlocks};
 use floatgate_ftl::log_ftl::LogFtlConfig;

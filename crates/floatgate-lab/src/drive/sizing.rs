@@ -9,7 +9,7 @@ pub(super) struct Size {
     pub in_service: u64,
     /// Units added to those of the spare factor, because the drive could not work without them.
     pub added: u64,
-    /// Units that data, map, open units and log blocks take at least.
+    /// Minimum number of units for data, map, open units and log blocks.
     pub needed: u64,
     pub logical_pages: u32,
 }
@@ -84,7 +84,7 @@ impl Needs<'_> {
         (self.kept() * units as f64 * self.config.unit_pages() as f64) as u64
     }
 
-    /// Returns the fewest units on which the host can address `pages`.
+    /// Returns the minimum number of units on which the host can address `pages`.
     fn units_for(&self, pages: u64) -> u64 {
         let mut units = (pages as f64 / (self.kept() * self.config.unit_pages() as f64)) as u64;
         while self.logical_of(units) < pages {
@@ -100,11 +100,12 @@ impl Needs<'_> {
         (logical + map).div_ceil(self.config.unit_pages()) + self.extra_units
     }
 
-    /// Returns the fewest units that hold `span_pages` and have room to clean. None if each further
-    /// unit adds at least as many logical and translation pages as it holds.
+    /// Returns the minimum number of units that hold `span_pages` and have room to clean. None if
+    /// each further unit adds at least as many logical and translation pages as it holds.
     ///
-    /// More units have more logical pages, which need more units again. The search repeats until a
-    /// drive has all units that it needs. `start`, the solution without rounding, is a lower bound.
+    /// More units have more logical pages, which in turn need more units. The search repeats until
+    /// a drive has all units that it needs. `start`, the solution without rounding, is a lower
+    /// bound.
     fn smallest(&self, span_pages: u64) -> Option<u64> {
         let per_unit = self.config.unit_pages() as f64;
         let map = self.entries.map_or(0.0, |entries| 1.0 / entries as f64);

@@ -1,8 +1,8 @@
 //! Live drives that are aged before their first client.
 //!
 //! The drive is filled like a simulated drive, with the same recipe and the same random numbers. A
-//! recording of its clients thus gives the same counts when it is simulated from that start. The
-//! pages hold zeros: clients read the same data as from a new drive.
+//! simulation from this start that plays a recording of the clients thus gives the counts of the
+//! live drive. The pages hold zeros: clients read the same data as from a new drive.
 //!
 //! The drive is aged in memory and then written to its file. The file gets its name only when it is
 //! complete.
@@ -69,7 +69,7 @@ pub struct New<'a> {
 /// Makes a drive, in memory or in a new file, and brings it to the start state of its config.
 ///
 /// # Errors
-/// A config that makes no live drive or leaves it empty, a file that exists or cannot be written,
+/// A config that makes no live drive or does not fill it, a file that exists or cannot be written,
 /// or a cancelled run. An error leaves no new file.
 pub fn aged(
     new: &New<'_>,
@@ -100,7 +100,7 @@ pub fn aged(
 /// Makes an image of an aged drive that is shut down.
 ///
 /// # Errors
-/// The same as [`aged`].
+/// As [`aged`].
 pub fn create_aged(new: &New<'_>, path: &Path, control: &Control) -> Result<(), AgedError> {
     let (mut opened, _) = aged(new, Some(path), Timekeeping::None, control)?;
     let shut_down = opened.drive.shut_down();

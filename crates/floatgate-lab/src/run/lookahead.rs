@@ -13,7 +13,7 @@ use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, block_pages};
 use crate::workload::Workload;
 
-/// Collects the knowledge of the future that the policies of a config need.
+/// Collects what the policies of a config need to know about future requests.
 pub(super) fn future_knowledge(
     config: &Config,
     plan: &Plan,
@@ -50,8 +50,8 @@ fn tell_accesses(
     }
 }
 
-/// Adds the parts of a request to a block-level buffer's future. A part is the range of a request
-/// within one block.
+/// Adds the parts of a request to the future of a buffer of blocks. A part is the range of a
+/// request within one block.
 fn tell_parts(
     telling: &mut NextUseBuilder,
     request: &Request,

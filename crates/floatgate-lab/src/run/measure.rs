@@ -13,7 +13,7 @@ use crate::workload::Workload;
 /// Intervals of the timeline.
 const INTERVALS: u64 = 256;
 
-/// Measurements, with the requests that have begun and are not known to be complete.
+/// Measurements, and the requests that have begun but whose completion is not recorded yet.
 pub(crate) struct Measured {
     metrics: Metrics,
     running: VecDeque<Request>,

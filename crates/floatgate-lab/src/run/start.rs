@@ -45,8 +45,8 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Writes every page once, in order. A host layer that packs small writes gets larger writes:
-    /// the sequential layout of a file is not random.
+    /// Writes every page once, in order. A host layer with a log takes small writes for random
+    /// writes and packs them. It gets requests that are too large for this.
     fn write_in_order(&mut self, config: &Config) -> Result<(), RunError> {
         if config.log_slots() == 0 {
             return self.write(self.pages, |n| n);
@@ -100,7 +100,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Plays a workload and ignores the times of its requests. Returns the volumes that it writes.
+    /// Plays a workload and ignores the times of its requests. Returns the written bytes as a
+    /// multiple of the drive's logical bytes.
     fn play(&mut self, workload: &mut dyn Workload) -> Result<f64, RunError> {
         let before = self.device.counters().host.write_bytes;
         self.control.begin("fill", workload.requests());
@@ -119,7 +120,7 @@ impl Filler<'_> {
         Ok(written as f64 / (self.pages * self.page_bytes) as f64)
     }
 
-    /// Writes a volume of random pages, and returns its write amplification.
+    /// Writes as many random pages as the drive has (a volume). Returns their write amplification.
     fn random_volume(&mut self, rng: &mut Rng) -> Result<f64, RunError> {
         let before = programs(&self.device.counters());
         let pages = self.pages;
@@ -166,10 +167,9 @@ fn played(
     Ok(found)
 }
 
-/// Whether the drive's behaviour depends on its timing when all requests are available from the
-/// beginning. If so, the clock has to run during the fill. Afterwards the clock starts anew, with
-/// idle dies and an empty queue. For all other drives the fill therefore leaves the same state
-/// without a clock.
+/// Returns whether the start state depends on time, so that the clock has to run during the fill.
+/// All requests of the fill are available from the beginning, and after it the clock starts anew,
+/// with idle dies and an empty queue.
 ///
 /// Idle-time work (cleaning, folding) does not matter here: the host is never idle.
 pub(super) fn depends_on_time(config: &Config) -> Result<bool, ConfigError> {
@@ -183,7 +183,7 @@ pub(super) fn depends_on_time(config: &Config) -> Result<bool, ConfigError> {
     Ok(packs || overtakes || flushes || config.placement_reads_time()?)
 }
 
-/// Fills and ages the drive according to the config, and returns how it went.
+/// Fills and ages the drive according to the config.
 pub(crate) fn start(
     config: &Config,
     plan: &Plan,

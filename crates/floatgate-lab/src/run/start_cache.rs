@@ -1,4 +1,4 @@
-//! Start states on disk: a drive that was filled once is restored in the time it takes to read it.
+//! Start states on disk: a drive that was filled once is restored in the time of reading its file.
 //!
 //! ```text
 //!   MAGIC | key: all inputs of the state | how it was reached, as JSON | frames | end
@@ -223,7 +223,7 @@ impl<R: Read> Frames<R> {
         String::from_utf8(bytes).ok()
     }
 
-    /// Whether all frames up to the last one are intact.
+    /// Returns Some if all frames up to the last one are intact.
     fn check(mut self) -> Option<()> {
         let mut bytes = Vec::new();
         loop {

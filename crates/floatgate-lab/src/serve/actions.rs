@@ -33,8 +33,8 @@ impl Served {
         Ok(document::with_shadows(status, &shadows))
     }
 
-    /// Shuts the drive down, as [`Served::shut_down`] does. Returns the status between the last
-    /// request and the shutdown, so the status includes exactly the requests served until then.
+    /// Shuts the drive down, as [`Served::shut_down`] does. Returns the status after the last
+    /// request and before the shutdown.
     pub(super) fn stop(&self) -> Result<Value, ServeError> {
         let mut state = self.admission.pause(&self.leader);
         let (status, shadows) = self.status_of(&mut state)?;

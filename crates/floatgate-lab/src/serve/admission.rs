@@ -1,4 +1,4 @@
-//! Admission: a request begins when the drive has room for it and serves.
+//! Admission: a request begins when the drive serves and has room for it.
 //!
 //! The lock is taken here, when the data of the request is already copied.
 
@@ -18,8 +18,8 @@ use crate::drive::live::{Opened, Outcome};
 /// Admission of requests to a drive.
 #[derive(Debug)]
 pub(super) struct Admission {
-    /// Bytes of a page if SHRD packs writes of whole pages, so that writes that arrive together are
-    /// begun together.
+    /// Bytes of a page if SHRD packs writes of whole pages. Such writes begin together if they
+    /// arrive together.
     packs: Option<u32>,
     /// Whether no request may begin for now. Set and read under the lock of the leader, so that no
     /// request begins between the start of a pause and its end.
@@ -87,7 +87,7 @@ impl Admission {
         Ok((state, begun))
     }
 
-    /// Begins a write, alone or together with others. Its reply has its error.
+    /// Begins a write, alone or together with others. An error goes into the write's reply.
     pub fn write(&self, leader: &Leader, write: Write) {
         let (entered, waiter) = (write.waiter.entered, Arc::clone(&write.waiter));
         let bytes = write.offset | write.bytes.len() as u64;

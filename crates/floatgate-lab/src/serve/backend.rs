@@ -7,7 +7,7 @@ use crate::drive::live::LiveError;
 /// Placement handle of written data, if the client knows one; 0 if not.
 pub type Stream = u16;
 
-/// Options of a change.
+/// Options of a write, or of a trim or zeroing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ChangeOptions {
     /// Placement handle of the data.

@@ -32,8 +32,9 @@ impl Served {
 }
 
 impl Client {
-    /// Gives a placement handle an empty reclaim unit. Returns the pages that its previous unit
-    /// still took. No request is recorded, and shadow drives do not follow.
+    /// Gives a placement handle an empty reclaim unit. Returns the number of pages that the
+    /// handle's previous unit still had room for. No request is recorded, and shadow drives do not
+    /// follow.
     ///
     /// # Errors
     /// No power, or a failed file.

@@ -8,7 +8,8 @@ use crate::drive::live::Timekeeping;
 #[derive(Debug)]
 pub(super) struct Clock {
     pub time: Timekeeping,
-    /// How much earlier than the simulated drive answers the server sends the reply.
+    /// Time that a request and its reply take between client and server. The server sends the reply
+    /// this much before the simulated drive answers.
     pub transport: Duration,
     /// Real time at which the simulated time was zero.
     epoch: Instant,
@@ -44,7 +45,7 @@ impl Clock {
         self.last_ns
     }
 
-    /// Returns by how much a time has passed.
+    /// Returns how long ago a time was; zero for a future time.
     pub fn late_by(&self, at_ns: u64) -> Duration {
         Duration::from_nanos(self.now_ns().saturating_sub(at_ns))
     }

@@ -24,7 +24,7 @@ pub(super) struct Entered {
 /// A thread that waits for the reply to a request.
 ///
 /// No wake-up is lost: a request ends by setting `end`, then `has_ended`, and then unparking its
-/// thread. The thread parks only if it has found `has_ended` unset, and an unpark between the two
+/// thread. The thread parks only if it has found `has_ended` unset, and an unpark after this check
 /// makes the park return at once.
 #[derive(Debug)]
 pub(super) struct Waiter {

@@ -17,8 +17,8 @@ use crate::drive::live::Opened;
 use crate::result::{Facts, RunResult, Subject};
 use crate::warnings::{DriveKind, notes, warnings};
 
-/// Largest share of late replies, and largest relative excess of the mean response time over the
-/// drive's, that cause no warning.
+/// Two limits above which the server warns: the share of late replies, and the relative excess of
+/// the mean response time over that of the simulated drive.
 const OFF_MAX: f64 = 0.1;
 
 /// Returns the full status of a drive, except the contents of its units and the shadow drives.

@@ -143,7 +143,7 @@ pub(super) struct Gauges {
     pub errors: AtomicU64,
     pub connections: AtomicU64,
     pub in_flight: AtomicU64,
-    /// Reads whose bytes are being fetched now, and below the most at any time.
+    /// Number of reads whose bytes are being fetched now, and below its maximum.
     pub fetching: AtomicU64,
     pub fetching_most: AtomicU64,
     measured: [Mutex<Measured>; SETS],

@@ -1,12 +1,12 @@
-//! Recent history of the drive: at first one sample a second, and samples of longer intervals the
-//! longer it runs.
+//! Recent history of the drive: at first one sample a second. Whenever the samples are too many,
+//! pairs are merged and the interval doubles.
 
 use floatgate_ftl::device::Counters;
 use serde::Serialize;
 
 use crate::metrics::{programs, ratio};
 
-/// Maximum number of samples. When it is reached, each two neighbours are merged.
+/// Maximum number of samples. When it is reached, pairs of neighbours are merged.
 const SAMPLES_MAX: usize = 512;
 
 /// Columns with an entry per interval. A column ending in `_max` or `_min` has the extreme over the

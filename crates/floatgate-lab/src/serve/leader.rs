@@ -3,7 +3,8 @@
 //! Simulated time advances only while a client waits. One waiting thread leads: it sleeps until
 //! just before the next event in the drive, spins for the rest, advances the drive, and wakes the
 //! threads whose requests have completed. A leader that has its own answer passes the lead to
-//! another waiting thread. A single client therefore waits for no other thread.
+//! another waiting thread. The thread of a single client leads itself, and so waits for no other
+//! thread.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,8 +52,8 @@ pub(super) struct Leader {
     /// Only the leader waits for it, and sets `until_ns` under the lock before it waits. A thread
     /// that begins a request compares `until_ns` with the next event and signals under the lock.
     earlier: Condvar,
-    /// Replaces `earlier` for a leader that spins. The leader unsets it under the lock before it
-    /// spins, and the signal is set under the lock.
+    /// Replaces `earlier` for a leader that spins. The leader clears it before it spins, and other
+    /// threads set it, both under the lock.
     is_earlier: AtomicBool,
     has_clock: bool,
     gauges: Arc<Gauges>,
@@ -60,7 +61,7 @@ pub(super) struct Leader {
 
 /// The lock on the state, while a thread holds it.
 pub(super) struct Locked<'a> {
-    /// Ends before the lock is released.
+    /// Dropped before the lock is released.
     held: Held<'a>,
     led: MutexGuard<'a, Led>,
     leader: &'a Leader,

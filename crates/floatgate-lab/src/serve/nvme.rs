@@ -32,7 +32,7 @@ use session::Controller;
 struct NvmeDrive {
     served: Arc<Served>,
     shape: Shape,
-    /// Reports of a drive that has no power are those of its last moment with power.
+    /// Latest report of the drive with power. A drive without power still reports it.
     last: Mutex<Report>,
     /// Power cuts that were reported as events.
     cuts: Mutex<u64>,
@@ -115,7 +115,7 @@ impl NvmeDrive {
         Ok(Self { served, shape, last, cuts, unaligned })
     }
 
-    /// Returns the report of now, or the last one if the drive has no power.
+    /// Returns the current report, or the latest one if the drive has no power.
     fn report(&self) -> Report {
         let mut last = lock(&self.last);
         if let Ok(report) = self.served.leader.look(|state| Report::new(state)) {

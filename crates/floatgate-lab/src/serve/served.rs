@@ -40,7 +40,7 @@ pub struct Served {
     pub(super) plug: Mutex<Plug>,
     /// Held while a client records a window of the dies' activity.
     pub(super) lanes: Mutex<()>,
-    /// Calls after each power cut, when the drive is on again or lost.
+    /// Functions to call after each power cut, when the drive is on again or lost.
     pub(super) after_cuts: Mutex<Vec<Box<dyn Fn() + Send>>>,
 }
 

@@ -24,7 +24,8 @@ pub enum ImageLocation {
         /// Seed of the random choices of policies.
         seed: u64,
     },
-    /// A new drive, aged before its first client: written over as `[start]` in its config states.
+    /// A new drive that is filled and overwritten before its first client, as `[start]` in its
+    /// config states.
     Aged {
         /// The file to create for the drive; none for a drive in memory.
         image: Option<PathBuf>,
@@ -73,7 +74,7 @@ pub struct Setup {
     /// Whether the drive has a clock.
     pub time: Timekeeping,
     /// Time that a request and its reply take between client and server. The server holds each
-    /// reply for this much less, but never for less than zero.
+    /// reply for this much less time, down to zero.
     pub transport: Duration,
     /// File for a recording of the requests.
     pub record: Option<PathBuf>,

@@ -25,7 +25,7 @@ pub(super) struct Smart {
     /// Bytes of a page, and of an erase unit.
     pub page_bytes: u64,
     pub unit_bytes: u64,
-    /// Pages programmed over the drive's life, by the count of the flash itself.
+    /// Pages programmed over the drive's life, as counted by the flash itself.
     programs_ever: u64,
     /// Erases of each unit over the drive's life.
     erases: Vec<u32>,
@@ -66,7 +66,7 @@ impl Smart {
         sum / self.erases.len().max(1) as f64
     }
 
-    /// Returns the rated erases of a unit that are used up, on average, in percent.
+    /// Returns the mean number of erases of a unit, in percent of its rated erases.
     pub fn used_percent(&self) -> f64 {
         self.erases_mean() / f64::from(self.endurance) * 100.0
     }
@@ -96,7 +96,7 @@ impl Smart {
         self.used_percent() >= 100.0
     }
 
-    /// Whether the drive is worn, has failed, or has lost data.
+    /// Returns whether the drive is worn, has failed, or has lost data.
     pub fn is_degraded(&self) -> bool {
         self.failure.is_some() || self.is_worn() || self.life.damaged_reads > 0
     }

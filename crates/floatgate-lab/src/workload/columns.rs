@@ -9,8 +9,8 @@ use crate::config::ConfigError;
 /// requests have no placement handles.
 ///
 /// # Errors
-/// Columns of different lengths, or an invalid code. Nothing is appended then. Rows are counted
-/// from 0.
+/// Columns of different lengths, or an invalid code; the message counts rows from 0. Nothing is
+/// appended then.
 pub fn append_requests(
     out: &mut Vec<Request>,
     at_ns: &[u64],
@@ -91,7 +91,8 @@ pub(super) fn period(first_ns: u64, last_ns: u64, requests: u64) -> u128 {
     duration + duration / u128::from(requests.saturating_sub(1).max(1))
 }
 
-/// Checks that the times of all repeats fit in 64 bits, for `requests` requests between two times.
+/// Checks that the times of all repeats fit in 64 bits. A repeat has `requests` requests, from
+/// `first_ns` to `last_ns`.
 pub(super) fn check_repeats(
     repeat: u64,
     first_ns: u64,

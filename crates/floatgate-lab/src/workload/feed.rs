@@ -19,12 +19,13 @@ const WINDOW: usize = 32;
 
 type Requests = Box<dyn Workload + Send>;
 
-/// Locks a mutex, even if a thread has panicked with it: no guarded state is ever half updated.
+/// Locks a mutex, even if a thread panicked while it held the lock: no guarded state is ever half
+/// updated.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Limits how many of many runs work at the same time.
+/// Limits how many runs work at the same time.
 #[derive(Debug)]
 pub struct RunSlots {
     free: Mutex<usize>,

@@ -18,7 +18,7 @@ pub(super) struct HotCold {
     /// Share of the requests that go to hot places.
     hot_share: f64,
     hot_places: u64,
-    /// Maps places to addresses; without it, hot places come first.
+    /// Scatters the places over the span; without it, hot places come first.
     scatter: Option<Scatter>,
 }
 

@@ -116,7 +116,7 @@ impl Keys {
         Ok(choices[found].1)
     }
 
-    /// Whether a key is given and not yet taken.
+    /// Returns whether a key is given and not yet taken.
     pub(super) fn has(&self, key: &str) -> bool {
         self.given.contains_key(key)
     }

@@ -20,7 +20,7 @@ const KEYS: &[KeyRow] = &[
     },
 ];
 
-/// Places for requests in a span.
+/// Places in a span: the positions at which a request may begin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Space {
     /// Bytes of a request.

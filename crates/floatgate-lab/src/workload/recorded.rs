@@ -9,7 +9,8 @@ use super::digest::Digest;
 use super::{Broken, Summary, Workload};
 use crate::config::ConfigError;
 
-/// Requests in a chunk. All chunks have one size, so that none moves when it grows.
+/// Maximum requests in a chunk. A chunk gets its full memory at once, so it is never copied to
+/// grow.
 const CHUNK: usize = 1 << 16;
 
 /// Requests as columns: 25 bytes each, without the padding of a struct, and 2 more if there are
@@ -38,8 +39,8 @@ impl Chunk {
 
 /// Recorded workload, played once or several times.
 ///
-/// A clone shares the stored requests and has its own position. A repeat begins one mean time
-/// between requests after the last request of the previous repeat.
+/// A clone shares the stored requests and has its own position. The pause between two repeats is
+/// the mean time between two requests.
 #[derive(Clone)]
 pub struct Recorded {
     name: String,
@@ -83,7 +84,7 @@ impl Recorded {
     ///
     /// # Errors
     /// Columns of different lengths, an invalid code, or a request or an arrival time, repeats
-    /// included, beyond 2^64. Rows are counted from 0. Nothing is appended then.
+    /// included, beyond 2^64; the message counts rows from 0. Nothing is appended then.
     pub fn push_columns(
         &mut self,
         at_ns: &[u64],

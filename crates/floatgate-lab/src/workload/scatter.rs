@@ -7,7 +7,7 @@ use floatgate_ftl::rng::Rng;
 /// Additions, multiplications by an odd number, and xors with a number's own high bits are
 /// bijections of the k-bit numbers. A result of n or more goes through the bijection again until it
 /// is below n (a cycle that began below n returns there). k is the smallest number of bits that
-/// hold n - 1, so this takes at most two rounds on average.
+/// hold n - 1, so a rank takes at most two passes on average.
 #[derive(Clone)]
 pub(crate) struct Scatter {
     n: u64,

@@ -1,4 +1,5 @@
-//! Places in ascending order, every place or every n-th, starting again at the end.
+//! Places in ascending order, every place or every n-th. After the last place the order starts
+//! again.
 
 use floatgate_ftl::rng::Rng;
 

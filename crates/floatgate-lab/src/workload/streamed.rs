@@ -50,7 +50,8 @@ pub struct Streamed {
     time_scale: f64,
     /// Digest, set by the first clone that reaches the end.
     digest: Arc<OnceLock<u64>>,
-    /// Locked by the clone that reads only for the digest: one pass is enough.
+    /// Locked by a clone that reads the recording only for its digest, so that no other clone does,
+    /// too.
     digesting: Arc<Mutex<()>>,
     /// Requests that a fork skips, because the original workload already gave them.
     skip: u64,
@@ -64,8 +65,7 @@ struct ReadPosition {
     round: u64,
     chunk: Vec<Request>,
     row: usize,
-    /// Requests of this round that were read. `given` counts the requests of all rounds that were
-    /// given.
+    /// Requests read in this round. `given` counts the requests given to the caller in all rounds.
     seen: u64,
     given: u64,
     /// Facts about the first round: first and last time, and the digest.

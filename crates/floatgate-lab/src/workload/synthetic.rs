@@ -95,9 +95,8 @@ impl<S: AddressSource + Send + 'static> Synthetic<S> {
     }
 }
 
-/// Reads the arrival process and the mean time between two requests. By default requests are
-/// closed: any fixed rate would exceed what some drive can serve, and its latencies would describe
-/// a backlog.
+/// Reads the arrival process and the mean time between two requests. By default arrivals are
+/// closed: any fixed rate would overload some drive, whose latencies would then describe a backlog.
 fn arrivals(keys: &mut Keys, requests: u64) -> Result<(Arrivals, u64), ConfigError> {
     let mut choices = [
         ("closed", Arrivals::Closed),
@@ -161,7 +160,7 @@ impl<S: AddressSource> Synthetic<S> {
 }
 
 impl<S> Synthetic<S> {
-    /// Returns the time between two requests, if each arrived alone.
+    /// Returns the time between two requests without bursts.
     #[inline]
     fn gap_ns(&mut self) -> u64 {
         match self.arrivals {

@@ -3,8 +3,9 @@
 //! Most tenants write their part in order, from start to end and again, like a log or a cache of
 //! large objects. The others write their part at random, like a cache of small objects. Tenants
 //! write at different rates, so data written together is not overwritten together. In a drive that
-//! mixes tenants this is the main cost, and the order of a single tenant is not. Our choices: parts
-//! of equal size; the tenant of each request is drawn by its share.
+//! mixes tenants, cleaning costs come mainly from these different rates, and not from the order in
+//! which a single tenant writes. Our choices: parts of equal size; the tenant of each request is
+//! drawn by its share.
 //!
 //! An overwriter has no part: it writes at random in the part of another tenant, and so invalidates
 //! pages that another placement handle wrote (the jumper of the three-stream workload of WARP, Song

@@ -22,8 +22,9 @@ pub(super) enum AnswerPart {
     },
     /// Bytes of a page in the image.
     Located {
-        /// Range in the answer, and below in the page.
+        /// Range in the answer.
         to: Range<usize>,
+        /// Range in the page.
         from: Range<usize>,
         located: Located,
     },
@@ -33,7 +34,7 @@ pub(super) enum AnswerPart {
 #[derive(Debug, Default)]
 pub struct Answer {
     pub(super) parts: Vec<AnswerPart>,
-    /// Pages whose unit the read itself had erased, with their bytes.
+    /// Pages whose unit was erased in the course of the read itself, with their bytes.
     pub(super) saved: Vec<(Located, Vec<u8>)>,
 }
 

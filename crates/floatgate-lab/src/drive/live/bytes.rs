@@ -20,9 +20,10 @@ const UNUSED_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct HostBytes {
     page_bytes: usize,
-    /// Whether a page stays in memory after its program, as in a write-through buffer.
+    /// Whether a page stays in memory after it is programmed, as in a write-through buffer.
     keeps: bool,
-    /// Current requests in order: the first byte, and the bytes to write. Empty for a read.
+    /// Current requests in order: the first byte, and the bytes to write, which are empty for a
+    /// read.
     asked: Vec<(u64, Vec<u8>)>,
     /// Index of the request whose pages come next.
     at: usize,
@@ -75,8 +76,8 @@ impl HostBytes {
         self.unused.truncate(UNUSED_MAX);
     }
 
-    /// Takes the answer to the last read. `saved` has the pages whose unit the read had erased.
-    /// Bytes that no part covers are zeros.
+    /// Takes the answer to the last read. `saved` has the pages whose unit was erased in the course
+    /// of the read. Bytes that no part covers are zeros.
     pub fn take_answer(&mut self, saved: Vec<(Located, Vec<u8>)>) -> Answer {
         Answer { saved, ..mem::take(&mut self.answer) }
     }

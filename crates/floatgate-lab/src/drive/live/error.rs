@@ -91,8 +91,8 @@ pub enum LiveError {
         /// Bytes of the drive.
         bytes: u64,
     },
-    /// A page that the request touches cannot be read. The other pages are not affected: the drive
-    /// writes its data to them.
+    /// A page that the request touches cannot be read. The other pages are not affected: a write
+    /// changes them.
     Damaged,
     /// The page that begins at this byte cannot be read.
     DamagedAt {

@@ -32,8 +32,8 @@ pub struct Description {
     pub bytes: u64,
     /// Seed of the random choices of policies.
     pub seed: u64,
-    /// Whether the drive was aged before its first client: written over as `[start]` in the config
-    /// states. Older images lack this field.
+    /// Whether the drive was filled and overwritten before its first client, as `[start]` in the
+    /// config states. Older images lack this field.
     #[serde(default, skip_serializing_if = "is_false")]
     pub aged: bool,
     /// The config, with all defaults resolved.
@@ -102,8 +102,8 @@ impl Description {
         Ok((description, plan, text))
     }
 
-    /// Adds one to the free units that the config sets, because the journal takes one unit. None if
-    /// the config sets no number of free units, or if the plan still fails.
+    /// Adds one to the config's thresholds of free units, because the journal takes one unit.
+    /// Returns the new plan, or None if the config sets no `low_water` or the plan still fails.
     fn raise_marks(&mut self) -> Option<Plan> {
         let marks = &mut self.config.cleaning;
         marks.low_water = Some(marks.low_water?.checked_add(1)?);
@@ -273,7 +273,8 @@ fn find(path: &Path, stored: Stored, life: Life, time: Timekeeping) -> Result<Op
     Ok(Opened { drive, description, plan })
 }
 
-/// Marks the drive as on after it was made or recovered. With a simulated clock, time begins here.
+/// Marks the drive as powered on after it was made or recovered. With a simulated clock, time
+/// begins here.
 fn begin(drive: &mut dyn Live, life: Life, time: Timekeeping) {
     drive.turn_on(life);
     if time == Timekeeping::Simulated {

@@ -16,7 +16,7 @@ const EARLIER: &str = "earlier";
 /// A report of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
-    /// The time with power and the unaligned commands are left to the caller.
+    /// The caller fills in the time with power and the number of unaligned commands.
     pub health: Health,
     pub traffic: Traffic,
 }

@@ -3,8 +3,7 @@
 //! A run of pages is taken anywhere in the span. The whole run is written again after a time that
 //! is uniform up to a fifth of a GB. Chance decides whether this happens not at all, once or twice,
 //! so that the mean number of writes to a cold page equals the row's mean. Two GB after its first
-//! write the run may be taken again. So no page is written four times in a GB, nor in one and a
-//! half.
+//! write the run may be taken again. So no page is written four times in 1.5 GB.
 //!
 //! Runs can follow one another in address, like copied or appended data. The runs of such a stream
 //! are all written again as often as the first run and after the same time, and therefore in order.
@@ -54,16 +53,17 @@ pub(super) struct Cold {
     last: f64,
     /// Probability of each of the two possible further writes of a run.
     again: f64,
-    /// The longest wait in page writes. The rest is in page writes, too.
+    /// Longest wait before a further write, in page writes.
     wait: u64,
+    /// Time until the pages of a run may be taken again, in page writes.
     rest: u64,
 }
 
 impl Cold {
     /// With m writes to a run on average, its first and last write are (m - 1) w GB apart, where w
-    /// is the mean wait. A GB sees the runs taken in it, and the earlier runs with writes to come:
-    /// per taken run, m page writes to 1 + (m - 1) w different pages. The row has the ratio q of
-    /// these two, which gives m = q (1 - w) / (1 - q w).
+    /// is the mean wait. A GB contains writes to the runs taken in it and to earlier runs: per page
+    /// taken, m writes to 1 + (m - 1) w different pages. The row gives the ratio q of these two
+    /// numbers, so m = q (1 - w) / (1 - q w).
     pub fn new(shape: &Shape, lengths: Lengths) -> Self {
         let (gb, ratio) = (shape.row.writes(), shape.row.cold_again());
         let writes = ratio * (1.0 - WAIT) / (1.0 - ratio * WAIT);

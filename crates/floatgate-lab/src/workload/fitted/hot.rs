@@ -24,8 +24,8 @@ use crate::workload::zipf::Ranks;
 /// Attempts to find a place for an extent that moves. If all fail, the extent stays.
 const TRIES: u32 = 64;
 
-/// Rounds in a GB if some extents are written more often: the smallest whole number for which every
-/// GB, wherever it begins, contains four.
+/// Rounds in a GB if some extents are written more often: the minimum for which every GB, wherever
+/// it begins, contains four whole rounds.
 const ROUNDS: f64 = 5.0;
 
 /// Extents that are written more often than once in a round.
@@ -44,7 +44,7 @@ pub(super) struct Hot {
     extents: Vec<Run>,
     /// Requests of this round, from the last to the first.
     round: Vec<Run>,
-    /// Probability that a request ends before a page that does not begin an extent.
+    /// Probability that a request ends at a page after which its extent continues.
     cut: f64,
     /// Writes of a round beyond one write of each page.
     popular: Option<Popular>,
@@ -109,7 +109,8 @@ impl Hot {
         self.extents[rng.below(self.extents.len() as u64) as usize]
     }
 
-    /// Divides every extent into requests, popular ones again, and shuffles the requests.
+    /// Divides every extent into requests, popular extents more than once, and shuffles the
+    /// requests.
     fn begin_round(&mut self, rng: &mut Rng) {
         for index in 0..self.extents.len() {
             self.divide(index, rng);
@@ -169,7 +170,8 @@ impl Hot {
 fn lay_out(shape: &Shape, log_gap: f64, rng: &mut Rng) -> Vec<Run> {
     let gaps: Vec<f64> =
         (0..=shape.hot_extents).map(|_| libm::exp(rng.unit() * log_gap) - 1.0).collect();
-    // Each gap has one page, and a share of the other pages in proportion to its random number.
+    // Each gap gets one page, and a share of the other cold pages in proportion to its random
+    // number.
     let spare = (shape.cold_room() - shape.hot_extents - 1) as f64;
     let scale = spare / gaps.iter().sum::<f64>().max(1.0);
     let mut at = 0;
@@ -200,8 +202,7 @@ fn lengths(shape: &Shape, rng: &mut Rng) -> Vec<u64> {
     lengths
 }
 
-/// Returns the logarithm of g. Log-uniform numbers from 1 to g have the mean (g - 1) / ln g, here
-/// `mean`.
+/// Returns ln g for which log-uniform numbers from 1 to g have this mean: (g - 1) / ln g.
 fn log_of_longest(mean: f64) -> f64 {
     let (mut low, mut high) = (1e-6, 64.0);
     for _ in 0..100 {

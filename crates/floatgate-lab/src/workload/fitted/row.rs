@@ -1,4 +1,4 @@
-//! Rows of the table, and the shape that a text gives them.
+//! Rows of Table 1, and all settings of a stand-in.
 
 use super::super::keys::{KeyRow, Keys};
 use super::PAGE;
@@ -54,16 +54,18 @@ pub(super) const KEYS: &[KeyRow] = &[
     },
 ];
 
-/// Default mean length of hot extents, in mean writes.
+/// Default mean length of hot extents, in mean lengths of a write.
 const EXTENT_WRITES: f64 = 2.0;
 
 /// Room for cold pages, as a multiple of the cold pages in a GB: by default, and the minimum.
 const ROOM: u64 = 16;
 const ROOM_MIN: u64 = 8;
 
-/// With fewer writes to a hot page, it would too often have fewer than the four that make it hot.
+/// Minimum mean number of writes to a hot page per GB. With a lower mean, too many hot pages would
+/// get fewer than the four writes that make a page hot.
 const HOT_AGAIN_MIN: f64 = 4.5;
-/// With more writes to a cold page, it would too often have four.
+/// Maximum mean number of writes to a cold page per GB. With a higher mean, too many cold pages
+/// would get four.
 const COLD_AGAIN_MAX: f64 = 2.5;
 
 /// Maximum number of pages in a drive.
@@ -132,7 +134,7 @@ impl Row {
     }
 }
 
-/// All settings of a text.
+/// All settings of a stand-in, read from the generator's text.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub row: Row,

@@ -4,7 +4,7 @@
 //! After each loss of power the drive is recovered. The exploration then checks that:
 //!
 //! - durable data is there,
-//! - each page written since then has an old version or a new one,
+//! - each page with changes that are not durable yet has an old version or a new one,
 //! - the drive is consistent, and
 //! - it serves further requests.
 //!
@@ -132,7 +132,8 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Makes a drive. On `flash`, it is recovered, and the result includes the cost of the mount.
+    /// Makes a drive. With `flash`, the drive is recovered from it, and the cost of the mount is
+    /// returned.
     fn drive(
         &self,
         flash: Option<Medium>,
@@ -203,7 +204,8 @@ impl Subject<'_> {
         batch
     }
 
-    /// Whether acknowledged data is already programmed, or survives a loss of power until it is.
+    /// Returns whether acknowledged data is already programmed, or survives a loss of power until
+    /// it is.
     fn is_durable_at_once(&self) -> bool {
         let buffer = &self.config.buffer;
         let passes_buffer = !buffer.exists() || buffer.acknowledge.0 == Acknowledge::WriteThrough;
@@ -221,7 +223,7 @@ fn ends_in_flush(batch: &[Request]) -> bool {
 
 struct Explorer<'a> {
     subject: Subject<'a>,
-    /// Every n-th recovery is cut, at `share` of its moments at most.
+    /// Every n-th recovery is cut, at a maximum of `share` moments.
     again: u64,
     share: u64,
     report: CrashReport,

@@ -2,11 +2,11 @@
 //! every size, from one pass over a workload.
 //!
 //! The curve answers how much memory for the map a workload needs. It says nothing about time or
-//! wear. An access is a page that a read or write touches, in ascending order, as a drive makes
-//! them; a page that a request covers in part counts once. A flush makes no access. For a workload
-//! without trims the hits equal, at every cache size, the hits of a drive with `mapping.scheme =
-//! "dftl"`, `dftl.replacement = "lru"` and an empty start. The accesses of a trim depend on the
-//! cached entries, so no curve can include them: the pass leaves trims out, and counts them.
+//! wear. A read or write makes one access to each page that it covers in full or in part, in
+//! ascending order, as a drive does. A flush makes no access. For a workload without trims the hits
+//! equal, at every cache size, the hits of a drive with `mapping.scheme = "dftl"`,
+//! `dftl.replacement = "lru"` and an empty start. The accesses of a trim depend on the cached
+//! entries, so no curve can include them: the pass leaves trims out, and counts them.
 //!
 //! The pass looks either at all accesses (`exact`), or at the accesses to a share of the pages
 //! (`sampled`).
@@ -202,8 +202,8 @@ impl MapCurve {
         self.hits.entries_for(percent, self.smallest_entries(), self.largest_entries())
     }
 
-    /// Error bound of the hit ratio at `entries`: in 19 of 20 cases the exact ratio is less than
-    /// this away. 0 if the curve is exact.
+    /// Error bound of the hit ratio at `entries`: the exact ratio differs by less than this in 19
+    /// of 20 cases. 0 if the curve is exact.
     pub fn error_at(&self, entries: u64) -> f64 {
         let error = |sample: &Sample| sample.error_at(entries, &self.hits, self.accesses);
         self.sample.as_ref().map_or(0.0, error)

@@ -27,12 +27,13 @@ use sequence::{Sequence, means};
 
 /// Bytes of a page, in the paper and here.
 pub const PAGE_BYTES: u64 = 4096;
-/// Extents with fewer cold pages than this between them are merged: the x of both figures.
+/// Extents with fewer cold pages than this between them are merged. These are the x values of both
+/// figures.
 pub const GAPS: [u64; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /// Requests between two checks of the control.
 const BATCH: usize = 1024;
-/// Shares of the written pages for which the result has their share of the writes.
+/// Shares of the pages, most written first, for which the result has the share of the writes.
 const TOP: [f64; 16] =
     [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 

@@ -80,7 +80,7 @@ impl Latencies {
         self.histogram.len()
     }
 
-    /// Whether there are requests, and their latencies were measured.
+    /// Returns whether there are requests, and their latencies were measured.
     fn is_timed(&self) -> bool {
         self.timed() > 0
     }
@@ -257,7 +257,7 @@ pub fn amplification(was: &Counters, now: &Counters, page_bytes: u32) -> Option<
 
 impl Metrics {
     /// Returns empty metrics for a drive of `logical_pages` pages of 2^`log2_page` bytes.
-    /// `is_timed` is whether its time is simulated.
+    /// `is_timed` states whether time is simulated.
     pub fn new(logical_pages: u32, log2_page: u32, is_timed: bool) -> Self {
         let bits = vec![0; logical_pages.div_ceil(64) as usize];
         Self { touched: Touched { bits, log2_page }, is_timed, ..Self::default() }

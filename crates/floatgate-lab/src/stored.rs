@@ -48,9 +48,9 @@
 //!
 //! The file is sparse: erased pages, pages of the map and pages of zeros take no space in the data
 //! area. The checksum is CRC-32 (IEEE). It detects every change within 32 adjacent bits, which a
-//! hash of the same width does not guarantee. It differs for any two page numbers, so a record at
-//! another page's place is invalid. It costs less than the system call that reads or writes the
-//! data.
+//! hash of the same width does not guarantee. The checksum of a record differs for any two page
+//! numbers, so a record at another page's place is invalid. A checksum costs less than the system
+//! call that reads or writes the data.
 //!
 //! Written data reaches the disk in any order until [`Stored::sync`] has returned. Two rules make a
 //! crash of the whole machine look to the drive like a power cut:
@@ -361,7 +361,8 @@ impl Nand for Stored {
         self.counted.clock_mut()
     }
 
-    /// Reads a host page into the register. Reads for other causes are of pages without data.
+    /// Reads a page into the register if the host reads it. Pages read for other causes have no
+    /// data.
     fn read(
         &mut self,
         from: Ppn,

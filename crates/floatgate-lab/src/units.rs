@@ -179,7 +179,7 @@ impl Size {
     }
 
     /// Parses "4KiB" or "1.5GiB", and "0". Refuses any other number without a unit, as for a
-    /// duration: a quickly typed 64 may mean GiB as likely as bytes.
+    /// duration: a bare 64 may be meant in GiB as well as in bytes.
     ///
     /// # Errors
     /// The text has no unit, or is not a whole number of bytes below 2^64.

@@ -21,7 +21,7 @@ pub trait Drive: Send + Sync {
     /// Returns the traffic of the media by cause and by handle, counted over the drive's life.
     fn traffic(&self) -> Traffic;
 
-    /// Returns the bytes that the reclaim unit of a handle still takes.
+    /// Returns the number of bytes for which the reclaim unit of a handle still has room.
     fn room(&self, handle: u16) -> u64;
 
     /// Returns the events since the last call, the oldest first. A drive may drop old events.
@@ -72,8 +72,8 @@ pub trait Session: Send + Sync {
     /// See [`DriveError`].
     fn flush(&self) -> Result<(), DriveError>;
 
-    /// Gives a placement handle an empty reclaim unit. Returns the bytes that the previous unit
-    /// still took; 0 if it was full.
+    /// Gives a placement handle an empty reclaim unit. Returns the number of bytes for which the
+    /// previous unit still had room.
     ///
     /// # Errors
     /// See [`DriveError`].
@@ -85,7 +85,7 @@ pub trait Session: Send + Sync {
     /// See [`DriveError`].
     fn reset_zone(&self, zone: u64) -> Result<(), DriveError>;
 
-    /// Marks a zone as full, whatever it has.
+    /// Marks a zone as full, however much was written to it.
     ///
     /// # Errors
     /// See [`DriveError`].
@@ -106,7 +106,7 @@ pub struct WriteOptions {
 pub struct Shape {
     /// Bytes that hosts can address, a multiple of 4,096.
     pub bytes: u64,
-    /// Bytes of a page, a power of two of at least 512: the unit of writes that is never torn.
+    /// Bytes of a page, a power of two of at least 512. A write of one page is never torn.
     pub page_bytes: u32,
     /// Whether acknowledged data can be lost before a flush.
     pub has_cache: bool,
@@ -136,16 +136,16 @@ pub enum Isolation {
     Persistently,
 }
 
-/// Zones of a drive, all alike. Their number is that of whole zones in the drive.
+/// Zones of a drive, all of one shape. The drive has as many zones as fit into its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ZoneShape {
     /// Bytes from the start of a zone to the next, a multiple of 4,096. Linux needs a power of two.
     pub bytes: u64,
     /// Bytes of a zone that can be written, a multiple of 4,096, at most `bytes`.
     pub capacity: u64,
-    /// Most open zones; none for no limit.
+    /// Maximum number of open zones; none for no limit.
     pub open_max: Option<u32>,
-    /// Most active zones (open or closed), at least `open_max`; none for no limit.
+    /// Maximum number of active zones (open or closed), at least `open_max`; none for no limit.
     pub active_max: Option<u32>,
 }
 

@@ -158,7 +158,7 @@ impl MemorySession {
         has_power.then_some(()).ok_or(DriveError::PowerOff)
     }
 
-    /// Changes cells, and counts a write if there are options of one.
+    /// Changes cells. With the options of a write, also counts the write.
     fn change(
         &self,
         (offset, length): (u64, u64),

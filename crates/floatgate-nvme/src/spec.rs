@@ -9,7 +9,7 @@
 //! | TCP | NVM Express TCP Transport Specification 1.0 |
 //! | OCP | Open Compute Project, Datacenter NVMe SSD Specification 2.0 |
 //!
-//! A section number without a document is of the document in the module's first line.
+//! A section number without a document refers to the document in the module's first line.
 
 pub mod bytes;
 pub mod command;

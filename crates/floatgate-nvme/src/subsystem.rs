@@ -83,7 +83,7 @@ pub struct Settings {
     pub uuid: [u8; 16],
     /// Bytes of a block: 512 or 4096.
     pub block_bytes: u32,
-    /// Most I/O queues of a controller, at least 1.
+    /// Maximum number of I/O queues of a controller, at least 1.
     pub queues_max: u16,
 }
 
@@ -207,8 +207,8 @@ impl Subsystem {
         }
     }
 
-    /// Ends all controllers without a word, as a power cut does, and finds the zones of the drive
-    /// again. The drive calls it after each power cut.
+    /// Ends all controllers without a word, as a power cut does, and restores the zones from the
+    /// drive. The drive calls it after each power cut.
     pub fn power_cut(&self) {
         self.each_controller().iter().for_each(|one| one.end());
         if let Some(zones) = &self.zones {

@@ -1,4 +1,4 @@
-//! The NVMe target: what the process runs that serves a drive over NVMe/TCP.
+//! The NVMe target: a drive that this process serves over NVMe/TCP.
 
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 
 use crate::{ConfigError, RunError};
 
-/// Most I/O queues of a controller. Linux asks for one for each processor.
+/// Maximum number of I/O queues of a controller. Linux asks for one for each processor.
 const QUEUES_MAX: u16 = 64;
 
 /// A target in service, until it is stopped or the process ends.

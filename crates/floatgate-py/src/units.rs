@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::ConfigError;
 
-/// Returns the bytes of a size with a unit, such as "64GiB". Errors call it `name`.
+/// Returns the bytes of a size with a unit, such as "64GiB". Errors call the size `name`.
 #[pyfunction]
 pub fn parse_size(name: &str, text: &str) -> PyResult<u64> {
     let size = Size::parse_with_unit(text);

@@ -2,10 +2,11 @@
 //! FAST 2015).
 //!
 //! A page is in the sample if its hash is below a threshold, so the sample has either all accesses
-//! to a page or none. A stack distance between sampled pages is, on average, the share R of the
-//! true distance. If the sample has more or fewer accesses than R of all, it has too many or too
-//! few popular pages: SHARDS-adj adds the difference to the hits at the smallest distance. The
-//! estimate is thus an estimate of the misses, to which the most popular pages contribute little.
+//! to a page or none. The share of the sampled pages is R. A stack distance between sampled pages
+//! is, on average, R times the true distance. If the sample has more or less than a share R of all
+//! accesses, it has too many or too few popular pages: SHARDS-adj adds the difference to the hits
+//! at the smallest distance. The estimate is thus an estimate of the misses, to which the most
+//! popular pages contribute little.
 //!
 //! The rate is fixed. The paper's other variant lowers the rate to keep the sample small. It saves
 //! memory that is no problem here: 1 % of 10^9 pages is half a gigabyte.
@@ -31,7 +32,7 @@ use super::stack::Stack;
 use super::table::Table;
 use crate::config::ConfigError;
 
-/// Fewest pages that a sample must have.
+/// Minimum number of pages in a sample.
 const PAGES_MIN: usize = 100;
 /// Sampled pages in a cache of the smallest size, at a rate close to 0.
 const SMALLEST: f64 = 10.0;
@@ -201,8 +202,8 @@ pub struct Sample {
     /// The smallest cache size that the sample can estimate.
     pub smallest_entries: u64,
     threshold: Threshold,
-    /// Cache sizes, and below the standard deviation of the miss ratio at each size that results
-    /// from the choice of pages.
+    /// Cache sizes, and below the standard deviation of the miss ratio that the choice of pages
+    /// causes at each size.
     sizes: [f64; LEVELS],
     deviations: [f64; LEVELS],
 }

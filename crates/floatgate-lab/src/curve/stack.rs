@@ -23,8 +23,8 @@ const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 64;
 /// Blocks of an empty stack.
 const BLOCKS_MIN: usize = 128;
-/// Slots per page after a compaction. Compaction therefore happens at most once in three accesses
-/// per page.
+/// Slots per page after a compaction. Between two compactions there are therefore at least three
+/// times as many accesses as pages.
 const SLOTS_PER_PAGE: usize = 4;
 /// Slots have 32-bit numbers, and one of these numbers is [`Table::NEW`].
 const BLOCKS_MAX: usize = (1 << 32) / BLOCK - 1;

@@ -30,7 +30,7 @@ impl Sequence {
     /// numbers of writes.
     ///
     /// Two neighbouring hot pages with g cold pages between them, written or not, are in one extent
-    /// for every k above g.
+    /// for every gap of [`GAPS`] above g.
     pub(super) fn measure(&mut self, written: &[(u64, u32)], hot_from: u32) {
         let mut last_hot = None;
         let mut between = 0;

@@ -264,7 +264,7 @@ impl Check<'_> {
                 continue;
             };
             if sequence(known) == sequence(without) {
-                // Two copies of the same data: power failed during a clean.
+                // Two copies of the same data: power failed while a victim was cleaned.
                 continue;
             }
             let tag = view.stored.tag(ppn);

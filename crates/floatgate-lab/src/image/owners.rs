@@ -7,7 +7,7 @@ use floatgate_ftl::recovery::{ScanResult, scan};
 
 use super::View;
 
-/// The drive as recovery finds it, found without a write to the image.
+/// The drive as recovery would find it, determined without a write to the image.
 pub(super) struct Owners {
     /// Result of the recovery with the journal.
     pub found: ScanResult,

@@ -1,4 +1,4 @@
-//! Times at full resolution: of whole requests, and of each latency component in their blame.
+//! Times at full resolution: of whole requests, and of each latency component.
 
 use floatgate_ftl::nand::{Blame, COMPONENTS};
 use floatgate_ftl::request::Op;

@@ -1,4 +1,4 @@
-//! Recent history of the drive: at first one sample a second. Whenever the samples are too many,
+//! Recent history of the drive: at first one sample a second. Whenever there are too many samples,
 //! pairs are merged and the interval doubles.
 
 use floatgate_ftl::device::Counters;

@@ -1,4 +1,4 @@
-//! A served drive in a process of its own: nbdkit with our plugin, or the NVMe target. The process
+//! A served drive in a separate process: nbdkit with our plugin, or the NVMe target. The process
 //! opens the drive, watches it, and ends with its parent.
 
 use std::num::NonZeroU64;

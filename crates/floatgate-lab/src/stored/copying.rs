@@ -14,7 +14,7 @@ use super::rows::stored;
 const RUN_BYTES: u32 = 256 << 10;
 
 impl Stored {
-    /// Moves pages that are adjacent, to adjacent pages.
+    /// Moves adjacent pages to adjacent pages.
     fn copy_run(&mut self, moves: &[Move]) -> Option<()> {
         let mut moved = mem::take(&mut self.moved);
         let copies = self.read_run(moves, &mut moved);

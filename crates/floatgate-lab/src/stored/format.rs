@@ -10,8 +10,8 @@ use super::error::Problem;
 use super::limits::{HEADER_BYTES, MAGIC, PAGE_BYTES_MAX, TEXT_AT, VERSIONS};
 use super::point::SyncPoint;
 
-/// Bytes that file systems allocate at once, or a multiple. Areas that are erased separately begin
-/// at a multiple of it.
+/// Block size of most file systems, or a multiple of it. Areas that are erased separately begin at
+/// a multiple of this size.
 const BLOCK: u64 = 4 << 10;
 /// Offset of the sync point.
 pub(super) const POINT_AT: u64 = HEADER_BYTES as u64;
@@ -247,7 +247,7 @@ pub(super) enum PageContent {
 }
 
 impl PageContent {
-    /// Whether data is stored.
+    /// Returns whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self, Self::Programmed(record) if record.is_stored())
     }
@@ -306,12 +306,12 @@ impl Record {
         own == owner || original.map(Owner::Data) == Some(owner)
     }
 
-    /// Whether data is stored.
+    /// Returns whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self.content, Content::Page | Content::Note)
     }
 
-    /// Whether these bytes match the checksum.
+    /// Returns whether these bytes match the checksum.
     pub fn matches(&self, bytes: &[u8]) -> bool {
         crc32fast::hash(bytes) == self.checksum
     }

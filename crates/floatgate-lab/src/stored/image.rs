@@ -17,7 +17,8 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 #[derive(Debug)]
 pub(super) struct Image {
     store: Arc<ImageStore>,
-    /// A client that reads a page by itself holds this lock, and an erase waits for the lock.
+    /// A client that fetches the bytes of a located page holds this lock, and an erase waits for
+    /// it.
     erases: Arc<RwLock<()>>,
     power: Plug,
     read_only: bool,
@@ -150,7 +151,7 @@ impl Image {
         self.change(ImageStore::sync)
     }
 
-    /// Waits until no client reads a page by itself.
+    /// Waits until no client fetches the bytes of a located page.
     pub fn wait_for_readers(&self) {
         drop(self.erases.write().unwrap_or_else(PoisonError::into_inner));
     }

@@ -26,9 +26,9 @@ pub enum ImageStore {
     Memory(Memory),
 }
 
-/// Memory that is zeros at first. The first write to an extent allocates its memory, and the extent
-/// keeps it. The drive will soon fill it again, and to return pages to the system and get new ones
-/// would cost more than the rest of a write.
+/// Memory that is zeros at first. The first write to an extent allocates its memory, which is never
+/// freed: the drive will soon fill an erased extent again, and new memory from the system would
+/// cost more than the rest of a write.
 #[derive(Debug)]
 pub struct Memory {
     length: u64,

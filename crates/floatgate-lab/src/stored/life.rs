@@ -3,7 +3,7 @@
 use super::Stored;
 use super::format::{LIFE_AT, put, u32_at, u64_at};
 
-/// Flag, next to the flag 1 of a drive that is on: the host's reads and writes are in bytes.
+/// Flag: the host's reads and writes are counted in bytes. Flag 1 marks a drive that is on.
 const IN_BYTES: u32 = 2;
 
 /// Totals over the life of a drive, as far as they were stored.

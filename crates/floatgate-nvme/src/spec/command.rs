@@ -42,7 +42,7 @@ impl Command {
         u32_at(&self.0, 4)
     }
 
-    /// Returns the type of a Fabrics command, which is where others have the namespace identifier.
+    /// Returns the type of a Fabrics command. Other commands have their namespace identifier there.
     pub const fn fabrics_type(&self) -> u8 {
         self.0[4]
     }

@@ -32,7 +32,7 @@ pub mod id {
     pub const DISCOVERY: u8 = 0x70;
     /// OCP Datacenter NVMe SSD 2.0, 4.8.6
     pub const OCP_SMART: u8 = 0xc0;
-    /// Of Floatgate: bytes by cause and by handle.
+    /// Floatgate's own log: bytes by cause and by handle.
     pub const CAUSES: u8 = 0xf0;
 }
 

@@ -76,8 +76,8 @@ pub mod event {
     pub const TIME: usize = 4;
     /// Namespace (4 bytes).
     pub const NAMESPACE: usize = 12;
-    /// Of the type (16 bytes). Media reallocated (NVM Command Set 1.1, 4.1.4.7): byte 0 flags,
-    /// bytes 3:2 blocks moved, 11:4 first LBA.
+    /// Data specific to the event type (16 bytes). Media reallocated (NVM Command Set 1.1,
+    /// 4.1.4.7): byte 0 flags, bytes 3:2 blocks moved, 11:4 first LBA.
     pub const SPECIFIC: usize = 16;
     /// Reclaim unit handle (2 bytes).
     pub const HANDLE: usize = 34;
@@ -117,9 +117,9 @@ pub mod management {
     /// Status: number of descriptors (2 bytes).
     pub const COUNT: usize = 14;
     /// Status: bytes of a descriptor: placement identifier (2), handle (2), remaining time (4),
-    /// blocks that the unit still takes (8).
+    /// blocks for which the unit still has room (8).
     pub const BYTES: usize = 32;
-    /// Descriptor: blocks that the unit still takes.
+    /// Descriptor: blocks for which the unit still has room.
     pub const ROOM: usize = 8;
 }
 

@@ -6,10 +6,10 @@ pub const HEADER_BYTES: usize = 8;
 /// Bytes of a digest (3.3.1.1): CRC32C, little-endian.
 pub const DIGEST_BYTES: usize = 4;
 
-/// Most bytes of data in the capsules of Admin and Fabrics commands (3.3.1).
+/// Maximum bytes of data in the capsules of Admin and Fabrics commands (3.3.1).
 pub const ADMIN_CAPSULE_BYTES: u32 = 8192;
 
-/// Most bytes of data of a termination request (3.5.1).
+/// Maximum bytes of data in a termination request (3.5.1).
 pub const TERMINATION_DATA_MAX: usize = 128;
 
 /// Byte offsets of the common header.
@@ -67,8 +67,8 @@ pub mod connection {
     pub const ALIGNMENT: usize = 10;
     /// Digests.
     pub const DIGESTS: usize = 11;
-    /// Request: outstanding R2Ts of a command, 0-based; response: most bytes of data in an H2CData
-    /// (4 bytes).
+    /// Request: outstanding R2Ts of a command, 0-based; response: maximum bytes of data in an
+    /// H2CData (4 bytes).
     pub const LIMIT: usize = 12;
 
     /// Highest alignment.

@@ -133,7 +133,8 @@ impl Controller {
         Ok(0)
     }
 
-    /// Directive Send (5.10): enabling the data placement directive, which is always enabled.
+    /// Directive Send (5.10): accepts only the enabling of the data placement directive, which is
+    /// always enabled.
     fn directive_send(&self, command: &Command) -> Answer {
         let (operation, kind) = (command.dword(11) as u8, (command.dword(11) >> 8) as u8);
         let (enables, which) = (command.dword(12) & 1 == 1, (command.dword(12) >> 8) as u8);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crate::spec::features::notice;
 
-/// Requests that wait for an event at a time.
+/// Maximum number of requests that wait for an event.
 pub(super) const REQUESTS_MAX: usize = 4;
 
 /// An event: its type, information and log page.

@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-/// Milliseconds since 1970, as far as a host has set them.
+/// Milliseconds since 1970, or since the start if no host has set the clock.
 #[derive(Debug)]
 pub(super) struct Clock {
     /// Value that a host has set, or 0.
     base_ms: u64,
-    /// Moment of that.
+    /// Time at which the clock had this value.
     since: Instant,
     /// Whether a host has set the value.
     is_set: bool,

@@ -129,8 +129,8 @@ impl Subsystem {
         })
     }
 
-    /// Makes a controller. Its identifier follows the newest one, so that a host does not meet an
-    /// identifier again soon.
+    /// Makes a controller. Its identifier follows the newest one, so that identifiers are not
+    /// reused soon.
     fn new_controller(
         self: &Arc<Self>,
         request: &Request<'_>,

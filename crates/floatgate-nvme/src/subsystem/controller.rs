@@ -204,7 +204,7 @@ impl Controller {
         }
     }
 
-    /// Follows a change of the configuration.
+    /// Applies the effect of a changed configuration.
     fn configured(&self, effect: Effect) -> Answer {
         match effect {
             Effect::None => {}

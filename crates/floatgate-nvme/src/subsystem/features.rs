@@ -230,7 +230,7 @@ impl Controller {
             // The endurance group has a namespace, so its placement cannot change.
             id::FDP => return self.endurance_group(dword).and(Err(Status::SEQUENCE))?,
             id::FDP_EVENTS => self.set_placement_events(command, data)?,
-            // Connect has set it.
+            // Only Connect sets the host identifier.
             _ => return Err(Status::SEQUENCE.into()),
         }
         Ok(0)

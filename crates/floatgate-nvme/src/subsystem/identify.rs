@@ -160,7 +160,7 @@ impl Controller {
         record
     }
 
-    /// Returns the list of namespaces above that of the command, if it is `active`.
+    /// Returns the list of namespaces above that of the command: empty unless `active`.
     fn list(&self, command: &Command, active: bool) -> Result<Record, Status> {
         let after = command.namespace();
         if after >= ALL_NAMESPACES - 1 {

@@ -146,7 +146,7 @@ impl Controller {
         Ok(0)
     }
 
-    /// Returns the options of a write. A placement identifier that does not exist is an event, and
+    /// Returns the options of a write. An unknown placement identifier is logged as an event, and
     /// the data go to handle 0.
     pub(super) fn write_options(&self, command: &Command) -> Result<WriteOptions, Status> {
         let durable = is_forced(command) || self.subsystem.writes_through();

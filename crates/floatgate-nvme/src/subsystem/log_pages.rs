@@ -63,7 +63,7 @@ impl Controller {
         if !self.is_discovery() && ![0, NAMESPACE, ALL_NAMESPACES].contains(&command.namespace()) {
             return Err(Status::INVALID_NAMESPACE.into());
         }
-        // Offsets count bytes, not entries, and dwords are whole.
+        // Offsets are in bytes, not in entries, and multiples of 4.
         if command.dword(14) >> 23 & 1 == 1 || offset % 4 > 0 {
             return Err(Status::INVALID_FIELD.into());
         }

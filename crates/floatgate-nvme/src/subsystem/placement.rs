@@ -69,7 +69,7 @@ impl Controller {
     ) -> Result<(), Status> {
         self.in_namespace(command)?;
         let (handle, enable) = (command.dword(11) as u16, command.dword(12) & 1 == 1);
-        // Events until now are logged as the host had set them.
+        // Events before this command are logged by the previous settings.
         self.subsystem.collect_placement_events();
         lock(&self.subsystem.placement).enable(handle, types, enable)
     }

@@ -8,8 +8,8 @@ use crate::spec::status::Status;
 
 use super::NAMESPACE;
 
-/// Event types that a host can enable, for each handle. Units have no time limit, so that event
-/// never occurs.
+/// Event types that a host can enable, for each handle. Units have no time limit, so
+/// [`event::TIME_LIMIT`] never occurs.
 pub(super) const TYPES: [u8; 6] = [
     event::NOT_FILLED,
     event::TIME_LIMIT,

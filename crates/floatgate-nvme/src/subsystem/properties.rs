@@ -5,7 +5,8 @@ use crate::spec::status::Status;
 
 use super::QUEUE_ENTRIES;
 
-/// Worst time to become ready, in 500 ms. Linux wants the same time in both of its properties.
+/// Worst time to become ready, in 500 ms. The properties CAP and CRTO both state it, as Linux
+/// requires.
 const TIMEOUT: u64 = 10;
 
 /// Kind of a controller.
@@ -26,7 +27,7 @@ pub(super) enum Effect {
     None,
     /// The controller was disabled: I/O queues end, features have their defaults again.
     Reset,
-    /// The host announces its end: data must become durable.
+    /// The host announces a shutdown: data must become durable.
     Shutdown,
 }
 
@@ -118,7 +119,7 @@ impl Properties {
         configuration::command_sets(self.configuration) == configuration::ALL_SETS
     }
 
-    /// Returns whether the host has asked for what the controller has.
+    /// Returns whether the configuration asks only for features of the controller.
     fn is_valid(&self) -> bool {
         let sets = match (self.kind, configuration::command_sets(self.configuration)) {
             (_, 0) => true,

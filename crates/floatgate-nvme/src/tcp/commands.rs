@@ -107,7 +107,7 @@ impl Connection {
         self.request(&requests);
     }
 
-    /// Executes a command, in a thread for I/O commands if there are threads.
+    /// Executes a command. Worker threads, if there are any, execute I/O commands.
     fn begin(self: &Arc<Self>, job: Job) {
         let Some(queue) = self.queue.get() else { return self.connect(job) };
         if queue.id == 0 {
@@ -193,8 +193,8 @@ impl Connection {
         self.output.push(&bytes);
     }
 
-    /// Returns the PDUs of a reply: data behind room for their header, and the response. The
-    /// response is left out if the host has no use for it.
+    /// Returns the PDUs of a reply: the data, if any, and the response. `data` begins with room for
+    /// its header. The response is left out if the flag of success in the header says everything.
     fn reply(&self, command: &Command, reply: Reply, data: Option<Vec<u8>>) -> Vec<u8> {
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
         let Some(mut bytes) = data.filter(|_| reply.status.is_success()) else {

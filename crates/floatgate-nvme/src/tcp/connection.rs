@@ -28,10 +28,10 @@ const TERMINATION_WAIT: Duration = Duration::from_secs(1);
 /// Bytes that are read while the host closes the connection.
 const TERMINATION_BYTES: usize = 1 << 20;
 
-/// Most bytes of data in an H2CData, and in an R2T.
+/// Maximum bytes of data in an H2CData, and in an R2T.
 const DATA_MAX: u32 = 256 << 10;
 
-/// Bytes of data of commands of a connection that arrive by R2T.
+/// Maximum bytes in memory of a connection's data by R2T.
 const MEMORY_MAX: usize = 4 << 20;
 
 /// Reason for the end of a connection.
@@ -85,7 +85,8 @@ impl Link for Connection {
 }
 
 /// Serves a connection until its end. `at` is the address at which the host reached the subsystem,
-/// and `workers` the number of threads that execute I/O commands; without any, this thread does.
+/// and `workers` the number of threads that execute I/O commands; if it is 0, the calling thread
+/// executes them.
 pub fn serve(stream: &Arc<dyn Stream>, at: SocketAddr, subsystem: &Arc<Subsystem>, workers: usize) {
     let mut input = Input::new(Arc::clone(stream));
     let end = match begin(&mut input, stream, at, subsystem, workers) {
@@ -208,12 +209,12 @@ impl Connection {
         Rules { is_initialized: true, digests: self.digests, capsule_max, data_max: DATA_MAX }
     }
 
-    /// Returns the most commands that the host may have outstanding.
+    /// Returns the maximum number of outstanding commands.
     pub(super) fn entries(&self) -> u16 {
         self.queue.get().map_or(QUEUE_ENTRIES, |queue| queue.entries)
     }
 
-    /// Receives PDUs until the connection ends. Replies that wait are sent before it waits itself.
+    /// Receives PDUs until the connection ends. Sends pending replies before it waits for the host.
     fn receive(self: &Arc<Self>, input: &mut Input) -> Result<(), End> {
         let before = || self.output.flush();
         let mut rules = self.rules();

@@ -146,7 +146,7 @@ impl Inflows {
     /// Takes the command to which a PDU belongs, until [`Inflows::put`].
     ///
     /// # Errors
-    /// A tag or a command identifier of no R2T.
+    /// A tag or a command identifier without an R2T.
     pub fn take(&mut self, pdu: &HostData) -> Result<Inflow, Fatal> {
         let slot = self.slots.get_mut(usize::from(pdu.tag));
         let slot = slot.filter(|slot| matches!(slot, Slot::Waiting(_)));

@@ -62,7 +62,7 @@ impl Input {
     }
 }
 
-/// Returns the count of received bytes; none are the end of the connection.
+/// Returns the count of received bytes; 0 bytes mean the end of the connection.
 fn received(count: io::Result<usize>) -> io::Result<usize> {
     match count {
         Ok(0) => Err(ErrorKind::UnexpectedEof.into()),

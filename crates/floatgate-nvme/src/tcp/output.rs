@@ -5,10 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::stream::Stream;
 
-/// Bytes from which on PDUs are written although more may follow.
+/// Number of pending bytes from which on PDUs are written without waiting for more.
 const BATCH_BYTES: usize = 64 << 10;
 
-/// Bytes that wait at most; then senders wait.
+/// Maximum number of pending bytes; with more, senders wait.
 const PENDING_MAX: usize = 4 << 20;
 
 /// The sending side of a connection.
@@ -39,12 +39,12 @@ impl Output {
         }
     }
 
-    /// Sends bytes, and all that wait.
+    /// Sends bytes, and all pending ones.
     pub fn send(&self, bytes: &[u8]) {
         self.write(self.append(bytes));
     }
 
-    /// Sends all bytes that wait.
+    /// Sends all pending bytes.
     pub fn flush(&self) {
         self.write(self.lock());
     }
@@ -64,7 +64,8 @@ impl Output {
         state
     }
 
-    /// Writes until nothing waits, unless another thread does. A failure ends the connection.
+    /// Writes until nothing is pending, unless another thread is writing. A failure ends the
+    /// connection.
     fn write<'a>(&'a self, mut state: MutexGuard<'a, State>) {
         if state.is_writing {
             return;

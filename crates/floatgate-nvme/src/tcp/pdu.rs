@@ -54,9 +54,9 @@ pub struct Rules {
     pub is_initialized: bool,
     /// Digests.
     pub digests: Digests,
-    /// Most bytes of data in a capsule.
+    /// Maximum bytes of data in a capsule.
     pub capsule_max: u32,
-    /// Most bytes of data in an H2CData.
+    /// Maximum bytes of data in an H2CData.
     pub data_max: u32,
 }
 
@@ -167,7 +167,7 @@ fn with_data(
 /// Checks the digest of a header.
 ///
 /// # Errors
-/// Another digest.
+/// The digest does not match.
 pub fn check_header(bytes: &[u8], digest: [u8; DIGEST_BYTES]) -> Result<(), Fatal> {
     let information = u32::from_le_bytes(digest);
     let fatal = Fatal { status: termination::HEADER_DIGEST, information };
@@ -241,7 +241,7 @@ impl HostData {
     /// Parses a header. `length` is the length of the data in the PDU.
     ///
     /// # Errors
-    /// Another length in the header.
+    /// The header states another length.
     pub fn parse(bytes: &[u8], length: usize) -> Result<Self, Fatal> {
         if u32_at(bytes, data::LENGTH) as usize != length {
             return Err(Fatal::field(data::LENGTH));
@@ -340,7 +340,7 @@ impl DataFrame {
         Self { digests, offset: headers.next_multiple_of(alignment) }
     }
 
-    /// Completes a PDU: `pdu` has the data behind room for the header. `is_success` reports that
+    /// Completes a PDU: `pdu` has room for the header, and then the data. `is_success` reports that
     /// the command succeeded and no response follows.
     pub fn close(&self, pdu: &mut Vec<u8>, command: u16, is_success: bool) {
         let length = pdu.len() - self.offset;

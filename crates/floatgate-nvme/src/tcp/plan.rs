@@ -9,13 +9,13 @@ use crate::subsystem::Transfer;
 /// How the data of a command are transferred.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Plan {
-    /// There are none.
+    /// No data.
     None,
     /// They are in the capsule, in this range.
     InCapsule(Range<usize>),
-    /// The controller requests so many bytes.
+    /// The controller requests this number of bytes.
     Request(u32),
-    /// The controller returns so many bytes.
+    /// The controller returns this number of bytes.
     Return(u32),
 }
 

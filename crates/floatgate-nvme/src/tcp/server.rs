@@ -15,10 +15,10 @@ use super::stream::Stream;
 /// Time for a host to take replies.
 const WRITE_WAIT: Duration = Duration::from_secs(30);
 
-/// Interval between two looks at the keep-alive times.
+/// Interval between two checks of the keep-alive times.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 
-/// Looks at the keep-alive times between two looks at the drive.
+/// Number of checks of the keep-alive times for each look at the drive.
 const WATCHES: u32 = 10;
 
 /// Pause after a connection could not be accepted: the system is out of files, for example.
@@ -27,10 +27,10 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 /// Options of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Threads of each connection that execute I/O commands, at most; without any, the thread that
-    /// receives commands executes them one after the other.
+    /// Maximum number of threads of a connection that execute I/O commands. If it is 0, the thread
+    /// that receives commands executes them one after the other.
     pub workers: usize,
-    /// Connections at a time; others are closed at once.
+    /// Maximum number of connections; further ones are closed at once.
     pub connections_max: usize,
     /// Whether the server may listen at an address that other machines reach. There is no
     /// authentication: any host may read and write everything.
@@ -189,7 +189,7 @@ fn begin(shared: &Arc<Shared>, stream: TcpStream) {
         let Listed { stream, shared, .. } = &listed;
         serve(stream, at, &shared.subsystem, shared.options.workers);
     };
-    // If there is no thread, the closure and the listed connection are dropped.
+    // If no thread can start, the closure and the listed connection are dropped.
     let _ = thread::Builder::new().name("nvme-connection".into()).spawn(run);
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A stream of bytes. One thread reads, one at a time writes, and any thread may close it.
 pub trait Stream: Send + Sync {
-    /// Reads some bytes; 0 are the end.
+    /// Reads some bytes; 0 bytes mean the end.
     ///
     /// # Errors
     /// The connection has failed, or the time limit is over.
@@ -18,7 +18,7 @@ pub trait Stream: Send + Sync {
     /// The connection has failed, or the host takes no bytes.
     fn write_all(&self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Sets the longest time of a read.
+    /// Sets the time limit of a read.
     ///
     /// # Errors
     /// The connection has failed.

@@ -30,7 +30,7 @@ impl<J> Drop for Worker<J> {
 }
 
 impl<J: Send + 'static> Workers<J> {
-    /// At most `most` threads; without any, the caller executes all jobs.
+    /// Allows `most` threads; if it is 0, the caller executes all jobs.
     pub fn new(most: usize) -> Arc<Self> {
         let state = State { jobs: VecDeque::new(), threads: 0, idle: 0, is_closed: false };
         Arc::new(Self { most, state: Mutex::new(state), changed: Condvar::new() })

@@ -154,7 +154,6 @@ impl Subject<'_> {
         Ok(drive)
     }
 
-    /// Counts the moments in a workload.
     fn count(&self, workload: &mut dyn Workload, control: &Control) -> Result<u64, RunError> {
         let mut drive = self.formatted(control)?;
         drive.medium().watch(COUNT);

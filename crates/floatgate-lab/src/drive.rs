@@ -76,8 +76,8 @@ pub struct Plan {
 
 /// Returns the units, in addition to the open ones, that cannot be cleaned yet.
 fn held_units(log_pages: u32, pages_per_unit: u32, reclaim_units: &[u32]) -> u32 {
-    // The cleaner takes no unit of the host's log before the log is remapped. The log may begin and
-    // end within a unit, which takes two more units.
+    // The cleaner takes no unit of the host's log before the log is remapped. Two more of its units
+    // may be partly filled.
     let log = if log_pages > 0 { log_pages.div_ceil(pages_per_unit) + 2 } else { 0 };
     // A reclaim unit is not cleaned before it is full, even if all its pages are invalid.
     reclaim_units.iter().fold(log, |sum, size| sum.saturating_add(size - 1))
@@ -171,7 +171,6 @@ impl Plan {
     }
 }
 
-/// Returns the durations of the flash operations.
 fn timing(config: &Config) -> Timing {
     let flash = &config.flash;
     Timing {

@@ -100,7 +100,6 @@ pub fn run_with(
     Ok(result)
 }
 
-/// Returns empty metrics for a drive.
 pub(crate) fn metrics(config: &Config, plan: &Plan) -> Metrics {
     let (pages, log2_page) = (plan.geometry.logical_pages(), plan.geometry.log2_page_bytes());
     let mut metrics = Metrics::new(pages, log2_page, plan.is_timed);

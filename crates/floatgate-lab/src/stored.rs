@@ -239,7 +239,6 @@ impl Stored {
         self.header.geometry.shape().page_bytes as usize
     }
 
-    /// Returns the mode of a page's unit.
     fn mode_of(&self, ppn: Ppn) -> Mode {
         self.modes.mode(self.modes.unit(ppn))
     }

@@ -22,7 +22,7 @@ pub type Medium = PowerCut<Flash>;
 pub struct Ledger {
     latest: Vec<Option<u64>>,
     possible: Vec<Vec<Option<u64>>>,
-    /// Pages with more than one possible version. After a trim, one of them is None, no data.
+    /// Pages with more than one possible version. After a trim, one of them is None: no data.
     open: Vec<u32>,
     versions: u64,
     /// Reads that did not return the version last written.

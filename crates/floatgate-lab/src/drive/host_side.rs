@@ -27,7 +27,6 @@ pub(super) struct HostSide {
 }
 
 impl HostSide {
-    /// Makes the host side of a planned drive.
     pub(super) fn new(config: &Config, plan: &Plan) -> Result<Self, ConfigError> {
         Self::with(config, plan, &mut ())
     }

@@ -21,12 +21,10 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Starts with empty measurements.
     pub(crate) fn new(metrics: Metrics) -> Self {
         Self { metrics, running: VecDeque::new(), done: Vec::with_capacity(BATCH) }
     }
 
-    /// Returns the measurements of the completed requests.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.metrics
     }

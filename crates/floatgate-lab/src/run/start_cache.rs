@@ -39,7 +39,6 @@ pub struct StartCache<'a> {
     pub build: &'a str,
 }
 
-/// File of one start state.
 struct StartFile {
     path: PathBuf,
     key: String,

@@ -50,7 +50,6 @@ impl Served {
         Ok((status, state.shadows.iter().map(Shadow::seen).collect()))
     }
 
-    /// Returns the health report of the drive.
     pub(super) fn smart(&self) -> Result<Value, ServeError> {
         let mut state = self.leader.locked();
         state.look_at_image();

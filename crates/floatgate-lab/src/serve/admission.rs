@@ -15,7 +15,6 @@ use super::panics::lock;
 use super::state::{State, Write};
 use crate::drive::live::{Opened, Outcome};
 
-/// Admission of requests to a drive.
 #[derive(Debug)]
 pub(super) struct Admission {
     /// Bytes of a page if SHRD packs writes of whole pages. Such writes begin together if they
@@ -61,7 +60,6 @@ impl Admission {
         state.wait_until(|state| state.delivery.in_progress() == 0)
     }
 
-    /// Ends a pause.
     pub fn resume(&self, state: Locked<'_>) {
         self.is_paused.store(false, Ordering::Relaxed);
         state.release_changed();

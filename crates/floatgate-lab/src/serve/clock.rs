@@ -26,7 +26,6 @@ impl Clock {
         self.time == Timekeeping::Simulated
     }
 
-    /// Sets the clock to zero.
     pub fn reset(&mut self) {
         *self = Self::new(self.time, self.transport);
     }

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::panics::lock;
 
-/// Maximum number of open connections.
 pub(super) const CONNECTIONS_MAX: usize = 64;
 
 /// Time limit for a client to receive an answer.

@@ -63,7 +63,6 @@ impl Waiter {
         self.finish();
     }
 
-    /// Fails the request.
     pub fn fail(&self, error: ServeError) {
         lock(&self.end).1 = Some(error);
         self.begin(false);
@@ -106,7 +105,6 @@ impl Waiter {
 pub(super) struct Delivery(BTreeMap<u64, (Request, Arc<Waiter>)>);
 
 impl Delivery {
-    /// Number of requests in progress.
     pub fn in_progress(&self) -> usize {
         self.0.len()
     }

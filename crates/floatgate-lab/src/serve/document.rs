@@ -174,12 +174,10 @@ pub(super) fn power(power: &Power) -> Value {
     }})
 }
 
-/// Returns the faults that a user has set.
 pub(super) fn faults(faults: &Faults) -> Value {
     json!({"read_error_share": faults.read_error_share, "read_only": faults.read_only})
 }
 
-/// Returns the state of the recording.
 fn recording(recorder: &Recorder) -> Value {
     let Recorder { path, requests, failure, .. } = recorder;
     json!({"path": path, "requests": requests, "failure": failure})
@@ -191,7 +189,6 @@ pub(super) fn with_shadows(mut status: Value, shadows: &[Seen]) -> Value {
     status
 }
 
-/// Returns the state of a shadow drive.
 fn shadow_status(shadow: &Seen) -> Value {
     let (behind, result) = (shadow.behind(), shadow.result());
     json!({"name": shadow.name, "behind": behind, "result": result, "failure": shadow.failure()})

@@ -72,7 +72,6 @@ impl Times {
     }
 }
 
-/// Kinds of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Asked {
     Read,
@@ -136,7 +135,6 @@ impl Holding {
     }
 }
 
-/// All counters and measurements.
 #[derive(Debug, Default)]
 pub(super) struct Gauges {
     asked: [AtomicU64; 5],

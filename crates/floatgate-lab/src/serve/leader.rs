@@ -29,7 +29,6 @@ const REST: Duration = Duration::from_millis(50);
 /// takes on a fast drive.
 const WATCH: Duration = Duration::from_micros(100);
 
-/// The state, and its leader.
 struct Led {
     state: State,
     /// Time on the drive's clock until which the leading thread waits; none if no thread leads.

@@ -28,7 +28,6 @@ use crate::drive::live::Opened;
 use report::Report;
 use session::Controller;
 
-/// A served drive for NVMe.
 struct NvmeDrive {
     served: Arc<Served>,
     shape: Shape,

@@ -12,7 +12,6 @@ use std::path::PathBuf;
 
 use floatgate_ftl::request::Request;
 
-/// A recording.
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub path: PathBuf,

@@ -133,7 +133,6 @@ impl Served {
         answer
     }
 
-    /// Reads bytes.
     pub(super) fn get(
         &self,
         entered: Entered,
@@ -191,7 +190,6 @@ impl Served {
         self.leader.wait(&waiter)
     }
 
-    /// Makes all acknowledged data durable.
     pub(super) fn flush(&self, entered: Entered) -> Result<(), ServeError> {
         self.ask(entered, (Op::Flush, 0, 0), ChangeOptions::default())
     }

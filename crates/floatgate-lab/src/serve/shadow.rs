@@ -36,11 +36,8 @@ pub(super) struct Shadow {
     seen: Seen,
 }
 
-/// Message to the shadow's thread.
 enum Message {
-    /// A request of a client.
     Asked(Request),
-    /// A reset of counters and clocks.
     Reset,
 }
 

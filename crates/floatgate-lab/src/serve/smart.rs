@@ -17,7 +17,6 @@ pub(super) const SPARE_PERCENT: u8 = 100;
 /// Remaining spare space, in percent, below which a drive warns.
 pub(super) const SPARE_THRESHOLD_PERCENT: u8 = 10;
 
-/// Health of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Smart {
     /// Totals over the drive's life.

@@ -49,7 +49,6 @@ pub(super) struct Write {
     pub waiter: Arc<Waiter>,
 }
 
-/// State under the lock.
 pub(super) struct State {
     /// The drive while it serves; otherwise [`ServeError::PowerOff`] if it is off, recovers or was
     /// shut down, and [`ServeError::Lost`] if it could not be recovered.

@@ -17,7 +17,6 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    /// Adds counts.
     pub fn add(&mut self, counters: &Counters) {
         let flash = &counters.flash;
         for (sums, counts) in [

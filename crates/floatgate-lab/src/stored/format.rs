@@ -13,7 +13,6 @@ use super::point::SyncPoint;
 /// Block size of most file systems, or a multiple of it. Areas that are erased separately begin at
 /// a multiple of this size.
 const BLOCK: u64 = 4 << 10;
-/// Offset of the sync point.
 pub(super) const POINT_AT: u64 = HEADER_BYTES as u64;
 /// Offset of the drive's life, which is in a different sector than the sync point.
 pub(super) const LIFE_AT: u64 = POINT_AT + 512;
@@ -160,7 +159,6 @@ impl Header {
         Ok(Self { is_old, ..Self::new(shape, number(9), text)? })
     }
 
-    /// Bytes of the sync point.
     pub fn point_bytes(&self) -> usize {
         if self.is_old { SyncPoint::OLD_BYTES } else { SyncPoint::BYTES }
     }
@@ -247,12 +245,10 @@ pub(super) enum PageContent {
 }
 
 impl PageContent {
-    /// Returns whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self, Self::Programmed(record) if record.is_stored())
     }
 
-    /// Its serial number.
     pub fn serial(&self) -> Option<u64> {
         match *self {
             Self::Erased | Self::Torn => None,
@@ -306,12 +302,10 @@ impl Record {
         own == owner || original.map(Owner::Data) == Some(owner)
     }
 
-    /// Returns whether data is stored.
     pub fn is_stored(&self) -> bool {
         matches!(self.content, Content::Page | Content::Note)
     }
 
-    /// Returns whether these bytes match the checksum.
     pub fn matches(&self, bytes: &[u8]) -> bool {
         crc32fast::hash(bytes) == self.checksum
     }

@@ -26,9 +26,9 @@ pub enum ImageStore {
     Memory(Memory),
 }
 
-/// Memory that is zeros at first. The first write to an extent allocates its memory, which is never
-/// freed: the drive will soon fill an erased extent again, and new memory from the system would
-/// cost more than the rest of a write.
+/// Memory that is zeros at first. The first write to an extent allocates its memory, and an erase
+/// does not free it: the drive will soon fill the extent again, and new memory from the system
+/// would cost more than the rest of a write.
 #[derive(Debug)]
 pub struct Memory {
     length: u64,

@@ -56,7 +56,7 @@ impl Controller {
         }
     }
 
-    /// Returns the data of an admin command.
+    /// Returns direction and length of an admin command's data.
     pub(super) fn admin_transfer(&self, command: &Command) -> Result<Transfer, Status> {
         if !self.has_admin_command(command.opcode()) {
             return Err(Status::INVALID_OPCODE);
@@ -74,7 +74,6 @@ impl Controller {
         })
     }
 
-    /// Executes an admin command.
     pub(super) fn admin(&self, command: &Command, data: &mut [u8]) -> Answer {
         match command.opcode() {
             admin::IDENTIFY => self.identify(command, data),

@@ -25,7 +25,6 @@ impl Clock {
         Self { base_ms: 0, since: Instant::now(), is_set: false }
     }
 
-    /// Sets the clock.
     pub fn set(&mut self, timestamp: u64) {
         *self = Self { base_ms: timestamp & MASK, since: Instant::now(), is_set: true };
     }

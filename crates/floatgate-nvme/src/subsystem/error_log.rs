@@ -20,7 +20,6 @@ pub(super) struct ErrorLog {
 }
 
 impl ErrorLog {
-    /// Adds a failed command.
     pub fn add(&mut self, queue: u16, command: &Command, status: Status) {
         self.count += 1;
         let mut entry = Record::new(error::BYTES);
@@ -35,7 +34,6 @@ impl ErrorLog {
         self.entries.truncate(ENTRIES);
     }
 
-    /// Returns the log page.
     pub fn page(&self) -> Record {
         let mut page = Record::new(0);
         for entry in &self.entries {

@@ -94,7 +94,7 @@ impl Request {
 }
 
 impl Controller {
-    /// Returns the data of Get Features.
+    /// Returns direction and length of the data of Get Features.
     pub(super) fn get_features_transfer(&self, command: &Command) -> Transfer {
         let Request { feature, dword } = Request::of(command);
         match feature {
@@ -106,7 +106,7 @@ impl Controller {
         }
     }
 
-    /// Returns the data of Set Features.
+    /// Returns direction and length of the data of Set Features.
     pub(super) fn set_features_transfer(&self, command: &Command) -> Transfer {
         let Request { feature, dword } = Request::of(command);
         match feature {
@@ -131,7 +131,6 @@ impl Controller {
         self.has_feature(feature).then_some(()).ok_or(Status::INVALID_FIELD)
     }
 
-    /// Get Features.
     pub(super) fn get_features(&self, command: &Command, data: &mut [u8]) -> Answer {
         let Request { feature, dword } = Request::of(command);
         self.check_feature(feature)?;
@@ -197,7 +196,6 @@ impl Controller {
         Ok(1)
     }
 
-    /// Set Features.
     pub(super) fn set_features(&self, command: &Command, data: &[u8]) -> Answer {
         let Request { feature, dword } = Request::of(command);
         self.check_feature(feature)?;

@@ -18,7 +18,6 @@ use super::reply::Answer;
 use super::{ENDURANCE_GROUP, IO_CAPSULE_BYTES, NAMESPACE, QUEUE_ENTRIES, TRANSFER_SHIFT};
 
 impl Controller {
-    /// Executes Identify.
     pub(super) fn identify(&self, command: &Command, data: &mut [u8]) -> Answer {
         let (which, set) = (command.dword(10) as u8, (command.dword(11) >> 24) as u8);
         let record = match which {

@@ -56,7 +56,7 @@ impl Controller {
             || shape.zones.is_some() && OF_ZONES.contains(&opcode)
     }
 
-    /// Returns the data of an I/O command.
+    /// Returns direction and length of an I/O command's data.
     pub(super) fn io_transfer(&self, command: &Command) -> Result<Transfer, Status> {
         if !self.has_io_command(command.opcode()) {
             return Err(Status::INVALID_OPCODE);
@@ -89,7 +89,6 @@ impl Controller {
         })
     }
 
-    /// Executes an I/O command.
     pub(super) fn io(&self, command: &Command, data: &mut [u8]) -> Answer {
         let format = self.subsystem.namespace.share()?;
         // The block size may have changed since the data were transferred.

@@ -56,7 +56,6 @@ pub(super) fn warnings(health: &Health) -> u8 {
 }
 
 impl Controller {
-    /// Executes Get Log Page.
     pub(super) fn get_log_page(&self, command: &Command, data: &mut [u8]) -> Answer {
         let log = command.dword(10) as u8;
         let offset = u64::from(command.dword(13)) << 32 | u64::from(command.dword(12));

@@ -23,12 +23,10 @@ impl Format {
         FORMATS[usize::from(self.index)]
     }
 
-    /// Returns the bytes of a block.
     pub fn block_bytes(self) -> u64 {
         1 << self.shift()
     }
 
-    /// Returns the number of blocks.
     pub fn blocks(self) -> u64 {
         self.bytes >> self.shift()
     }
@@ -56,7 +54,6 @@ impl Namespace {
         Self(RwLock::new(Format { index, bytes: shape.bytes / unit * unit }))
     }
 
-    /// Returns the format.
     pub fn format(&self) -> Format {
         *self.0.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -44,7 +44,6 @@ impl Properties {
         Self { kind, configuration: 0, status: 0 }
     }
 
-    /// Returns the capabilities.
     fn capabilities(&self) -> u64 {
         let sets = match self.kind {
             Kind::Zoned => capabilities::NVM | capabilities::COMMAND_SETS,

@@ -78,7 +78,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Returns the data of a command. Without a queue, only Connect is expected.
+    /// Returns direction and length of a command's data. Without a queue, only Connect is expected.
     fn transfer(&self, command: &Command) -> Result<Transfer, Status> {
         let is_connect =
             command.opcode() == fabrics::OPCODE && command.fabrics_type() == fabrics::CONNECT;
@@ -162,7 +162,6 @@ impl Connection {
         }
     }
 
-    /// Connects the queue.
     fn connect(self: &Arc<Self>, job: Job) {
         let Job { command, data: Data::FromCapsule(data) | Data::FromHost(data) } = job else {
             return;
@@ -194,7 +193,7 @@ impl Connection {
     }
 
     /// Returns the PDUs of a reply: the data, if any, and the response. `data` begins with room for
-    /// its header. The response is left out if the flag of success in the header says everything.
+    /// its header. The response is left out if the success flag of the data is enough.
     fn reply(&self, command: &Command, reply: Reply, data: Option<Vec<u8>>) -> Vec<u8> {
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
         let Some(mut bytes) = data.filter(|_| reply.status.is_success()) else {

@@ -17,7 +17,6 @@ pub struct Input {
 }
 
 impl Input {
-    /// The receiving side of a stream.
     pub fn new(stream: Arc<dyn Stream>) -> Self {
         Self { stream, buffer: vec![0; BUFFER_BYTES].into(), start: 0, end: 0 }
     }

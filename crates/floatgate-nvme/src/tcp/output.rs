@@ -26,7 +26,6 @@ struct State {
 }
 
 impl Output {
-    /// The sending side of a stream.
     pub fn new(stream: Arc<dyn Stream>) -> Self {
         Self { stream, state: Mutex::default(), written: Condvar::new() }
     }

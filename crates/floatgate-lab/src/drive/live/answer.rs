@@ -11,7 +11,6 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use super::error::LiveError;
 use crate::stored::{ImageStore, Located};
 
-/// A part of an answer.
 #[derive(Debug)]
 pub(super) enum AnswerPart {
     /// Bytes from memory.

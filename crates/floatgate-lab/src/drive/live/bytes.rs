@@ -62,7 +62,6 @@ impl HostBytes {
         self.asked.is_empty()
     }
 
-    /// Prepares for a read of `length` bytes.
     pub fn begin_read(&mut self, offset: u64, length: u64) {
         self.begin(vec![(offset, vec![])]);
         self.read = Some(length);

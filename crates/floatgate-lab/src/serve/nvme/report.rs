@@ -13,7 +13,6 @@ use crate::serve::traffic;
 /// Name of the traffic before the server started, which is known in total only.
 const EARLIER: &str = "earlier";
 
-/// A report of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     /// The caller fills in the time with power and the number of unaligned commands.

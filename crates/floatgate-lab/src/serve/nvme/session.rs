@@ -21,7 +21,6 @@ impl Unaligned {
     }
 }
 
-/// A controller.
 pub(super) struct Controller {
     client: Client,
     unaligned: Arc<Unaligned>,

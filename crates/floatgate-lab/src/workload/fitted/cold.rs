@@ -79,7 +79,6 @@ impl Cold {
         }
     }
 
-    /// Returns the next request.
     pub fn next(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> Run {
         let due = self.waiting.peek().is_some_and(|Reverse(first)| first.0 <= now);
         let waiting = if due { self.waiting.pop() } else { None };

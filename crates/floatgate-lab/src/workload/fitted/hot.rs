@@ -85,7 +85,6 @@ impl Hot {
         }
     }
 
-    /// Returns the next request.
     pub fn next(&mut self, now: u64, land: &mut Land, rng: &mut Rng) -> Run {
         if self.round.is_empty() {
             self.moves_due += self.moves;

@@ -189,7 +189,7 @@ impl Subsystem {
         self.each_controller().len()
     }
 
-    /// Ends controllers whose keep-alive time is over. The transport calls it several times a
+    /// Ends controllers whose keep-alive time has passed. The transport calls it several times a
     /// second.
     pub fn watch(&self, now: Instant) {
         let controllers = self.each_controller();

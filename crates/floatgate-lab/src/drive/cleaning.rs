@@ -74,8 +74,8 @@ pub(super) fn cleaning(
     Ok(cleaning)
 }
 
-/// Returns the lowest `high_water` with which cleaning ahead of need keeps writes from waiting for
-/// whole victims.
+/// Returns the lowest `high_water` at which cleaning ahead of need is early enough that no write
+/// waits for a whole victim.
 fn least_high_water(
     config: &Config,
     cleaning: &Cleaning,

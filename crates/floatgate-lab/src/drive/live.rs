@@ -154,7 +154,7 @@ pub trait Live: Send {
         self.device().counters()
     }
 
-    /// Recomputes the state that can be recomputed, and asserts that it agrees.
+    /// Recomputes the state where possible, and asserts that it agrees with the stored state.
     fn check(&self) {
         self.device().check();
     }

@@ -1,4 +1,4 @@
-//! Checks that an image keeps every rule, page by page and as a drive.
+//! Checks the rules of an image, page by page and as a drive.
 //!
 //! The check repairs nothing and writes nothing. Traces of a loss of power are no problem: pages
 //! that were being programmed, and old versions.

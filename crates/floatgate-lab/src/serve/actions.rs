@@ -101,8 +101,8 @@ impl Served {
         self.admission.resume(state);
     }
 
-    /// Recomputes the drive's state where possible, and asserts that it agrees. A drive that has
-    /// failed, or whose image is gone, does not pass.
+    /// Recomputes the drive's state where possible, and asserts that it agrees with the stored
+    /// state. A drive that has failed, or whose image is gone, does not pass.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut state = self.leader.locked();
         state.look_at_image();

@@ -93,7 +93,7 @@ pub(super) struct Measured {
     pub holding: Holding,
 }
 
-/// How late held replies were.
+/// Lateness of replies that the server held until they were due.
 #[derive(Debug, Default)]
 pub(super) struct Holding {
     error: Times,
@@ -104,7 +104,7 @@ pub(super) struct Holding {
     beyond: Duration,
 }
 
-/// Summary of how late held replies were.
+/// Summary of [`Holding`].
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct HoldingSummary {
     pub error_us: Distributed,

@@ -284,7 +284,7 @@ impl Controller {
     /// Registers the connection of a queue.
     ///
     /// # Errors
-    /// The queue has a connection, or the controller is over.
+    /// The queue has a connection, or the controller has ended.
     pub(super) fn attach(&self, queue: u16, link: Weak<dyn Link>) -> Result<(), Status> {
         let mut links = lock(&self.links);
         let is_over = self.is_over.load(Ordering::Relaxed);
@@ -301,8 +301,8 @@ impl Controller {
         links.iter().filter(|(queue, link)| **queue > 0 && link.strong_count() > 0).count()
     }
 
-    /// Reports that the connection of a queue has ended. Without its admin queue, a controller is
-    /// over.
+    /// Reports that the connection of a queue has ended. Without its admin queue, a controller
+    /// ends.
     pub fn detach(&self, queue: u16) {
         lock(&self.links).remove(&queue);
         if queue == 0 {
@@ -325,7 +325,7 @@ impl Controller {
         ended.iter().for_each(|link| link.end());
     }
 
-    /// Returns whether the keep-alive time is over. A command in execution is traffic.
+    /// Returns whether the keep-alive time has passed. A command in execution is traffic.
     pub(super) fn is_expired(&self, now: Instant) -> bool {
         let ms = lock(&self.features).keep_alive_ms;
         let now_ms = now.saturating_duration_since(self.born).as_millis() as u64;

@@ -31,7 +31,7 @@ impl Controller {
                 self.in_namespace(command)?;
                 self.of_set(set, |zoned| if zoned { self.zoned_namespace() } else { empty() })?
             }
-            // No limits besides those of Identify Controller.
+            // No limits except those of Identify Controller.
             cns::SET_CONTROLLER => self.of_set(set, |_| empty())?,
             cns::INDEPENDENT_NAMESPACE => {
                 self.in_namespace(command).map(|()| self.independent_namespace())?

@@ -10,7 +10,7 @@ pub enum Outcome {
     Done(Reply),
     /// The command completes later: an asynchronous event request.
     Later,
-    /// The drive lost its power. No reply may reach the host, and the controller is over.
+    /// The drive lost its power. No reply may reach the host, and the controller ends.
     PowerOff,
 }
 

@@ -124,7 +124,8 @@ impl Connection {
         }
     }
 
-    /// Executes a command and sends its reply, `at_once` or when this thread has no more to do.
+    /// Executes a command and sends its reply, `at_once` or when this thread has nothing more to
+    /// do.
     fn execute(&self, job: Job, queue: &Queue, at_once: bool) {
         let Job { command, data } = job;
         let (mut buffer, from, memory) = match data {

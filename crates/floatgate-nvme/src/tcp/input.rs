@@ -24,7 +24,7 @@ impl Input {
     /// Fills `into`. Calls `before` each time before it may wait for the host.
     ///
     /// # Errors
-    /// The connection has ended, or its time is over.
+    /// The connection has ended, or its time limit has passed.
     pub fn read(&mut self, mut into: &mut [u8], before: impl Fn()) -> io::Result<()> {
         loop {
             let ready = (self.end - self.start).min(into.len());

@@ -9,7 +9,7 @@ pub trait Stream: Send + Sync {
     /// Reads some bytes; 0 bytes mean the end.
     ///
     /// # Errors
-    /// The connection has failed, or the time limit is over.
+    /// The connection has failed, or the time limit has passed.
     fn read(&self, into: &mut [u8]) -> io::Result<usize>;
 
     /// Writes all bytes.

@@ -36,7 +36,8 @@ impl<J: Send + 'static> Workers<J> {
         Arc::new(Self { most, state: Mutex::new(state), changed: Condvar::new() })
     }
 
-    /// Passes a job to a thread, which calls `work` for it. Returns the job if there is no thread.
+    /// Passes a job to a thread, which calls `work` for it. Returns the job if no thread can take
+    /// it.
     pub fn submit(self: &Arc<Self>, job: J, work: impl Fn(J) + Send + 'static) -> Option<J> {
         if self.most == 0 {
             return Some(job);

@@ -214,7 +214,7 @@ fn new_in_memory(
 /// Opens the drive of an image, for this process alone. Its clock is frozen.
 ///
 /// # Errors
-/// A file that is in use or no image, or that holds no drive that recovery can use.
+/// A file that is in use, is no image, or holds no drive that recovery can use.
 pub fn open(path: &Path) -> Result<Box<dyn Live>, OpenError> {
     Ok(open_with(path, Timekeeping::None)?.drive)
 }

@@ -394,7 +394,7 @@ impl Buffer {
         self.capacity_pages
     }
 
-    /// Passes the order in which all later parts use blocks to a policy that is an offline bound.
+    /// Passes the future, the order in which later parts use blocks, to an offline bound.
     pub fn set_future(&mut self, future: NextUses) {
         self.order.set_future(future);
     }

@@ -199,7 +199,7 @@ impl Gate {
     /// A gate at which no chain waits.
     pub(crate) const OPEN: Self = Self(Chain::START.work());
 
-    /// Adds work, for which nothing reports the components of its time.
+    /// Adds work. The clock does not report the components of its time.
     #[inline(always)]
     pub(crate) fn add(&mut self, work: Chain, clock: &mut impl Clock) {
         if clock.is_live(work) {

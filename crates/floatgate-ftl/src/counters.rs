@@ -1,8 +1,8 @@
 //! All counters of a drive, in one place.
 //!
 //! [`Counters`] are reported for the drive as a whole. The call `report` goes down from layer to
-//! layer, and each layer enters its own counters. A reset takes the same way. It sets counts to
-//! zero and leaves present values alone (memory in use, spares left, pages held). A new counter
+//! layer, and each layer enters its own counters. A reset goes down the layers, too. It sets counts
+//! to zero and leaves present values alone (memory in use, spares left, pages held). A new counter
 //! needs a field here, an increment where the event happens, and a line where results are written.
 
 use alloc::vec::Vec;

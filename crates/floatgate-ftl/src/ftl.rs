@@ -182,7 +182,7 @@ pub trait Ftl {
 /// the medium.
 pub trait Handles<E> {
     /// Returns the pages that the reclaim unit of a handle still takes. For a full unit, or if no
-    /// page was written yet, it is the size of the next one.
+    /// page was written yet, it is the size of the next reclaim unit.
     fn room(&self, handle: u8) -> u64;
 
     /// Gives a handle an empty reclaim unit. The rest of its previous unit is never programmed.

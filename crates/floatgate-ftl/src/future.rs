@@ -75,8 +75,7 @@ impl NextUseBuilder {
     }
 
     /// Records that a page is trimmed before the next access. The data of the page's last access
-    /// then ends with the number of that next access, whichever page that accesses. Only for a
-    /// bound on placements.
+    /// then ends with the number of the next access to any page. Only for a bound on placements.
     pub fn end(&mut self, lpn: Lpn) {
         let NextUses { next, first } = &mut self.future;
         let number = next.len() as u32;

@@ -153,9 +153,9 @@ impl Geometry {
         self.shape.program_unit.is_some_and(|unit| unit.pages > 1 && !unit.is_protected)
     }
 
-    /// Returns the most units that padding takes while a victim of several erase units is emptied
-    /// to `streams` streams. Each erase unit that is opened anew may pad one program unit of each
-    /// other stream.
+    /// Returns the maximum number of units that padding takes while a victim of several erase units
+    /// is emptied to `streams` streams. Each erase unit that is opened anew may pad one program
+    /// unit of each other stream.
     pub fn units_padded(&self, erase_units: u32, streams: u8) -> u32 {
         let program_units = u64::from(erase_units - 1) * u64::from(streams.saturating_sub(1));
         let pages = u64::from(self.program_unit.by - 1) * program_units;
@@ -165,18 +165,18 @@ impl Geometry {
         }
     }
 
-    /// Returns the map units in a program unit; 1 if every page is programmed alone.
+    /// Returns the number of map units in a program unit; 1 if every page is programmed alone.
     #[inline(always)]
     pub const fn program_unit(&self) -> u32 {
         self.program_unit.by
     }
 
-    /// Returns the flash pages on each plane of a program unit.
+    /// Returns the number of flash pages on each plane of a program unit.
     pub const fn levels(&self) -> u32 {
         self.levels
     }
 
-    /// Returns the map units that one read of the cells serves: the map units in a flash page, at
+    /// Returns the number of map units that one read of the cells serves: those in a flash page, at
     /// least 1.
     #[inline(always)]
     pub const fn pages_per_read(&self) -> u32 {
@@ -189,7 +189,8 @@ impl Geometry {
         self.program_unit.split(ppn.get()).0
     }
 
-    /// Returns the pages from this page to the end of its program unit, this page included.
+    /// Returns the number of pages from this page to the end of its program unit, this page
+    /// included.
     #[inline(always)]
     pub fn left_in_program_unit(&self, ppn: Ppn) -> u32 {
         self.program_unit.by - self.program_unit.split(ppn.get()).1
@@ -210,7 +211,8 @@ impl Geometry {
         if self.has_program_units() { Some((self.program_unit.by / pages, pages)) } else { None }
     }
 
-    /// Returns the pages in a row of a unit: those written before the first plane is written again.
+    /// Returns the number of pages in a row of a unit: those written before the first plane is
+    /// written again.
     pub const fn row_pages(&self) -> u32 {
         self.program_unit.by * self.columns.by
     }
@@ -231,34 +233,35 @@ impl Geometry {
         self.shape.units
     }
 
-    /// Returns the pages in an erase unit, without parity pages.
+    /// Returns the number of pages in an erase unit, without parity pages.
     #[inline(always)]
     pub const fn pages_per_unit(&self) -> u32 {
         self.pages_per_unit.by
     }
 
-    /// Returns the pages of an erase unit that can hold data: all pages, but fewer in SLC mode.
+    /// Returns the number of pages of an erase unit that can hold data: all pages, but fewer in SLC
+    /// mode.
     #[inline(always)]
     pub const fn unit_capacity(&self) -> u32 {
         self.capacity
     }
 
-    /// Returns the pages of flash, without parity pages.
+    /// Returns the number of flash pages, without parity pages.
     pub const fn physical_pages(&self) -> u32 {
         self.shape.units * self.pages_per_unit.by
     }
 
-    /// Returns the pages that the host can address.
+    /// Returns the number of pages that the host can address.
     pub const fn logical_pages(&self) -> u32 {
         self.shape.logical_pages
     }
 
-    /// Returns the map entries in a translation page.
+    /// Returns the number of map entries in a translation page.
     pub const fn entries_per_page(&self) -> u32 {
         self.entries.by
     }
 
-    /// Returns the translation pages of the whole map.
+    /// Returns the number of translation pages of the whole map.
     pub const fn translation_pages(&self) -> u32 {
         self.shape.logical_pages.div_ceil(self.entries.by)
     }
@@ -293,7 +296,7 @@ impl Geometry {
         Lpn::new(lbn.0 * self.pages_per_unit.by + offset)
     }
 
-    /// Returns the planes of the whole drive.
+    /// Returns the number of planes of the whole drive.
     pub const fn planes(&self) -> u32 {
         self.shape.channels * self.shape.dies * self.shape.planes
     }

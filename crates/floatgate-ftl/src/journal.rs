@@ -195,8 +195,8 @@ impl Layout {
             }
             found.reads += 1;
             // An unreadable page was being written when the power failed. A page with an older
-            // serial number is a remainder of an erase that a crash of the storing machine cut
-            // short.
+            // serial number is left over from an erase that a crash of the machine that stores the
+            // flash cut short.
             let ppn = self.page(area, index);
             let is_newer = |tag: &Tag| tag.serial > found.last.serial;
             let Some(tag) = nand.tag(ppn).filter(is_newer) else { continue };

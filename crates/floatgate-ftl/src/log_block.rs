@@ -87,7 +87,7 @@ macro_rules! log_blocks {
             }
         }
 
-        /// Returns the fewest logs with which the named scheme works; none for an unknown name.
+        /// Returns the minimum number of logs of the named scheme; none for an unknown name.
         pub fn logs_min(name: &str) -> Option<u32> {
             match name {
                 $(stringify!($name) => Some($Type::LOGS_MIN),)*

@@ -73,8 +73,8 @@ pub enum MapOp {
 }
 
 impl MapOp {
-    /// Whether two consecutive operations are of the same kind and within the same map page of
-    /// `pages` translation pages.
+    /// Returns whether two consecutive operations are of the same kind and within the same map page
+    /// of `pages` translation pages.
     pub fn goes_with(&self, next: &Self, pages: u32) -> bool {
         match (self, next) {
             (Self::Fetch(a), Self::Fetch(b))
@@ -98,9 +98,9 @@ pub enum Residency {
 
 crate::state!(Residency = Absent | Clean | Dirty);
 
-/// Returns how many units a clean may open for the map, in addition to the first unit. There are
-/// such units only if a map page has several translation pages (`pages_per_map_page`) or a victim
-/// several erase units, and the changes for the pages of a victim do not fit into one unit.
+/// Returns the maximum number of units that cleaning a victim may open for the map, after the first
+/// unit. It is above 0 only if a map page has several translation pages (`pages_per_map_page`) or a
+/// victim several erase units, and the victim's map updates do not fit into one unit.
 pub fn extra_map_units(
     pages_per_unit: u32,
     units_per_victim: u32,
@@ -121,15 +121,15 @@ pub struct MapDemands {
     pub cache_for: &'static str,
     /// Bytes of an entry on flash. None: as configured for the drive.
     pub entry_bytes: Option<u32>,
-    /// Translation pages that are read and written as one. The smallest change of the map costs
-    /// this many programs.
+    /// Translation pages of a map page, which is read and written as a whole. The smallest change
+    /// of the map costs this many programs.
     pub pages_per_map_page: u32,
     /// Whether the entries on flash include the ages of their pages.
     pub keeps_ages: bool,
     /// Error in the combination of parameters, if there is one. Each parameter by itself is in its
     /// range.
     pub refusal: Option<Refusal>,
-    /// Whether the map is on flash, as [`Mapping::is_on_flash`] states of the mapping itself.
+    /// Whether the map is on flash; equal to [`Mapping::is_on_flash`].
     pub on_flash: bool,
 }
 
@@ -150,9 +150,9 @@ impl Default for MapDemands {
 
 /// A mapping cache. The engine calls it several times per page.
 ///
-/// A type in the table also has the functions `new(&MapConfig)` and `demands(&MapConfig)`; the
-/// latter returns its requirements on the drive. The policy's [`Policy::report`] fills in
-/// [`Counters::map`](crate::counters::Counters::map).
+/// Each type in [`MAPPINGS`] also has the functions `new(&MapConfig)` and `demands(&MapConfig)`;
+/// the latter returns the mapping's requirements on the drive. The policy's [`Policy::report`]
+/// fills in [`Counters::map`](crate::counters::Counters::map).
 pub trait Mapping: Policy + State {
     /// Returns whether the map is on flash, in translation pages. If not, accesses are only
     /// counted.
@@ -165,9 +165,9 @@ pub trait Mapping: Policy + State {
     fn access(&mut self, access: Access, io: &mut Vec<MapOp>);
 
     /// Handles the move of a victim's pages to new places. `moved` is in ascending order of LPN.
-    /// Appends the flash work to update their entries. That is at most
-    /// [`MapDemands::pages_per_map_page`] programs for each page moved, and at most one per
-    /// translation page, because cleaning has reserved room for that many.
+    /// Appends the flash work to update their entries: at most [`MapDemands::pages_per_map_page`]
+    /// programs for each page moved, and at most one per translation page. Cleaning reserves no
+    /// more room.
     fn relocated(&mut self, moved: &[(Lpn, Ppn)], io: &mut Vec<MapOp>);
 
     /// Returns whether an entry is cached, and whether it is dirty.
@@ -253,7 +253,7 @@ macro_rules! mappings {
             }
         }
 
-        /// Whether the named mapping needs the future accesses of the host.
+        /// Returns whether the named mapping needs the future accesses of the host.
         pub fn needs_future(name: &str) -> bool {
             match name {
                 $(stringify!($name) => $Type::needs_future(),)*

@@ -256,7 +256,8 @@ pub trait Nand {
     /// The medium's fault.
     fn erase(&mut self, unit: Unit, cause: Cause, chain: &mut Chain) -> Result<(), Self::Error>;
 
-    /// Enters operations, times and failures since the last [`Nand::reset_counters`].
+    /// Writes the operations, times and failures since the last [`Nand::reset_counters`] into
+    /// `counters`.
     fn report(&self, counters: &mut Counters);
 
     /// Sets counts and times to zero; stored data stays.

@@ -120,8 +120,7 @@ pub struct PageFtl<N, M> {
     sampler: Sampler,
     emptied: EmptiedUnits,
     row_timer: Option<RowTimer>,
-    /// Whether other work of the drive begins with a page of the host: cleaning, or rows that are
-    /// due.
+    /// Whether a page of the host may also start other work: cleaning, or the program of due rows.
     works_along: bool,
     slc: Option<SlcCache>,
 }
@@ -266,8 +265,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         let (mut next, mut trimmed) = (lpns.start, 0);
         while next < lpns.end {
             let end = lpns.end.min((next / entries + 1) * entries);
-            // Recorded only now. A checkpoint treats recorded pages as unmapped, and writing back
-            // one translation page may take a checkpoint.
+            // Recorded for one translation page at a time. A checkpoint treats recorded pages as
+            // unmapped, and the write-back of a translation page may take a checkpoint.
             self.record_trim(next..end);
             let mut mapped = mem::take(&mut self.map.trimmed);
             mapped.clear();

@@ -46,7 +46,7 @@ use crate::saved::{Carrier, State};
 pub struct PlacementDemands {
     /// Number of streams, at least 1.
     pub streams: u8,
-    /// Whether [`Placement::moved`] may return another stream than the page is in.
+    /// Whether [`Placement::moved`] may move a page to another stream.
     pub sorts_moved: bool,
     /// Whether the placement reads the device's clock in nanoseconds. Such a placement sorts
     /// differently if operations take no time.
@@ -65,7 +65,7 @@ impl PlacementDemands {
 
 /// Sorts pages into streams. The engine calls it once per page write.
 ///
-/// A type in the table also has a function `new(&PlacementConfig)`.
+/// Each type in [`PLACEMENTS`] also has a function `new(&PlacementConfig)`.
 pub trait Placement: Policy + State {
     /// Returns the requirements on the drive. The default is one stream.
     fn demands(_config: &PlacementConfig) -> PlacementDemands
@@ -92,7 +92,7 @@ pub trait Placement: Policy + State {
         relocation.stream
     }
 
-    /// Notes an event. Inline this function always: a placement then pays nothing for the events
+    /// Notes an event. Always inline this function, so that a placement pays nothing for events
     /// that it ignores.
     #[inline(always)]
     fn observe(&mut self, _event: PlacementEvent) {}
@@ -193,7 +193,7 @@ macro_rules! placements {
                 Some(Self { scheme, streams, sorts_moved, hot_pages })
             }
 
-            /// Whether the named placement needs the future writes of the host.
+            /// Returns whether the named placement needs the future writes of the host.
             pub fn needs_future(name: &str) -> bool {
                 match name {
                     $(stringify!($name) => $Type::needs_future(),)*
@@ -290,7 +290,7 @@ impl AnyPlacement {
         self.streams
     }
 
-    /// Returns the number of pages, from the first one, that are hot in truth. 0 if unknown.
+    /// Returns how many of the drive's first pages are truly hot. 0 if unknown.
     pub fn hot_pages(&self) -> u32 {
         self.hot_pages
     }
@@ -336,8 +336,8 @@ impl AnyPlacement {
         (0..self.streams).map(of_stream).collect()
     }
 
-    /// Returns the stream that all pages go to that cleaning moves out of a stream, if it does not
-    /// depend on the page.
+    /// Returns the destination of the pages that cleaning moves out of a stream, if all of them go
+    /// to one stream.
     pub fn stream_of_moved(&self, stream: u8) -> Option<u8> {
         match &self.scheme {
             Scheme::Host(host) => Some(host.stream_of_moved(stream)),
@@ -345,7 +345,7 @@ impl AnyPlacement {
         }
     }
 
-    /// Whether the placement may sort pages moved by cleaning into another stream.
+    /// Returns whether the placement may sort pages moved by cleaning into another stream.
     pub fn sorts_moved(&self) -> bool {
         self.sorts_moved
     }

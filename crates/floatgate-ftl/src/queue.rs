@@ -27,7 +27,7 @@ crate::choice! {
 pub struct Queue {
     arrivals: Arrivals,
     depth: usize,
-    /// Since when each free slot has been free, the oldest first.
+    /// Times at which the free slots became free, the oldest first.
     free: VecDeque<u64>,
 }
 

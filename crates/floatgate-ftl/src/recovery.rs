@@ -10,8 +10,7 @@
 //!    original address, whether or not the remap has happened, because a remap leaves no mark on
 //!    flash (docs/algorithms.md, 9.8). Among all pages that name the same logical page, the highest
 //!    sequence number wins; among copies with equal sequence numbers, the copy programmed last
-//!    wins. A copy of a page in the checkpoint keeps the content that the checkpoint knew, at
-//!    another place.
+//!    wins. A copy of a page in the checkpoint has the same content at another place.
 //! 4. **Trims.** Pages written before a trim are forgotten.
 //!
 //! For the log of SHRD this gives the rules of docs/algorithms.md, 9.8:

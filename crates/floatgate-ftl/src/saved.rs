@@ -98,7 +98,8 @@ pub trait State {
     /// Passes all mutable fields through the carrier.
     fn carry(&mut self, by: &mut Carrier<'_>);
 
-    /// Whether the carrier gets the whole state. If not, nothing that contains this type is saved.
+    /// Returns whether the carrier gets the whole state. If not, nothing that contains this type is
+    /// saved.
     fn can_be_saved(&self) -> bool {
         true
     }

@@ -2,7 +2,7 @@
 //!
 //! The map is complete: it has the newest version of each logical page. Each engine decides which
 //! share of the map a drive has in memory. A page in the map is valid, and its owner is its logical
-//! page. Code that changes one of the two must change the other.
+//! page. Code that changes the map must also change the unit table.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -227,12 +227,12 @@ impl UnitTable {
         self.free.len()
     }
 
-    /// Returns the valid pages of a unit.
+    /// Returns the number of valid pages of a unit.
     pub fn valid(&self, unit: Unit) -> u32 {
         self.units[unit.index()].valid
     }
 
-    /// Returns the programmed pages of a unit.
+    /// Returns the number of programmed pages of a unit.
     pub fn written(&self, unit: Unit) -> u32 {
         self.written[unit.index()]
     }
@@ -242,7 +242,7 @@ impl UnitTable {
         self.units[unit.index()].stream
     }
 
-    /// Returns the pages that a unit can hold in its mode.
+    /// Returns the number of pages that a unit can hold in its mode.
     #[inline(always)]
     pub fn capacity(&self, unit: Unit) -> u32 {
         match self.units[unit.index()].mode {
@@ -251,7 +251,7 @@ impl UnitTable {
         }
     }
 
-    /// Returns the pages of a unit in native mode.
+    /// Returns the number of pages of a unit in native mode.
     pub fn pages_per_unit(&self) -> u32 {
         self.geometry.pages_per_unit()
     }
@@ -292,17 +292,17 @@ impl UnitTable {
         self.reclaim_unit(unit) == Some(unit)
     }
 
-    /// Returns the erases of every unit since [`UnitTable::reset_wear`].
+    /// Yields the number of erases of every unit since [`UnitTable::reset_wear`].
     pub fn wear(&self) -> impl Iterator<Item = u32> {
         self.erases.iter().copied()
     }
 
-    /// Returns the valid pages of every unit.
+    /// Yields the number of valid pages of every unit.
     pub fn valid_pages(&self) -> impl Iterator<Item = u32> {
         self.units.iter().map(|unit| unit.valid)
     }
 
-    /// Counts wear from here on. The order in which free units are opened stays as it is.
+    /// Sets wear to zero. The order in which free units are opened stays as it is.
     pub fn reset_wear(&mut self) {
         self.erases.fill(0);
         self.free.reset_counters();

@@ -27,7 +27,7 @@ use crate::unit_table::{Pool, UnitTable};
 
 /// Chooses units to clean. The engine calls it once per clean.
 pub trait Victim: Policy + State {
-    /// Whether the policy uses [`UnitTable::take_changed`].
+    /// Returns whether the policy uses [`UnitTable::take_changed`].
     fn follows_changes(&self) -> bool {
         false
     }

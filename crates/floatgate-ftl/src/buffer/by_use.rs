@@ -1,4 +1,4 @@
-//! LRU, for policies that differ in what they ask of the buffer. Not a policy.
+//! LRU, for policies that differ only in their demands on the buffer. Not a policy.
 //!
 //! A block is used when a page of it is written, or read from the buffer. Costs one queue move per
 //! part of a command, and one more per evicted block.

@@ -174,7 +174,7 @@ impl<P: EvictionPolicy> Pinned<P> {
         None
     }
 
-    /// Returns the policy's first choice that is not pinned, and postpones the others.
+    /// Returns the policy's first choice that is not pinned, and postpones the choices before it.
     fn first_choice(&mut self) -> Option<u32> {
         loop {
             let slot = self.order.victim()?;

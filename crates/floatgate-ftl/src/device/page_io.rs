@@ -120,7 +120,7 @@ where
         self.clock().end_task(chain, holds);
     }
 
-    /// Reads a translated page, whose address to the host is `of`.
+    /// Reads a translated page, which the host knows by the address `of`.
     #[inline(always)]
     pub(super) fn fetch(&mut self, lpn: Lpn, of: Lpn, chain: &mut Chain) -> Fetched {
         let Ok(found) = self.ftl.read(lpn, chain);
@@ -141,7 +141,8 @@ where
         fetched != Fetched::Lost
     }
 
-    /// Reads the requested share of a page of a command; the page's address to the host is `of`.
+    /// Reads the requested share of a page of a command. The host knows the page by the address
+    /// `of`.
     #[inline(always)]
     pub(super) fn read_page(&mut self, extent: Extent, lpn: Lpn, of: Lpn, chain: &mut Chain) {
         self.translate(extent.access(lpn, AccessKind::Read), chain);
@@ -164,7 +165,7 @@ where
         let Ok(()) = self.ftl.write(lpn, pages, chain);
     }
 
-    /// Reads pages, whose addresses to the host begin at `of`.
+    /// Reads pages, which the host knows by the addresses from `of` on.
     #[inline(always)]
     pub(super) fn read(&mut self, extent: Extent, of: Lpn, start: Chain) -> Chain {
         self.counts.read_pages += u64::from(extent.pages);

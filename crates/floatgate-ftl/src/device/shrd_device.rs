@@ -259,8 +259,8 @@ where
         self.begin_command(requests, &waits, end, false);
     }
 
-    /// Serves a request without the log's writes. Returns its end, and whether it reads from the
-    /// log.
+    /// Serves a request that is not packed into the log. Returns its end, and whether it reads from
+    /// the log.
     fn serve(&mut self, request: &Request) -> (Chain, bool) {
         let mut chain = Chain::new(request.op == Op::Read);
         if !self.drive.io().accepts(request) {

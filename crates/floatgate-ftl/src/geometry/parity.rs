@@ -62,7 +62,7 @@ impl Geometry {
         })
     }
 
-    /// Returns the pages in an erase unit, parity pages included.
+    /// Returns the number of pages in an erase unit, parity pages included.
     pub const fn pages_with_parity(&self) -> u32 {
         self.shape.pages_per_block * self.shape.superblock
     }

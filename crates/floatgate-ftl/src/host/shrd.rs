@@ -264,7 +264,7 @@ impl Shrd {
         ((request.offset >> self.config.log2_page) as u32)..end as u32
     }
 
-    /// Returns whether a request belongs into the log: a small write of whole pages.
+    /// Returns whether a request belongs in the log: a small write of whole pages.
     #[inline]
     pub fn is_small(&self, request: &Request) -> bool {
         let in_page = (1 << self.config.log2_page) - 1;

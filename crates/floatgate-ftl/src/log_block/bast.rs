@@ -1,7 +1,8 @@
 //! BAST: each log block belongs to one logical block (Kim, Kim, Noh, Min and Cho, 2002).
 //!
-//! Every write goes to the log of its logical block. A full log is merged with its data block. So
-//! is a victim, when a write needs a log and all logs are in use. A log in order is promoted:
+//! Every write goes to the log of its logical block. A full log is merged with its data block. When
+//! a write needs a log and all logs are in use, a victim is merged, too. A log in order is
+//! promoted:
 //!
 //! ```text
 //!   log 0 1 2 3            switch:  the log becomes the data block, the old one is erased

@@ -1,10 +1,10 @@
 //! The optimal cache of single entries: evicts the entry whose next use is farthest in the future
 //! (MIN: Belady, IBM Systems Journal 5, 1966). No drive can do this; it is a bound.
 //!
-//! It bounds the hits of every scheme that, like DFTL, loads only the entry of the access, in the
-//! same number of bytes. Schemes that load more than one entry per read can have more hits. Misses,
-//! dirty victims, cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It does
-//! not minimise write-backs: of two entries it keeps the one with the earlier use, dirty or not.
+//! It bounds the hits of every scheme with as much memory that, like DFTL, loads only the accessed
+//! entry. Schemes that load more than one entry per read can have more hits. Misses, dirty victims,
+//! cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It does not minimise
+//! write-backs: of two entries it keeps the one with the earlier use, dirty or not.
 //!
 //! [`Policy::set_future`] passes the future reads and writes of the workload. At that call the
 //! cache is refilled, free of charge, with the same number of entries: those with the earliest next
@@ -42,7 +42,7 @@ pub struct Belady {
     capacity: usize,
     /// Entries by next use, the farthest first.
     order: Heap,
-    /// By number of the access: the next access to the same page.
+    /// Number of the next access to the same page, by number of the access.
     next: Vec<u32>,
     /// Accesses since the future was set.
     clock: u64,
@@ -82,14 +82,14 @@ impl Belady {
         }
     }
 
-    /// Returns the next use of the entry that is accessed now. In an unknown future, an entry that
-    /// was used later gets an earlier next use.
+    /// Returns the next use of the entry that is accessed now. Beyond the known future, a more
+    /// recently used entry gets an earlier next use, which makes the order LRU.
     fn next_use(&self) -> u64 {
         let known = usize::try_from(self.clock).ok().and_then(|now| self.next.get(now));
         known.map_or(u64::MAX - self.clock, |&next| u64::from(next))
     }
 
-    /// Whether the current access is part of the known future.
+    /// Returns whether the current access is part of the known future.
     fn is_known(&self) -> bool {
         self.clock < self.next.len() as u64
     }
@@ -119,7 +119,7 @@ impl Belady {
         self.order.set(slot, next_use);
     }
 
-    /// Marks an entry dirty, if it is cached. Returns whether it is.
+    /// Marks an entry dirty, if it is cached. Returns whether it is cached.
     fn mark_dirty(&mut self, lpn: Lpn) -> bool {
         let Some(slot) = self.slots.get(lpn.get()) else { return false };
         self.entries[slot as usize].dirty = true;

@@ -17,7 +17,7 @@ use crate::saved::{Carrier, State};
 /// Any mapping.
 pub struct Boxed {
     mapping: Box<dyn Mapping + Send>,
-    /// The engine asks for it several times per page.
+    /// A copy, because the engine reads it several times per page.
     is_on_flash: bool,
 }
 

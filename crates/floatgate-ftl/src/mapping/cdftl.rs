@@ -4,10 +4,10 @@
 //! The first level is DFTL's cached mapping table (CMT), the second the cached translation pages
 //! (CTP). Both evict the least recently used first. A look-up first tries the CMT. Then it tries
 //! the CTP, and copies the entry from there to the CMT. Otherwise it loads the page of the entry
-//! from flash into the CTP. A dirty entry that leaves the CMT changes its page in the CTP. An entry
-//! whose page is not in the CTP is skipped while another entry can leave. If no entry can leave,
-//! the page of the least recently used entry is loaded. So changes reach flash only when a dirty
-//! page leaves the CTP: one program, no read.
+//! from flash into the CTP. A dirty entry that leaves the CMT changes its page in the CTP. A dirty
+//! entry whose page is not in the CTP is skipped while another entry can leave. If no entry can
+//! leave, the page of the least recently used entry is loaded. So changes reach flash only when a
+//! dirty page leaves the CTP: one program, no read.
 //!
 //! The paper's text was not at hand, so we decided the following:
 //!
@@ -20,7 +20,8 @@
 //! - A trim is one access of each translation page.
 //! - Each level has at least one place. The CTP has at most its share of the budget (but at least a
 //!   page), the CMT has the rest.
-//! - `evictions` and `dirty_evictions` count pages, because an entry leaves without flash work.
+//! - `evictions` and `dirty_evictions` count pages of the CTP, because an entry leaves the CMT
+//!   without flash work.
 //!
 //! The cost is one probe of a small hash table and a heap move per page, to find the oldest entry
 //! that can leave. A page that enters or leaves the CTP costs a heap move for each of its cached

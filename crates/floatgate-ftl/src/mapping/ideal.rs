@@ -17,7 +17,7 @@ pub struct Ideal {
 crate::state!(Ideal);
 
 impl Ideal {
-    /// Takes the entry size for each logical page, whatever the budget.
+    /// Makes a map of all entries, whatever the budget.
     pub fn new(config: &MapConfig) -> Self {
         let shape = config.geometry.shape();
         let map_bytes = u64::from(shape.logical_pages) * u64::from(shape.entry_bytes);

@@ -6,9 +6,9 @@
 //!
 //! A miss reads the map page into memory. A dirty victim is programmed without a read, because it
 //! is completely in memory. Cleaning changes cached pages in place, as in DFTL, and does not count
-//! as a use. Other pages are rewritten on flash. With the option of the SHRD drive they are loaded
-//! instead, as the next to leave. The reads are the same, but the programs come later, or not at
-//! all if a page is used in the meantime. A cache of only one page keeps the host's page, and
+//! as a use. Other pages are rewritten on flash. With the option of the SHRD drive, cleaning loads
+//! them instead, as the next victims. The reads are the same, but the programs come later, or not
+//! at all if a page is used in the meantime. A cache of only one page keeps the host's page, and
 //! cleaning rewrites on flash.
 //!
 //! A trim is one access of each translation page that it touches, and a change if one of the

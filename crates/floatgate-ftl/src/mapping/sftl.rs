@@ -26,8 +26,8 @@
 //! - Cleaning changes cached pages and buffered entries in place. When it rewrites a page on flash,
 //!   the buffered entries of that page are written too.
 //! - The page in use stays, even if it alone exceeds the budget.
-//! - A page is counted as at least 8 bytes. This matters only below 64 entries per page: growth
-//!   from cleaning then evicts no more pages than cleaning moved.
+//! - A page is counted as at least 8 bytes. This matters only below 64 entries per page. There it
+//!   ensures that cleaning evicts at most one translation page for each page that it moves.
 //! - A trim is one access of each translation page.
 //! - `dirty_evictions` are the write-backs, of victims and from the buffer.
 //!
@@ -56,7 +56,7 @@ use content::Content;
 const HEAD_BYTES: u64 = 4;
 /// Bytes of a buffered entry: logical and physical page number.
 const BUFFERED_BYTES: u64 = 8;
-/// Bytes of two runs: the most that one change of an entry adds.
+/// Minimum bytes of a cached page: two runs, the maximum growth from one changed entry.
 const PAGE_BYTES_MIN: u64 = 2 * HEAD_BYTES;
 
 crate::parameters! {
@@ -181,9 +181,9 @@ impl Sftl {
         }
     }
 
-    /// Moves the changes of a victim to the buffer. It does so only if they are few, and no more
-    /// than the changes of the page that would be written back to make room. Returns whether it
-    /// did.
+    /// Moves the changes of a victim to the buffer, if they are few. To make room, writes back the
+    /// page with the most buffered changes, unless the victim has more. Returns whether the changes
+    /// are now in the buffer.
     fn buffer(&mut self, victim: Tpn, changed: u32, io: &mut Vec<MapOp>) -> bool {
         if changed > self.sparse_max {
             return false;

@@ -17,8 +17,9 @@
 //!   the victim node leaves (ties: least recently accessed). Each further entry is of the node that
 //!   is the victim by then.
 //! - T6 `prefetch_num` counts the missed entry, or with `prefetch = Extra` only entries behind it.
-//!   T7 a prefetch ends with the translation page and with the drive. T8 only a miss prefetches. T9
-//!   a prefetched entry has been visited 0 times, the missed entry once, and nothing ages.
+//!   T7 a prefetch stops at the end of the translation page and of the drive. T8 only a miss
+//!   prefetches. T9 a prefetched entry has been visited 0 times, the missed entry once, and nothing
+//!   ages.
 //! - T11 a dirty node costs a read and a program of its page; no read if all its entries are
 //!   cached. With `evict = Entry` a dirty entry costs as much, and all dirty entries of its node
 //!   are written with it (section 1: "update the latest entries which belong to one mapping page

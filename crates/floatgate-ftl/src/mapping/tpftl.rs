@@ -80,7 +80,7 @@ pub struct Tpftl {
 crate::state!(Tpftl { cache, phase, now } fixed { geometry, config, stats });
 
 impl Tpftl {
-    /// An empty cache.
+    /// Starts with an empty cache.
     pub fn new(config: &MapConfig) -> Self {
         let TpftlConfig { bytes_per_entry, bytes_per_node, .. } = config.tpftl;
         let sizes = Sizes { entry: bytes_per_entry.into(), node: bytes_per_node.into() };

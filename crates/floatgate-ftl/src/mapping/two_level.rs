@@ -156,7 +156,7 @@ impl TwoLevel {
         self.nodes[tpn.index()].dirty
     }
 
-    /// Whether all entries of a translation page are cached.
+    /// Returns whether all entries of a translation page are cached.
     pub(super) fn is_whole(&self, tpn: Tpn) -> bool {
         let first = Lpn::new(tpn.get() * self.geometry.entries_per_page());
         self.cached(tpn) == self.page_end(first) - first.get()
@@ -168,7 +168,7 @@ impl TwoLevel {
         self.order.first_except(except.get()).map(Tpn::new)
     }
 
-    /// Returns the end of the pages that have their entries in the same translation page as `lpn`.
+    /// Returns the end of the pages whose entries are in the translation page of `lpn`.
     #[inline(always)]
     pub(super) fn page_end(&self, lpn: Lpn) -> u32 {
         let entries = self.geometry.entries_per_page();
@@ -313,9 +313,9 @@ impl TwoLevel {
         }
     }
 
-    /// Moves the first clean entry of a page on to the next one, if it is the entry in `slot`. All
-    /// entries before the first clean one are dirty, so an entry is skipped once between two
-    /// accesses to it.
+    /// If the entry in `slot` is the first clean entry of a page, makes the next clean entry the
+    /// first. All entries before the first clean one are dirty, so an entry is skipped at most once
+    /// between two accesses to it.
     #[inline]
     fn pass(&mut self, tpn: Tpn, slot: u32) {
         let node = &mut self.nodes[tpn.index()];

@@ -7,8 +7,8 @@
 //! pages to the spare and retires the erase unit. This work counts as [`Cause::Retire`].
 //!
 //! The request that caused the work waits for it, unless its data was acknowledged before. With
-//! program units it was: a program unit fails as a whole, while its pages are still in the
-//! controller's memory.
+//! program units all data was acknowledged: a program unit fails as a whole, while its pages are
+//! still in the controller's memory.
 //!
 //! A page of host data can become unreadable, beyond the reach of error correction, or fail its
 //! checksum. Reads of the page then fail until it is written again, also after it was moved; they

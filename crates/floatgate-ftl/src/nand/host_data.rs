@@ -12,8 +12,8 @@ pub trait HostData<N> {
     /// the page is programmed.
     fn load(&mut self, lpn: Lpn, nand: &mut N);
 
-    /// Takes a page that the host reads. `found` is whether there was one (if not, it reads as
-    /// zeros).
+    /// Takes a page that the host reads. `found` states whether the page has data; if not, it reads
+    /// as zeros.
     fn unload(&mut self, lpn: Lpn, found: bool, nand: &N);
 
     /// Drops a page that the host has trimmed.

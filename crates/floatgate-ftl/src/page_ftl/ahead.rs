@@ -50,7 +50,7 @@ impl UnderWay {
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
     /// Moves a few pages along with a host write to a stream. With a proportional pace, the write
-    /// waits until the drive does not owe too many copies.
+    /// waits until the debt is within its bound.
     #[inline(never)]
     pub(super) fn clean_ahead(&mut self, stream: u8, chain: &mut Chain) -> Result<(), N::Error> {
         self.cleaner.pacing.take();
@@ -112,13 +112,13 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         in_units(self.store.units.free_units()) + u64::from(self.streams.all_native_room())
     }
 
-    /// Returns the free pages with which a victim begins.
+    /// Returns the number of free pages at which the cleaner begins a victim.
     fn target(&self) -> u64 {
         let capacity = self.store.geometry.unit_capacity();
         u64::from(self.cleaner.config.high_water - 1) * u64::from(capacity)
     }
 
-    /// Whether a victim must begin, as few pages are free. If not, plans to look again.
+    /// Returns whether so few pages are free that a victim must begin. If not, plans to look again.
     fn is_short(&mut self) -> bool {
         if !self.cleaner.pacing.is_over() {
             return false;
@@ -131,7 +131,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Spreads the copies of a victim over the host pages for which its erase makes room. If the
-    /// drive is short of pages, over fewer, but at least half of them.
+    /// drive is short of pages, spreads the copies over fewer host pages, but at least half.
     fn spread(&mut self, valid: u64, pages: u64) {
         let gain = pages.saturating_sub(valid);
         let short = self.target().saturating_sub(self.free_pages());
@@ -160,8 +160,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// Whether cleaning a unit ahead of need frees any space, enough for lazy cleaning, and there
-    /// is room to do it.
+    /// Returns whether cleaning a unit ahead of need frees space, the unit is empty enough for lazy
+    /// cleaning, and there is room for the copies.
     fn worth(&self, unit: Unit, to: MoveTarget) -> bool {
         let ValidShare { valid, pages } = self.store.units.valid_share(unit);
         let most = self.cleaner.config.lazy.map_or(MILLION, u64::from);
@@ -169,7 +169,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         is_empty_enough && self.gains(unit) && self.fits(unit, to)
     }
 
-    /// Continues with the next erase unit of a victim. Returns whether there is none.
+    /// Continues with the next erase unit of a victim. Returns whether no erase unit is left.
     fn proceed(&mut self, mut under_way: UnderWay) -> bool {
         let to = under_way.to;
         while under_way.units.pop_if(|unit| self.relabel(*unit, to)).is_some() {}
@@ -223,8 +223,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Returns when cleaning begins in a gap between host requests that begins at `from`; never, if
-    /// it does not.
+    /// Returns the time at which cleaning begins in a gap between host requests from `from` on;
+    /// `u64::MAX` if it does not begin in gaps.
     pub(super) fn idle_from(&self, from: u64) -> u64 {
         self.cleaner.config.idle_after_ns.map_or(u64::MAX, |after| from.saturating_add(after))
     }
@@ -245,8 +245,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Empties the units from `next`, beginning them between the times `begin` and `until`. A unit
-    /// that is begun is finished. Returns the number of units.
+    /// Empties the units that `next` returns, beginning them between the times `begin` and `until`.
+    /// A unit that is begun is finished. Returns the number of units.
     pub(super) fn while_idle(
         &mut self,
         (begin, until): (u64, u64),

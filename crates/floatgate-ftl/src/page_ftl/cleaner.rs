@@ -26,8 +26,9 @@ pub struct Cleaning {
     pub pace: Option<Pace>,
     /// Host idle time after which units are cleaned, while fewer than `high_water` are free.
     pub idle_after_ns: Option<u64>,
-    /// Number of free units at which cleaning ahead of need stops. With a proportional pace: one
-    /// more than the free units, and the free pages of open units, with which a victim begins.
+    /// Number of free units at which cleaning ahead of need stops. With a proportional pace: a
+    /// victim begins when the free pages, with those of open units, are down to one unit less than
+    /// this.
     pub high_water: u32,
     /// Lazy cleaning: largest share of valid pages, in millionths, with which cleaning ahead of
     /// need takes a victim.
@@ -60,10 +61,10 @@ impl Cleaning {
     }
 
     /// Returns the lowest `low_water` with which a drive with this number of open units never runs
-    /// out of free units. `erase_units` is the most erase units of a victim. At worst, cleaning a
-    /// victim opens each stream's next unit. A victim that is emptied step by step may do so twice,
-    /// before and after a stream has run out. A victim of several erase units may also fill the
-    /// unit that was opened before it was cleaned.
+    /// out of free units. `erase_units` is the maximum number of erase units of a victim. At worst,
+    /// cleaning a victim opens each stream's next unit. A victim that is emptied step by step may
+    /// do so twice, before and after a stream has run out. A victim of several erase units may also
+    /// fill the unit that was opened before it was cleaned.
     pub fn least_low_water(&self, frontiers: u8, erase_units: u32) -> u32 {
         let ahead = self.pace.is_some() || self.idle_after_ns.is_some();
         u32::from(frontiers) * if ahead { 2 } else { 1 } + 1 + u32::from(erase_units > 1)

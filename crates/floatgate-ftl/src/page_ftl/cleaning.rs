@@ -120,7 +120,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Some((unit, to))
     }
 
-    /// Whether a unit has an invalid page, so that cleaning it frees space.
+    /// Returns whether a unit has an invalid page, so that cleaning it frees space.
     pub(super) fn gains(&self, unit: Unit) -> bool {
         let ValidShare { valid, pages } = self.store.units.valid_share(unit);
         valid < pages
@@ -131,19 +131,20 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.home(self.store.units.stream(unit))
     }
 
-    /// Whether a unit has translation pages.
+    /// Returns whether a unit has translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
         self.streams.is_map(self.store.units.stream(unit))
     }
 
-    /// Whether enough units are free to clean a unit.
+    /// Returns whether enough units are free to clean a unit.
     pub(super) fn fits(&self, unit: Unit, to: MoveTarget) -> bool {
         self.price(unit, to).0 <= self.store.units.free_units()
     }
 
-    /// Returns the most free units and pages that cleaning a unit can take. For the data of a
-    /// reclaim unit this is enough although its erase units are emptied one after the other: before
-    /// `n` of them are erased, its pages fill at most `n` units in addition to those that run out.
+    /// Returns the maximum number of free units, and of pages, that cleaning a unit can take. For
+    /// the data of a reclaim unit this is enough although its erase units are emptied one after the
+    /// other: before `n` of them are erased, its pages fill at most `n` units in addition to those
+    /// that run out.
     fn price(&self, unit: Unit, to: MoveTarget) -> (u32, u32) {
         let valid = self.store.units.reclaim_valid(unit);
         let geometry = &self.store.geometry;
@@ -209,8 +210,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Takes a unit out of use as a victim, and lists its erase units. Units that wear levelling
-    /// moves do not count as victims: their pages are chosen for being valid.
+    /// Takes a victim out of use, and lists its erase units. Units that wear levelling moves do not
+    /// count as victims: their pages are chosen for being valid.
     pub(super) fn begin(&mut self, victim: Unit, cause: Cause) {
         if cause != Cause::Wear {
             let units = &self.store.units;
@@ -260,8 +261,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Returns the cause to count: cleaning of translation pages and of the SLC cache have their
-    /// own.
+    /// Returns the cause to count: cleaning of translation pages and of the SLC cache have causes
+    /// of their own.
     fn cause_in(&self, victim: Unit, cause: Cause) -> Cause {
         match cause {
             Cause::Gc if self.is_map(victim) => Cause::GcMap,

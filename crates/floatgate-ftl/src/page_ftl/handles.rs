@@ -15,18 +15,19 @@ use crate::nand::{Chain, Nand};
 /// Maximum number of events that wait to be taken; the drive drops older events.
 const EVENTS_MAX: usize = 256;
 
-/// Events since they were last taken, and what the next ones depend on.
+/// Events that the host has not taken yet, and the state from which new events follow.
 #[derive(Debug)]
 pub(super) struct HandleEvents {
     waiting: VecDeque<HandleEvent>,
-    /// By handle: whether a reclaim unit was opened for it, which the host has not ended.
+    /// By handle: whether the drive has opened a reclaim unit that the host has not ended.
     opened: Vec<bool>,
-    /// By handle: the first page that cleaning moves out of the current victim, and their number.
+    /// By handle: the first page that cleaning moves out of the current victim, and the number of
+    /// such pages.
     moved: Vec<(Lpn, u64)>,
 }
 
 impl HandleEvents {
-    /// `opened` has whether each handle has begun a reclaim unit.
+    /// `opened` states for each handle whether it has begun a reclaim unit.
     fn new(opened: Vec<bool>) -> Self {
         let moved = vec![(Lpn::new(0), 0); opened.len()];
         Self { waiting: VecDeque::with_capacity(EVENTS_MAX), opened, moved }
@@ -89,7 +90,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.open_unit(stream, &self.store.geometry)
     }
 
-    /// Whether the reclaim unit of a stream has a programmed page, and is not full.
+    /// Returns whether the reclaim unit of a stream has a programmed page, and is not full.
     fn has_begun(&self, stream: u8) -> bool {
         self.store.units.has_begun(stream, self.open_unit(stream))
     }
@@ -105,7 +106,8 @@ impl<N: Nand, M: Mapping> Handles<N::Error> for PageFtl<N, M> {
 
     fn next_unit(&mut self, handle: u8, chain: &mut Chain) -> Result<u64, N::Error> {
         let stream = self.stream_of(handle);
-        // The drive chose the current victim while this room was still free.
+        // The drive chose the victim under way while this room was still free, so that victim is
+        // finished first.
         self.cleaner.active = true;
         self.finish_under_way(chain)?;
         self.cleaner.active = false;

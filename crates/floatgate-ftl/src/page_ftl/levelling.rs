@@ -1,10 +1,10 @@
 //! Static wear levelling: moves data that is never overwritten, so that its unit does not stay
 //! little worn forever.
 //!
-//! When the most worn unit has been erased more than a gap more often than the least worn sealed
-//! unit, the pages of the latter are moved, with its whole reclaim unit. Data pages move to an open
-//! unit of their own, the most worn of the free units, and the emptied units come into use. This
-//! moves at most one reclaim unit per clean, once enough units are free.
+//! When the erase counts of the most worn unit and the least worn sealed unit differ by more than a
+//! gap, the pages of the least worn unit's reclaim unit are moved. Data pages move to an open unit
+//! of their own, the most worn of the free units, and the emptied units come into use. Each run of
+//! cleaning moves at most one reclaim unit, once enough units are free.
 
 use alloc::collections::BTreeSet;
 

@@ -16,7 +16,7 @@ use crate::store::Store;
 /// The mapping cache, and the translation pages behind it.
 pub(super) struct Map<M> {
     pub(super) cache: M,
-    /// Translation pages that are read and written as one.
+    /// Translation pages of a map page.
     pub(super) pages_per_page: u32,
     /// Global translation directory: place of each translation page.
     pub(super) directory: Vec<Option<Ppn>>,
@@ -111,7 +111,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Reads or writes the `pages` translation pages of each map page as one, all at once.
+    /// Reads or writes the `pages` translation pages of each map page in parallel.
     #[inline(never)]
     fn map_groups(
         &mut self,
@@ -216,8 +216,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 }
 
-/// Sorts pages by logical number; each number occurs once. Sorts by one byte of the number after
-/// the other, which is several times faster than comparing.
+/// Sorts pages by logical number; each number occurs once. This is a radix sort, which is several
+/// times faster than a sort by comparisons.
 fn sort_by_lpn(pages: &mut Vec<(Lpn, Ppn)>) {
     if pages.is_sorted() {
         return;

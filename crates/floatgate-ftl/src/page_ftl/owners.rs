@@ -35,7 +35,7 @@ impl Owners {
         Self { of_stream, counts, starter: last + 1, cached: last + 1 }
     }
 
-    /// Returns the place in `gc_pages` of cleaning that runs for no write of data.
+    /// Returns the index in `gc_pages` of cleaning that runs for no write of data.
     fn none(&self) -> u8 {
         self.counts.len() as u8
     }
@@ -44,8 +44,8 @@ impl Owners {
         self.of_stream.get(usize::from(stream)).copied().flatten()
     }
 
-    /// Notes that cleaning runs for a write to a stream. `slc` is the stream of the SLC cache. Its
-    /// last write has an owner.
+    /// Notes that cleaning runs for a write to a stream. `slc` is the stream of the SLC cache; a
+    /// write to it belongs to the owner of the last cached page.
     pub(super) fn start_for(&mut self, stream: u8, slc: Option<u8>) {
         self.starter = match slc == Some(stream) {
             true => self.cached,

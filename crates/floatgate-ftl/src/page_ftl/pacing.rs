@@ -12,8 +12,9 @@
 //!               └─┘     └
 //! ```
 //!
-//! If the drive has more (fewer) free pages than the target when a victim begins, the host pages
-//! are as many more (fewer). So each victim corrects the error of the victim before it.
+//! If the drive has more (fewer) free pages than the target when a victim begins, its copies are
+//! spread over as many more (fewer) host pages. So each victim corrects the error of the victim
+//! before it.
 //!
 //! The *debt* is the number of copies that are due for host pages already admitted, and that the
 //! flash has not completed. Before the drive admits a host page that would increase the debt beyond
@@ -87,7 +88,7 @@ impl Pacing {
         self.taken += 1;
     }
 
-    /// Whether all copies of the victim are due, or it is time to look for a victim.
+    /// Returns whether all copies of the victim are due, or it is time to look for a victim.
     pub(super) fn is_over(&self) -> bool {
         self.taken >= self.span
     }

@@ -31,7 +31,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.put_page::<true>(lpn, target, chain)
     }
 
-    /// Puts a page. `ALONG`: whether other work of the drive begins with it.
+    /// Puts a page. `ALONG`: whether the page may also start other work.
     #[inline(always)]
     fn put_page<const ALONG: bool>(
         &mut self,

@@ -20,8 +20,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Gives an erase unit of a victim to the reclaim unit that its pages would be copied to, if
-    /// they are all valid and would all be copied there, and it has room for an erase unit. Returns
-    /// whether it did.
+    /// all pages are valid and would all be copied there, and that reclaim unit has room for an
+    /// erase unit. Returns whether it did.
     pub(super) fn relabel(&mut self, unit: Unit, to: MoveTarget) -> bool {
         let units = &self.store.units;
         let is_whole = self.cleaner.config.relabel

@@ -148,7 +148,7 @@ impl<N: Tagged, M: Mapping> PageFtl<N, M> {
         self.store.nand
     }
 
-    /// Whether all pages of the log are unmapped.
+    /// Returns whether all pages of the log are unmapped.
     pub fn is_log_empty(&self) -> bool {
         (self.log.base()..self.store.geometry.logical_pages())
             .all(|lpn| !self.is_mapped(Lpn::new(lpn)))

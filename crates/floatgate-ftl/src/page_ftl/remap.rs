@@ -39,7 +39,7 @@ impl LogArea {
         self.base
     }
 
-    /// Whether a page is in the log.
+    /// Returns whether a page is in the log.
     #[inline(always)]
     pub(super) fn holds(&self, lpn: Lpn) -> bool {
         lpn.get() >= self.base

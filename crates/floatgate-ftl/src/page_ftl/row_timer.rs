@@ -2,7 +2,7 @@
 //! long in the controller's memory. Padding fills the rest of such a row.
 //!
 //! A row is due some time after its first page. The drive programs it with the next access of the
-//! host, or in a gap between requests exactly then.
+//! host or, in a gap between requests, exactly when it is due.
 
 use alloc::collections::VecDeque;
 use alloc::vec;

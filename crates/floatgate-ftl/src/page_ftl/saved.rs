@@ -8,7 +8,7 @@ use crate::nand::Nand;
 use crate::saved::{Carrier, State};
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Whether all parts of the drive can be saved.
+    /// Returns whether all parts of the drive can be saved.
     pub(super) fn is_saveable(&mut self) -> bool {
         self.store.nand.state().is_some()
             && self.map.cache.can_be_saved()

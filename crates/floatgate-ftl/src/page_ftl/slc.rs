@@ -23,7 +23,7 @@ use crate::unit_table::UnitTable;
 pub struct SlcConfig {
     /// Units reserved for the cache, in addition to those that the drive needs otherwise.
     pub static_units: u32,
-    /// Most units that the cache takes in addition, from the free units.
+    /// Maximum number of units that the cache takes in addition, from the free units.
     pub dynamic_units: u32,
     /// Behaviour of a write that finds the cache full.
     pub when_full: WhenFull,
@@ -77,8 +77,8 @@ impl SlcCache {
         self.units.len() as u32
     }
 
-    /// Whether the cache can take one more unit, with `free` free units and `kept` of them for
-    /// cleaning.
+    /// Returns whether the cache can take one more unit, with `free` free units and `kept` of them
+    /// for cleaning.
     fn has_unit(&self, free: u32, kept: u32) -> bool {
         let SlcConfig { static_units, dynamic_units, .. } = self.config;
         let is_dynamic = self.used() < static_units + dynamic_units && free > kept;

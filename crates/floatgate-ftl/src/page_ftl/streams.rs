@@ -29,7 +29,7 @@ pub(super) struct Streams {
     open: Vec<(u32, u32)>,
     /// Traffic by stream.
     traffic: Vec<StreamCounts>,
-    /// Logical pages, from the first one, that are counted as hot in truth.
+    /// Number of logical pages, from the first one, that count as truly hot.
     hot_pages: u32,
 }
 
@@ -115,7 +115,8 @@ impl Streams {
         })
     }
 
-    /// Whether a page is in a program unit that its stream still fills, and so not programmed yet.
+    /// Returns whether a page is in a program unit that its stream still fills, and so not
+    /// programmed yet.
     #[inline(always)]
     pub(super) fn holds_in_memory(&self, ppn: Ppn, geometry: &Geometry) -> bool {
         geometry.has_program_units()
@@ -179,13 +180,13 @@ impl Streams {
         (0..self.count()).filter(is_native).map(|stream| self.room(stream)).sum()
     }
 
-    /// Whether `stream` has a page left in its unit.
+    /// Returns whether `stream` has a page left in its unit.
     pub(super) fn has_room(&self, stream: u8) -> bool {
         self.room(stream) > 0
     }
 
-    /// Returns how many placement streams run out of room at most when `pages` pages are divided
-    /// among them.
+    /// Returns the maximum number of placement streams that run out of room when `pages` pages are
+    /// divided among them.
     pub(super) fn units_at_worst(&self, pages: u32, geometry: &Geometry) -> u32 {
         let mut rooms = [0; u8::MAX as usize];
         let rooms = &mut rooms[..usize::from(self.data)];

@@ -20,7 +20,8 @@ impl FlashMap {
         Self { entries: vec![None; logical_pages as usize] }
     }
 
-    /// Notes the program of a translation page. It has all entries that are not dirty in the cache.
+    /// Notes the program of a translation page, with the true values of all entries that are not
+    /// dirty in the cache.
     pub(super) fn written<M: Mapping>(
         &mut self,
         tpn: Tpn,

@@ -12,7 +12,7 @@
 //!
 //! - Time is counted in pages that the host has written (option: nanoseconds).
 //! - A page's first write is cold. So is every write before the first criteria.
-//! - Criteria stay when a sample has fewer than three values.
+//! - A sample with fewer than three distinct ages does not change the criteria.
 //! - Valid pages stay in their partition when they are cleaned. With `relabel_on_gc` they go to the
 //!   partition of their age, if that is colder.
 //! - With `log1p` the logarithms of ages plus one are clustered, in steps of 2^-16.
@@ -113,8 +113,8 @@ impl Asa {
         }
     }
 
-    /// Returns the time since the last update of a page, if there was one. The calls of different
-    /// chains of flash operations may be slightly out of order in time.
+    /// Returns the time since the last update of a page, if there was one. The time is 0 if `now`
+    /// is before the update: different chains of flash operations may call slightly out of order.
     fn age(&self, lpn: Lpn, now: u64) -> Option<u64> {
         let updated = self.updated[lpn.index()];
         (updated != NEVER).then(|| now.saturating_sub(updated))
@@ -132,7 +132,7 @@ impl Asa {
         self.label(self.age(relocation.lpn, self.time(relocation.clock, relocation.now_ns)))
     }
 
-    /// Computes criteria from these ages, if they have three values.
+    /// Computes criteria from these ages, if at least three ages are distinct.
     fn learn(&mut self, mut ages: Vec<u64>) {
         if self.config.log1p {
             ages.iter_mut().for_each(|age| *age = log1p(*age));
@@ -208,8 +208,8 @@ impl Policy for Asa {
     }
 }
 
-/// Returns the logarithm to base 2 of a number plus one, in steps of 2^-16. Computes it by
-/// squaring, so that every machine gets the same bits.
+/// Returns log2(number + 1), in steps of 2^-16. Computes it by squaring, so that every machine gets
+/// the same bits.
 fn log1p(number: u64) -> u64 {
     let number = number.saturating_add(1);
     let whole = number.ilog2();
@@ -225,7 +225,7 @@ fn log1p(number: u64) -> u64 {
     log
 }
 
-/// Returns the highest age that `holds`. `holds` must be true for all ages below it.
+/// Returns the highest age for which `holds` is true. It must be true for all lower ages.
 fn highest_age(holds: impl Fn(u64) -> bool) -> u64 {
     (0..u64::BITS).rev().fold(0, |age, bit| {
         let higher = age | 1 << bit;

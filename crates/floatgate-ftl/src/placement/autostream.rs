@@ -9,12 +9,13 @@
 //! last two accesses to the hottest chunk. The hottest chunk has the highest count; among equal
 //! counts it is the first to get there. With every access, the longest unaccessed chunk of each
 //! queue sinks to the queue below if it has expired, and gets another lifetime. If that is the
-//! hottest chunk, another chunk takes its place.
+//! hottest chunk, another chunk becomes the hottest.
 //!
 //! The paper was not at hand. Its abstract, the patents US 10,656,838 and 11,392,297, and two
 //! published re-implementations agree on this description. One re-implementation is in the BlueDBM
-//! driver, the other in the code of SepBIT's authors (FAST 2022). They differ in the logarithm,
-//! base 10 and e. Here it is `base`, by default 2 as in the original queues, rounded down.
+//! driver, the other in the code of SepBIT's authors (FAST 2022). They take logarithms to base 10
+//! and e. Here the logarithm is to `base`, by default 2 as in the original queues, and rounded
+//! down.
 //!
 //! Decided here:
 //!

@@ -33,7 +33,7 @@ crate::parameters! {
     }
 }
 
-/// A page's counter at the end of a period.
+/// A page's counter, and the period of its last update.
 #[derive(Clone, Copy, Debug)]
 struct Counter {
     value: u32,

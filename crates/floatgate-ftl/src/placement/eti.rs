@@ -20,7 +20,7 @@
 //!
 //! - If two cuts are needed and one is left, no cut is made. With `partial_split` the cut is made
 //!   where the write begins, and then `alpha` decides.
-//! - A share equal to `alpha` reaches it. It is a share of the extent (`alpha_of`).
+//! - A share equal to `alpha` suffices. By default it is a share of the extent (`alpha_of`).
 //! - The counter of merged cold extents is the mean of their counters, weighted by length and
 //!   rounded down (`merge_value`). Nearly all of a drive is cold, so this mean is mostly 0; `max`
 //!   remembers writes that the mean forgets.
@@ -36,8 +36,8 @@
 //! page costs one comparison if it is in the extent found last. In a drive ETI takes 4.5 bytes for
 //! each of the N extents; a drive needs no parts.
 //!
-//! The paper begins each search at the extent found last (Algorithm 1). `search` counts what that
-//! saves; its counts are of the paper's searches, not of the search in parts.
+//! The paper begins each search at the extent found last (Algorithm 1). The module `search` counts
+//! how much this saves in the paper's searches; the search in parts is not counted.
 
 mod config;
 mod parts;
@@ -86,7 +86,8 @@ pub struct Eti {
     latest: Latest,
     /// Commands, or page writes, since the last ageing.
     executions: u64,
-    /// The command that is executed before the next one, if pages are judged before their own.
+    /// The last command, if pages are judged before their own. It is executed when the next one
+    /// comes.
     held: Held,
     seen: ExtentCounts,
 }
@@ -226,7 +227,8 @@ impl Eti {
         }
     }
 
-    /// Whether a write covers `alpha` of an extent, or `alpha` of the write is in the extent.
+    /// Returns whether a write covers `alpha` of an extent, or `alpha` of the write is in the
+    /// extent.
     fn is_covered(&self, index: usize, pages: &Range<u32>) -> bool {
         let Extent { start, end, .. } = self.extent(index);
         let overlap = pages.end.min(end).saturating_sub(pages.start.max(start));
@@ -304,8 +306,9 @@ impl Eti {
         self.latest = Latest { index, lower: self.starts[index], upper: self.end(index) };
     }
 
-    /// Searches the extent of a page: the last one that does not start behind it. The comparisons
-    /// of a step run at once, while each step of a binary search waits for the one before.
+    /// Returns the extent of a page: the last one that does not start after it. The processor makes
+    /// the comparisons of a step in parallel, while each step of a binary search waits for the one
+    /// before.
     fn search(&self, page: u32) -> usize {
         let (mut found, last) = self.parts.extents(page);
         let mut stride = last + 1 - found;

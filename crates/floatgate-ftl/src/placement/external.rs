@@ -20,8 +20,9 @@ pub trait ExternalPlacement: Send {
     /// As [`Placement::stream`], with the handle that the host has named.
     fn stream(&mut self, write: HostWrite, handle: u16) -> u8;
 
-    /// Whether [`ExternalPlacement::moved`] is called. If not, pages that cleaning moves stay in
-    /// their stream. Pages of an SLC cache, which are in no placement stream, go to the first one.
+    /// Returns whether [`ExternalPlacement::moved`] is called. If not, pages that cleaning moves
+    /// stay in their stream. Pages of an SLC cache, which are in no placement stream, go to the
+    /// first one.
     fn sorts_moved(&self) -> bool {
         false
     }

@@ -94,7 +94,7 @@ impl HandleStreams {
     }
 }
 
-/// Obeys the placement handles of the host.
+/// Placement that obeys the host's placement handles.
 #[derive(Clone, Debug)]
 pub struct Host {
     handles: u8,
@@ -181,7 +181,7 @@ impl Placement for Host {
         self.stream_of_moved(relocation.stream)
     }
 
-    /// Classifies a page as if its handle were written now.
+    /// Classifies a page as if the host wrote it again with its handle.
     fn classify(&self, relocation: Relocation) -> u8 {
         self.streams.of_written(self.given[relocation.lpn.index()])
     }

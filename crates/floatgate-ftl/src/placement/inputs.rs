@@ -9,7 +9,7 @@ use crate::addr::Lpn;
 pub struct HostWrite {
     /// The logical page.
     pub lpn: Lpn,
-    /// Pages of the host request that the page belongs to.
+    /// Number of pages of the page's host request.
     pub request_pages: u32,
     /// Pages that the host had written before this page: the logical clock.
     pub clock: u64,

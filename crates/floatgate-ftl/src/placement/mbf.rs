@@ -13,8 +13,8 @@
 //! original clears one every 512. In the ETI paper's description the filters are tried from the
 //! newest to the oldest, which is `NewestFirst`. Decided here: at first the filters age in order of
 //! their numbers, and the search begins at the oldest. A page is judged after its write is entered,
-//! and before a clearing that this write makes due. The cost per page is two checks by table and
-//! two bits of each filter. The memory is V x M bits.
+//! and before a clearing that this write makes due. The cost per page is two CRCs by table and two
+//! bits of each filter. The memory is V x M bits.
 
 use alloc::vec;
 use alloc::vec::Vec;

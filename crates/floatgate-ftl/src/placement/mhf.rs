@@ -10,8 +10,8 @@
 //! The defaults are from the ETI paper, Table 2; the original has 4096 counters and 5117 writes per
 //! period. With `conservative`, the paper's enhancement, a write adds 1 only to the lower of its
 //! counters. Decided here: a page with two equal hashes has one counter. A page is judged after its
-//! write is counted, and before an ageing that this write makes due. The cost per page is two
-//! checks by table and two counters. The memory is half a byte per counter.
+//! write is counted, and before an ageing that this write makes due. The cost per page is two CRCs
+//! by table and two counters. The memory is half a byte per counter.
 
 use super::crc::{Hasher, Hashes};
 use super::nibbles::Nibbles;

@@ -18,8 +18,8 @@
 //!
 //! The table has flash writes per host write, with cleaning by greedy / by cost and benefit. The
 //! simulated drive has a tenth of spare space, and frees whole units before it opens one, which is
-//! unfavourable to every placement. The loads are two synthetic ones on 32,768 pages in units of
-//! 64, and the first 250,000 writes of a recorded pgbench on 390,050 pages in units of 256.
+//! unfavourable to every placement. The workloads are two synthetic ones on 32,768 pages in units
+//! of 64, and the first 250,000 writes of a recorded pgbench on 390,050 pages in units of 256.
 //!
 //! | streams | placement          | hotcold 90/10 | zipf 0.99   | pgbench     |
 //! |---------|--------------------|---------------|-------------|-------------|
@@ -48,7 +48,7 @@ use super::{HostWrite, Placement, PlacementConfig, PlacementDemands, Relocation}
 use crate::future::{NEVER, NextUses};
 use crate::policy::Policy;
 
-/// Least length that the ranges cover, in multiples of the logical volume.
+/// Minimum length that the ranges cover, in multiples of the logical volume.
 const REACH: u64 = 8;
 
 crate::parameters! {

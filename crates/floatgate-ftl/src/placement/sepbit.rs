@@ -212,7 +212,7 @@ impl Policy for Sepbit {
 #[derive(Clone, Debug, Default)]
 struct Queue {
     writes: VecDeque<(Lpn, u64)>,
-    /// Pages with their latest write in the queue.
+    /// Number of pages whose latest write is in the queue.
     distinct: u64,
 }
 
@@ -223,7 +223,7 @@ impl Queue {
         self.writes.len() as u64
     }
 
-    /// Whether a page with its last write at this time is in the queue.
+    /// Returns whether a page with its last write at this time is in the queue.
     fn holds(&self, written: u64) -> bool {
         written != NEVER && self.writes.front().is_some_and(|&(_, start)| written >= start)
     }

@@ -155,8 +155,8 @@ impl Arbiter {
         Some((at, self.queues[queue].admission(requests[at].at_ns, now, 0)?))
     }
 
-    /// Returns when the next command begins, whichever it is; never, if another command must be
-    /// complete before.
+    /// Returns the time at which the next command begins; `u64::MAX` if another command must be
+    /// complete first.
     fn begin(&self, requests: &[Request], now: u64) -> u64 {
         if self.dispatch == Dispatch::Serial && self.running > 0 {
             return u64::MAX;

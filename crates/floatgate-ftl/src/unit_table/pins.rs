@@ -17,7 +17,8 @@ impl UnitTable {
         self.units[unit.index()].mode = mode;
     }
 
-    /// Returns the log pages of a unit that are not remapped; 1 for a unit of the SLC cache.
+    /// Returns the number of log pages of a unit that are not remapped; 1 for a unit of the SLC
+    /// cache.
     pub fn pins(&self, unit: Unit) -> u32 {
         self.pins[unit.index()]
     }

@@ -54,7 +54,7 @@ impl UnitTable {
         self.streams(pool).map(|stream| self.sealed.count(stream)).sum()
     }
 
-    /// Returns the pages of the sealed units in a pool, valid or not.
+    /// Returns the number of pages of the sealed units in a pool, valid or not.
     pub fn sealed_pages(&self, pool: Pool) -> u64 {
         self.streams(pool).map(|stream| self.sealed.pages(stream)).sum()
     }
@@ -66,8 +66,8 @@ impl UnitTable {
         self.streams(Pool::All).filter(|&stream| self.sealed.count(stream) > 0).max_by_key(most)
     }
 
-    /// Returns the stream of whose sealed pages the greatest share is invalid; among equals, the
-    /// coldest.
+    /// Returns the stream with the greatest share of invalid pages in its sealed units; among
+    /// equals, the coldest.
     pub fn stream_under_pressure(&self) -> Option<u8> {
         let with_units = self.streams(Pool::All).filter(|&stream| self.sealed.count(stream) > 0);
         let shares = with_units.map(|stream| {

@@ -41,7 +41,7 @@ struct Sums {
     /// Erase units, and full erase units.
     units: u32,
     full: u32,
-    /// Erase units of the full reclaim unit.
+    /// Erase units that make the reclaim unit full.
     size: u32,
     /// Valid pages, if all erase units are full.
     valid: u32,
@@ -49,7 +49,7 @@ struct Sums {
 
 crate::state!(blank Sums { last, units, full, size, valid });
 
-/// The reclaim units of a drive. Empty if each erase unit is one.
+/// The reclaim units of a drive. Empty if each erase unit is a reclaim unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReclaimUnits {
     /// Erase units in a reclaim unit, by stream.
@@ -74,7 +74,7 @@ impl ReclaimUnits {
         }
     }
 
-    /// Whether a reclaim unit has several erase units.
+    /// Returns whether a reclaim unit has several erase units.
     #[inline(always)]
     pub(super) fn exist(&self) -> bool {
         !self.sizes.is_empty()
@@ -89,19 +89,19 @@ impl ReclaimUnits {
         }
     }
 
-    /// Whether the reclaim unit that a stream fills has a full erase unit.
+    /// Returns whether the reclaim unit that a stream fills has a full erase unit.
     fn has_full(&self, stream: u8) -> bool {
         let open = self.open[usize::from(stream)];
         open != NONE && self.sums[open as usize].full > 0
     }
 
-    /// Whether the next erase unit of a stream begins a reclaim unit.
+    /// Returns whether the next erase unit of a stream begins a reclaim unit.
     fn begins(&self, stream: u8) -> bool {
         self.open[usize::from(stream)] == NONE || self.room(stream) == 0
     }
 
-    /// Makes the reclaim unit that a stream fills end with its last erase unit. Returns its first
-    /// erase unit, if all of them are full.
+    /// Ends the reclaim unit that a stream fills: no further erase unit joins. Returns its first
+    /// erase unit, if all its erase units are full.
     fn end(&mut self, stream: u8) -> Option<Unit> {
         let open = &mut self.open[usize::from(stream)];
         if *open == NONE {
@@ -235,7 +235,7 @@ impl UnitTable {
         true
     }
 
-    /// Whether the next erase unit that is opened for a stream begins a reclaim unit.
+    /// Returns whether the next erase unit that is opened for a stream begins a reclaim unit.
     pub fn begins_reclaim_unit(&self, stream: u8) -> bool {
         !self.reclaim.exist() || self.reclaim.begins(stream)
     }
@@ -246,8 +246,8 @@ impl UnitTable {
         if self.reclaim.exist() { self.reclaim.room(stream) } else { u32::from(!is_open) }
     }
 
-    /// Whether the reclaim unit that a stream fills has a programmed page. `open` is its erase unit
-    /// with room.
+    /// Returns whether the reclaim unit that a stream fills has a programmed page. `open` is its
+    /// erase unit with room.
     pub fn has_begun(&self, stream: u8, open: Option<Unit>) -> bool {
         open.is_some_and(|unit| self.written(unit) > 0)
             || self.reclaim.exist() && self.reclaim.has_full(stream)
@@ -265,7 +265,7 @@ impl UnitTable {
         }
     }
 
-    /// Returns the erase unit that stands for the reclaim unit of an erase unit, if that is sealed.
+    /// Returns the erase unit that stands for the reclaim unit of a sealed erase unit.
     pub fn reclaim_unit(&self, unit: Unit) -> Option<Unit> {
         let is_sealed = self.units[unit.index()].state == State::Sealed;
         let exist = self.reclaim.exist();
@@ -281,8 +281,8 @@ impl UnitTable {
         }
     }
 
-    /// Returns the valid pages of the reclaim unit that a sealed erase unit stands for; of an erase
-    /// unit that is not sealed, its own.
+    /// Returns the number of valid pages of an erase unit or, if the unit is sealed, of the reclaim
+    /// unit that it stands for.
     pub fn reclaim_valid(&self, unit: Unit) -> u32 {
         let info = &self.units[unit.index()];
         match self.reclaim.exist() && info.state == State::Sealed {
@@ -291,8 +291,8 @@ impl UnitTable {
         }
     }
 
-    /// Returns the pages that the reclaim unit holds that a sealed erase unit stands for; of an
-    /// erase unit that is not sealed, its own.
+    /// Returns the number of pages that an erase unit holds or, if the unit is sealed, the reclaim
+    /// unit that it stands for.
     pub fn reclaim_capacity(&self, unit: Unit) -> u32 {
         let is_sealed = self.units[unit.index()].state == State::Sealed;
         match self.reclaim.exist() && is_sealed {

@@ -86,14 +86,14 @@ impl Sealed {
         self.streams[usize::from(stream)].by_age.len()
     }
 
-    /// Returns the pages of all units of a stream, valid or not.
+    /// Returns the number of pages of all units of a stream, valid or not.
     pub(super) fn pages(&self, stream: u8) -> u64 {
         let lists = &self.streams[usize::from(stream)];
         u64::from(lists.by_age.len()) * (lists.bins.len() as u64 - 1)
     }
 
-    /// Returns the invalid pages of all units of a stream. Costs a step for each page of a unit,
-    /// which is cheaper than a sum that each host page keeps.
+    /// Returns the number of invalid pages of all units of a stream. Costs a step for each page of
+    /// a unit, which is cheaper than to update a sum with each host page.
     pub(super) fn invalid(&self, stream: u8) -> u64 {
         let bins = self.streams[usize::from(stream)].bins.iter().zip(0..);
         let valid: u64 = bins.map(|(bin, valid)| u64::from(bin.len()) * valid).sum();
@@ -119,7 +119,7 @@ impl Sealed {
     }
 
     /// Checks that each unit is in both orders, in the lists of its stream and its number of valid
-    /// pages. `of` returns both.
+    /// pages. `of` returns the stream and the number of valid pages.
     pub(super) fn check(&self, of: impl Fn(Unit) -> (u8, u32)) {
         for (stream, lists) in self.streams.iter().enumerate() {
             assert_eq!(lists.bins.iter().map(List::len).sum::<u32>(), lists.by_age.len());

@@ -85,7 +85,7 @@ impl Roster {
         unreachable!("the pool has {count} units")
     }
 
-    /// Keeps a unit in its position, if it is in the stream. Returns whether it is.
+    /// Updates a unit that is still in the stream. Returns whether it is.
     fn keep(&mut self, unit: Unit, stream: u8, valid: u32) -> bool {
         let place = &mut self.places[unit.index()];
         let keeps = place.at != NONE && place.stream == stream;

@@ -41,7 +41,8 @@ pub(super) trait Contender: Copy + PartialEq {
 
     fn unit(&self) -> Unit;
 
-    /// Whether it goes before another at `now`, and a time until which this is certain to hold.
+    /// Returns whether this contender goes before another at `now`, and a time until which this is
+    /// certain to stay so.
     fn beats(&self, other: &Self, now: u64) -> (bool, u64);
 }
 
@@ -132,7 +133,7 @@ impl<C: Contender> Tournament<C> {
         }
     }
 
-    /// Returns the best at `now`. `now` must not be before the time of an earlier call.
+    /// Returns the best contender at `now`. `now` must not be before the time of an earlier call.
     pub(super) fn winner(&mut self, now: u64) -> Option<C> {
         self.refresh(1, now);
         let winner = self.node(1).winner;

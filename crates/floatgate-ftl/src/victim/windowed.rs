@@ -102,7 +102,7 @@ impl Contender for Fill {
 /// Distance of prefetches, in units.
 const AHEAD: usize = 6;
 
-/// Units that were sealed before a unit, plus 1; 0 if the unit is not sealed.
+/// Number of units that were sealed before a unit, plus 1; 0 if the unit is not sealed.
 type Age = u64;
 
 #[derive(Clone, Debug)]

@@ -22,7 +22,7 @@ crate::state!(blank Entry { lpn, tpn, dirty });
 pub(super) struct Entries {
     slots: IntMap,
     entries: Vec<Entry>,
-    /// The slot below the length of `entries` that has no entry: none, or the last victim's.
+    /// The slot of the last victim, until a new entry takes it.
     vacant: Option<u32>,
     capacity: usize,
     clock: u64,
@@ -99,7 +99,7 @@ impl Entries {
         self.touch(slot, dirty, loaded);
     }
 
-    /// Whether an entry can leave.
+    /// Returns whether an entry can leave.
     pub(super) fn can_evict(&self) -> bool {
         self.free.len() > 0
     }

@@ -1,7 +1,7 @@
 //! Replacement of the original FlashSim (the Penn State simulator inside DiskSim).
 //!
 //! Every entry has an age, which works more like a count than a time. A hit adds one to it. When
-//! the cache is full, the entry with the minimum on probation is evicted. A new entry enters the
+//! the cache is full, the entry on probation with the lowest age is evicted. A new entry enters the
 //! protected segment with the highest age there plus one. If that segment is full, its minimum
 //! first moves to probation. An entry that is hit on probation swaps with the protected minimum if
 //! its age is at least as high. FlashSim scans for the minimum, and its `<=` lets the last slot

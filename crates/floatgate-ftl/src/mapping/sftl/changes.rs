@@ -38,7 +38,7 @@ impl Changes {
         }
     }
 
-    /// Whether an entry is changed.
+    /// Returns whether an entry is changed.
     pub(super) fn has(&self, lpn: Lpn) -> bool {
         self.changed[lpn.index()]
     }
@@ -69,12 +69,12 @@ impl Changes {
         }
     }
 
-    /// Whether `entries` more fit into the buffer.
+    /// Returns whether `entries` more fit into the buffer.
     pub(super) fn has_room(&self, entries: u32) -> bool {
         entries <= self.buffered_max - self.buffered
     }
 
-    /// Returns the page with the most entries in the buffer, after their number.
+    /// Returns the maximum number of buffered entries of a page, and this page.
     pub(super) fn largest(&self) -> Option<(u32, Tpn)> {
         self.owners.last().map(|&(count, Reverse(tpn))| (count, tpn))
     }

@@ -76,7 +76,7 @@ impl Content {
     }
 }
 
-/// Whether `second` is the page right after `first`.
+/// Returns whether `second` is the page right after `first`.
 fn follows(first: Option<Ppn>, second: Option<Ppn>) -> bool {
     matches!((first, second), (Some(a), Some(b)) if a.get() + 1 == b.get())
 }

@@ -24,7 +24,7 @@ pub(super) struct History {
     rule2_first: bool,
     counted: PrefetchCount,
     previous: Option<(Lpn, Tpn)>,
-    /// For the current page access, as is `same_page`.
+    /// The current page access determines this field and `same_page`.
     fetch_num: u32,
     same_page: bool,
 }

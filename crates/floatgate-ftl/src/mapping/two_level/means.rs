@@ -2,9 +2,9 @@
 //! knows the place of each node.
 //!
 //! Most means move back in the order (under TPFTL, the means of all accessed nodes). Such a mean is
-//! only noted: its node stays where it was, too far in front, until it is the first. Then it sinks
-//! to its position. So the first is always right, and a node that is accessed often sinks only
-//! once.
+//! only noted: its node stays where it was, too far in front. When the node becomes the first, it
+//! sinks to its position. So the first node is always right, and a node that is accessed often
+//! sinks only once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -56,7 +56,7 @@ impl Mean {
     }
 }
 
-/// Order of nodes by mean. Nodes are numbers below the number in `new`.
+/// Order of nodes by mean. Nodes are numbers from 0.
 #[derive(Clone, Debug)]
 pub(super) struct Means {
     /// The heap, as two columns. A key here equals the key of the node's mean, or comes before it.
@@ -89,7 +89,7 @@ impl Means {
         self.nodes.len()
     }
 
-    /// Whether a node has this mean. For no mean: whether the node is not in the order.
+    /// Returns whether a node has this mean or, if there is no mean, is not in the order.
     pub(super) fn has(&self, node: u32, mean: Option<Mean>) -> bool {
         let stands = self.places[node as usize] != NONE;
         stands.then_some(self.current[node as usize]) == mean.map(|mean| mean.key(self.first))

@@ -19,8 +19,8 @@ impl Scheduler {
         self.begin_if_ready(at);
     }
 
-    /// Gives back the core of a chain that is about to wait for other chains, on a drive with
-    /// program units: another chain that fills the unit may need the core to translate.
+    /// On a drive with program units, gives back the core of a chain that is about to wait for
+    /// other chains: a chain that fills the same program unit may need the core to translate.
     pub(super) fn give_back_early(&mut self, chain: Chain) {
         if chain.core != NO_CORE && self.dies.has_program_units() {
             self.extend(&mut chain.work(), Work::Release, Component::Controller);

@@ -87,7 +87,7 @@ impl Dies {
     }
 
     /// Returns a marked die, by its place in the order in which dies were marked. That is mostly
-    /// the order of age, so pages mostly join the queue of a channel at its end.
+    /// the order of age of their operations, so pages mostly join a channel's queue at its end.
     #[inline(always)]
     pub fn marked(&self, at: usize) -> Option<usize> {
         self.shared.dirty_dies.get(at).map(|&die| die as usize)
@@ -135,7 +135,7 @@ impl Dies {
         self.channels[channel].span((self.dies.len() + channel) as u32, now)
     }
 
-    /// Enters the times of dies and channels until now.
+    /// Writes the times of dies and channels until now into the counters.
     pub fn report(&self, counters: &mut Counters, now: u64) {
         counters.dies = self.dies.iter().map(|die| die.used(now)).collect();
         counters.channels = self.channels.iter().map(|channel| channel.used(now)).collect();

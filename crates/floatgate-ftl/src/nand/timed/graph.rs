@@ -117,8 +117,8 @@ impl Graph {
         self.nodes.followed(data);
     }
 
-    /// Returns the last change on the die and the unit of an operation that meets a condition, and
-    /// is not complete; or [`NONE`].
+    /// Returns the last program or erase in a slot that meets a condition and is not complete, or
+    /// [`NONE`].
     #[inline(always)]
     fn last_change(&self, slot: u32, meets: impl Fn(&Operation) -> bool) -> u32 {
         let mut change = self.changes[slot as usize];

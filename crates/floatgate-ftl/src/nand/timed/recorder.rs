@@ -1,9 +1,8 @@
 //! Recording of a window of time: what dies and channels did in it.
 //!
-//! Which request takes longest is only known when it is complete. The recorder therefore always
-//! keeps the latest spans, one window of them. When a request is complete that took longer than all
-//! before it, the recorder continues to the end of the window around that request, and then saves
-//! the window.
+//! Only a complete request shows whether it took longest. The recorder therefore always keeps the
+//! latest spans, one window of them. When a request completes that took longer than all before it,
+//! the recorder continues to the end of the window around that request, and then saves the window.
 //!
 //! Spans come from the place where the account of a die is brought up to date, so their sum equals
 //! the account.

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Most parts of a drive.
+/// Maximum number of parts.
 const COMPONENTS: u32 = 256;
 
 /// Position of the extents of each part of the drive.
@@ -11,7 +11,7 @@ const COMPONENTS: u32 = 256;
 pub(super) struct Parts {
     /// Log2 of the pages in a part.
     shift: u32,
-    /// By part: the extent of its first page. Behind all parts: the last extent.
+    /// The extent of the first page of each part and, after all parts, the last extent.
     firsts: Vec<u16>,
 }
 

@@ -3,8 +3,8 @@
 //! A search for the extent of a page begins anew or at the extent found last. The paper does not
 //! name the structure that is searched. Algorithm 1 keeps the upper bound of the extent found last
 //! by adding and subtracting lengths, as if the extents were a list of lengths that is walked. The
-//! text has an ordered search structure, which can be halved. Both are counted, from positions
-//! alone: no search is made for them.
+//! text describes an ordered structure, which allows a binary search. The costs of both are
+//! computed from positions, without a search.
 
 use crate::counters::ExtentSearch;
 
@@ -21,9 +21,9 @@ impl ExtentSearch {
     }
 }
 
-/// Returns the comparisons that find a number by doubling and then halving: algorithm B1 of Bentley
-/// and Yao, "An almost optimal algorithm for unbounded searching", Information Processing Letters
-/// 5, 1976. None for 0.
+/// Returns the number of comparisons that find a number by doubling and then halving: algorithm B1
+/// of Bentley and Yao, "An almost optimal algorithm for unbounded searching", Information
+/// Processing Letters 5, 1976. Finding 0 takes none.
 #[inline(always)]
 fn unbounded(number: u64) -> u64 {
     number.checked_ilog2().map_or(0, |doublings| 2 * u64::from(doublings) + 1)

@@ -1,6 +1,6 @@
 //! Operations that nothing can interrupt.
 //!
-//! Often one die is all that can begin something, and all other work under way ends later than the
+//! Often only one die can begin something, and all other work under way ends later than the
 //! operation that this die begins. The ends of cells and transfers then decide nothing, and the
 //! scheduler does the operation in one step. This holds wherever the drive does one thing after
 //! another, as when it cleans a unit page by page.

@@ -87,7 +87,8 @@ pub(super) struct Die {
     /// Pages in the register that are still to be transferred.
     pub(super) left: u32,
     pub(super) suspended: Option<DieOp>,
-    /// Whether the operation in the cells is being interrupted, and when the last one was.
+    /// Whether the operation in the cells is being interrupted, and the time of the last
+    /// interruption.
     pub(super) is_suspending: bool,
     pub(super) suspended_at: u64,
     /// Whether a page is on the channel, and whether a command is.

@@ -195,7 +195,7 @@ impl DieContext<'_> {
         }
     }
 
-    /// Ends a command: the pages of the operation follow.
+    /// Ends a command, and begins to transfer the pages of its operation.
     pub fn commanded(&mut self) {
         self.account();
         self.die.is_commanded = false;

@@ -12,7 +12,7 @@ use crate::nand::timed::schedule::{PAGE_TYPES, PageTimes, Schedule, Timing};
 pub(super) struct Shared {
     pub(super) timing: Timing,
     pub(super) schedule: Schedule,
-    /// Times by page type, on every drive.
+    /// Times by page type: one type, if all pages are alike.
     pages: PageTimes,
     /// Planes of a die that can be read or programmed together, if their operations are in the
     /// die's queue together: 1 with program units, which span all planes.

@@ -112,8 +112,8 @@ impl Operation {
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Node {
-    /// Number that grows with every node: the older node goes first where times are equal. 0 for
-    /// none.
+    /// Number that grows with every node: the older node goes first where times are equal. 0 for a
+    /// free slot.
     pub serial: u64,
     /// Without an account: how long the chain of the node has waited for host operations.
     pub waited: u64,

@@ -401,7 +401,7 @@ impl Nodes {
     fn release_blocked(&mut self, at: u32, component: Component) {
         let node = &mut self.nodes[at];
         node.hazards -= 1;
-        // Before its chain ends an operation is not blocked, and will find no hazard at the end.
+        // Another hazard remains, or the chain has not ended: then its end releases the operation.
         if node.hazards > 0 || !node.has(IS_BLOCKED) {
             return;
         }

@@ -2,8 +2,8 @@
 //!
 //! [`Ssd`] admits requests to its queues and serves them, through its write buffer if it has one.
 //! [`ShrdDevice`] is the host layer SHRD in front of an [`Ssd`]: it packs the requests that the
-//! queue admits, and sends commands of its own. Both use one path for every page, `PageIo`. A
-//! request takes its blame from its page that completes last.
+//! queue admits, and sends commands of its own. Both use one path for every page, `PageIo`. The
+//! components of a request's latency (its blame) are those of its page that completes last.
 
 mod buffered;
 mod extent;

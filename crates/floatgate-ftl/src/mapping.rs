@@ -1,4 +1,4 @@
-//! Mapping caches: which entries of the map the simulated drive has in its memory.
+//! Mapping caches. They model which entries of the map a drive has in its memory.
 //!
 //! The simulator itself keeps the whole map (`PageFtl` owns it). A mapping only decides which
 //! translation pages the drive would have to read and write. It returns this work as plain
@@ -51,9 +51,9 @@ pub enum AccessKind {
 pub struct Access {
     /// The logical page.
     pub lpn: Lpn,
-    /// Reason of the access.
+    /// Kind of the access.
     pub kind: AccessKind,
-    /// Pages from this one to the end of the request, including this one.
+    /// Number of pages from this page to the end of the request, this page included.
     pub remaining: u32,
     /// Whether the page is the first of the request.
     pub first: bool,
@@ -173,8 +173,8 @@ pub trait Mapping: Policy + State {
     /// Returns whether an entry is cached, and whether it is dirty.
     fn residency(&self, lpn: Lpn) -> Residency;
 
-    /// Draws a cached entry, each with the same probability. None if nothing is cached, if
-    /// everything is, or if the scheme does not support it.
+    /// Draws a cached entry; each has the same probability. None if no entry is cached, if the
+    /// whole map is cached, or if the scheme does not support draws.
     fn draw(&self, _rng: &mut Rng) -> Option<Lpn> {
         None
     }

@@ -80,7 +80,7 @@ pub struct PageConfig {
     pub free_order: FreeOrder,
     /// Whether to keep the content of translation pages, to compare it with the true map.
     pub verify: bool,
-    /// Translation pages that the mapping reads and writes as one.
+    /// Translation pages of a map page, which the mapping reads and writes as a whole.
     pub pages_per_map_page: u32,
     /// Pages programmed between two checkpoints, if there is a journal. The journal's units lie
     /// behind the units of the geometry, as in [`Layout::medium`](crate::journal::Layout::medium).
@@ -88,7 +88,8 @@ pub struct PageConfig {
     /// Erase units in a reclaim unit, by stream of the placement. Empty if each erase unit is a
     /// reclaim unit. Units of other streams are cleaned one by one.
     pub reclaim_units: Vec<u32>,
-    /// Time after which a row that is not full is programmed. None: only when it is full.
+    /// Time after which a row that is not full is programmed. None: rows are programmed only when
+    /// full.
     pub flush_after_ns: Option<u64>,
 }
 
@@ -113,7 +114,7 @@ pub struct PageFtl<N, M> {
     placement: AnyPlacement,
     streams: Streams,
     owners: Owners,
-    /// Events of placement handles, once somebody takes them.
+    /// Events of placement handles; none until the host first takes events.
     events: Option<HandleEvents>,
     cleaner: Cleaner,
     log: LogArea,

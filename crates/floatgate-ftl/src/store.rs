@@ -67,13 +67,11 @@ impl<N: Nand> Store<N> {
         }
     }
 
-    /// Returns the clock that plays the chains.
     #[inline(always)]
     pub(crate) fn clock(&mut self) -> &mut N::Clock {
         self.nand.clock_mut()
     }
 
-    /// Returns the time in nanoseconds.
     #[inline(always)]
     pub(crate) fn now_ns(&self) -> u64 {
         self.nand.clock().now()

@@ -100,7 +100,6 @@ impl BlockTable {
         self.words[slot as usize * self.stride] as u32
     }
 
-    /// Yields every block and its slot.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let slots = 0..(self.words.len() / self.stride) as u32;
         slots.filter(|&slot| self.buffered(slot) > 0).map(|slot| (self.block(slot), slot))

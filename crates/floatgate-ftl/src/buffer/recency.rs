@@ -31,7 +31,6 @@ pub(super) struct Recency {
 }
 
 impl Recency {
-    /// Creates an empty queue for `slots` slots.
     pub(super) fn new(slots: usize) -> Self {
         let (first, end) = (slots + 1, slots + 1);
         let (queue, places) = (vec![NONE; 4 * slots + 4], vec![0; slots]);

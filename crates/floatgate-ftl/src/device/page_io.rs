@@ -57,13 +57,11 @@ where
         Self { ftl, data, counts, log2_page, logical_pages }
     }
 
-    /// Returns the clock of the flash.
     #[inline(always)]
     pub(super) fn clock(&mut self) -> &mut <F::Medium as Nand>::Clock {
         self.ftl.nand_mut().clock_mut()
     }
 
-    /// Returns the current time.
     #[inline(always)]
     pub(super) fn now(&self) -> u64 {
         self.ftl.nand().clock().now()
@@ -81,7 +79,6 @@ where
         Extent::new(request, self.log2_page)
     }
 
-    /// Returns the bytes of this many pages.
     pub(super) fn bytes(&self, pages: usize) -> u64 {
         (pages as u64) << self.log2_page
     }
@@ -232,7 +229,6 @@ where
         if is_acknowledged { start } else { fork.end() }
     }
 
-    /// Forgets pages.
     pub(super) fn trim(&mut self, lpns: Range<u32>, chain: &mut Chain) {
         if lpns.is_empty() {
             return;

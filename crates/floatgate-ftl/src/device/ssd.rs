@@ -99,7 +99,6 @@ where
         self.arbiter.is_none() && self.buffer.is_none()
     }
 
-    /// Returns the queue that admits requests.
     pub(super) fn queue(&mut self) -> &mut Queue {
         &mut self.queue
     }
@@ -113,12 +112,10 @@ where
         }
     }
 
-    /// Submits a command.
     pub(super) fn send(&mut self, chain: &mut Chain) {
         self.link.send(chain, self.io.clock());
     }
 
-    /// Acknowledges a command.
     pub(super) fn acknowledge(&mut self, chain: &mut Chain) {
         self.link.acknowledge(chain, self.io.clock());
     }
@@ -135,12 +132,10 @@ where
         self.link.transfer(chain, Server::LinkOut, bytes, self.io.clock());
     }
 
-    /// Returns the page path.
     pub(super) fn io(&mut self) -> &mut PageIo<F, D> {
         &mut self.io
     }
 
-    /// Returns the requests in the drive.
     pub(super) fn outstanding(&mut self) -> &mut Outstanding {
         &mut self.outstanding
     }
@@ -204,7 +199,6 @@ where
         }
     }
 
-    /// Completes a request.
     #[inline(always)]
     pub(super) fn end(&mut self, number: u64, ended: &Ended) {
         let (request, queue, completion) = self.outstanding.end(number, ended);

@@ -32,7 +32,6 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// Creates an empty log with this number of slots.
     pub(super) fn new(slots: u32) -> Self {
         assert!(slots >= 2, "a ring keeps one slot free");
         Self {
@@ -107,7 +106,6 @@ impl Ring {
         assert_ne!(self.next, self.start, "the log overtakes itself");
     }
 
-    /// Returns the slot of a page.
     #[inline]
     pub(super) fn slot(&self, lpn: Lpn) -> Option<u32> {
         if self.table.is_empty() { None } else { self.table.get(lpn.get()) }
@@ -157,7 +155,6 @@ impl Ring {
         (first..end, stale)
     }
 
-    /// Returns the memory in bytes.
     pub(super) fn bytes(&self) -> u64 {
         size_of_val(self.slots.as_slice()) as u64 + self.table.bytes()
     }

@@ -6,12 +6,11 @@
 //! cleaning and the size of an entry (`dftl.entry_bytes`) are as in DFTL. It does not minimise
 //! write-backs: of two entries it keeps the one with the earlier use, dirty or not.
 //!
-//! [`Policy::set_future`] passes the future reads and writes of the workload. At that call the
-//! cache is refilled, free of charge, with the same number of entries: those with the earliest next
-//! use. So the bound also covers schemes that start with any other entries. An empty cache stays
-//! empty. Dirty entries stay cached, because flash does not have them. Before that call (while a
-//! drive is filled), and beyond the last known access, the victim is the least recently used entry:
-//! LRU.
+//! [`Policy::set_future`] passes the future reads and writes of the workload. That call refills the
+//! cache, at no cost, with as many entries as before: those with the earliest next use. So the
+//! bound also covers schemes that start with any other entries. An empty cache stays empty. Dirty
+//! entries stay cached, because flash does not have them. Before that call (while a drive is
+//! filled), and beyond the last known access, the victim is the least recently used entry: LRU.
 //!
 //! Trims are not part of the future and do not load entries. A trim changes cached entries in
 //! place, which keep their next use, and clears other entries in their translation page. Trims are

@@ -1,5 +1,5 @@
-//! A heap over the slots of a table that can remove any slot. Caches that evict by a number use it
-//! as their order. The slot with the largest key is first. Nothing is allocated after set-up.
+//! Heap over the slots of a table, the slot with the largest key first. Any slot can be removed.
+//! Caches that evict by a number use it as their order. Nothing is allocated after set-up.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,7 +19,6 @@ pub(super) struct Heap {
 crate::state!(Heap { slots, places, keys });
 
 impl Heap {
-    /// Makes an empty heap for slots below `slots`.
     pub(super) fn new(slots: usize) -> Self {
         Self { slots: Vec::with_capacity(slots), places: vec![NONE; slots], keys: vec![0; slots] }
     }
@@ -37,7 +36,6 @@ impl Heap {
         self.keys[slot as usize]
     }
 
-    /// Returns the slot with the largest key.
     pub(super) fn first(&self) -> Option<u32> {
         self.slots.first().copied()
     }
@@ -93,7 +91,6 @@ impl Heap {
         self.places[self.slots[b] as usize] = b as u32;
     }
 
-    /// Asserts the order of the heap.
     pub(super) fn check(&self) {
         for (place, &slot) in self.slots.iter().enumerate() {
             assert_eq!(self.places[slot as usize] as usize, place);

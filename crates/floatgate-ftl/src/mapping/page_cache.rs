@@ -1,15 +1,16 @@
 //! A cache of whole map pages with LRU eviction: the demand-loading FTL that SHRD is compared with
 //! (Kim, Shin, Jeong and Kim, FAST 2017; docs/algorithms.md, 2.6).
 //!
-//! A map page is one translation page, or several consecutive ones that are read and programmed as
-//! one. The SHRD drive has map pages of 32 KiB, a row of flash pages across the planes of a die.
+//! A map page is one translation page, or several consecutive ones that are read and programmed
+//! together. The SHRD drive has map pages of 32 KiB, a row of flash pages across the planes of a
+//! die.
 //!
 //! A miss reads the map page into memory. A dirty victim is programmed without a read, because it
 //! is completely in memory. Cleaning changes cached pages in place, as in DFTL, and does not count
 //! as a use. Other pages are rewritten on flash. With the option of the SHRD drive, cleaning loads
 //! them instead, as the next victims. The reads are the same, but the programs come later, or not
 //! at all if a page is used in the meantime. A cache of only one page keeps the host's page, and
-//! cleaning rewrites on flash.
+//! cleaning rewrites its pages on flash.
 //!
 //! A trim is one access of each translation page that it touches, and a change if one of the
 //! entries was set. The budget is counted in whole map pages, at least one. The cost is a table

@@ -3,19 +3,19 @@
 //!
 //! A cached page is a bitmap with one bit per entry, and the physical page numbers of the entries
 //! whose bit is set. These entries start a run: their physical page does not directly follow the
-//! physical page of the entry before. A page takes a bit per entry and 4 bytes per run. An entry
-//! without a page starts a run and ends it. Every change of an entry changes the number of runs by
-//! at most 2. So pages grow and shrink in the cache, and even a hit may evict other pages. The
-//! least recently used page is evicted.
+//! physical page of the entry before. A page takes a bit per entry and 4 bytes per run. An unmapped
+//! entry is a run of its own. Every change of an entry changes the number of runs by at most 2. So
+//! pages grow and shrink in the cache, and even a hit may evict other pages. The least recently
+//! used page is evicted.
 //!
 //! ```text
 //! page    100 101 102 | 7 | 300 301 302 ...     bitmap 1 0 0 1 1 0 0 ...   heads 100 7 300
 //! ```
 //!
 //! A victim with many changed entries is programmed without a read, because it is completely in
-//! memory. A victim with few changes (up to `sparse_share` of its entries) moves them to the dirty
-//! buffer, and the page is dropped. If they do not fit into the buffer, the page with the most
-//! changed entries is written back. That is either the largest owner of buffered entries, by one
+//! memory. The few changed entries of another victim (up to `sparse_share` of its entries) move to
+//! the dirty buffer, and the page is dropped. If they do not fit into the buffer, the page with the
+//! most changed entries is written back: either the page with the most buffered entries, by one
 //! read and one program, or the victim itself. An access also finds buffered entries, and a page
 //! that is loaded takes its buffered entries back.
 //!

@@ -6,7 +6,6 @@ use super::{MapOp, Residency};
 use crate::addr::{Lpn, Tpn};
 use crate::geometry::Geometry;
 
-/// A cached entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) lpn: u32,
@@ -17,10 +16,8 @@ pub(super) struct Entry {
 crate::state!(blank Entry { lpn, dirty });
 
 impl Entry {
-    /// Content of an unused slot.
     pub(super) const UNUSED: Self = Self { lpn: 0, dirty: false };
 
-    /// Returns the translation page of the entry.
     #[inline(always)]
     pub(super) fn page(self, geometry: &Geometry) -> Tpn {
         geometry.translation_page(Lpn::new(self.lpn))

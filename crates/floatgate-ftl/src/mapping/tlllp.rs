@@ -30,11 +30,11 @@
 //!   shrinks to the room. With `evict = Entry`, entries leave until the missed entry fits, at least
 //!   one. `evict_until_fit` evicts until the whole prefetch fits.
 //!
-//! Further decisions: entries in the prefetched range that are cached already count and stay as
-//! they are. A trim neither prefetches nor is part of a sequential run. The cache holds at least
-//! one entry, whatever the budget. The cost per page is a probe of a hash table and a list move. A
-//! miss costs one more probe per prefetched entry, and sifts in a heap of nodes. An entry that
-//! leaves without its node costs a walk of the node.
+//! Further decisions: cached entries in the prefetched range count, and stay as they are. A trim
+//! neither prefetches nor is part of a sequential run. The cache holds at least one entry, whatever
+//! the budget. The cost per page is a probe of a hash table and a list move. A miss costs one more
+//! probe per prefetched entry, and sifts in a heap of nodes. An entry that leaves without its node
+//! costs a walk of the node.
 
 mod history;
 

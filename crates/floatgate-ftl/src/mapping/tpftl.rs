@@ -12,25 +12,25 @@
 //!   nodes falls again;
 //! - *clean first*: the coldest node evicts a clean entry before a dirty one;
 //! - *batch update*: a write-back writes all dirty entries of its translation page, which stay
-//!   cached, clean. Cleaning that rewrites a translation page for entries that are not cached does
-//!   so too.
+//!   cached, clean. When cleaning rewrites a translation page for uncached entries, it writes the
+//!   dirty entries, too.
 //!
 //! Decided here:
 //!
-//! - With both prefetches the longer one counts, because one page is read.
+//! - If both prefetches apply, the longer one counts, because both read the same page.
 //! - The access time of a prefetched entry is the time of its miss.
 //! - Only one node gives room: the coldest, except the node being filled. So a miss writes back at
 //!   most one page (with batch update), and the prefetch shrinks to the room. If there is no such
 //!   node, one entry of the node being filled leaves.
-//! - The row of cached entries before a miss may begin in the translation page before.
+//! - The row of cached entries before a miss may begin in the previous translation page.
 //! - A trim prefetches nothing.
 //! - The cache holds at least one entry, whatever the budget.
 //! - After the program of a write, its entry is marked dirty again, because cleaning in between may
 //!   have written it back.
 //!
-//! The cost per page is a probe of a hash table and a list move. A miss costs one more of each per
-//! entry that comes or leaves, a sift or two in a heap of nodes, and a probe per entry in the row
-//! before it. A batch update walks its node.
+//! The cost per page is a probe of a hash table and a list move. A miss costs one more probe and
+//! list move per entry that comes or leaves, a sift or two in a heap of nodes, and a probe per
+//! entry in the row before the miss. A batch update walks its node.
 
 use alloc::vec::Vec;
 

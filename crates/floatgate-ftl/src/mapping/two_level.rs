@@ -12,8 +12,8 @@
 //! The policy defines the weight: the number of accesses to the entry (TLLLP), or the time of its
 //! last access (TPFTL). It can also order the first level by the last access alone. Means are
 //! compared as fractions, exactly. Memory of the drive is counted by node and by entry. Finding an
-//! entry costs a probe of a hash table; an access, a list move; the node at the front, a sift or
-//! two in a heap of nodes. Nothing is allocated after set-up.
+//! entry costs a probe of a hash table, an access costs a list move, and finding the front node
+//! costs a sift or two in a heap of nodes. Nothing is allocated after set-up.
 
 mod means;
 

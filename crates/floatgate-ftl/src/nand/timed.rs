@@ -30,8 +30,8 @@
 //! A read occupies its die until the page is transferred, and a program occupies its die from
 //! before the transfer on, unless there is a cache register. Consecutive operations in a die's
 //! queue form one multi-plane operation if their pages are in one row of a unit, on different
-//! planes of the die. A copy goes through the controller, over the channel both ways, because that
-//! is where the error correction is.
+//! planes of the die. A copy goes through the controller, over the channel both ways, because the
+//! controller corrects errors.
 //!
 //! The clock splits a request's time into components: the request's own operations by their cause,
 //! and each wait by the activity of the die or the channel. A die that waits for its channel passes

@@ -131,7 +131,6 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         self.streams.home(self.store.units.stream(unit))
     }
 
-    /// Returns whether a unit has translation pages.
     pub(super) fn is_map(&self, unit: Unit) -> bool {
         self.streams.is_map(self.store.units.stream(unit))
     }

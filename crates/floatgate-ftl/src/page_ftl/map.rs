@@ -44,12 +44,10 @@ impl<M: Mapping> Map<M> {
         }
     }
 
-    /// All translation pages.
     pub(super) fn tpns(&self) -> impl Iterator<Item = Tpn> + use<M> {
         (0..self.directory.len() as u32).map(Tpn::new)
     }
 
-    /// Returns the place of a translation page.
     fn place(&self, tpn: Tpn) -> Ppn {
         self.directory[tpn.index()].expect("formatting wrote every translation page")
     }
@@ -174,7 +172,6 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         Ok(())
     }
 
-    /// Programs every translation page.
     pub(super) fn program_all_of_map(&mut self, chain: &mut Chain) -> Result<(), N::Error> {
         self.map.tpns().try_for_each(|tpn| self.program_map(tpn, Cause::Map, chain))
     }

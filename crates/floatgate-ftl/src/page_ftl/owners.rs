@@ -71,7 +71,6 @@ impl Owners {
         self.counts[usize::from(owner)].host_pages += 1;
     }
 
-    /// Counts copied pages of an owner.
     fn count_copies(&mut self, owner: u8, cause: Cause, pages: u64) {
         let counts = &mut self.counts[usize::from(owner)];
         match cause {

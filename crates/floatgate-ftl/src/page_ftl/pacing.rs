@@ -45,7 +45,7 @@ pub(super) struct Pacing {
     /// no copies, and the pages until the cleaner looks for a victim again.
     copies: u64,
     span: u64,
-    /// Pages that have taken space since then, other than copies; and copies that have begun.
+    /// Pages, except copies, that have taken space in the span so far; and copies that have begun.
     taken: u64,
     made: u64,
     /// Copies that begin together: the pages that a die programs at once.

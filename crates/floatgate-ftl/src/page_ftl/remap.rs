@@ -54,7 +54,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         kind: AccessKind,
         chain: &mut Chain,
     ) -> Result<(), N::Error> {
-        // The table no longer has the entry that is cleared.
+        // A trim clears a mapped entry, although the table no longer has it.
         let mapped = kind == AccessKind::Trim || self.is_mapped(lpn);
         self.map
             .cache

@@ -20,8 +20,8 @@ impl Cleaning {
 }
 
 impl<N: Nand, M: Mapping> PageFtl<N, M> {
-    /// Returns how many pages the host can have programmed until a unit is cleaned, if nothing else
-    /// is programmed. Pages of the map take units too. None once cleaning has begun.
+    /// Returns how many pages of the host can be programmed before a unit is cleaned, if nothing
+    /// else is programmed. Pages of the map take units too. None once cleaning has begun.
     pub(super) fn room_left(&self) -> Option<u64> {
         let units = &self.store.units;
         let (least, one) = self.cleaner.config.least_free();

@@ -69,7 +69,6 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
         }
     }
 
-    /// Programs the rows that are due by now.
     #[inline(always)]
     pub(super) fn program_due_rows(&mut self) -> Result<(), N::Error> {
         match self.row_timer {

@@ -55,7 +55,6 @@ pub(super) struct CacheRoom {
 /// Destination of folded pages: the placement sorts them.
 const FOLDED: MoveTarget = MoveTarget::Placement { anew: true };
 
-/// The SLC cache and its units.
 #[derive(Debug)]
 pub(super) struct SlcCache {
     config: SlcConfig,
@@ -85,7 +84,6 @@ impl SlcCache {
         self.used() < static_units || is_dynamic
     }
 
-    /// Adds a unit to the cache.
     pub(super) fn enter(&mut self, unit: Unit, units: &mut UnitTable) {
         units.pin(unit);
         self.units.push_back(unit);

@@ -58,7 +58,6 @@ impl Streams {
         Self { data, map, wear, log, slc, open, traffic, hot_pages }
     }
 
-    /// Returns the number of streams.
     pub(super) fn count(&self) -> u8 {
         self.open.len() as u8
     }
@@ -219,7 +218,6 @@ impl Streams {
         self.open[usize::from(stream)] = (first + programmed, end);
     }
 
-    /// Counts a page that the host has written.
     #[inline(always)]
     pub(super) fn count_host_page(&mut self, stream: u8, lpn: Lpn) {
         self.traffic[usize::from(stream)].host_pages += 1;
@@ -228,7 +226,6 @@ impl Streams {
         }
     }
 
-    /// Counts pages that cleaning has moved.
     pub(super) fn count_gc_pages(&mut self, stream: u8, pages: usize) {
         self.traffic[usize::from(stream)].gc_pages += pages as u64;
     }

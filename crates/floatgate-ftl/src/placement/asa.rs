@@ -13,8 +13,8 @@
 //! - Time is counted in pages that the host has written (option: nanoseconds).
 //! - A page's first write is cold. So is every write before the first criteria.
 //! - A sample with fewer than three distinct ages does not change the criteria.
-//! - Valid pages stay in their partition when they are cleaned. With `relabel_on_gc` they go to the
-//!   partition of their age, if that is colder.
+//! - Valid pages stay in their partition when cleaning moves them. With `relabel_on_gc` they go to
+//!   the partition of their age, if that is colder.
 //! - With `log1p` the logarithms of ages plus one are clustered, in steps of 2^-16.
 //!
 //! The cost is one access to a table per page written, and every period a sort of the sample and up

@@ -390,7 +390,6 @@ impl Policy for Eti {
     }
 }
 
-/// Inserts two elements at a position.
 fn insert_two<T: Copy>(all: &mut Vec<T>, at: usize, two: [T; 2]) {
     let end = all.len();
     all.extend(two);

@@ -61,8 +61,8 @@ impl ExternalScheme {
         self.given.get(lpn.index()).copied().unwrap_or(0)
     }
 
-    /// Notes the handle of a write. Not inlined: the path for policies of the table does not
-    /// include it.
+    /// Notes the handle of a write. Not inlined, which keeps it out of the path for policies of the
+    /// table.
     #[inline(never)]
     fn label(&mut self, lpns: Range<u32>, handle: u16) {
         if self.given.is_empty() {

@@ -120,7 +120,6 @@ impl Host {
         self.given[lpn.index()]
     }
 
-    /// Returns the number of handles.
     pub(super) fn handles(&self) -> u8 {
         self.handles
     }

@@ -29,7 +29,6 @@ impl Fraction {
         (!samples.is_empty()).then_some(Self { over, under: samples.len() as u128 })
     }
 
-    /// Returns the middle between two fractions.
     fn between(a: Self, b: Self) -> Self {
         let over = a.over * b.under + b.over * a.under;
         Self { over, under: 2 * a.under * b.under }

@@ -28,7 +28,6 @@ crate::parameters! {
     }
 }
 
-/// A page in one of the lists.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     lpn: u32,

@@ -4,8 +4,8 @@
 //! This is a counting Bloom filter: a table of counters of four bits. Two hash functions give each
 //! page two counters. A page write adds 1 to both. A page is hot if both have reached the
 //! threshold. Once in a period all counters are halved. The counters of a page are never lower than
-//! a counter of its own would be. So a hot page is never classified as cold, but pages that share
-//! counters with it may be classified as hot.
+//! a separate counter for this page would be. So a hot page is never classified as cold, but pages
+//! that share counters with it may be classified as hot.
 //!
 //! The defaults are from the ETI paper, Table 2; the original has 4096 counters and 5117 writes per
 //! period. With `conservative`, the paper's enhancement, a write adds 1 only to the lower of its

@@ -37,8 +37,8 @@
 //! unit open for every time of death would write nothing twice. Cleaning by cost and benefit gains
 //! the most from this placement.
 //!
-//! No page may be written before its time, which is asserted; trims may be in the future or
-//! missing. The cost is two table accesses and a search of the ranges per page. No memory is
+//! The oracle asserts that no page is overwritten before its known death; trims may come late, or
+//! not at all. The cost is two table accesses and a search of the ranges per page. No memory is
 //! charged. The simulator takes 4 bytes per logical page and 4 per write.
 
 use alloc::vec;

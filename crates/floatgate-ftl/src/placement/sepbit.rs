@@ -6,8 +6,9 @@
 //! than l, else to class 2. Pages that cleaning moves out of class 1 go to class 3. Other moved
 //! pages go by their age, the time since the host wrote them: below 4 l to class 4, below 16 l to
 //! class 5, else to class 6. All times are in pages written by the host. l is the mean time from
-//! opening to cleaning of class 1 units. It is computed after every 16 of them (one batch after the
-//! other, not sliding); at first it is infinite. Stream 0 is class 6, stream 5 is class 1.
+//! opening to cleaning of class 1 units. It is computed after every 16 cleaned units (in separate
+//! batches, not in a sliding window); at first it is infinite. Stream 0 is class 6, stream 5 is
+//! class 1.
 //!
 //! The lifetime of the last version comes from one of two sources. `Fifo`, as in the paper, is a
 //! queue of the latest host writes. A page that is not in it lived long. The queue grows with each

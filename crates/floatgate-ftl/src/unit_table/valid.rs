@@ -101,7 +101,6 @@ impl ValidPages {
         }
     }
 
-    /// Prefetches a page's bit.
     #[inline(always)]
     pub(super) fn prefetch(&self, ppn: Ppn) {
         prefetch(&self.0, bit(ppn).0);

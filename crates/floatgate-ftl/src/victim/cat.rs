@@ -7,9 +7,10 @@
 //! Decided here: age is the time since the unit was opened, in pages that the host has written.
 //! `CT` is the erase count in the unit's life plus 1; otherwise a unit that was never erased would
 //! go before every other unit. A unit without a valid page goes first, a unit without an invalid
-//! page last. With the time since the last loss as age ([`Age::Modified`]) the policy comes close
-//! to cost-benefit cleaning. Then write amplification under uniform writes is 5.22 instead of 4.91
-//! (64 pages, spare factor 0.10), and under separated 90/10 writes 2.42 instead of 2.25.
+//! page last. With the time since the unit last lost a page as age ([`Age::Modified`]) the policy
+//! comes close to cost-benefit cleaning. Then write amplification under uniform writes is 5.22
+//! instead of 4.91 (64 pages, spare factor 0.10), and under separated 90/10 writes 2.42 instead of
+//! 2.25.
 //!
 //! The cost is a comparison or two per page written, in [`Kinetic`]'s tournaments.
 //!

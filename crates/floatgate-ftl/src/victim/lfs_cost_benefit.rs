@@ -7,7 +7,7 @@
 //! Age is the age of the segment's youngest data. It estimates how long the data in the segment
 //! will still live. Here it is the time since the unit was sealed, which is when the last page came
 //! into it. A moved page counts as young again, because units keep no time for each page. Later
-//! losses do not change the unit's age. With the time since the last loss instead
+//! losses of pages do not change the unit's age. If age is instead the time since the last loss
 //! ([`Age::Modified`]), units that often lose pages are kept too long. Then write amplification
 //! under uniform writes is 5.27 instead of 4.92 (64 pages, spare factor 0.10), and under separated
 //! 90/10 writes 2.58 instead of 2.26.

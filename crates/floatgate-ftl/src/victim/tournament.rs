@@ -58,7 +58,6 @@ impl Leaves {
         Self(vec![NONE; units as usize])
     }
 
-    /// Prefetches the entry of a unit.
     pub(super) fn prefetch(&self, unit: Unit) {
         prefetch(&self.0, unit.index());
     }

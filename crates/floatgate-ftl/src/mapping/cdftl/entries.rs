@@ -99,12 +99,10 @@ impl Entries {
         self.touch(slot, dirty, loaded);
     }
 
-    /// Returns whether an entry can leave.
     pub(super) fn can_evict(&self) -> bool {
         self.free.len() > 0
     }
 
-    /// Returns the page of the oldest stuck entry.
     pub(super) fn oldest_stuck(&self) -> Tpn {
         let slot = self.stuck.first().expect("what is full and cannot evict has stuck entries");
         self.entries[slot as usize].tpn

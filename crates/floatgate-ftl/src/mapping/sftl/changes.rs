@@ -38,7 +38,6 @@ impl Changes {
         }
     }
 
-    /// Returns whether an entry is changed.
     pub(super) fn has(&self, lpn: Lpn) -> bool {
         self.changed[lpn.index()]
     }
@@ -69,7 +68,6 @@ impl Changes {
         }
     }
 
-    /// Returns whether `entries` more fit into the buffer.
     pub(super) fn has_room(&self, entries: u32) -> bool {
         entries <= self.buffered_max - self.buffered
     }
@@ -101,8 +99,8 @@ impl Changes {
         &mut self.changed[first..end]
     }
 
-    /// Recounts. The pages with entries in the buffer must be the changed pages that are
-    /// `is_absent`.
+    /// Recounts, and asserts that the pages with entries in the buffer are the changed pages for
+    /// which `is_absent` is true.
     pub(super) fn check(&self, is_absent: impl Fn(Tpn) -> bool) {
         let per_page = self.geometry.entries_per_page() as usize;
         let mut buffered = 0;

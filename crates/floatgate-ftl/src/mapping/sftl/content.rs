@@ -18,7 +18,6 @@ pub(super) struct Content {
 crate::state!(Content { entries, runs } fixed { geometry });
 
 impl Content {
-    /// Starts with no entry set.
     pub(super) fn new(geometry: &Geometry) -> Self {
         let mut content = Self {
             geometry: *geometry,
@@ -31,7 +30,6 @@ impl Content {
         content
     }
 
-    /// Returns the number of runs in a page.
     pub(super) fn runs(&self, tpn: Tpn) -> u32 {
         self.runs[tpn.index()]
     }
@@ -68,7 +66,6 @@ impl Content {
         (tpn * per_page..end).map(|at| self.starts(at)).sum()
     }
 
-    /// Recounts all runs.
     pub(super) fn check(&self) {
         for (tpn, &runs) in self.runs.iter().enumerate() {
             assert_eq!(runs, self.count(tpn), "runs of translation page {tpn}");

@@ -18,7 +18,7 @@ use crate::addr::Unit;
 use crate::clock::{Chain, Component, Ended, NONE};
 use crate::geometry::{Geometry, Shape};
 
-/// Outstanding reads of a unit, and the node that lets its erases wait for them.
+/// Outstanding reads of a unit, and the node through which the unit's erases wait for them.
 #[derive(Clone, Copy, Debug)]
 struct Readers {
     unit: Unit,

@@ -1,4 +1,4 @@
-//! Parameters of ETI, Table 2 of the paper, and what the paper leaves open.
+//! Parameters of ETI: Table 2 of the paper, and decisions that the paper leaves open.
 
 /// Highest value of four bits.
 pub(super) const COUNTER_MAX: u8 = 15;

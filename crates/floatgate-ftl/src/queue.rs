@@ -22,7 +22,7 @@ crate::choice! {
     }
 }
 
-/// At most `depth` requests are in the drive; the next one waits outside until one completes.
+/// Command queue: at most `depth` requests are in the drive, and the next one waits outside.
 #[derive(Clone, Debug)]
 pub struct Queue {
     arrivals: Arrivals,

@@ -19,7 +19,8 @@
 //!   would return. The published driver does not do that.
 //! - A page that such a write covers only partially is remapped first, because the drive completes
 //!   the page from its original address.
-//! - Slots that were overwritten inside the log are dropped with their window, unless `lazy_stale`.
+//! - Slots that were overwritten inside the log are dropped with their window, unless `lazy_stale`
+//!   is set.
 
 use alloc::vec::Vec;
 use core::ops::Range;

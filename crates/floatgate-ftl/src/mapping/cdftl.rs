@@ -18,8 +18,8 @@
 //! - Cleaning changes entries in the CMT, or else pages in the CTP, in place. It rewrites other
 //!   entries on flash.
 //! - A trim is one access of each translation page.
-//! - Each level has at least one place. The CTP has at most its share of the budget (but at least a
-//!   page), the CMT has the rest.
+//! - Each level holds at least one entry or page. The CTP has at most its share of the budget (but
+//!   at least a page), the CMT has the rest.
 //! - `evictions` and `dirty_evictions` count pages of the CTP, because an entry leaves the CMT
 //!   without flash work.
 //!

@@ -140,7 +140,7 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
     }
 
     /// Begins the copies that are due. The chain of the host page waits before each batch until the
-    /// drive owes few enough copies. A page begins no more than one victim.
+    /// drive owes few enough copies. A host page begins at most one victim.
     fn pay(&mut self, debt: u32, chain: &mut Chain) -> Result<(), N::Error> {
         while let Some(copies) = self.due() {
             self.cleaner.pacing.admit(Some(copies), debt, self.store.clock(), chain);

@@ -142,8 +142,8 @@ impl<N: Nand, M: Mapping> PageFtl<N, M> {
 
     /// Returns the maximum number of free units, and of pages, that cleaning a unit can take. For
     /// the data of a reclaim unit this is enough although its erase units are emptied one after the
-    /// other: before `n` of them are erased, its pages fill at most `n` units in addition to those
-    /// that run out.
+    /// other: before `n` of them are erased, its pages fill at most `n` units in addition to the
+    /// open units that run out.
     fn price(&self, unit: Unit, to: MoveTarget) -> (u32, u32) {
         let valid = self.store.units.reclaim_valid(unit);
         let geometry = &self.store.geometry;

@@ -33,7 +33,7 @@ impl Scheduler {
         self.release_ready();
     }
 
-    /// Cancels an open program. It must be the last change of its unit on its die.
+    /// Cancels an open program. It must be the last program or erase of its unit on its die.
     pub(super) fn cancel(&mut self, data: u32, end: Chain) {
         self.graph.cancel(data, end, self.now);
         self.release_ready();

@@ -38,7 +38,7 @@ const OF_TYPES: usize = 5;
 /// Number of page types with delays of their own. SLC mode is the last type.
 const TYPES: usize = PAGE_TYPES + 1;
 
-/// Number of fixed delays, with the index for other events; and the number if all pages are of one
+/// Number of indices: of fixed delays and of other events; and their number if all pages are of one
 /// type.
 const DELAYS: usize = OF_TYPES + 2 * TYPES;
 const DELAYS_OF_ONE_TYPE: usize = OF_TYPES + 2;

@@ -89,8 +89,8 @@ impl Graph {
         at
     }
 
-    /// Gives a program its place in the order of its die while its data is still to come. Returns
-    /// the node where the data comes together, and the chain that ends with the program.
+    /// Gives a program its place in the order of its die before its data comes. Returns the node
+    /// where the data comes together, and the chain that ends with the program.
     pub fn issue_open(
         &mut self,
         program: Operation,
@@ -106,7 +106,7 @@ impl Graph {
         (data, end)
     }
 
-    /// Cancels an open program. It must be the last change of its unit on its die.
+    /// Cancels an open program. It must be the last program or erase of its unit on its die.
     pub fn cancel(&mut self, data: u32, end: Chain, now: u64) {
         let &Operation { slot, before, .. } = self.nodes.operation(end.node);
         self.changes[slot as usize] = before;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 /// Maximum number of parts.
 const COMPONENTS: u32 = 256;
 
-/// Position of the extents of each part of the drive.
+/// Positions of the extents, by part of the drive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Parts {
     /// Log2 of the pages in a part.

@@ -272,7 +272,8 @@ impl Nodes {
         node
     }
 
-    /// Releases the next change of the unit of a node that has entered the queue of its die.
+    /// Releases the next program or erase of a unit: the one before it has entered the queue of its
+    /// die.
     #[inline(always)]
     pub fn release_next(&mut self, at: u32, next: u32) {
         let last_blocker = self.last_blocker(at);

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_DEVICE", "Progress"]
 
 RUNS_MAX = 10_000
-"""Most runs of one comparison. All results are in memory at once, some 50 KiB each."""
+"""Maximum number of runs of one comparison. All results are in memory, some 50 KiB each."""
 
 
 def run(

@@ -41,7 +41,7 @@ WORN = (DEVICE, "qlc-capacity")
 """Drives whose lifetime is estimated."""
 
 SOLD = {DEVICE: 1.92e12, "qlc-capacity": 15.36e12, "tlc-client": 500e9}
-"""Bytes of drives on sale, for presets that stand for drives of one size, from their summaries. The
+"""Capacity in bytes of the drives on sale that a preset stands for, from the preset's summary. The
 preset itself is as large as its workload.
 """
 
@@ -59,7 +59,7 @@ MIXED = {"start.fill": "random"}
 """Start state in which pages that the trace never writes share erase units with the others."""
 
 UNWRITTEN = 0.05
-"""Share of pages that the trace never writes from which both start states are simulated."""
+"""If the trace never writes at least this share of the pages, both start states are simulated."""
 
 ORACLES = (
     {"placement.scheme": "oracle"},
@@ -166,7 +166,7 @@ class _Asked:
     states: list[Steady] = dataclasses.field(default_factory=list)
     """One stream at the spare factors `SPARES`."""
     mixed: list[Steady] = dataclasses.field(default_factory=list)
-    """The same after a random fill; empty if the trace writes nearly all pages."""
+    """`states` after a random fill; empty if the trace writes nearly all pages."""
 
     def steady(self) -> list[Line]:
         """Answers the questions on cleaning and on separation."""
@@ -208,9 +208,7 @@ class _Asked:
         return answers.life(found, duration_s, doubts)
 
     def _worn(self, whole: Requests, spare: float) -> list[Steady]:
-        """Returns steady states at a drive's own spare factor,
-        and at the least and most of `SPARES`.
-        """
+        """Returns steady states at a drive's own spare factor, and at both `ENDS`."""
         spares = [spare, *(one for one in ENDS if abs(one - spare) > NEAR)]
         known = {state.spare_factor: state for state in self.states} if whole is self.whole else {}
         missing = [one for one in spares if one not in known]

@@ -51,8 +51,8 @@ TERA = 1e12
 """Bytes of a TB, the unit of drive sizes and of their endurance (TBW)."""
 
 HELD = (138, 144)
-"""Sampled intervals that contained the value of the full simulation, and all that were checked
-(docs/advise.md).
+"""Number of sampled intervals that contained the value of the full simulation, and number of all
+intervals that were checked (docs/advise.md).
 """
 
 SAMPLED_INTERVAL = (
@@ -321,7 +321,7 @@ def _worn(drive: Worn, duration_s: float) -> list[Number]:
             if daily is not None:
                 most[YEARS_SOLD] = (volumes * own / daily / DAYS, "years")
         numbers.append(Number(AMPLIFICATION, factor, "", low, high, of))
-        # Each value is that at a write amplification of one, divided by the actual one.
+        # `value` is the endurance or life at a write amplification of one.
         numbers += [
             Number(name, value / factor, unit, value / high, value / low, of)
             for name, (value, unit) in most.items()

@@ -30,13 +30,13 @@ EXCERPTS = 3
 
 REQUESTS = 50_000
 PAGES = 400_000
-"""Most requests of an excerpt, and most pages of 4 KiB that they touch."""
+"""Maximum number of requests of an excerpt, and of pages of 4 KiB that they touch."""
 
 BUSY = 0.95
 """Busy share of the dies from which on the drive does not keep up."""
 
 FEW = 1000
-"""Fewest requests of a kind for a sound p99: with fewer, less than ten are slower than p99."""
+"""Minimum number of requests for a sound p99: with fewer, fewer than ten are slower than p99."""
 
 NEXT = (
     "The drive itself, with the trace replayed at its times; for causes, a run with all latencies."
@@ -117,9 +117,9 @@ class _Tail:
 
     kind: str
     times_us: list[float]
-    """p99 of each excerpt that has such requests, rising."""
+    """p99 of each excerpt that has such requests, in ascending order."""
     fewest: int
-    """Number of such requests in the excerpt that has fewest."""
+    """Smallest number of such requests in an excerpt."""
 
     @property
     def middle_us(self) -> float:
@@ -128,7 +128,7 @@ class _Tail:
 
     @property
     def ends_us(self) -> tuple[float, float] | None:
-        """Least and most of the excerpts; None for one excerpt."""
+        """Smallest and largest p99 of the excerpts; None for one excerpt."""
         return (self.times_us[0], self.times_us[-1]) if len(self.times_us) > 1 else None
 
     def number(self) -> Number:

@@ -31,7 +31,7 @@ from floatgate.traces.model import TRIM, WRITE, Trace
 PAGE = 4096
 
 UNIT_PAGES = 64
-"""Fewest pages of a unit: a trace too small for them gets fewer units."""
+"""Minimum number of pages of a unit. A trace that is too small for them gets fewer units."""
 
 SAMPLED_UNITS = (64, 128)
 """Pages of a unit in the samples: two sizes,
@@ -49,16 +49,16 @@ page in `SPARSE` on, where a few hot pages more or less matter, and a sample cos
 SPARSE = 16
 
 VOLUMES = 12
-"""Fewest volumes (drive capacities) that are written; the last third is measured."""
+"""Minimum number of volumes (drive capacities) to write; the last third is measured."""
 
 MEASURED = 3
-"""Fewest measured loops: victims differ between loops, and one loop gives no mean."""
+"""Minimum number of measured loops: victims differ between loops, so one loop gives no mean."""
 
 LOOPS = (2 + MEASURED, 32)
-"""Least and most times that a trace is played."""
+"""Minimum and maximum number of times that a trace is played."""
 
 REWRITES = 2.0
-"""Least mean writes of a written page for which a repeated trace gives a steady state."""
+"""Minimum mean number of writes to a written page for which a repeated trace has a steady state."""
 
 STEADY = 0.01
 """Largest relative difference between the measured and the previous loops in a steady state."""

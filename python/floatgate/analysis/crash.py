@@ -13,16 +13,16 @@ from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress, measure
 
 POINTS = 20_000
-"""Most moments of the workload that are explored by default, and most moments of recoveries."""
+"""Maximum number of moments explored by default, in the workload and again in recoveries."""
 
 PAGES = 400_000_000
-"""Most pages verified in total.
+"""Maximum number of pages verified in total.
 
-Each recovery verifies all pages, so a large drive explores fewer moments.
+Each recovery verifies all pages, so fewer moments of a large drive are explored.
 """
 
 POINTS_MIN = 50
-"""Fewest moments explored on any drive."""
+"""Minimum number of moments explored, however large the drive."""
 
 
 def crash(
@@ -77,7 +77,7 @@ def crash(
 
 
 def points_most(pages: int) -> int:
-    """Returns the most moments that are explored by default on a drive of this many pages."""
+    """Returns the maximum number of moments explored by default on a drive with these pages."""
     return max(POINTS_MIN, min(POINTS, PAGES // pages))
 
 

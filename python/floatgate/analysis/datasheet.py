@@ -29,11 +29,11 @@ With fewer than 128, cleaning has few victims to choose from.
 """
 
 BLOCKS_A_PLANE = 8
-"""Fewest blocks on each plane, if an erase unit does not cover all planes."""
+"""Minimum number of blocks on each plane, if an erase unit does not cover all planes."""
 
 UNIT_PAGES = 1 << 15
-"""Most map pages in an erase unit. Larger blocks are measured with fewer flash pages, and their
-erase time shrinks in proportion.
+"""Maximum number of map pages in an erase unit. Larger blocks are measured with fewer flash pages,
+and their erase time shrinks in proportion.
 """
 
 IO = 4096
@@ -54,7 +54,7 @@ REQUESTS_QUICK = 20_000
 """
 
 OVERWRITES = 2
-"""Capacities of random overwrites after which random writes are steady: docs/drives.md."""
+"""Number of times that random writes overwrite the drive until they are steady: docs/drives.md."""
 
 RANGES = (
     *("sequential_read_mb_s", "sequential_write_mb_s"),
@@ -161,7 +161,7 @@ class DataSheet(Shown):
 
 @dataclass(frozen=True)
 class Plan:
-    """Drive to measure, and its measurements."""
+    """Drive to measure, its states and its workloads."""
 
     device: Device | None
     scale: Mapping[str, Any]

@@ -17,7 +17,7 @@ from floatgate.traces.model import WRITE, Trace
 EXACT = "exact"
 
 ACCESSES_EXACT = 5_000_000
-"""Most page accesses for which the default examines all pages: this takes some seconds."""
+"""Maximum number of page accesses for which the default examines all pages, in some seconds."""
 
 RATE = 0.01
 PAGES_SAMPLED = 16_384
@@ -85,7 +85,7 @@ def curve_of(
 ) -> dict[str, Any]:
     """Returns the document of `map_curve` for a source that is already open.
 
-    Without a `sample`, up to `exact` page accesses are all looked at.
+    Without a `sample`, all pages are examined for up to `exact` page accesses.
     """
     load = source.load(None)
     notes = list(load.notes)
@@ -170,9 +170,7 @@ def _automatic(
 
 
 def _size(trace: Trace | None, workload: _core.Workload, page_bytes: int) -> tuple[float, float]:
-    """Returns about how many page accesses the workload has,
-    and at most how many pages it touches.
-    """
+    """Returns an estimate of the workload's page accesses, and a maximum of its pages."""
     if trace is not None:
         data = trace.frame.filter(pl.col("op") <= WRITE)
         return _accesses(data, page_bytes), unique_pages(data) * max(PAGE / page_bytes, 1)

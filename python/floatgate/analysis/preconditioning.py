@@ -63,7 +63,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Start:
-    """Way of the workload to its steady state from one start state."""
+    """Course of the workload from one start state to its steady state."""
 
     name: str
     play: str

@@ -1,4 +1,4 @@
-"""Search for the values that explain the data, and for how sharply the data fix these values.
+"""Search for the values that explain the data, and for the intervals that the data allow.
 
 The search minimises the root mean square of the residuals, ln(simulated / measured). A simulation
 counts whole pages, so this error is a step function of the keys, and its derivatives only show the
@@ -102,8 +102,8 @@ def rms(residuals: Sequence[float]) -> float:
 def weighted(runs: Sequence[Sequence[float]]) -> list[float]:
     """Joins the residuals of runs into one list in which every run has the same weight.
 
-    A rate beyond the knee has one residual, and a rate below the knee has four. Without weights,
-    the knee would count for a fourth of a rate.
+    A rate beyond the knee has one residual, and a rate below the knee has four. Without weights, a
+    rate beyond the knee would count a fourth as much.
     """
     count = sum(len(run) for run in runs)
     return [one * math.sqrt(count / len(runs) / len(run)) for run in runs for one in run]

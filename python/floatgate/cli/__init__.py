@@ -139,7 +139,7 @@ def _usage(error: Any) -> str:
 
 
 def _explain(error: Any) -> None:
-    """Adds to an unknown option where it exists: as a config key, or in other commands.
+    """Adds to the error of an unknown option the config key or the commands that have this name.
 
     Newer versions of Typer contain their own copy of Click, so no single class covers all errors.
     """

@@ -188,7 +188,7 @@ def _values(varied: Mapping[Any, list[Any]]) -> dict[str, list[str]]:
 def _baseline(text: str | None, varied: Mapping[Any, list[Any]]) -> dict[str, str] | None:
     """Returns the baseline's values; raises for a wrong key or value before anything runs.
 
-    Of keys that change together one is enough, if its value occurs once.
+    If keys change together, one of them is enough, provided that its value occurs only once.
     """
     if text is None:
         return None

@@ -1,4 +1,4 @@
-"""Options of `floatgate serve` that say where a drive is served: over NBD or over NVMe/TCP."""
+"""Options of `floatgate serve` for the endpoint of a drive: over NBD or over NVMe/TCP."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Where:
             placement = configs.resolve(device, settings).table()["placement"]["scheme"]
             configs.resolve(device, {**settings, **asked})
         except ConfigError:
-            # The drive is refused later, with its reason, or it has no streams.
+            # The drive cannot have handles, or its config is wrong and is refused later.
             return False
         return bool(placement == "single") and not any(
             key.startswith("placement.") for key in settings

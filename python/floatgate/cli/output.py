@@ -49,7 +49,7 @@ PHASES = {
 
 
 def console() -> Console:
-    """Returns a console for standard output. It takes no markup, as traces may have any name."""
+    """Returns a console for standard output, without markup, as a trace's name may look like it."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
@@ -191,7 +191,7 @@ def staged(
     paths.refuse_input(target, inputs)
     if occupied and not force:
         raise paths.refused(f"{target}: is not empty; --force replaces the files of an earlier run")
-    # An earlier run may have found fewer of these directories, and left its part in a parent.
+    # If an earlier run was killed before all these directories existed, its part is in a parent.
     for folder in (real, *real.parents):
         parts.sweep(folder)
     with _temporary(lambda: parts.folder(base), target) as part:

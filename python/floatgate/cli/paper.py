@@ -176,7 +176,7 @@ def _print(summary: Summary) -> None:
 
 
 def _print_claims(claims: Sequence[Finding]) -> None:
-    """A block for each claim: side by side, such texts leave each other no room."""
+    """Prints a block for each claim, because the texts are too long for columns."""
     from rich.table import Table
     from rich.text import Text
 

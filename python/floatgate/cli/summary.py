@@ -51,7 +51,7 @@ IMPORTANT = (
 """Metrics of a comparison; a narrow terminal leaves out the last ones first."""
 
 IMPORTANT_TIMES = ("p99", "mean", "p50", "max", "p99.9", "requests", "p95", "std dev", "p99.99")
-"""Columns of response times, in the same order."""
+"""Columns of response times; a narrow terminal leaves out the last ones first."""
 
 SMALL = 0.0005
 """Parts below this share of their sum are left out of a line."""
@@ -114,7 +114,9 @@ def _numbers(title: str, column: tables.Column, rank: int) -> Column:
 def is_worth_a_column(
     metric: Metric, values: Sequence[float | None], results: Sequence[Result]
 ) -> bool:
-    """Returns whether any run has the metric, and the last quarter differs from the whole run."""
+    """Returns whether any run has the metric. The metric of the last quarter must also differ from
+    the metric of the whole run.
+    """
     if all(value is None for value in values):
         return False
     return metric.name != LAST or _differs(results)

@@ -26,7 +26,7 @@ def streams_of(
     """Returns the answer of a placement for these pages, a stream each; with `one_for_all`, a
     single number stands for all of them. Raises TypeError or ValueError for any other answer."""
     if np.ma.is_masked(answer):
-        # Converted to a plain array, it would contain whatever lies under the mask.
+        # Conversion to a plain array would reveal the values under the mask.
         raise ValueError(
             f"{method}() returned an array with masked elements: expected a stream for each page"
         )

@@ -23,9 +23,7 @@ HORIZON = 8
 """Capacities up to which ages are distinguished; older pages are assumed to stay for ever."""
 
 AGES, HOT_AGES = 24, 8
-"""Number of ages, in a geometric series, at which a group of the chain,
-or the hot group, may end.
-"""
+"""Numbers of ages, in geometric series, at which a group of the chain and the hot group may end."""
 
 WORTH = 0.05
 """Share of the copies that a further group must save.
@@ -146,8 +144,8 @@ class Chain:
         self.lives_hot = lives_hot
         later = np.concatenate([lives_hot[hot:], np.full(hot, lives_hot[-1])])
         flow = (1 - self.share) * lives + self.share * later
-        # By the age since a page came to the chain. The chain holds at most the valid pages outside
-        # the hot group.
+        # Indexed by the age since a page came to the chain. The chain holds at most the valid pages
+        # outside the hot group.
         self.rest = drive.valid - self.share * float(lives_hot[:hot].sum()) * bin
         held = np.concatenate([[0.0], np.cumsum(flow) * bin])
         self.flow = np.where(held[:-1] < self.rest, flow, 0.0)

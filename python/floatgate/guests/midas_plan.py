@@ -1,4 +1,4 @@
-"""Groups of MiDAS, without NumPy: a list of policies should not wait for it."""
+"""Groups of MiDAS, without NumPy, whose import would delay a list of policies."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 GROUPS = 6
-"""Most groups: the hot group, and the chain."""
+"""Maximum number of groups, including the hot group."""
 
 NEVER = (1 << 63) - 1
 """Time that does not come, the largest 64-bit integer."""
@@ -20,7 +20,7 @@ class Plan:
     """
 
     hot: int
-    """Updates within less time are short; 0 means that there is no hot group."""
+    """Update intervals below this time are short; 0 means that there is no hot group."""
     sizes: tuple[float, ...]
     """Sizes of all groups except the last, which has the remaining space. A hot group that does not
     exist has size 0.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .arrays import Integers
 
 STREAMS_MAX = 200
-"""Most streams of a placement. Each stream has an open erase unit of the drive."""
+"""Maximum number of streams of a placement. Each stream has an open erase unit of the drive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,11 @@ class Placement(Policy):
         """Returns the stream of each of these pages: an array of whole numbers,
         or of False and True.
 
-        They are the pages of up to 1024 requests, before the first of these begins. Events while
-        they are served, such as cleaning, are reported after this call. There is no time of the
-        device's clock, because it is not known yet. Use it only for drives that write pages in the
-        order of the requests: without a write buffer, with one queue, under the plain host.
+        The engine passes the pages of up to 1024 requests before the first of these requests
+        begins. It reports events while they are served, such as cleaning, after this call. It
+        passes no time of the device's clock, because the time is not known yet. Use this method
+        only for drives that write pages in the order of the requests: without a write buffer, with
+        one queue, under the plain host.
         """
         raise NotImplementedError
 

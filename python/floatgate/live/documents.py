@@ -47,7 +47,7 @@ class Latency:
 
 @dataclass(frozen=True)
 class Holding:
-    """How well the server delays answers to the times of the simulated drive."""
+    """Accuracy with which the server delays answers to the times of the simulated drive."""
 
     error_us: Spread
     """Distance of answers from the time at which the simulated drive would give them."""
@@ -177,7 +177,7 @@ class Smart:
     """Bytes programmed while the host's bytes were counted, including pages of the map."""
     media_bytes_read: int
     media_bytes_erased: int
-    """Bytes of the units that were erased meanwhile."""
+    """Bytes of the units that were erased during that time."""
     write_amplification: float | None
     """Media bytes written over host bytes written."""
     lifetime_media_bytes_written: int
@@ -230,7 +230,7 @@ class Status:
     faults: Faults
     free_units: int
     cleaning_begins_after_bytes: int | None
-    """Most bytes of whole pages that clients can write until a unit is cleaned. Pages of the map
+    """Maximum bytes of whole pages that clients can write until cleaning begins. Pages of the map
     and partial pages take room, too. None once cleaning has begun, and if units are merged instead.
     """
     record: Recording | None

@@ -20,9 +20,9 @@ REQUEST_MAX = 32 << 20
 """Bytes of the longest accepted request, which equals the limit of most clients and kernels."""
 
 THREADS = 16
-"""Requests of a client that are worked on at a time.
+"""Maximum number of a client's requests in the drive at a time.
 
-With simulated time, the depth of the drive if that is more.
+With simulated time, the maximum is the depth of the drive if that is greater.
 """
 
 THREADS_MAX = 256
@@ -36,7 +36,7 @@ a time.
 """
 
 PSK_BYTES_MAX = 1 << 20
-"""Most bytes of a key file, which has a line for each user."""
+"""Maximum size of a key file in bytes. It has a line for each user."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _users(psk: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where NBD is served: a Unix socket, or a TCP port of an address."""
+    """Unix socket, or address and TCP port, on which NBD is served."""
 
     socket: Path | None
     address: str = "127.0.0.1"

@@ -26,18 +26,18 @@ BLOCK_BYTES = 4096
 """Default bytes of a block."""
 
 WORKERS = 4
-"""Commands of a queue that are worked on at a time if the drive answers at once."""
+"""Commands of a queue that are worked on at a time if time is not simulated."""
 
 NAME = "the NVMe target"
-"""What errors call the process."""
+"""Name of the process in errors."""
 
 MODEL_MAX = 40
-"""Most characters of a model in Identify."""
+"""Maximum number of characters of the model in the Identify data."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where NVMe is served: a TCP port of an address."""
+    """Address and TCP port on which NVMe is served."""
 
     address: str = "127.0.0.1"
     port: int = PORT
@@ -65,8 +65,8 @@ class Endpoint:
         return f"nvme+tcp://{self.at}/{self.nqn}"
 
     def check(self) -> None:
-        """Raises ConfigError for an address that is none, or that other machines may reach although
-        that was not allowed.
+        """Raises ConfigError for an invalid address, and for an address that other machines can
+        reach, unless `allow_remote` is set.
         """
         try:
             address = ipaddress.ip_address(self.address)

@@ -12,7 +12,7 @@ from pathlib import Path
 from floatgate._core import ConfigError, RunError
 
 PATH_MAX = 107
-"""Most bytes of a Unix socket's path: the kernel's `sun_path`, less its terminator."""
+"""Maximum bytes of a Unix socket's path: the kernel's `sun_path`, less its terminator."""
 
 
 def folder() -> Path:

@@ -16,7 +16,7 @@ from floatgate.files import parts
 from . import places
 
 BYTES_MAX = 1 << 16
-"""Most bytes of a ready-file, a line of some hundred bytes. A longer file is not a ready-file."""
+"""Maximum size of a file that can be a ready-file, which is a line of some hundred bytes."""
 
 
 class ReadyFile:

@@ -43,9 +43,9 @@ class Setup:
     control: Path
     timing: Timing
     transport_us: float
-    """Time that a request and its reply take on their way.
+    """Time that a request and its reply take between client and server.
 
-    Replies are delayed by that much less.
+    The server sends replies earlier by this time.
     """
     capture: Path | None
     """File into which the plugin records."""
@@ -103,7 +103,7 @@ class Setup:
 
 
 class Stop:
-    """While entered, records signals that would end the process, instead of ending it."""
+    """Context manager that records signals that would otherwise end the process."""
 
     def __init__(self) -> None:
         self.is_asked = False
@@ -128,7 +128,7 @@ class Stop:
 def own_folder() -> Iterator[Path]:
     """Yields a folder for this server only, and removes it at the end.
 
-    The next server removes it after a kill.
+    If this process is killed, the next server removes the folder.
     """
     place = Path(tempfile.gettempdir())
     parts.sweep(place, FOLDER, "")
@@ -158,9 +158,7 @@ def claim(endpoint: nbdkit.Endpoint | nvme.Endpoint, control: Path) -> None:
 
 @contextlib.contextmanager
 def served(setup: Setup, tell: Callable[[str], None]) -> Iterator[Server]:
-    """Yields a server that accepts connections.
-
-    Afterwards it has ended and its sockets are removed.
+    """Yields a server that accepts connections; then ends it and removes its sockets.
 
     Raises RunError if the server ends before it is ready. `tell` gets the server's messages.
     """

@@ -20,7 +20,8 @@ from .uniform import greedy, greedy_corners, greedy_desnoyers
 Law = Callable[[float], float]
 """Uniform law with all parameters fixed except alpha (> 1); gives write amplification (>= 1)."""
 
-# Least share of an even split's spare that the search for a split leaves each pool.
+# The search for a split leaves each pool at least this share of the spare that it has in an even
+# split.
 _LEAST_SPARE_SHARE = 1e-6
 
 
@@ -136,7 +137,7 @@ def oracle_greedy_same_pool(
     are equal up to one level. Separation repairs the damage of mixing, but does not reach the
     optimal split. If a hot and a cold block tie, `tie` names the pool that is cleaned first. That
     pool stays at level m (theta = 0) until the other pool has moved to m - 1 (theta = 1), and only
-    then follows. The result is the point on this way where f alpha_h + (1 - f) alpha_c = alpha. If
+    then follows. The result is the point on this path where f alpha_h + (1 - f) alpha_c = alpha. If
     r > f, `tie` = "cold" is better.
 
     Raises ModelError unless alpha > 1, b is an integer from 1 to 65536, 1e-9 <= r, f <= 1 - 1e-9

@@ -31,9 +31,9 @@ def fifo(alpha: float) -> float:
     """
     check_alpha(alpha)
     # As alpha -> 1, W0 approaches its branch point and loses half its digits. It therefore only
-    # starts Newton's method on v = 1 - exp(-alpha v), with v = 1 - u. That difference is convex in
-    # v, with its least value at ln(alpha)/alpha. From any point to the right, Newton's method finds
-    # the root.
+    # starts Newton's method on v = 1 - exp(-alpha v), with v = 1 - u. The left side minus the right
+    # is convex in v, with its minimum at ln(alpha)/alpha. From any point to the right of the
+    # minimum, Newton's method finds the root.
     freed = 1.0 + lambert_w0(-alpha * math.exp(-alpha)) / alpha
     freed = max(freed, 1.5 * math.log(alpha) / alpha)
     for _ in range(60):

@@ -30,9 +30,9 @@ PICTURES = {
     "latency": ("us", "99 % of the requests take no longer."),
     "streams": ("", "Bytes programmed for each byte that the host writes."),
 }
-"""Lines of the advice that have a figure, by key: the unit of the numbers in it, and its caption.
+"""Figures of the advice, by the key of their line: the unit of the drawn numbers, and the caption.
 
-A line may hold numbers of other units; the figure leaves those out.
+A figure leaves out the numbers of its line that have another unit.
 """
 
 AXES = {"": "Write amplification", "bytes": "Map memory", "us": "p99"}
@@ -194,7 +194,7 @@ def _answers(found: Advice) -> list[page.Answer]:
 
 
 def _own_words(line: Line) -> str:
-    """Returns the answer; of an unknown one the reason, as the page states that it is unknown."""
+    """Returns the answer; if it is unknown, only the reason, as the page already says "unknown"."""
     text = line.answer.removeprefix(f"{line.found}: ")
     return separated(text if text == line.answer else f"{text[:1].upper()}{text[1:]}.")
 

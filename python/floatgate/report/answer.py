@@ -15,10 +15,10 @@ WORDS = 1.5
 """From this factor on, the sentence gives a factor; below, a difference in per cent."""
 
 EQUAL = 1e-9
-"""Largest relative difference of numbers that are called the same."""
+"""Numbers whose relative difference is at most this are called equal."""
 
 WORTH_DIGITS = 0.1
-"""Share from which two digits show a difference as it is."""
+"""Minimum relative difference of two numbers that two digits neither hide nor exaggerate."""
 
 LEADS = 1.05
 """From this factor on, write amplification leads the sentence, whatever p99 does."""
@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
     @property
     def size(self) -> float:
-        """Size of the factor, whichever way it goes."""
+        """Absolute logarithm of the factor, equal for n times as much and an n-th."""
         return abs(math.log(self.factor))
 
     @property
@@ -81,8 +81,8 @@ def answer(subjects: Sequence[Subject], time: Unit) -> str:
 
 
 def _least_to_lead(amplification: Difference, p99: Difference | None) -> float:
-    """Returns the size from which write amplification leads. A p99 that moves the other way leads
-    if it moves by more, because the reader would take the difference for the better drive."""
+    """Returns the size from which write amplification leads the sentence. If p99 moves in the other
+    direction and by more, p99 leads: the reader would else take the wrong drive for the better."""
     if p99 is None:
         return 0.0
     is_opposite = (amplification.factor < 1) != (p99.factor < 1)
@@ -235,7 +235,7 @@ def _begin(found: Difference) -> str:
 
 
 def _no_difference(subjects: Sequence[Subject], time: Unit) -> str:
-    """Returns what all rows have if no row differs clearly from its base."""
+    """Returns the sentence of a comparison in which no row differs clearly from its base."""
     texts = []
     for name, of, unit in (
         ("write amplification", _amplification, ("", 1.0)),

@@ -30,7 +30,7 @@ SHORT = "format(datum.value, '~s')"
 """Expression for a label such as 20k. An axis format would write its zero as 0k."""
 
 PLAIN = ",.3~r"
-"""Format of a label such as 0.5 or 20 000, of d3."""
+"""Number format of d3 for a label such as 0.5 or 20 000."""
 
 LINE_DIGITS = 6
 """Digits of a number in a line. A line has thousands of points, and tooltips show four digits."""

@@ -10,7 +10,7 @@ from floatgate.results.values import ABSENT, SIZES, TIMES
 from .units import LIVES
 
 Absent = tuple[str, str]
-"""What a page leaves out, and why."""
+"""Quantity that a page leaves out, and the reason."""
 
 Values = tuple[float | str, ...]
 """Value of each cell of a column: its number, or its text where it has none."""
@@ -19,7 +19,7 @@ UNITS = frozenset(unit for unit, _ in (*TIMES, *SIZES, *LIVES)) | {"%", "MB/s"}
 """Units of columns and plots."""
 
 DIGITS = 9
-"""Significant digits in which equal numbers agree; further ones depend on how a mean is taken."""
+"""Significant digits in which numbers must agree to be equal: rounding of means changes others."""
 
 
 def quantity(title: str) -> str:
@@ -39,8 +39,8 @@ def without_constant(
 ) -> tuple[Table, list[Absent]]:
     """Returns the table without columns of one value, and without copies of other columns.
 
-    Returns the columns left out, with the reason. Values count, whatever digits the table prints. A
-    table of one row keeps all columns with a value. Columns named in `keep` stay.
+    Also returns the columns left out, with the reason. Columns are compared by value, not by their
+    printed digits. A table of one row keeps all columns with a value. Columns named in `keep` stay.
     """
     left: list[Absent] = []
     kept: list[int] = []

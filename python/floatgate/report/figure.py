@@ -50,7 +50,7 @@ class Figure:
     reasons: list[str] = field(default_factory=list)
     """Reasons why the figure lacks something that a reader might expect."""
     absent: list[tuple[str, str]] = field(default_factory=list)
-    """What no run of the page has, with the reason: the page lists it at its end."""
+    """Quantities that no run of the page has, with the reason. The page lists them at its end."""
     table: Table | None = None
 
 

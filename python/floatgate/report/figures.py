@@ -86,7 +86,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
 
 
 def _tell_of_seeds(found: Sequence[Figure], run: Run) -> None:
-    """Adds to each figure whether it shows means over seeds or a single seed."""
+    """States in each figure whether it shows means over seeds or a single seed."""
     seeds = len(run.seeds)
     for figure in found if seeds > 1 else ():
         if not (figure.drawings or figure.table):
@@ -138,12 +138,12 @@ def _amplification(drawn: Sequence[Run], runs: Sequence[Run]) -> Figure:
 
 
 def _limit(marks: pl.DataFrame, column: str, room: float = 1.05) -> float:
-    """Returns the least end of an axis that shows the marks."""
+    """Returns the end of an axis that just has room for the marks."""
     return max(marks[column], default=0.0) * room
 
 
 def _highest(marks: charts.Marks) -> float:
-    """Returns the least end of an axis that shows whiskers, dots, and the number behind them."""
+    """Returns the end of an axis that just has room for whiskers, dots, and the number behind."""
     return max(_limit(marks[0], "high", 1.15), _limit(marks[1], "value"))
 
 

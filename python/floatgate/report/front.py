@@ -182,10 +182,11 @@ def _queue(result: Result) -> str:
 def base_rows(
     results: Sequence[Result], rows: Sequence[Run], baseline: Mapping[str, Any] | None
 ) -> list[int | None]:
-    """Returns for each row the number of the row that it is compared with; None for that row.
+    """Returns for each row the number of its base, the row that it is compared with; None for a
+    base itself.
 
-    Without `baseline`, that is the first row of the same trace, or the first of all rows if each
-    trace has only one.
+    Without `baseline`, the base is the first row of the same trace, or the first of all rows if
+    each trace has only one.
     """
     if baseline:
         every = [result for run in rows for result in run.seeds]
@@ -255,7 +256,9 @@ def _p99s(run: Run) -> list[float | None]:
 
 
 def _valid_p99s(run: Run) -> list[float | None]:
-    """Returns no number if a red pill doubts the response times: no sentence rests on them."""
+    """Returns p99, or no numbers if a pill on the response times is red: the answer may not then
+    rest on them.
+    """
     is_red = any(valid_latency(result) == RED for result in run.seeds)
     return [None] * len(run.seeds) if is_red else _p99s(run)
 
@@ -290,7 +293,7 @@ def _numbers(
 
 
 def _against(rows: Sequence[Run], bases: Sequence[int | None]) -> str:
-    """Returns the heading of the differences: the base if all rows have the same."""
+    """Returns the heading of the differences, which names the base if all rows share one."""
     used = {base for base in bases if base is not None}
     if len(used) > 1:
         return "against baseline"

@@ -224,7 +224,7 @@ def _sequential(found: Hotness) -> Figure:
         "A request is sequential if it begins where the previous request of its kind ended.",
     )
     every = found.sequentiality
-    # With requests of one kind, all requests are these.
+    # If all requests are of one kind, a row for this kind would repeat the row "all".
     kinds = (
         ("all", "reads", "writes") if every.reads.requests and every.writes.requests else ("all",)
     )

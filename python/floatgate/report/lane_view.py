@@ -47,7 +47,7 @@ HEIGHT = 240
 """Pixels of the plot, if lanes then keep within the limits of `LANE`."""
 
 ARRIVES, DONE = 45, 90
-"""Pixels next to the request's ends that their names take."""
+"""Widths in pixels of the names at the request's ends."""
 
 TOP = -1.3
 """Top of the plot above the first lane, in lanes; names of the request's ends are there."""

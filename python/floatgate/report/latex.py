@@ -1,4 +1,4 @@
-"""Tables for a paper of one's own, in LaTeX."""
+"""LaTeX tables, for a user's own paper."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ SPECIAL = {
     "\N{NO-BREAK SPACE}": "~",
     "\N{NARROW NO-BREAK SPACE}": r"\,",
 }
-"""What LaTeX would read as something else, or has no sign for in every font."""
+"""Characters that are special in LaTeX, or missing in some font, with their replacements."""
 
 LINE, LANDSCAPE = 69, 110
-"""Digits of ten points, half an em each, that a line of the class article has: of 345 points, and
-of 550 where a page is on its side."""
+"""Width of a line of the class article, 345 points, and on a landscape page, 550 points. All widths
+are in digits of the 10-point font, which are half an em wide."""
 GAP = 2.4
-"""Digits of ten points between two columns: twice `\\tabcolsep`, which is of no font."""
+"""Width between two columns: twice `\\tabcolsep`, which does not depend on the font."""
 SIZES = (("", 1.0), ("\\small", 0.925), ("\\footnotesize", 0.85), ("\\scriptsize", 0.8))
-"""From the largest, with the width of a digit against one of ten points (Computer Modern)."""
+"""Font sizes in descending order, each with the width of its digits (Computer Modern)."""
 WIDE = frozenset("%\N{MINUS SIGN}\N{PLUS-MINUS SIGN}\N{MULTIPLICATION SIGN}&mwMW")
-"""Signs that take up to 1.7 digits; letters take less than one, on average."""
+"""Characters that are up to 1.7 digits wide. Letters are narrower than a digit, on average."""
 SHORT, READ, LONG = 6, 16, 60
-"""Signs that a column of text has room for beyond its cells, that a line of it should have at
-least, and from which on cells are no longer to their columns."""
+"""Widths in a column of text: the room in addition to its longest cell, the minimum width of a
+line, and the longest cell that still makes its column wider."""
 
 
 def escape(text: str) -> str:
-    """A text as LaTeX prints it."""
+    """Returns LaTeX code that prints the text."""
     return "".join(SPECIAL.get(sign, sign) for sign in text)
 
 
@@ -82,12 +82,13 @@ def _template() -> Template:
 
 
 def _digits(text: str) -> float:
-    """The width of a text, in digits."""
+    """Returns the width of a text, in digits."""
     return len(text) + 0.7 * sum(sign in WIDE for sign in text)
 
 
 def _widths(table: Table) -> list[float]:
-    """The width of each column's longest cell, in digits; of numbers, the title is one."""
+    """Returns the width of each column's longest cell, in digits. In a column of numbers, the title
+    counts as a cell."""
     return [
         max(
             [0 if at in table.text_columns else _digits(title)]
@@ -98,7 +99,8 @@ def _widths(table: Table) -> list[float]:
 
 
 def _room(table: Table, widths: Sequence[float]) -> tuple[str, int]:
-    """The largest font in which the table has room, and the line that has it; 0 if none has."""
+    """Returns the largest font in which the table fits, and the width of the line; 0 if the table
+    fits in no font."""
     least = sum(min(w, READ) if at in table.text_columns else w for at, w in enumerate(widths))
     gaps = GAP * (len(widths) - 1)
     fits = (
@@ -111,7 +113,7 @@ def _room(table: Table, widths: Sequence[float]) -> tuple[str, int]:
 
 
 def _kinds(table: Table, widths: Sequence[float], fits: bool) -> list[str]:
-    """Each column as LaTeX has to know it."""
+    """Returns the column specifiers of the LaTeX table."""
     texts = {at: min(widths[at], LONG) + SHORT for at in sorted(table.text_columns)}
     gaps = 2 * (len(widths) - 1)
     numbers = sum(width for at, width in enumerate(widths) if at not in texts) / 2

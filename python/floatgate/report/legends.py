@@ -41,12 +41,12 @@ def some(names: Sequence[str]) -> str:
 
 
 def line_legend(drawn: Sequence[Run]) -> list[Legend]:
-    """Returns the colours and line patterns of the figure, where its plots share them."""
+    """Returns the legend of the figure; empty if its plots do not share their colours."""
     return [] if len(drawn) < 2 or not shared(drawn) else entries(drawn)
 
 
 def own_legend(drawn: Sequence[Run], group: Sequence[Run]) -> list[Legend]:
-    """Returns the legend of a single plot, where each plot needs its own."""
+    """Returns the legend of a single plot; empty if the plots share the legend of the figure."""
     return [] if shared(drawn) else entries(group)
 
 

@@ -125,9 +125,9 @@ def banded(frame: pl.DataFrame, metrics: Sequence[str], most: int) -> pl.DataFra
 
 
 def rated(frame: pl.DataFrame) -> pl.DataFrame:
-    """Replaces each mean of write rates by the bytes of the joined windows over their time.
+    """Replaces each mean of write rates by the bytes of the joined windows, divided by their time.
 
-    The windows of a burst end at one moment, and have one rate.
+    Windows of a burst that end at one moment share one rate.
     """
     moments = frame.group_by("run", "seconds", maintain_order=True).agg(pl.last("host_bytes"))
     columns = (pl.col(name) for name in ("host_bytes", "seconds"))

@@ -1,4 +1,4 @@
-"""Figure of owners: write amplification of each handle or stream, and who copied whose pages."""
+"""Figure of owners: write amplification of each handle or stream, and copies by cause."""
 
 from __future__ import annotations
 

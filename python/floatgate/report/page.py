@@ -136,16 +136,17 @@ def _render(
 
 
 def _window_title(first: Front, runs: Sequence[Run]) -> str:
-    """Returns what varies, and the trace unless it is what varies."""
+    """Returns the keys that vary, and the trace unless it varies itself."""
     trace = runs[0].result.workload.name
     names = [first.title, *(part for part in first.about[:1] if part == trace)]
     return " \N{MIDDLE DOT} ".join(names)
 
 
 def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
-    """Returns lines on what the page leaves out, one for each reason, and each thing once.
+    """Returns a line for each reason, with the quantities that the page leaves out for it.
 
-    A quantity has one name, whatever its unit. If it is left out, so is its course over the run.
+    Each quantity is listed once, whatever its units, and its course over the run is not listed
+    again.
     """
     by_reason: dict[str, list[str]] = {}
     listed: set[str] = set()
@@ -158,7 +159,7 @@ def left_out(columns: Sequence[Absent], found: Sequence[Figure]) -> list[str]:
 
 
 def _with_unit(why: str, title: str) -> str:
-    """Adds the unit of a column to its only value, without the interval of no width."""
+    """Adds the unit of a column to its only value, and removes an interval of ± 0."""
     unit = title.removeprefix(quantity(title)).removeprefix(",")
     return f"{why.removesuffix(EXACT)}{unit}" if why.startswith("all ") else why
 

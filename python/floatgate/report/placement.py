@@ -1,4 +1,4 @@
-"""Figure of placement: the pages of each stream, and what was still valid in its victims."""
+"""Figure of placement: the pages of each stream, and the share still valid in its victims."""
 
 from __future__ import annotations
 

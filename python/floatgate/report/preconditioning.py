@@ -29,7 +29,7 @@ from .legends import named
 from .pictures import write_figure
 
 COMPUTED = re.compile(r"\b(span|requests|writes)=\d+(,|$)")
-"""Keys of the workload in bytes and requests, which the command computes."""
+"""Keys of the workload whose values the command computes."""
 
 TICKS = (-100, -30, -10, -3, -1, 0, 1, 3, 10, 30, 100)
 """Distances with a label on the axis, in per cent.

@@ -22,10 +22,10 @@ from .theme import DASHES, SERIES
 TRACE = "trace"
 SPARE = "capacity.spare_factor"
 NONE = {"mapping.scheme": "no map cache", "buffer.scheme": "no buffer"}
-"""Names of the value `none` of keys whose value alone does not name it."""
+"""Names of the value `none`, for keys that the word "none" alone does not identify."""
 MISSING = "not set"
 LABEL_KEYS = 3
-"""Number of keys up to which a label keeps keys that do not distinguish runs."""
+"""A label with up to this many keys keeps all of them, even if fewer distinguish the runs."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
 
 
 def value_words(key: str, value: object) -> str:
-    """Returns a value's short text where its key is not named: a quantity has a part of its key."""
+    """Returns a value's short text without its key; a quantity has the last part of its key."""
     if isinstance(value, str) and value[:1].isalpha() and value not in ("none", "true", "false"):
         return value
     text = measured(value) if isinstance(value, float) else str(value).lower()

@@ -79,7 +79,7 @@ def of_times(values: Sequence[float]) -> Scale:
 
 
 def _rounded(at: Callable[[float], float], most: float, end: float) -> list[Tick]:
-    """Returns the ticks of a linear axis: the most whose labels do not overlap."""
+    """Returns the ticks of a linear axis: as many as fit without overlapping labels."""
     step = 0.0
     for many in TICKS:
         step = _step(most / many)
@@ -92,8 +92,8 @@ def _rounded(at: Callable[[float], float], most: float, end: float) -> list[Tick
 def _decades(at: Callable[[float], float], low: float, high: float) -> list[Tick]:
     """Returns the ticks of a log axis between two powers of ten.
 
-    They are the powers of ten, or every second or third one. If all powers are few, three times a
-    power is a tick where there is room for it.
+    They are the powers of ten, or every second or third one. If all powers fit and are few, three
+    times a power is also a tick where there is room for it.
     """
     powers = range(math.floor(low), math.ceil(high) + 1)
     tens, threes = (
@@ -108,7 +108,7 @@ def _decades(at: Callable[[float], float], low: float, high: float) -> list[Tick
 
 
 def _filled(ticks: Sequence[Tick], others: Sequence[Tick]) -> list[Tick]:
-    """Adds other ticks that are apart from all ticks until there are `ENOUGH`."""
+    """Adds other ticks, if their labels overlap no label, until there are `ENOUGH` ticks."""
     found = [*ticks]
     for tick in others:
         fuller = sorted([*found, tick])

@@ -6,10 +6,10 @@ theme.
 
 Series colours 0 to 17 have a contrast of 3:1 or more against the page in both themes. The colours
 of one plot stay distinct (CIE76 distance above 10) under the three dichromacies as modelled by
-Machado et al., IEEE TVCG 2009. `palette` gives the colours their meanings; the last one is for
-idle time. Runs have colours of their own (`run-0` and so on), which mean no cause: they are
-distinct from each other in the same way, and from every series colour. Bars of the style `plain`
-are of runs that their labels name: they have no colour.
+Machado et al., IEEE TVCG 2009. `palette` gives the colours their meanings; number 18 is for idle
+time. The colours of runs (`run-0` and so on) are distinct from each other in the same way, and from
+every series colour, so that none of them seems to mean a cause. Bars of the style `plain` have no
+colour of a run, because labels name their runs.
 """
 
 from __future__ import annotations

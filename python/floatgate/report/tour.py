@@ -44,7 +44,7 @@ def bars(stop: Stop, picture: Picture) -> Iterator[dict[str, object]]:
 
 
 def level(change: Change) -> str:
-    """Returns the class of a change: "good", "bad", or nothing where it hardly is one."""
+    """Returns the class of a change: "good", "bad", or nothing for a change that hardly counts."""
     return {HELPS: "good", HARMS: "bad"}.get(verdict(change), "")
 
 

@@ -13,7 +13,7 @@ LIVES = (("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("PB", 1e15))
 """Units of the bytes that a drive can write in its life; data sheets use decimal ones."""
 
 FINEST = 0.01
-"""Least p50 in the unit of the page: tables have three decimals."""
+"""Minimum p50 in the unit of the page, because tables have three decimals."""
 
 
 class Units(NamedTuple):

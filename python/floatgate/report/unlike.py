@@ -14,7 +14,7 @@ from .runs import Run
 from .told import Told
 
 STATED = ("capacity.", "flash.", "slc.")
-"""Tables of keys that set the size of the flash: other values there explain another size."""
+"""Tables of keys that set the size of the flash. Drives that differ here may differ in size."""
 
 CLEAR = 1.05
 """Factor from which a difference is amber; a smaller one is a plain note."""
@@ -57,7 +57,9 @@ def _flash(result: Result) -> int:
 
 
 def _stated(result: Result) -> Hashable:
-    """Returns what the user sets of the size of a drive: drives of one value should be alike."""
+    """Returns the workload and the settings of a drive's size. Drives that agree in these should
+    have equal flash.
+    """
     config = flatten(result.config)
     keys = [key for key in config if key.startswith(STATED) and key not in SHAPE]
     return (result.workload.name, result.device, *((key, config[key]) for key in keys))

@@ -26,7 +26,7 @@ NAMED = CAUSES | {
     "fold": "folding",
     "parity": "parity",
 }
-"""`CAUSES`, and the causes that charts add to "other"."""
+"""All causes by name: `CAUSES`, and those that charts show as "other"."""
 
 BLAME = {
     "die": "flash itself",
@@ -51,7 +51,7 @@ to wait for cleaning.
 
 
 def blame_names(results: Iterable[Result]) -> dict[str, str]:
-    """Returns the names of the causes; the results share one name for each cause."""
+    """Returns the names of the causes, valid for all the results."""
     schemes = {result.setting("buffer.scheme") for result in results}
     if schemes == {"none"}:
         return BLAME | {"buffer": ROOM}

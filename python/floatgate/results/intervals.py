@@ -39,7 +39,7 @@ class Compared:
 def summary_table(
     results: Sequence[Result], keys: Sequence[str], baseline: Mapping[str, Any] | None = None
 ) -> pl.DataFrame:
-    """Returns one row per trace and combination of values, over the seeds, from `compare_results`.
+    """Returns one row per trace and combination of values, with means over the seeds.
 
     A row begins with `trace`, the config keys `keys`, the number of `seeds`, and `drive` as in
     `comparison_table`. Each metric of `comparison_table`, say `iops`, has these columns:
@@ -94,7 +94,7 @@ def compared(
 
 
 def what_seeds_change(results: Sequence[Result]) -> str:
-    """Returns text on why runs with several seeds differ: a generator also draws other requests."""
+    """Explains why the seeds differ: a generator, unlike a trace, also draws other requests."""
     digests: dict[str, dict[int, str]] = {}
     for result in results:
         digests.setdefault(result.workload.name, {})[result.seed] = result.workload.hash

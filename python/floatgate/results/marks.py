@@ -5,7 +5,7 @@ from __future__ import annotations
 from floatgate.result_types import ResultFields
 
 DEVICE = "device"
-"""Key that varies the whole drive; other keys vary one value of its config."""
+"""Key for a comparison of whole drives. Any other key varies one value of the config."""
 
 UNITS_FEW = 128
 """With fewer units, cleaning has few victims to choose from, and the engine warns."""
@@ -23,7 +23,9 @@ def is_scaled(result: ResultFields) -> bool:
 
 
 def mark(result: ResultFields) -> str:
-    """Returns a mark for the row of a drive with few units or another spare factor; else empty."""
+    """Returns a mark for the row of a drive with few units, or with another spare factor than its
+    config states; else empty.
+    """
     drive = result.drive
     marks = []
     if drive.units < UNITS_FEW or any(note.startswith(ONLY) for note in result.notes):

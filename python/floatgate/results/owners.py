@@ -1,4 +1,4 @@
-"""Pages by owner, and for whose writes cleaning copied them.
+"""Pages of each owner, and the owners whose writes made cleaning copy them.
 
 An owner is a placement handle if the drive obeys handles, else a stream of the placement.
 """
@@ -15,10 +15,10 @@ from .tables import Cell, Table
 from .values import count, ratio
 
 NO_WRITE = "no write"
-"""Name of cleaning that ran for no write of data."""
+"""Name in place of a writer, for cleaning that no write of data caused."""
 
 WRITERS = 8
-"""Maximum number of owners with a column each in a table of copies."""
+"""Maximum number of owners that have a column in a table of copies."""
 
 
 class Used(NamedTuple):

@@ -26,7 +26,7 @@ from .values import (
 )
 
 LAST = "write_amplification_last_quarter"
-"""Metric that terminals leave out if it is close to the mean of every run."""
+"""Metric that terminals leave out if, in every run, it is close to the mean of the run."""
 
 Unit = tuple[str, float]
 """Name and size of a unit."""

@@ -21,7 +21,7 @@ class _WrongError(Exception):
 
 
 def build(kind: Callable[..., _T], data: Any, path: str) -> _T:
-    """Returns the dataclass `kind` from the entries of its names, including nested dataclasses.
+    """Builds the dataclass `kind`, and nested dataclasses, from the entries named after the fields.
 
     Raises ValueError with the path below `path` if an entry is missing or has another type.
     """
@@ -51,7 +51,7 @@ def _look_for(names: Iterable[str], data: Any) -> None:
 
 @cache
 def _reader(hint: Any) -> Callable[[Any], Any]:
-    """Returns a function that makes a value of a type from JSON. It is cached,
+    """Returns a function that converts JSON to a value of the type. It is cached,
     because inspecting types is slow.
     """
     if hasattr(hint, "from_dict"):
@@ -119,7 +119,7 @@ def _table(kind: Any) -> Callable[[Any], Any]:
 def _list(of: Callable[[Any], Any], plain: frozenset[type]) -> Callable[[Any], Any]:
     """Returns a reader of lists.
 
-    It checks thousands of numbers at once: `plain` types need no reading.
+    Values of `plain` types need no conversion, so thousands of numbers are checked at once.
     """
 
     def read(value: Any) -> Any:

@@ -50,7 +50,7 @@ class Resolved:
     guests: Guests = field(default_factory=Guests)
     """Python policies that the config names."""
     is_class: bool = False
-    """Whether the device stands for a class of drives on sale, which are larger than a workload."""
+    """Whether the device is a class of drives on sale, which are larger than a workload."""
     shaped: str = ""
     """A setting, with its value, that fixes the size of erase units."""
     notes: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ def resolve_all(device: Device | None, set: Mapping[str, Any], vary: Vary) -> li
 def axes(vary: Vary) -> list[Axis]:
     """Returns the keys that vary, with the values of each key or of each tuple of keys.
 
-    Raises ConfigError for values that are no list, that do not fit their keys, and for a key that
+    Raises ConfigError for values that are not a list or do not fit their keys, and for a key that
     is given twice.
     """
     found: list[Axis] = []
@@ -154,7 +154,7 @@ def _is_class(preset: str | None, text: str | None) -> bool:
 
 
 def capacity(config: _core.Config) -> int:
-    """Returns the bytes that the host can address on a drive with given blocks,
+    """Returns the bytes that the host can address on a drive whose config sets `flash.blocks`,
     rounded down to 4 KiB.
     """
     if config.table()["flash"].get("blocks") is None:
@@ -165,7 +165,7 @@ def capacity(config: _core.Config) -> int:
 
 
 def space(device: Device | None, set: Mapping[str, Any]) -> SpaceResult:
-    """Returns how the flash of a drive with given blocks is divided."""
+    """Returns the division of the flash of a drive whose config sets `flash.blocks`."""
     return SpaceResult(**json.loads(resolve(device, set).space(0)))
 
 
@@ -207,7 +207,7 @@ def _sections() -> dict[str, frozenset[str]]:
 def check_used(vary: Iterable[str], configs: Iterable[Mapping[str, Any]]) -> None:
     """Raises ConfigError for a policy's parameter if no config uses that policy.
 
-    Reads configs only until every key has found its policy.
+    Stops reading configs once each key has a config that uses its policy.
     """
     missing = {key: owners for key in vary if (owners := _owners(key))}
     for config in configs if missing else ():

@@ -67,8 +67,8 @@ class Job:
         return digest_of(_core.__version__, self.drive.config.text, *played)
 
     def notes(self, is_kept: bool) -> list[str]:
-        """Returns notes on the workload, on the drive,
-        and on results that a Python policy keeps from storage.
+        """Returns notes on the workload, on the drive, and on a result or a start state that cannot
+        be stored because of a Python policy. `is_kept` states whether results are stored.
         """
         names = " and ".join(sorted(self.drive.guests.names()))
         why = f"{names}: the name of a Python policy does not identify its code"

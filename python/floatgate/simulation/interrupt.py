@@ -25,11 +25,11 @@ def interrupt(thread: int) -> None:
 
 
 class Asking:
-    """Threads whose runs call Python policies, each registered while it is `within`."""
+    """Threads whose runs call Python policies. A thread is registered during its `within` block."""
 
     def __init__(self, caller: CodeType) -> None:
-        """`caller` is the code that calls the engine. An interrupt of that code would escape from
-        its `within` block.
+        """`caller` is the code that calls the engine. It is never interrupted, because it could get
+        the exception after its `within` block.
         """
         self._caller = caller
         self._threads: set[int] = set()
@@ -62,6 +62,6 @@ class Asking:
     def _interrupt(self) -> None:
         """Raises KeyboardInterrupt in threads that are executing a policy."""
         for thread, frame in sys._current_frames().items():
-            # Code outside a policy would not expect the exception.
+            # If the caller is on top, the thread executes the engine and not a policy.
             if thread in self._threads and frame.f_code is not self._caller:
                 interrupt(thread)

@@ -25,7 +25,7 @@ from .kept import Kept
 from .watching import POLL_SECONDS, Progress, watched
 
 SHARED_BYTES = 5 << 28
-"""Most bytes of memory of drives whose runs share a reading."""
+"""Maximum memory of all drives, in bytes, while there are more runs than workers."""
 
 
 def cores() -> int:
@@ -200,7 +200,7 @@ def _raise(label: str, future: Future[Result], results: list[Result | None]) -> 
 def _sum(
     jobs: Sequence[Job], controls: Sequence[_core.Control], futures: Mapping[int, Future[Result]]
 ) -> tuple[str, int, int]:
-    """Returns the phase, the requests done and all requests, summed over all jobs."""
+    """Returns the phase, the requests done and the number of requests, summed over all jobs."""
     if len(jobs) == 1:
         return controls[0].progress()
     done = total = 0

@@ -28,7 +28,7 @@ BATCH = 1 << 16
 
 
 def opened(trace: Any, how: RunOptions) -> Trace | Stream:
-    """Returns the trace, which is read unless the caller has done so.
+    """Opens the trace, unless the caller has read or opened it already.
 
     Raises ConfigError for an option of reading if the trace was read before.
     """
@@ -42,7 +42,7 @@ def opened(trace: Any, how: RunOptions) -> Trace | Stream:
 
 
 def about(trace: Trace | Stream) -> Trace:
-    """Returns a trace, or the description of a long one, which has no requests."""
+    """Returns a trace in memory as it is, and a long trace as its description without requests."""
     return trace.about if isinstance(trace, Stream) else trace
 
 
@@ -58,12 +58,12 @@ def load(
     how: RunOptions,
     capacity: int | None,
 ) -> Load:
-    """Returns the requests of a trace, perhaps written by a `generator`, as a workload.
+    """Returns the requests of a trace as a workload. A `generator` may have made the trace.
 
-    `capacity` is the bytes that addresses are wrapped onto; None wraps nothing. Raises TraceError
-    if no request is left.
+    Addresses wrap around at `capacity` bytes; None wraps nothing. Raises TraceError if no request
+    is left.
     """
-    # A generator states its span. The span does not shrink if some addresses were never touched.
+    # The span that a generator states includes addresses that no request touches.
     is_made = generator is not None and capacity is None
     mode = "span" if is_made else how.addresses
     if isinstance(trace, Stream):

@@ -26,18 +26,18 @@ UNITS = 1024
 """Erase units of a scaled drive; data-centre drives have 900 to 2,700."""
 
 UNITS_LEAST = 8
-"""With fewer units, the results mean nothing."""
+"""Minimum number of erase units: results with fewer units mean nothing."""
 
 UNIT_PAGES = 256
-"""Fewest map pages in a unit, as long as that leaves `UNITS_FEW` units. Under random writes at 7 %
-spare, write amplification is 10 % too low with 64 pages, 5 % with 128, and 3 % with 256.
+"""Minimum number of map pages in a unit, if that leaves `UNITS_FEW` units. Under random writes at
+7 % spare, write amplification is 10 % too low with 64 pages, 5 % with 128, and 3 % with 256.
 """
 
 UNIT_PAGES_LEAST = 16
-"""Fewest pages of a unit on the smallest drives."""
+"""Minimum number of map pages in a unit on the smallest drives."""
 
 UNIT_ROWS = 4
-"""Fewest rows of a die in a unit of a drive without protected memory, as long as that leaves
+"""Minimum number of rows of a die in a unit of a drive without protected memory, if that leaves
 `UNITS_LEAST` units. Such a drive pads a row of each stream that cleaning moves pages to. In units
 of one row, padding can take more than cleaning frees.
 """
@@ -62,7 +62,7 @@ def fit(drive: Resolved, span_bytes: int, how: RunOptions) -> Resolved:
     """Returns the drive with erase units that suit a workload of `span_bytes`.
 
     Raises ConfigError if the drive would have fewer than `UNITS_LEAST` units and smaller units
-    would help. A drive whose units are small already has few because its workload is small; then a
+    would help. If the units are small already, they are few because the workload is small, and a
     warning is enough.
     """
     config, table = drive.config, drive.config.table()
@@ -99,7 +99,7 @@ def smaller(
 
     Blocks get shorter first, down to one row. Then units get fewer blocks, so that a unit stays on
     as many dies as possible. The default is 1,024 units, or fewer units of `UNIT_PAGES` pages.
-    Empty if the drive's units are small enough.
+    Returns no keys if the drive's units are small enough.
     """
     pages = _pages(config, span_bytes)
     least = max(
@@ -130,7 +130,7 @@ def shape(drive: Resolved) -> dict[str, Any]:
 
 
 def unit_pages(config: _core.Config, flash: Mapping[str, Any]) -> int:
-    """Returns the map pages in an erase unit of a drive with the table `[flash]` given,
+    """Returns the map pages in an erase unit of a drive with this table `[flash]`,
     without pages that hold parity.
     """
     page = _core.size_bytes(flash["page"]) or 1
@@ -156,8 +156,8 @@ def few_units(config: _core.Config, span_bytes: int) -> list[str]:
 
 
 def _unpadded(config: _core.Config, flash: Mapping[str, Any]) -> int:
-    """Returns the fewest map pages of a unit that leave padding a small share; 0 for a drive that
-    pads nothing when it cleans.
+    """Returns the minimum number of map pages in a unit that keeps the share of padding small;
+    0 for a drive that pads nothing when it cleans.
     """
     if config.table()["controller"]["power_protected"]:
         return 0
@@ -197,9 +197,9 @@ def _pages(config: _core.Config, span_bytes: int) -> float:
 
 
 def _superblocks(flash: Mapping[str, Any]) -> Iterator[int]:
-    """Yields the block counts that a unit may have, falling.
+    """Yields the block counts that a unit may have, in descending order.
 
-    A unit on all planes of its dies stays so.
+    A unit that covers all planes of its dies keeps covering them.
     """
     most, planes, parity = flash["superblock"], flash["planes"], flash.get("parity") or 1
     step = planes * parity if most % planes == 0 else 1

@@ -45,9 +45,9 @@ class Signals:
     def look(cls) -> None:
         """Raises Ended if a signal has arrived and the process is not ending yet.
 
-        After a signal, this is called periodically. Python drops an exception that a signal handler
-        raises within a callback or a finalizer. So do libraries that catch everything to test for a
-        feature.
+        After a signal, this is called periodically, because the exception of the signal handler may
+        get lost: Python drops an exception within a callback or a finalizer, and libraries catch
+        all exceptions when they test for a feature.
         """
         if cls._come is not None and not cls._holds and not cls._is_under_way():
             raise Ended(cls._come)

@@ -39,7 +39,7 @@ class Source:
     def load(self, capacity: int | None) -> Load:
         """Returns the workload.
 
-        `capacity` is the bytes that addresses are wrapped onto; None wraps nothing.
+        Addresses wrap around at `capacity` bytes; None wraps nothing.
         """
         if capacity not in self.loads:
             self.loads[capacity] = self._load(capacity)

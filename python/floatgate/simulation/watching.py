@@ -10,14 +10,14 @@ from typing import Any, TypeVar
 from floatgate import _core
 
 POLL_SECONDS = 0.1
-"""Seconds between two updates of a waiting caller: it reports progress and reacts to Ctrl-C."""
+"""Interval at which a waiting caller reports progress and reacts to Ctrl-C, in seconds."""
 
 _T = TypeVar("_T")
 
 Progress = Callable[[str, int, int], None]
-"""Callback for progress. It gets the phase ("read", "fill" or "run"), the requests done and all
-requests, both summed over all runs; all requests are 0 if unknown. The calling thread calls it some
-ten times a second.
+"""Callback for progress. It gets the phase ("read", "fill" or "run"), the requests done and the
+total number of requests, both summed over all runs. An unknown total is 0. The thread of the caller
+calls it some ten times a second.
 """
 
 

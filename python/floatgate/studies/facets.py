@@ -33,7 +33,7 @@ INTERVAL = "A bar is the 95 % confidence interval of a mean over seeds (Student'
 
 
 class Facets(NamedTuple):
-    """Keys other than the axis of a figure, by their place in it."""
+    """Keys that vary in a figure, except its axis, by the way in which it shows them."""
 
     line: str | None
     """Key that has a colour for each value."""
@@ -69,7 +69,7 @@ def _first_colours(rows: pl.DataFrame, lines: Iterable[str | None]) -> dict[str,
 
 
 def facets(rows: pl.DataFrame, several: Sequence[str], axis: str) -> Facets:
-    """Divides the keys that vary, without the axis, into the three places."""
+    """Assigns each key that varies, except the axis, to a field of `Facets`."""
     others = [key for key in several if key != axis]
     line = next((key for key in reversed(others) if rows[key].n_unique() <= SERIES), None)
     rest = [key for key in others if key != line]

@@ -38,7 +38,9 @@ CONFIGS = 4096
 """Maximum number of resolved configs in the cache."""
 
 BESIDE = 32
-"""Draws of other values, and combinations, with which a value of a search is tried."""
+"""Maximum number of combinations, and of draws of the other keys for each of them, with which a
+value of a search is tried.
+"""
 
 Combination = dict[str, Value]
 

@@ -66,7 +66,7 @@ def summary(study: Dataset, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def _rank(study: Dataset, axis: str, values: pl.Series) -> pl.Series:
-    """Returns the place of each value in the study's file; the same for values without one."""
+    """Returns the position of each value in the study's file; absent values share the last one."""
     listed = study.head["study"].get("grid", {}).get(axis, [])
     if axis == "trace":
         listed = [one["trace"] for one in study.head["study"].get("traces", []) if "trace" in one]

@@ -208,7 +208,8 @@ class _Runner:
         """
         place = self.folder.place
         how = self._how
-        # Before the head is read: a part that begins meanwhile writes its head before other files.
+        # The names are read before the head. So if another part begins in between, its head is
+        # found: it writes the head first.
         names = self.folder.names()
         if not how.resume and how.shard is None and names:
             raise _core.ConfigError(

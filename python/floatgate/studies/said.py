@@ -39,7 +39,7 @@ def shortened(texts: list[str], what: str) -> list[str]:
 
 
 def _texts(study: Dataset, column: str) -> Iterator[tuple[str, list[str]]]:
-    """Yields each run that has texts; a run that two processes wrote may come twice."""
+    """Yields each run that has texts. A run that two processes executed may come twice."""
     planned = plan_of(study.folder)
     for frame in frames(study.folder, ["run", column], study.head["columns"]):
         rows = frame.join(planned, on="run", how="semi").drop_nulls(column)

@@ -21,7 +21,7 @@ from .planned import Task
 from .rows import Row, row_of
 
 OPENED = 8
-"""Maximum number of open traces in a process: the runs of a trace follow one another."""
+"""Maximum number of open traces in a process: few suffice, as a trace's runs follow each other."""
 
 
 class Ending:

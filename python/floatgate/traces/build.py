@@ -200,7 +200,7 @@ def since(first: Any, dtype: pl.DataType, unit: str) -> pl.Expr:
 def number_devices(found: pl.Series, names: Sequence[str]) -> tuple[dict[Any, int], list[str]]:
     """Numbers devices from 0 in the order of their names; digits in a name compare as numbers.
 
-    `found` has the devices as the requests name them. If these are numbers, `names` may name them.
+    `found` has the devices of the requests. `names` may hold the names of devices that are numbers.
     Returns the number of each device in `found`, and the device names in order.
     """
     keys = found.unique().to_list()

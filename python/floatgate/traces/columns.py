@@ -1,4 +1,4 @@
-"""Delimited text of any form: the user states which column holds what.
+"""Delimited text of any form: the user states the meaning of each column.
 
 `time=3,op=5,offset=2,length=4` names columns by number, from 1, or by title; `device` is optional.
 `read`, `write`, `trim` and `flush` define further words for an operation, joined by plus signs.

@@ -10,7 +10,9 @@ from .model import FLUSH, READ, TRIM, WRITE, Trace
 
 PAGE = 4096
 SHIFTED = 0.5
-"""Share of reads and writes equally far behind a page boundary from which a note names it."""
+"""Share of reads and writes that begin equally far behind a page boundary; from this share on, a
+note reports the distance.
+"""
 
 
 def unique_pages(frame: pl.DataFrame) -> int:

@@ -31,8 +31,8 @@ PAGE = 4096
 _COLUMNS = ("at_ns", "op", "offset", "length", "stream")
 _COVERS = {"device": pl.UInt32, "first": pl.UInt64, "end": pl.UInt64}
 
-#: Maximum number of frames of ranges before they are merged. A frame may need as much memory
-#: without duplicates as with them.
+#: Maximum number of frames of ranges before they are merged. The limit is needed because dropping
+#: the duplicates in a frame may save no memory.
 _COVERS_MAX = 64
 
 

@@ -30,9 +30,9 @@ class Stages:
         self._left_out = 0
 
     def better(self, kinds: pl.Series) -> str | None:
-        """Returns a kind in `kinds` that ranks above the chosen one: the file is to be read again.
+        """Returns a kind in `kinds` that ranks above the chosen one, or None.
 
-        Returns None if there is no such kind. The first call chooses a kind.
+        The caller then has to read the file again. The first call chooses a kind.
         """
         names = set(kinds.drop_nulls().unique())
         best = next((kind for kind in self._ranked if kind in names), None)

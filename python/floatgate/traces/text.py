@@ -65,8 +65,8 @@ class Head:
     def matches(self, line: str, other: str | None = None) -> list[re.Match[str]]:
         """Returns the matches of `line`; none if fewer than half of the lines match.
 
-        Lines that match `other` do not count. Below the titles of a table no line matches, unless
-        the titles match `other`: titles define the columns and their units.
+        Lines that match `other` do not count. If column titles precede the lines and do not match
+        `other`, there are no matches either, because titles may define other columns or units.
         """
         candidates = [s for s in self.lines if other is None or not re.search(other, s)]
         matched = [re.search(line, s) for s in candidates]

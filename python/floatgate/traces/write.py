@@ -106,9 +106,9 @@ def _write_parquet(frames: Iterable[pl.DataFrame], trace: Trace, file: BinaryIO)
 
 
 def os_error(error: Exception, name: str | Path) -> OSError:
-    """Returns the OSError behind a failed write of `name`; Polars has no error class for it.
+    """Returns the OSError that made a write of `name` fail; Polars has no error class for it.
 
-    Raises `error` if no OSError is behind it.
+    Raises `error` if its cause is no OSError.
     """
     number = re.search(r"\(os error (\d+)\)", str(error))
     if isinstance(error, OSError) and error.errno is not None:

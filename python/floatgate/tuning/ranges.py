@@ -117,7 +117,7 @@ def draw(of: Allowed, random: Random) -> Value:
     if of.doubles:
         return int(of.low) << random.randint(0, of.doublings)
     if of.log:
-        # Widened by half, so that whole numbers at the ends are as likely as those between them.
+        # Widened by 0.5, so that the ends are as likely as the whole numbers between them.
         wider = 0.5 if of.is_whole else 0
         value = math.exp(random.uniform(math.log(of.low - wider), math.log(of.high + wider)))
         return min(max(round(value), int(of.low)), int(of.high)) if of.is_whole else value

@@ -1,4 +1,4 @@
-"""Runs the stops of the tour, and puts what came out into sentences."""
+"""Runs the stops of the tour, and states the results in sentences."""
 
 from __future__ import annotations
 
@@ -46,9 +46,11 @@ class Picture:
     load: Load
     bars: Sequence[Bar]
     change: Change
-    """Of the system, to its baseline."""
+    """Change by the system, against its baseline."""
     least: Change
-    """Of the ideal drive, to the same baseline. A host that sends fewer commands can save more."""
+    """Change by the ideal drive, against the same baseline. It is no bound for a host that sends
+    fewer commands.
+    """
     command: str
 
 
@@ -132,7 +134,7 @@ def _sentence(stop: Stop, picture: Picture) -> str:
 
 
 def verdict(change: Change) -> str:
-    """Returns what a system does to its metric."""
+    """Returns the effect of a system in words."""
     if not change.is_clear:
         return "makes no clear difference"
     if abs(change.percent) < HARDLY:
@@ -141,7 +143,7 @@ def verdict(change: Change) -> str:
 
 
 def change_text(change: Change) -> str:
-    """Returns a change with half of its interval, if that shows."""
+    """Returns a change as text, with half of its interval unless that rounds to 0."""
     sign = "\N{MINUS SIGN}" if change.percent < 0 else "+"
     half = f" \N{PLUS-MINUS SIGN} {change.half:.1f}" if change.half >= 0.05 else ""
     return f"{sign}{abs(change.percent):.1f}{half} %"

@@ -1,9 +1,9 @@
 """The stops of the tour as data: a system, two workloads, and the rows that are compared.
 
 The first workload is one for which the system was made. The second is a neighbour: it shows when
-the system does not pay. Both were chosen before their results were seen, except ETI's: its counter
-of merged extents and its skew of hot data are a reading under which the paper's gain appears
-(docs/papers/eti.md).
+the system does not pay. Both were chosen before their results were seen, except ETI's: for ETI, we
+chose the interpretation of merged counters and the skew of hot data with which the paper's gain
+appears (docs/papers/eti.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 SEEDS = 3
-"""Smallest number of seeds whose interval depends more on the runs than on their number."""
+"""Minimum number of seeds at which the width of an interval depends more on the runs than on their
+number.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Stop:
     bound: Row
     """A drive with the whole map in memory, or with knowledge of the future."""
     others: tuple[Row, ...] = ()
-    """Further rows: no cache, or other rivals."""
+    """Further rows, such as a drive without a cache, or a rival."""
     set: Mapping[str, str] = field(default_factory=dict)
 
     @property

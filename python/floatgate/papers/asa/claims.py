@@ -39,11 +39,10 @@ MUCH_SMALLER = 0.5
 The paper gives no number; more than half is not called much smaller."""
 NEAR = 0.10
 """Cleaning is close to optimal if knowing all lifetimes saves at most this share of its programs,
-and labels are accurate if at most this share is wrong. It is a third of the change that the paper
-calls significant. The paper gives no number."""
+and labels are accurate if at most this share is wrong. The limit is a third of the change that the
+paper calls significant. The paper gives no number."""
 MINIMAL = 0.05
-"""Largest overhead that counts as minimal: half of the limit for close. The paper gives no
-number."""
+"""Largest overhead that counts as minimal: half of `NEAR`. The paper gives no number."""
 
 DRIVE = ("spare", "cache", "start")
 READ = (*DRIVE, "equal", "sample", "moved")
@@ -121,7 +120,8 @@ def _no_difference(at: At[Point]) -> Values:
 
 
 def _wrong_labels(at: At[Point]) -> Values:
-    """Returns the shares of grave errors. The label between the two, warm, counts as right."""
+    """Returns the shares of hot pages labelled cold, and of cold pages labelled hot. Warm, the
+    label between hot and cold, counts as right."""
     errors: Values = {}
     for load in (domain.SYNTH9, domain.SYNTH7):
         labels = at(load, domain.ASA)

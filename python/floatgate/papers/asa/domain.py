@@ -65,9 +65,8 @@ GAP = "26ms"
 
 TENTHS = {SYNTH9: (0.9, 0.1), SYNTH7: (0.7, 0.3), SYNTH5: (0.5, 0.5)}
 LETTER = {SYNTH9: (0.9, 1 / 9), SYNTH7: (0.7, 3 / 7)}
-"""Shares of the writes, and of the space that they cover: (10 - x)/10 of it in the usual reading,
-and (10 - x)/x as printed. For 5 the printed share is the whole space, which is uniform like
-5/10."""
+"""Shares of the writes, and of the space that they cover, in the load synthX/10: (10 - X)/10 of the
+space in the usual reading, and (10 - X)/X as printed. For X = 5 both readings are uniform."""
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,7 @@ SPARES = {"7%": "0.07", "15%": "0.15", "25%": "0.25"}
 CACHES = {"1/16": 1 / 16, "1/4": 1 / 4, "all of the map": 1.0}
 
 ONLY = frozenset({"cache", "start", "arrivals"})
-"""Axes at their defaults with another method than the default, to save runs."""
+"""Axes that stay at their defaults if the method does not, to save runs."""
 
 
 def _method(suffix: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""ASA-FTL's figures: the paper's Figure 2, and what explains its numbers."""
+"""ASA-FTL's figures: the paper's Figure 2, and exhibits that explain its numbers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def at_levels(points: Iterable[Point], **levels: str) -> list[Point]:
 
 def against_dftl(points: Iterable[Point], of: Number) -> dict[tuple[str, str], Row]:
     """Returns the mean ratio to DFTL over seeds by workload and line, and half its interval if
-    anything is random. All points are at one point."""
+    anything is random. All runs must be at one point of the domain."""
     lines = by_line(points)
     ratios = {}
     for (trace, line), seeds in lines.items():

@@ -119,7 +119,7 @@ def _labels(streams: Sequence[StreamPages]) -> dict[str, Any]:
 
 
 def _sample_reads(result: Result) -> float:
-    """Returns the ratio. Without other reads it is 1 if there are samples, and 0 otherwise."""
+    """Returns `Point.sample_reads`. Without other reads it is 1 if there are samples, else 0."""
     samples = result.placement.sample_reads
     others = result.flash.reads.total - samples
     return samples / others if others else float(samples > 0)

@@ -21,8 +21,8 @@ BLOCKS = 32_768
 PAGES_PER_BLOCK = 128
 SPARE = 0.07
 SCALE = 32
-"""Stand-ins are played in models at one part in `SCALE`. A run then takes half a second, and ETI's
-table still has 64 extents. src2_0 is also played at the paper's size."""
+"""Stand-ins are played in models at 1/`SCALE` of the paper's size. A run then takes half a second,
+and ETI's table still has 64 extents. src2_0 is also played at the paper's size."""
 VOLUMES = 2
 """Length of the played trace, in volumes of the drive (section 5)."""
 
@@ -337,7 +337,7 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
 def real(trace: Source, file: str, pages: int, written: int) -> Workload:
     """Returns a real trace on the smallest drive that holds its pages. A long trace is played once.
     A short trace is repeated, with windows in another order, until it has written two volumes. The
-    start is random, so all its runs are random."""
+    start is random, so all runs of the trace are random."""
     played = Played(file, trace.limit)
     if trace.limit is None:
         played = played.in_rounds(VOLUMES * pages * PAGE, written)

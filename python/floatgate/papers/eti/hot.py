@@ -108,8 +108,8 @@ def _halved(at: At[Hotness]) -> Values:
 
 
 def _items(at: At[Hotness]) -> Values:
-    """Returns the number of tracked pages per extent after merging. Which pages are tracked is the
-    point's level of the axis "tracked"."""
+    """Returns the number of tracked pages per extent after merging. The point's level on the axis
+    "tracked" states which pages are tracked."""
     hotness = at(LONG_TRACE, ITSELF)
     pages = hotness.means.hot_pages or 0.0
     if at.levels["tracked"] == "written":

@@ -25,7 +25,7 @@ ON_SRC2_0, AT_MOST = -0.213, -0.20
 NO_WORSE = Region(high=EFFECT)
 
 ALMOST_ALL = 0.9
-"""Share of the cases. The paper gives no number."""
+"""Smallest share of the cases that counts as almost all. The paper gives no number."""
 
 NEGLIGIBLE = 0.02
 """A change that the paper calls negligible (section 5: less than 2 %)."""
@@ -37,16 +37,16 @@ MODEST = 0.5
 gain."""
 
 ENDS = 2_047
-"""Different ends within the address space make 2,048 extents."""
+"""So many different ends of writes divide the address space into 2,048 extents."""
 FEW, FULL = 0.25, 0.75
 """Shares of the 2,048 extents. Up to `FEW` they are a few hundred. From `FULL` the table counts as
 full: the mean over a run is lower than the maximum, because ageing removes extents again and
 again."""
 
 TRACED = ("skew", "cold")
-"""Axes of what a row of Table 1 leaves open."""
+"""Axes for properties of a trace that a row of Table 1 leaves open."""
 READINGS = ("merge", "unit", "alpha", "judged")
-"""Axes of how ETI itself is read."""
+"""Axes for readings of ETI itself."""
 OPEN = (*TRACED, *READINGS)
 
 

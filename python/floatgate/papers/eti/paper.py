@@ -73,7 +73,8 @@ def _claims(experiment: Experiment, _: bool) -> Sequence[Claim[Point]]:
 
 
 def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
-    """Yields Figure 4's schemes at the default point, and few of them where runs are many."""
+    """Yields Figure 4's schemes at the default point. Large traces and a quick reproduction have
+    only the baseline and the bound."""
     few = ["single", "oracle"]
     large = {domain.SRC2_0_WHOLE, *(t.name for t in domain.REAL_TRACES if not t.quick)}
     for work in experiment.workloads:

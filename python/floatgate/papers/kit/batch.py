@@ -31,7 +31,7 @@ WINDOWS = 100
 """Number of windows in a round of a repeated trace. Rounds play them in different orders, so the
 position of a request in one round does not predict the next. A window keeps bursts and runs."""
 OVERWRITTEN = 2.0
-"""Least mean number of writes to a page in a round of an excerpt. With fewer writes, most ages of
+"""Minimum mean number of writes to a page in a round of an excerpt. With fewer writes, most ages of
 pages come from our repetition."""
 
 
@@ -68,8 +68,8 @@ class Played:
         return RunOptions(repeat=self.repeat, limit=limit)
 
     def in_rounds(self, total_bytes: float, written_bytes: int, windows: int = WINDOWS) -> Played:
-        """Returns the trace in as many rounds as write `total_bytes`, two at least. `written_bytes`
-        is what one round writes."""
+        """Returns the trace in so many rounds that it writes `total_bytes`, at least two. One round
+        writes `written_bytes`."""
         rounds = max(2, round(total_bytes / written_bytes))
         return replace(self, repeat=rounds, windows=windows)
 
@@ -138,7 +138,7 @@ class Bench:
         return self.written_bytes(played) / self._writes(played).height
 
     def overwrites(self, played: Played) -> float:
-        """Returns the mean number of writes to a 4 KiB page that a round of a trace writes."""
+        """Returns the mean number of writes to each written page of 4 KiB in a round of a trace."""
         writes = fold_pages(_trace_of(self._open(played)))[0].filter(op=WRITE)
         pages = writes.select(pl.int_ranges(*_ENDS).alias("page")).explode("page")["page"]
         return pages.len() / pages.n_unique()

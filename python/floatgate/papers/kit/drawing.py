@@ -85,7 +85,7 @@ def _add_cells(figure: Figure, chart: HeatMap) -> None:
     if not (cells := cells_of(chart)):
         return
     sides = [*zip(("x", "y"), [*chart.sides, ("", "", [""])], strict=False)]
-    # Names that are long together stand in rows, where each has a line of its own.
+    # The side with the longer names becomes the rows, where each name has a line of its own.
     (x, (_, across, columns)), (y, (_, up, rows)) = sorted(
         sides, key=lambda side: sum(map(len, side[1][2]))
     )

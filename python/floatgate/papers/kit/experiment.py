@@ -188,7 +188,7 @@ class Experiment:
 
     @cached_property
     def _domains(self) -> dict[tuple[frozenset[str], bool], Sequence[Levels]]:
-        """Points by their request. Many claims sweep the same axes."""
+        """Cache of the results of `points`, because many claims sweep the same axes."""
         return {}
 
     def _combined(self, swept: frozenset[str], full: bool) -> Sequence[Levels]:
@@ -218,7 +218,7 @@ class Experiment:
 
     @cached_property
     def _asked(self) -> dict[tuple[object, ...], Run]:
-        """Runs by their request. Many claims need the same run."""
+        """Cache of the results of `run_of`, because many claims need the same run."""
         return {}
 
     def run(self, work: Workload, line: Line, levels: Levels, seed: int) -> Run:
@@ -279,7 +279,8 @@ class Experiment:
         return any(callable(self.axis(axis).level(level).set) for axis, level in run.levels)
 
     def _meant(self, levels: Levels, name: str) -> str:
-        """Returns our line or workload for a name. Each axis may map an earlier axis's name."""
+        """Returns our line or workload for a name. An axis may replace a name that an earlier axis
+        has set."""
         meant = name
         for axis in self.axes:
             level = axis.level(levels[axis.key])

@@ -65,7 +65,7 @@ class Finished:
 
 
 def finished(cache: Cache, name: str, full: bool, traces: Path | None) -> Finished:
-    """Returns where a reproduction is stored. `traces` is the directory of the traces, if given.
+    """Returns the archive of a reproduction. `traces` is the directory of the traces, if given.
 
     Raises ConfigError for an unknown paper or a directory that does not exist.
     """

@@ -9,13 +9,14 @@ from .exhibits import Format
 from .verdicts import ABOVE, TOLERANCE, Region
 
 EFFECT = 0.005
-"""Half a per cent, or half a point. A paper that prints whole per cents prints less as 0."""
+"""Smallest effect: half a per cent, or half a point. A paper that prints whole per cents prints a
+smaller one as 0."""
 MORE, LESS = Region(low=EFFECT), Region(high=-EFFECT)
 NEAR_ONE = Region(1 / TOLERANCE, TOLERANCE, beyond=ABOVE)
-"""Region of our numbers as multiples of a paper's: inside it each of them is met."""
+"""Region for our number as a multiple of a paper's number."""
 
 Test = tuple[tuple[str, ...], tuple[str, ...], Measure[Point], Region, Format]
-"""The end of a claim: workloads, lines, measure, region, and format of a value."""
+"""Last arguments of a claim: workloads, lines, measure, region, and format of a value."""
 Of = Callable[[At[Point], str], float]
 """Measures a number of one workload at a point."""
 

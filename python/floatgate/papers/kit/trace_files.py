@@ -17,7 +17,7 @@ repository."""
 
 @dataclass(frozen=True)
 class Source:
-    """A trace: a file in the directory of traces, or a generator."""
+    """A trace in the directory of traces, or a generator."""
 
     name: str
     family: str

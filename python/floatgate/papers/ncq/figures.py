@@ -1,5 +1,5 @@
-"""The NCQ-aware buffer's figures and tables: the paper's figures, the gains next to the stated
-numbers, and what changes them."""
+"""The NCQ-aware buffer's figures and tables: the paper's figures, and the gains next to the stated
+numbers, also under other conditions."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ LAW = "1 \N{MINUS SIGN} (1 \N{MINUS SIGN} record / span) to the Q \N{MINUS SIGN}
 
 
 def law(name: str, span_mib: int) -> float:
-    """Returns the share of commands for whose record another command is in the queue, if the queue
-    is full and the record stays until then. Counted pins find this share. To first order it is
+    """Returns the share of commands whose record another queued command uses, too. With a full
+    queue, counted pins turn this share into hits. To first order the share is
     (Q - 1) x record / span, which is too high where the queue covers much of the span."""
     return 1 - (1 - RECORDS[name] / (span_mib * MIB)) ** (DEPTH - 1)
 

@@ -1,4 +1,4 @@
-"""The NCQ-aware write buffer: blocks that queued commands will use stay (Kim and Kim, 2013).
+"""The NCQ-aware write buffer, which keeps blocks that queued commands will use (Kim and Kim, 2013).
 
 The paper's Figures 3 to 5 are lost, and the paper states no geometry, timing, span or capacity. The
 reproduction checks its text. Our levels and their reasons are in the preset `ncq13` and in

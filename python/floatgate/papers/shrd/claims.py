@@ -30,7 +30,7 @@ SMALL = Region(EFFECT, 0.2, beyond=ABOVE)
 """A gain of a fifth at most. The slides give no number. They would hardly call more than a fifth
 small next to a factor of 30."""
 STEADY = Region(low=0.8)
-"""Least throughput with a small cache, relative to a large cache. The limit is also a fifth."""
+"""Minimum throughput with a small cache, relative to a large cache: also at most a fifth less."""
 HALF = Region(high=0.5)
 """Smallest drop for "falls" and "few": to half. The slides give no number."""
 SIMILAR = Region(0.8, 1.25, beyond=ABOVE)
@@ -85,8 +85,8 @@ def _slow(at: At[Point]) -> Values:
 
 
 def _speed(ours: tuple[str, str], other: tuple[str, str], less: float = 0.0) -> Measure[Point]:
-    """Returns the measure of a workload on a line as a multiple of the speed of another one, `less`
-    subtracted. Both workloads do the same for their application."""
+    """Measures the speed of a workload on a line, as a multiple of another workload's speed on
+    another line, minus `less`. Both workloads do the same for their application."""
     return lambda at: {"": at(*other).seconds / at(*ours).seconds - less}
 
 

@@ -24,7 +24,7 @@ from .workloads import SHRD
 
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
-"""One moment of this many is explored, quickly and in full."""
+"""One in this many moments is explored, by whether the reproduction is full."""
 PLAYED = "hotcold:span=4MiB,r=0.9,f=0.05,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
 """Two and a half times the drive's capacity, so that the drive cleans. Most writes go to a
 twentieth of the pages, so that much of the log is out of date. Some requests are of other kinds."""
@@ -112,8 +112,8 @@ def judged(full: bool, bench: Bench) -> Judged[Crashes]:
 
 
 def at_most(losses: int) -> float:
-    """Returns the largest share of losses that could lose a page if none of `losses` did, with a
-    chance of one in twenty. It is the exact form of the rule of three."""
+    """Returns the 95 % upper bound on the share of power losses that lose a page, if none of
+    `losses` did. It is the exact form of the rule of three."""
     return 1.0 - float(0.05 ** (1 / losses))
 
 

@@ -21,7 +21,7 @@ HOST = frozenset({"log", "window", "outstanding", "threshold", "remaps"})
 """Axes that affect SHRD's host only."""
 SHARES = {"1/8": 1 / 8, "1/2": 1 / 2}
 FEW_FIXED = frozenset({"span", "window", "threshold", "room"})
-"""Axes of which runs with few small writes have one level: they have many requests."""
+"""Axes that stay at one level in runs with few small writes, which have many requests."""
 BETWEEN = HOST | {"cache", "top", "rate", "room"}
 """Axes that stay at their defaults over the middle span, to save time."""
 ROOMLESS = frozenset({"log", "cache", "rate", "share", "threshold"})
@@ -39,7 +39,8 @@ def _share(share: float) -> ByFootprint:
 
 
 def _window(key: str, threshold: float, size: float) -> Level:
-    """Returns a window of the log: the shares that are in use before it is due, and in it."""
+    """Returns a level for a window of the log. It is due when the share `threshold` of the log is
+    in use, and its size is the share `size` of the log."""
     return Level(key, {"shrd.remap_threshold": f"{threshold}", "shrd.remap_size": f"{size}"})
 
 

@@ -49,8 +49,8 @@ def figures(points: Sequence[Point]) -> list[Exhibit]:
 
 
 def times_dftl(points: Sequence[Point]) -> Callable[[Point], float | None]:
-    """Returns the function that gives a point's throughput, in bursts its mean response, as a
-    multiple of DFTL's at the same point and seed. DFTL itself has none."""
+    """Returns a function for a point's throughput as a multiple of DFTL's at the same point and
+    seed; for bursts, the ratio is of mean responses. The function returns None for DFTL itself."""
     by_point = {_same(p): p for p in points if p.line == "dftl"}
 
     def times(point: Point) -> float | None:

@@ -25,7 +25,7 @@ PGBENCH, ROCKSDB = "pgbench on ext4", "RocksDB on ext4"
 POSTMARK = "postmark and fio with fsync on f2fs"
 CAPTURED = (PGBENCH, ROCKSDB, POSTMARK)
 LOADS = (RANDOM, READS, MIXED, SEQUENTIAL, STREAM, *CAPTURED)
-"""Workloads of which each has a verdict."""
+"""Workloads that have verdicts of their own."""
 DFTL, SHRD, UNSORTED = "DFTL", "SHRD", "SHRD, unsorted"
 IDLE = "SHRD, remapped when idle"
 DFTL_AGED, SHRD_AGED = "DFTL on an aged drive", "SHRD on an aged drive"
@@ -70,9 +70,9 @@ UNSCALED = frozenset({"share", "threshold"})
 FEW = 2048
 """Small writes of a run with few of them."""
 EARLY = {"shrd.remap_threshold": "0.03125", "shrd.remap_size": "0.03125"}
-"""Windows of such a run, a quarter of its small writes: half of the driver's, due when the log
-holds one. Otherwise a run would end before most of what it logs is remapped. Such windows favour
-DFTL, and the last one, which waits in the log, favours SHRD."""
+"""Windows of a run with few small writes: half as large as the driver's, a quarter of these writes,
+and due when the log holds one. With larger windows the run would end before most of its log is
+remapped. Small windows favour DFTL, and the last window, which waits in the log, favours SHRD."""
 SMALL = {"1%": 0.01, "0.5%": 0.005, "3%": 0.03, "10%": 0.1}
 """Shares of small random writes among other requests."""
 RECORDED = Path(__file__).parent / "captures"

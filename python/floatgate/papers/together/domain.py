@@ -32,8 +32,9 @@ SHRD's prototype."""
 BUFFER = 1 << 20
 """Bytes of the write buffer, for which the NCQ paper states its gains."""
 LOG = 1 << 20
-"""Bytes of SHRD's log: a tenth of the spare space of 15 %. A write to the log has a sixteenth of it
-at most, as a window has. With the driver's limit of 128 pages, half of this log, it stays full."""
+"""Bytes of SHRD's log: a tenth of the spare space of 15 %. A write to the log, like a window, has
+at most a sixteenth of the log. With the driver's limit of 128 pages, half of this log, the log
+would stay full."""
 
 SPARES = {"7%": 0.07, "15%": 0.15, "28%": 0.28}
 
@@ -116,7 +117,7 @@ _SHRD = {
     "shrd.twrite_entries": "16",
     "shrd.twrite": "64KiB",
 }
-"""No file system lies below SHRD's first 2 MiB here, so they are no exception."""
+"""SHRD excludes the first 2 MiB for a file system. Here is none, so nothing is excluded."""
 
 PARTS = (
     Line(DFTL, "DFTL", {"mapping.scheme": "dftl"}),

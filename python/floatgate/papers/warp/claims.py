@@ -44,8 +44,8 @@ from .reduce import Point
 
 WASTE = "write_amplification"
 EMULATOR = ("victim", "ahead", "relabel")
-"""Open axes of WARP_A2. Its logs have its shares, its label its spare space. Its reclaim unit,
-1/3584 of the namespace, is scaled to 1/448."""
+"""Open axes of WARP_A2. Its logs state the shares of the jobs, and its label the spare space. Its
+reclaim unit, 1/3584 of the namespace, is scaled to 1/448."""
 REAL = ("share", "victim", "ahead")
 SPACE = ("spare", "unit", "moved")
 FREE, COSTLY = 0.03, 0.2

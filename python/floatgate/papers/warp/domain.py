@@ -64,8 +64,8 @@ UNITS = (1792, 896, 448, 224, 112)
 
 
 def _lines() -> tuple[Line, ...]:
-    """Returns the lines. Without a handle of its own, the jumper shares the handle of the
-    stream in order: a handle that the drive does not have is handle 0."""
+    """Returns the lines. The drive treats a handle that it does not have as handle 0, so a jumper
+    without a handle of its own shares the handle of the stream in order."""
     initial = {
         "fdp": ("A handle each", 3),
         "mixed": ("The jumper in the first handle", 2),

@@ -80,12 +80,12 @@ class Job:
     """A job of fio: writes in a range of the namespace, in order or as `pick` draws them."""
 
     begin: float
-    """Begin of the range, as a share of the namespace."""
+    """Start of the range, as a share of the namespace."""
     end: float
     share: float
     """Weight of the job's pages among the pages of all jobs."""
     pick: Pick | None = None
-    """None: in order, from the begin of the range, over and over."""
+    """None: in order, from the start of the range, over and over."""
     fills: bool = True
     """Whether a job with this range and order belongs to the fill."""
 

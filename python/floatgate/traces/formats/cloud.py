@@ -48,7 +48,7 @@ def _tencent() -> TextReader:
 
 
 class _Systor(TextReader):
-    """Reader that leaves out requests without a type: without a response they have none."""
+    """Reader that leaves out requests without a type, which are the requests without a response."""
 
     def __init__(self) -> None:
         super().__init__(_SYSTOR[0], RW, ("s", "bytes", "bytes"), other=_SYSTOR[1])

@@ -17,7 +17,7 @@ _HEADER = (r"(?i)^\s*asu\s*,\s*lba\s*,\s*size\s*,\s*opcode\s*,\s*timestamp\s*$",
 
 
 def _claims(head: Head) -> bool:
-    # Alibaba lines look similar, but their second field is the letter.
+    # Alibaba lines look similar, but the letter of the operation is their second field.
     return head.fits(_LINE, _HEADER[0])
 
 

@@ -28,7 +28,7 @@ HITS = (90, 99)
 """Per cent of the achievable hits."""
 
 HELPFUL = 0.05
-"""Share of the accesses from which the achievable hits are worth a cache."""
+"""Minimum share of the accesses at which the achievable hits are worth a cache."""
 
 DAYS = 365.25
 YEARS = 5
@@ -38,14 +38,14 @@ MIXED = "filled at random"
 """Start state of a number; without a name, the drive was filled in order."""
 
 LONGER = 1.05
-"""Ratio of write amplifications from which a shorter life is worth a doubt."""
+"""Minimum ratio of write amplifications at which a shorter life is worth a doubt."""
 
 A_DAY = "written a day"
 
 AMPLIFICATION, DAILY, WRITTEN = "write amplification", "drive writes per day", "TBW as sold"
 YEARS_SPAN, YEARS_SOLD = "life, size of the trace", "life, as sold"
-"""Names of the numbers of a drive: its endurance, and its life at the trace's rate, on a drive as
-large as the trace's span and on one of the size that is sold."""
+"""Names of a drive's numbers: its endurance, and its life at the trace's rate, for a drive as large
+as the trace's span and for a drive as sold."""
 
 TERA = 1e12
 """Bytes of a TB, the unit of drive sizes and of their endurance (TBW)."""
@@ -148,7 +148,7 @@ def _apart(whole: Requests, mixed: Sequence[Steady]) -> list[str]:
 
 
 def shortened(states: Sequence[Steady], mixed: Sequence[Steady]) -> list[str]:
-    """Returns the doubt that a drive filled at random lives shorter."""
+    """Returns the doubt that a drive filled at random has a shorter life."""
     ratios = [
         after.write_amplification / before.write_amplification
         for before, after in zip(states, mixed, strict=False)

@@ -33,7 +33,7 @@ PAGES = 400_000
 """Maximum number of requests of an excerpt, and of pages of 4 KiB that they touch."""
 
 BUSY = 0.95
-"""Busy share of the dies from which on the drive does not keep up."""
+"""Minimum busy share of the dies at which the drive does not keep up."""
 
 FEW = 1000
 """Minimum number of requests for a sound p99: with fewer, fewer than ten are slower than p99."""

@@ -42,8 +42,9 @@ REGION = 256
 """Pages of a region; addresses are laid out in whole regions."""
 
 SAMPLES = (3, 8)
-"""Samples of each size; their differences give the interval. The second number applies from one
-page in `SPARSE` on, where a few hot pages more or less matter, and a sample costs little.
+"""Number of samples of each size; their differences give the interval. The second number applies if
+a sample keeps at most one page in `SPARSE`: then a few hot pages more or less matter, and a sample
+costs little.
 """
 
 SPARSE = 16
@@ -297,7 +298,7 @@ def _states(
     spares = [spare for spare, _ in asked]
 
     def played(every: int) -> list[list[Ends]]:
-        """Returns the ends of each sample, for each drive."""
+        """Returns the `Ends` of each sample, for each drive."""
         drawn = range(seed, seed + whole.samples)
         runs = [_played(whole, every, asked, arrange, one, progress) for one in drawn]
         return [[ends(loops) for loops in of_drive] for of_drive in zip(*runs, strict=True)]

@@ -61,8 +61,8 @@ RANGES = (
     *("random_read_iops", "random_write_iops", "mixed_iops"),
     *("read_latency_us", "write_latency_us"),
 )
-"""Keys of `[class]` in a device's TOML: [least, most] of the figures on data sheets of the class.
-The latencies are medians at depth 1.
+"""Keys of `[class]` in a device's TOML. Each has the smallest and the largest number on data sheets
+of the class. The latencies are medians at depth 1.
 """
 
 CLASS = ("source", "state", "random_write_size", *RANGES)
@@ -99,7 +99,7 @@ class Line:
     fresh: float | None
     steady: float | None
     published: tuple[float, float] | None
-    """Least and most on data sheets of the class."""
+    """Smallest and largest number on data sheets of the class."""
     outside: bool
     """Whether the number, in the state of the class, lies outside the published range."""
 
@@ -115,7 +115,7 @@ class LatencyLine:
     p99_us: float
     p999_us: float
     published: tuple[float, float] | None
-    """Least and most median on data sheets of the class."""
+    """Smallest and largest median on data sheets of the class."""
     outside: bool
 
 

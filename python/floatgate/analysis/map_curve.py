@@ -21,7 +21,7 @@ ACCESSES_EXACT = 5_000_000
 
 RATE = 0.01
 PAGES_SAMPLED = 16_384
-"""Without a given rate: the share of the pages that is sampled, and the fewest pages sampled."""
+"""Share of the pages to sample if no rate is given, and the minimum number of sampled pages."""
 
 RATE_EXACT = 0.2
 """From this rate on, all pages are examined, because a sample would save little time."""

@@ -13,8 +13,8 @@ def recipes_table(found: Preconditioned) -> Table:
 
     "Volumes" counts the drive capacities written by the recipe. "WA" is the write amplification of
     the workload's first window after the recipe. "Distance" and "Farthest" are the distances of the
-    first and of the farthest window from the steady state. "Within" is the least level that all
-    windows keep.
+    first and of the farthest window from the steady state. "Within" is the smallest level that no
+    window exceeds.
     """
     titles = ["Recipe", "Volumes", "WA", "Distance", "Farthest", "Within"]
     rows = [

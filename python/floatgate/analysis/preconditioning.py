@@ -29,7 +29,9 @@ SPAN = 256 << 20
 """Bytes that a drive holds if neither `flash.blocks` nor the workload sets its size."""
 
 BUDGETS = (16, 32, 64)
-"""Choices for the volumes that the workload may take to become steady. Each gives whole windows."""
+"""Allowed numbers of volumes that the workload may take to become steady. With each, a window of a
+curve is a whole number of windows of the timeline.
+"""
 
 PLAY = "start.play"
 
@@ -46,7 +48,7 @@ LEVELS = (1, 3, 5)
 """Distances in per cent at which recipes are judged."""
 
 ERRORS = 3
-"""Standard errors of a window that must fit into a level; otherwise the level is not judged."""
+"""A level is judged only if it is at least this many standard errors of a window."""
 
 PROBE = 1 << 14
 """Requests of the workload that are examined before the runs."""

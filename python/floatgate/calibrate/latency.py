@@ -81,7 +81,7 @@ class LatencyStudy:
         self.notes: Sequence[str] = [*self._replaced(config), *_at_once(loads)]
 
     def below_knee(self, load: Load) -> bool:
-        """Returns whether a rate is served and below the knee, where latencies are random."""
+        """Returns whether a rate is served and below the knee. Latencies at the knee are random."""
         return load.is_served and load.offered <= SERVED * self.knee
 
     def why_idle(self, key: str) -> str | None:

@@ -43,7 +43,9 @@ class WaRun:
     raw: tuple[float, ...]
     """Media bytes per host byte in each window."""
     base: float
-    """Media bytes per host byte without cleaning: parity, map and metadata, not simulated."""
+    """Media bytes per host byte without cleaning. The excess over 1 is parity, map and metadata,
+    which are not simulated.
+    """
     discards: bool = False
     """Whether the host discards each zone before it overwrites the zone; no table states this."""
 
@@ -226,9 +228,10 @@ def _risen_at(run: WaRun, reference: float) -> float:
 def _base(path: Path, run: WaRun, rows: Sequence[_Row], runs: Sequence[WaRun]) -> float:
     """Returns the write amplification without cleaning.
 
-    Cleaning begins after a number of written bytes. So among the runs of the same span and fill,
-    the run that shows cleaning first sets the limit for all; the window in front of the limit is
-    left out too. The first tenth of a fill is left out, because drives write more there than later.
+    Cleaning begins after a certain number of written bytes. So the windows before cleaning end, for
+    all runs of one span and fill, where the first of these runs shows cleaning; the last of these
+    windows is left out too. The first tenth of a fill is left out, because drives write more there
+    than later.
     """
     fill = [row.wa for row in rows if row.phase in FILLS and row.volume > 0.1]
     reference = _mean(fill) if fill else sorted(run.raw[:BASE_WINDOWS])[BASE_WINDOWS // 2]

@@ -13,7 +13,7 @@ OURS = ("check", "fit", "calls")
 
 
 ALIKE = 0.8
-"""Least similarity, by `difflib`'s ratio,
+"""Minimum similarity, by `difflib`'s ratio,
 at which a method name counts as a misspelling of another.
 """
 
@@ -121,15 +121,15 @@ class Policy(metaclass=_Checked):
 def started(policy: Policy, drive: Any) -> None:
     """Begins a run of a policy.
 
-    Checks attributes that `start` sets as those that the constructor sets.
+    Checks the attributes that `start` sets, like those that the constructor sets.
     """
     policy.start(drive)
     refuse_set(policy)
 
 
 def refuse_set(policy: Policy) -> None:
-    """Raises TypeError for an attribute on the object with the name of an engine method. The class
-    alone determines which methods the engine calls, and with which arguments.
+    """Raises TypeError for an attribute of the object that has the name of a method that the engine
+    calls. The class alone determines which methods the engine calls, and with which arguments.
     """
     for name in _asked(policy._base()):
         if name in vars(policy):

@@ -58,7 +58,7 @@ def policy_class(name: str, key: str) -> type[Policy]:
 
 
 def _module(told: str, path: Path) -> ModuleType:
-    """Runs a file, once until it changes, so that its policies can share objects."""
+    """Runs a file. Runs it again only if it has changed, so that its policies can share objects."""
     try:
         changed = path.stat().st_mtime_ns
     except OSError as error:

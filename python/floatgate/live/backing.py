@@ -109,8 +109,8 @@ def start_of(
 def shadows(devices: Sequence[str], folder: Path, *, start: Mapping[str, Any] | None) -> list[str]:
     """Returns the plugin's parameters for shadow drives, which get the same requests.
 
-    They begin as `start` states, except for files with a fill of their own. Raises ConfigError for
-    an unknown device, or for two devices of one name.
+    They begin as `start` states, except devices whose file sets a fill of its own. Raises
+    ConfigError for an unknown device, or for two devices of one name.
     """
     found: dict[str, str] = {}
     for device in devices:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 FILE_MAX = 1 << 20
-"""Bytes from which on the file is emptied once its lines have been read."""
+"""Size in bytes at which the file is emptied, once its lines have been read."""
 
 LINE_MAX = 500
 """Characters of a line that are shown."""

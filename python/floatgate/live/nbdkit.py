@@ -1,4 +1,4 @@
-"""nbdkit's command line: it speaks NBD, and our plugin in it is the drive."""
+"""Command line of nbdkit, which speaks NBD and loads our plugin, the drive."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _numbers_table(line: Line) -> Table:
 
 
 def _lines_table(found: Advice) -> Table:
-    """Returns how each answer was found, and what to measure next, a sentence in each row."""
+    """Returns the method of each answer, and the next measurement, a sentence in each row."""
     rows = [
         [Cell(line.question), Cell(kind), Cell(text)]
         for line in found.lines

@@ -81,8 +81,8 @@ def answer(subjects: Sequence[Subject], time: Unit) -> str:
 
 
 def _least_to_lead(amplification: Difference, p99: Difference | None) -> float:
-    """Returns the size from which write amplification leads the sentence. If p99 moves in the other
-    direction and by more, p99 leads: the reader would else take the wrong drive for the better."""
+    """Returns the minimum size at which write amplification leads the sentence. If p99 moves in the
+    other direction and by more, p99 leads, because else the wrong drive would seem better."""
     if p99 is None:
         return 0.0
     is_opposite = (amplification.factor < 1) != (p99.factor < 1)
@@ -125,7 +125,7 @@ def change(factor: float, less: str, more: str, many: str) -> str:
 
 
 def rough(value: float) -> str:
-    """Formats a number with two significant digits: a doubtful one has no third."""
+    """Formats a doubtful number with two significant digits."""
     two = float(f"{value:.2g}")
     digits = len(measured(two).partition(".")[2])
     return fixed(two, max(0, digits - 1))

@@ -148,7 +148,7 @@ def share_axis(title: str) -> alt.X:
 
 
 def part_colour(parts: Mapping[str, str], frame: pl.DataFrame) -> alt.Color:
-    """Returns the colours of causes or uses, with those in the frame in the legend."""
+    """Returns the colours of causes or uses; the legend has only those that the frame has."""
     present = [part for part in parts.values() if part in set(frame["part"])]
     scale = alt.Scale(domain=domain(parts))
     return alt.Color("part:N", scale=scale, legend=alt.Legend(values=present))
@@ -262,7 +262,7 @@ def chart_wear_histogram(frame: pl.DataFrame) -> Plot:
 
 
 def chart_wear_range(frame: pl.DataFrame, rows: Sequence[str], limit: float) -> Plot:
-    """Returns a line from the least to the most erases of a unit for each run.
+    """Returns a line from the smallest to the largest number of erases of a unit for each run.
 
     The bar covers one standard deviation on each side of the mean, within these ends.
     """

@@ -126,7 +126,7 @@ def wear_histogram(run: Run) -> pl.DataFrame:
 
 
 def wear_range(runs: Iterable[Run]) -> pl.DataFrame:
-    """Returns erases per unit: least, mean, most, and one standard deviation around the mean."""
+    """Returns erases per unit: minimum, mean, maximum, and a standard deviation around the mean."""
     rows = []
     for run in runs:
         wear = run.result.wear

@@ -1,4 +1,4 @@
-"""First screen of a report: what varies, the answer, pills, and a row for each run.
+"""First screen of a report: the keys that vary, the answer, pills, and a row for each run.
 
 A row has a bar of write amplification, dots of p50 and p99, and numbers. The template draws the
 bars and dots as SVG in the cells of one table, so that the rows of all three panels are aligned.
@@ -161,7 +161,7 @@ def about(results: Sequence[Result], keys: Sequence[Varying]) -> list[str]:
     traces = list(dict.fromkeys(result.workload.name for result in results))
     devices = list(dict.fromkeys(result.device.rpartition("/")[2] for result in results))
     sizes = sorted(result.drive.logical_bytes for result in results)
-    # Drives of one workload differ by part of an erase unit.
+    # Drives that are sized for one workload differ by less than an erase unit.
     ends = [size(sizes[0])] if sizes[-1] <= ALIKE * sizes[0] else [size(sizes[0]), size(sizes[-1])]
     text = [traces[0] if len(traces) == 1 else f"{len(traces)} traces"]
     text.append(devices[0] if len(devices) == 1 else f"{len(devices)} devices")

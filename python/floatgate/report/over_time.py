@@ -1,4 +1,4 @@
-"""Figures of changes during a run: means over a few windows, within a band from least to most."""
+"""Figures of changes during a run: means over a few windows, within a band of their extremes."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ from .runs import Run
 UNTIMED = "not simulated (timing = none)"
 
 SHOWN = 3
-"""Maximum number of texts shown in a line, and of different numbers in a text; with more, the line
-only states how many texts there are, and the text has the range of the numbers."""
+"""Maximum number of texts in a line, and of different numbers in a text. With more texts, the line
+states only their number; with more numbers, the text has their range."""
 
 Facts = list[tuple[str, str]]
 

@@ -16,13 +16,13 @@ TICKS = (5, 4, 3, 2)
 """Numbers of intervals between the ticks of a linear axis, in the order of preference."""
 
 ENOUGH = 4
-"""Number of ticks from which a log axis needs no ticks between powers of ten."""
+"""A log axis with at least this many ticks needs no ticks between powers of ten."""
 
 DIGIT = 5.6
 """Width of a character of a tick in the narrowest column: 7 of 125 pixels, in per cent."""
 
 GAP = 4.0
-"""Least gap between two texts in the narrowest column: 5 pixels, in per cent."""
+"""Minimum gap between two texts in the narrowest column: 5 pixels, in per cent."""
 
 
 class Tick(NamedTuple):

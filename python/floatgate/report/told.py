@@ -20,7 +20,7 @@ class Told(NamedTuple):
     """Message, with the runs that it applies to."""
 
     text: str
-    """Text, with the range from least to most where the runs' numbers differ."""
+    """Text, with a range in place of each number that differs between the runs."""
     runs: Sequence[str]
     each: Sequence[tuple[str, str]] = ()
     """Each run with its own text, if the texts differ."""

@@ -17,7 +17,7 @@ STATED = ("capacity.", "flash.", "slc.")
 """Tables of keys that set the size of the flash. Drives that differ here may differ in size."""
 
 CLEAR = 1.05
-"""Factor from which a difference is amber; a smaller one is a plain note."""
+"""A difference of at least this factor is amber; a smaller difference is a plain note."""
 
 
 TIMES = 2

@@ -33,7 +33,7 @@ class Mapped(NamedTuple):
     """Number format of d3."""
     cells: Callable[[WearMap], Sequence[float]]
     scale: tuple[float, float] | None
-    """Ends of the shades; None for the least and greatest values of the runs."""
+    """Ends of the shades; None for the smallest and largest values of the runs."""
 
 
 MAPS = (

@@ -1,4 +1,4 @@
-"""Names of the causes that writes to the flash, and a request's time, are attributed to."""
+"""Names of the causes of flash writes, and of the causes of a request's time."""
 
 from __future__ import annotations
 

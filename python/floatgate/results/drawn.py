@@ -1,7 +1,7 @@
-"""Drawings of results: the figures, tables and pages that the room `report` makes of them.
+"""Drawings of results: the figures, tables and pages of the package `report`.
 
 `report` imports the results. The results reach `report` only through this module, which imports
-`report` when you ask for a drawing.
+`report` when a drawing is needed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Marks that tell apart the drives of several results."""
+"""Marks that distinguish the drives of several results."""
 
 from __future__ import annotations
 

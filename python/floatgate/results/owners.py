@@ -91,7 +91,7 @@ def owner_table(runs: Sequence[tuple[str, Result]]) -> Table:
 
 
 def copy_table(result: Result) -> Table | None:
-    """Returns the pages of each handle, and for whose writes cleaning copied them. Returns None
+    """Returns the pages of each handle, and the writes for which cleaning copied them. Returns None
     unless at least two handles have pages.
     """
     owners = used(result)

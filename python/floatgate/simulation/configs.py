@@ -26,7 +26,7 @@ SHAPE = ("flash.blocks", "flash.pages_per_block", "flash.superblock", "flash.era
 
 
 BASES = 64
-"""Devices whose configs without settings stay resolved."""
+"""Maximum number of devices whose resolved configs, without settings, are cached."""
 
 Device = str | Path | Mapping[str, Any]
 """A preset's name, a TOML file's path, or a config as nested dicts, such as `Result.config`."""
@@ -35,7 +35,7 @@ Vary = Mapping[Any, Sequence[Any]]
 """Lists of values by config key. Keys that change together are a tuple, with tuples of values."""
 
 Axis = tuple[tuple[str, ...], list[tuple[Any, ...]]]
-"""Keys that change together, mostly one, and their values."""
+"""Keys that change together, usually a single key, and a tuple of their values for each point."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Resolved:
     shaped: str = ""
     """A setting, with its value, that fixes the size of erase units."""
     notes: tuple[str, ...] = ()
-    """How the drive differs from its device."""
+    """Differences between the drive and its device."""
     can_shrink: bool = False
     """Whether the option `units` would give the drive smaller erase units."""
 

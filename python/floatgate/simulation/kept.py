@@ -1,4 +1,4 @@
-"""Results of ended runs on disk, which a resumed comparison reads instead of running again."""
+"""Results of completed runs on disk. A resumed comparison reads them and skips these runs."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def run_all(
     """Runs the jobs, `workers` at a time. Ctrl-C ends them all.
 
     A failed job does not end the others. When all have ended, the first error is raised. Its
-    `results` are the results of the other jobs, and None for each failed job. Results with a Python
-    policy are not kept, and their notes state this.
+    `results` are the results of the other jobs, and None for each failed job. Results of runs with
+    a Python policy are not kept, and their notes state this.
     """
     if len(jobs) > 1:
         # Each run needs its own policies, as it has its own drive.
@@ -107,7 +107,7 @@ def _stored(jobs: Sequence[Job], kept: Kept | None) -> dict[int, Future[Result]]
                 return
             if job.drive.guests:
                 continue
-            # Requests that cannot be read are an error of the run that plays them.
+            # If the requests cannot be read, the run that plays them will report the error.
             with suppress(_core.ConfigError, _core.RunError):
                 if (result := kept.find(job)) is not None:
                     stored[at] = Future()

@@ -27,8 +27,8 @@ def simulate(
 ) -> list[Result]:
     """Simulates every trace on every drive with each of `hows`, which differ only in their seed.
 
-    Results are in this order, the last varying fastest. `workers` runs go at a time; the default is
-    one per core.
+    The results are ordered by trace, then by drive, then by `hows`. `workers` runs go at a time;
+    the default is one per core.
     """
     planned: list[Job] = []
     for trace in traces:

@@ -1,10 +1,10 @@
-"""Scaled drives: smaller than the real drive, with as many erase units,
+"""Scaled drives: smaller than the real drive, with about the same number of erase units,
 but fewer pages in each unit.
 
 Write amplification depends on the share of the flash that holds data, and on the number of units
-from which a victim is chosen. It hardly depends on the pages of a unit, as long as there are some
-hundred. A drive without `flash.blocks` is as large as its workload. With units of 2 GiB, a workload
-of 1.5 GiB would therefore get a drive of two units.
+from which a victim is chosen. It hardly depends on the pages of a unit if a unit has some hundred.
+A drive without `flash.blocks` is as large as its workload. With units of 2 GiB, a workload of
+1.5 GiB would therefore get a drive of two units.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ of one row, padding can take more than cleaning frees.
 """
 
 TOLERANCE = 1 / 3
-"""Largest relative deviation of a unit's pages from the target. This tolerance keeps a unit on more
-dies: with a unit on two of 32 dies, a drive serves two thirds of its random requests.
+"""Largest relative deviation of a unit's pages from the target. A large tolerance keeps a unit on
+more dies: with units on two of 32 dies, a drive serves a third fewer random requests per second.
 """
 
 
@@ -140,8 +140,8 @@ def unit_pages(config: _core.Config, flash: Mapping[str, Any]) -> int:
 
 
 def few_units(config: _core.Config, span_bytes: int) -> list[str]:
-    """Returns a note on a live drive of `span_bytes` with few erase units,
-    with settings for more units.
+    """Returns a note with settings for more units if a live drive of `span_bytes` has few erase
+    units, else no note.
     """
     pages, flash = math.ceil(_pages(config, span_bytes)), config.table()["flash"]
     if pages >= UNITS_FEW * unit_pages(config, flash):
@@ -175,7 +175,8 @@ def _has_too_few(config: _core.Config, flash: Mapping[str, Any], span_bytes: int
 def _is_scaled(drive: Resolved, how: RunOptions, is_paged: bool, is_refused: bool) -> bool:
     """Returns whether units are made smaller. Raises ConfigError if the call also sets their size.
 
-    A preset without a class keeps the geometry of its source, unless that geometry `is_refused`.
+    A preset without a class keeps the geometry of its source, unless the drive would be refused
+    for too few units (`is_refused`).
     With block mapping, units shrink only on request, because the cost of merges depends on their
     size.
     """

@@ -1,6 +1,6 @@
 """How the command line turns a signal into an exception.
 
-It is imported first, so it imports nothing heavy.
+This module is imported first, so it imports nothing heavy.
 """
 
 from __future__ import annotations

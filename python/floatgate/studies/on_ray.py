@@ -1,4 +1,4 @@
-"""Executes runs on a Ray cluster, as an executor like the ones of `concurrent.futures`."""
+"""Executor of `concurrent.futures` that executes runs on a Ray cluster."""
 
 from __future__ import annotations
 

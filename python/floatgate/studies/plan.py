@@ -293,7 +293,7 @@ class Plan:
 
 
 def differences(there: Mapping[str, Any], own: Mapping[str, Any]) -> list[str]:
-    """Returns the differences of `fixed` in two plans; a study may have more or fewer traces."""
+    """Returns the differences of `fixed` in two plans. Traces of only one plan do not count."""
     keys = dict.fromkeys([*there, *own])
     both = there.keys() & own.keys()
     found = [key for key in keys if key in both or not key.startswith(OF_EACH)]

@@ -181,7 +181,7 @@ class _Runner:
             planned = len(own)
         self.head = self._head() | {"runs": planned, "notes": self._plan.notes()}
         if known is None and not claim(self.folder, self.head):
-            # Another process has begun in the directory meanwhile: accepted with the same study.
+            # Another process has begun in the directory meanwhile. Its study must be equal.
             self._look()
         write_head(self.folder, self.head)
         if not search:

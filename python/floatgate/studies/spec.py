@@ -1,4 +1,4 @@
-"""Validates a study file: which keys vary and how, traces, seeds."""
+"""Validates a study file: its keys with their values, its traces and its seeds."""
 
 from __future__ import annotations
 

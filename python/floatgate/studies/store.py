@@ -38,7 +38,7 @@ PART = ".part"
 """Suffix of a file that is being written; the name of such a file begins with a dot."""
 
 FLUSH_S = 2.0
-"""Seconds after which a new row is written at the latest."""
+"""Maximum number of seconds until a new row is written."""
 
 
 class Folder:

@@ -36,7 +36,7 @@ def split(folder: Folder, played: Played) -> Sequence[Played]:
     place = f"{VOLUMES}/{played.identity}"
     index = folder.read(f"{place}/{INDEX}")
     names = json.loads(index) if index else _write(folder, place, played)
-    # The format belongs to the split file, the other options to the workload.
+    # The format applies to the file that is split, the other options to its volumes.
     options = Options(**(played.options.given() | {"format": None}))
     return [
         replace(

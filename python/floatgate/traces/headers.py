@@ -59,8 +59,8 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 def titles_of(line: str, below: str | None = None) -> tuple[str, list[str]] | None:
     """Returns the delimiter and the titles if the line holds the titles of a table, or None.
 
-    A title is no number. A sentence also consists of words between blanks. So such words are titles
-    only if the line `below` has equally many cells.
+    A title is no number. Words between blanks may also be a sentence, so they are titles only if
+    the line `below` has equally many cells.
     """
     for delimiter in DELIMITERS:
         cells = cells_of(line, delimiter)

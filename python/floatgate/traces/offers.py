@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from .columns import NEEDED, is_operation
 from .headers import cells_of, titles_of, unit_in, words_in
 
-#: Lines at the start of a file that are searched for titles, and the fewest titles that must name
-#: a field of a request.
+#: Lines at the start of a file that are searched for titles, and the minimum number of titles that
+#: name a field of a request.
 _LINES_MAX, _ROLES_MIN = 20, 2
 
 #: Roles, and expressions of titles in several languages. The rows are tried in order, and the first

@@ -148,7 +148,7 @@ def _open_other(
 
 
 def _sorted(trace: Trace) -> Trace:
-    """Returns the sorted long trace with a note about the memory that it takes."""
+    """Adds a note about memory to a long trace that had to be sorted."""
     held = f"{trace.frame.height:,} requests were held in memory to sort them"
     trace.notes.append(f"{held}; a long trace needs less memory if its times are in order")
     return trace

@@ -30,7 +30,7 @@ from .model import IS_REQUEST, SCHEMA, TRIM, Parsed, Trace, Units, plural
 
 @dataclass(frozen=True)
 class Room:
-    """How much of a trace is in memory at a time."""
+    """Limits on the part of a trace that is in memory at a time."""
 
     requests: int = 1 << 23
     """Maximum number of requests of a trace in memory: some 300 MB."""

@@ -12,7 +12,7 @@ from floatgate.simulation.watching import Progress
 from .stops import SEEDS, STOPS, Load, Row, Stop
 
 HARDLY = 0.5
-"""Per cent from which a difference counts."""
+"""Minimum difference that counts, in per cent."""
 
 HELPS, HARMS = "helps", "does harm"
 

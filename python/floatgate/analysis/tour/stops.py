@@ -52,7 +52,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Stop:
-    """A system beside its baseline and its bound."""
+    """A system, its baseline and its bound."""
 
     key: str
     """Name of its paper for `floatgate paper`."""

@@ -145,7 +145,7 @@ def _sampling(at: At[Point]) -> Values:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of which the paper states the change."""
+    """A number whose change the paper states."""
 
     key: str
     title: str

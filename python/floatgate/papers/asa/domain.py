@@ -44,7 +44,7 @@ EXCERPTS = (
     Source(FINANCIAL1_50K, FINANCIAL1, _50K, quick=False),
     Source(CAMBRIDGE_READS, CAMBRIDGE, _READS),
     Source(CAMBRIDGE_BUSY, CAMBRIDGE, _BUSY, quick=False),
-    # Its drive is three times as large as the drive of an excerpt with 10,000 requests.
+    # The drive of this trace is three times as large as that of an excerpt with 10,000 requests.
     Source(TPCC_7K, TPCC, "tpcc-7k.trace.zst"),
 )
 

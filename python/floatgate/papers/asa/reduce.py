@@ -24,11 +24,11 @@ class Point:
 
     trace: str
     family: str
-    """Workload of the paper that it stands for."""
+    """Workload of the paper for which `trace` stands."""
     line: str
     """Key of the FTL with its parameters, e.g. "asa-bytes"."""
     spare: str | None
-    """None here and below: the parameter has no effect on the run."""
+    """Levels of axes, up to `seed`. None: the axis has no effect on the run."""
     cache: str | None
     """Cache size, as a share of DFTL's map."""
     start: str | None
@@ -52,8 +52,8 @@ class Point:
     volumes: float
     """Pages written by the host, in volumes of the drive."""
     hot_as_hot: float | None
-    """Share of the host's writes to the hot zone that were labelled hot. None here and below:
-    without a hot zone or without three labels."""
+    """Share of the host's writes to the hot zone that were labelled hot. None, as in the next
+    fields, without a hot zone or without three labels."""
     hot_as_warm: float | None
     cold_as_hot: float | None
     """Share of the host's writes to all other pages that were labelled hot."""

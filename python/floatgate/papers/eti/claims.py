@@ -70,8 +70,8 @@ def _with_real(
     traces: Sequence[str],
     *axes: str,
 ) -> Iterator[Claim[Point]]:
-    """Yields a claim on stand-ins, and the inferred claim on real traces, over `axes` and those of
-    the claim that real traces have."""
+    """Yields a claim on stand-ins, and the inferred claim on real traces. The latter is tested over
+    `axes` and over the claim's axes that apply to real traces."""
     yield replace(claim, measure=of(claim.workloads))
     swept = [axis for axis in claim.axes if axis not in (*measures.TRACED, "row")]
     yield replace(

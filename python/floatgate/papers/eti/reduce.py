@@ -26,7 +26,7 @@ class Point:
     """Stand-in, excerpt, excerpt in a loop or captured."""
     line: str
     skew: str | None
-    """None here and below: the parameter has no effect on the run."""
+    """Levels of axes, up to `seed`. None: the axis has no effect on the run."""
     cold: str | None
     drift: str | None
     copies: str | None
@@ -41,21 +41,21 @@ class Point:
     hot_writes: float
     """Share of the trace's page writes that go to hot pages, as Table 1 defines hot."""
     ends: int | None
-    """Largest number of different ends of writes in an ageing period of the trace. None if
-    generated."""
+    """Largest number of different ends of writes in an ageing period of the trace. None for a
+    generated trace."""
     victim_valid: float | None
-    """Share of the pages in a cleaned unit that cleaning has to move."""
+    """Share of the pages in a victim that cleaning has to move."""
     memory_bytes: int
     extents_table: float | None
     """Mean number of extents over the write commands, as a share of the table."""
     in_last: float | None
-    """Share of the write commands that begin in the extent found last. None here and below: the
-    scheme has no extents."""
+    """Share of the write commands that begin in the extent found last. None, as in the next fields,
+    if the scheme has no extents."""
     walk: float | None
-    """Mean steps of a search, one extent a step: a walk from the first extent."""
+    """Mean steps of a search that walks from the first extent, one extent a step."""
     walk_from_last: float | None
     halving: float | None
-    """A binary search among all extents."""
+    """Mean steps of a binary search among all extents."""
     halving_from_last: float | None
 
 

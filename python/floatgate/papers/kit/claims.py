@@ -27,8 +27,8 @@ JUDGED = (
 )
 
 BUSY, WAITING = 0.95, 0.01
-"""A drive has a backlog from this utilization on, if waiting also takes this share of the mean
-response time."""
+"""Minimum utilization of a drive with a backlog, and minimum share of waiting in its mean response
+time."""
 
 
 def is_backlogged(point: Any) -> bool:

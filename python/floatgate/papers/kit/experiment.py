@@ -54,7 +54,7 @@ class Level:
         cls, setting: str, values: Mapping[str, str], full: Collection[str] = ()
     ) -> tuple[Level, ...]:
         """Returns a level for each value of a setting, by its name. A quick reproduction leaves out
-        those in `full`."""
+        the names in `full`."""
         return tuple(
             cls(key, {setting: value}, quick=key not in full) for key, value in values.items()
         )
@@ -129,7 +129,7 @@ class Workload:
     long: bool = False
     """Whether runs take long. They have `QUICK_SEEDS` with every level: they scatter less."""
     set: Settings = field(default_factory=dict)
-    """Settings of the drive for this workload. They override those of axes and line."""
+    """Settings of the drive for this workload. They override the settings of axes and line."""
     fit: Callable[[Settings], Settings] | None = None
     """Turns all settings into those for a drive of the workload's size."""
 

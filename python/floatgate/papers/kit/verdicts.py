@@ -1,7 +1,8 @@
 """Verdict at one point: the position of our interval relative to the claimed numbers.
 
-Our number is *as claimed* if its whole interval is in the claimed region, and *open* if it crosses
-an end. Outside it is *more* beyond the end in the claim's own direction, and *less* elsewhere.
+Our number is *as claimed* if its whole interval is in the claimed region, and *open* if the
+interval crosses an end. An interval outside the region is *more* if it lies beyond the end in the
+claim's own direction, and else *less*.
 """
 
 from __future__ import annotations

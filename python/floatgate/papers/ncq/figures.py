@@ -43,8 +43,8 @@ def at_levels(points: Iterable[Point], **levels: str | None) -> list[Point]:
 
 
 def over(points: Iterable[Point], line: str = "lru") -> Callable[[Point], float | None]:
-    """Returns the function that gives a point's hits over those of a line with the same requests,
-    if it was run."""
+    """Returns a function for the difference in hits between a point and `line` with the same
+    requests. The function returns None if `line` was not run."""
     base = {(p.trace, p.buffer_mib, p.seed): p.hit_ratio for p in points if p.line == line}
 
     def gain(point: Point) -> float | None:

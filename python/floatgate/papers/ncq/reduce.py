@@ -73,7 +73,7 @@ def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -
 
 
 BUSY = 0.95
-"""Share of time from which a drive counts as always at work."""
+"""Minimum share of busy time of a drive that counts as always busy."""
 
 
 def keeps_up(point: Point) -> bool:

@@ -48,7 +48,7 @@ WINDOWS = (_window("1/16", 0.25, 0.0625), _window("3/4", 0.75, 0.75))
 
 
 def _values(setting: str, *values: str, full: Sequence[str] = ()) -> tuple[Level, ...]:
-    """Returns a level for each value of a setting, which is its name, too."""
+    """Returns a level for each value of a setting; the value is also its name."""
     return Level.each(setting, {value: value.replace(" ", "") for value in values}, full)
 
 

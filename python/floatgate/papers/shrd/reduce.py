@@ -29,10 +29,10 @@ class Point:
     """Kind of the workload: "random writes", or a file system."""
     line: str
     controller: str | None
-    """None here and below: the parameter has no effect on the run."""
+    """Levels of axes, up to `span`. None: the axis has no effect on the run."""
     log: str | None
     window: str | None
-    """As a share of the log."""
+    """Size of the window, as a share of the log."""
     cache: str | None
     spare: str | None
     outstanding: str | None
@@ -59,10 +59,10 @@ class Point:
     """Map pages read for the host and for remaps, per page of 4 KiB written."""
     data_programs: float
     """Pages of data programmed per page written: all pages minus the map pages that the map's own
-    cache counts. A partial last map page counts as whole, so this is too small by the missing part.
-    With half of the drive spare it is exact."""
+    cache counts. A partial last map page counts as whole, so the number is slightly too small. If
+    half of the drive is spare, it is exact."""
     copies: float
-    """Pages of data that cleaning programs, included above."""
+    """Pages of data that cleaning programs; `data_programs` includes them."""
     window_pages: float | None
     """Pages in one remap."""
     map_pages: float

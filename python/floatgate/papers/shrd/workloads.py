@@ -83,9 +83,9 @@ SCALED = {
     "mapping.cache": "32KiB",
     "queue.arrivals": "closed",
 }
-"""Drive for these captures. Map pages have an eighth of the prototype's entries, and the log an
-eighth of the slides', so a window has as many pages of each map page as over 32 GiB. The cache
-holds a sixteenth of the map, the largest share that the axis of caches has."""
+"""Drive for these captures. Map pages have an eighth of the prototype's entries, and the log has an
+eighth of the slides' slots. So a window has as many pages of each map page as over 32 GiB. The
+cache holds a sixteenth of the map, the largest share on the axis of caches."""
 
 
 def generated(bursts: int) -> list[Workload]:

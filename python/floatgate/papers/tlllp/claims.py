@@ -55,12 +55,12 @@ ALL = (FINANCIAL1, FINANCIAL2, WEBSEARCH, MSR)
 BOTH = (DFTL, TLLLP)
 
 HIGH, VERY_LOW = 0.7, 0.3
-"""A hit ratio is very high from here on, and very low up to here: three misses in ten look-ups, or
+"""Minimum of a very high hit ratio, and maximum of a very low one: three misses in ten look-ups, or
 three hits. The paper gives no number."""
 LARGE = 1 / 3
-"""A share of the response time is large from here on. It is an even share, because the response
-time has three components: data, map and cleaning. A reduction by this share is a great one. The
-paper gives no number."""
+"""Minimum of a large share of the response time: an even share, because the response time has three
+components, data, map and cleaning. A reduction by this share is a great one. The paper gives no
+number."""
 
 DRIVE = ("start", "spare", "cache")
 TIMED = (*DRIVE, "arrivals", "times")
@@ -103,8 +103,8 @@ def _node_share(at: At[Point], name: str) -> float:
 
 
 def _poorest(at: At[Point]) -> str:
-    """Returns the trace with the fewest entries a mapping page in the cache. Nodes and entries are
-    equally large, so its nodes have the largest share."""
+    """Returns the trace with the fewest entries per mapping page in the cache. Nodes and entries
+    are equally large, so its nodes have the largest share."""
     return max(here(at), key=lambda name: _node_share(at, name))
 
 

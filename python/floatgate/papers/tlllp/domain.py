@@ -68,7 +68,7 @@ def _cache(share: float) -> ByFootprint:
 
 TRACE_AXES = ("financial2", "financial1", "msr")
 READINGS = ("fetch", "prefetch", "victim", "evict")
-"""Axes of what the text means. They have no effect without TLLLP."""
+"""Axes for readings of the text. They have no effect without TLLLP."""
 EXCERPT = frozenset({"spare", "fetch", "financial1", "msr"})
 ALONE = EXCERPT | {"arrivals", "prefetch"}
 """Axes that stay at their defaults with another reading than the default, to bound the runs."""

@@ -161,7 +161,7 @@ def waits(points: Sequence[Point]) -> list[str]:
 
 
 MOSTLY = 0.5
-"""Share of the mean response time from which waiting counts as most of it."""
+"""Minimum share of waiting that counts as most of the mean response time."""
 
 TRAFFIC = {
     "data_reads": "data reads",

@@ -20,18 +20,18 @@ class Point:
 
     trace: str
     family: str
-    """Trace of the paper that it stands for."""
+    """Trace of the paper for which `trace` stands."""
     line: str
     """Key of the scheme with its parameters, e.g. "dftl"."""
     start: str | None
-    """None here and below: the parameter has no effect on the run."""
+    """Levels of axes, up to `seed`. None: the axis has no effect on the run."""
     spare: str | None
     cache: str | None
     """Cache size, relative to the map of the pages that the trace touches."""
     arrivals: str | None
     times: str | None
     fetch: str | None
-    """Here and below: how TLLLP's text is read."""
+    """Levels of the readings of TLLLP's text, up to `seed`."""
     prefetch: str | None
     victim: str | None
     evict: str | None
@@ -60,8 +60,8 @@ class Point:
     prefetch_used: float | None
     """Share of the entries loaded ahead that a look-up has used."""
     node_share: float | None
-    """Share of the cache's bytes at the end that nodes of mapping pages take. Only for TLLLP with a
-    cache that is empty at first."""
+    """Share of the cache's bytes that nodes of mapping pages take at the end of the run. Only for
+    TLLLP with a cache that is empty at first."""
 
 
 def reduce(experiment: Experiment, run: Run, result: Result, _: object = None) -> Point:

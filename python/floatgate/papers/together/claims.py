@@ -14,8 +14,8 @@ from . import domain
 from .reduce import Point
 
 WORTH = 0.05
-"""A gain is worth its cost from a twentieth of the programs, or of the waiting time. 1 % more flash
-gains as much near 15 % spare space (uniform writes, closed form)."""
+"""Minimum gain that is worth its cost: a twentieth of the programs, or of the waiting time. Near
+15 % spare space, 1 % more flash gains as much (uniform writes, closed form)."""
 LARGE = 0.2
 POINT = 0.01
 """The smallest difference in hits that the NCQ paper prints."""

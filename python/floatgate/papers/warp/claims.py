@@ -49,8 +49,9 @@ reclaim unit, 1/3584 of the namespace, is scaled to 1/448."""
 REAL = ("share", "victim", "ahead")
 SPACE = ("spare", "unit", "moved")
 FREE, COSTLY = 0.03, 0.2
-"""Copies per page up to which streams cost nothing, and from which they are costly. Four logs have
-1.02 with a drive each, and 1.6 on one drive (Mazzie and Shirode, 2023)."""
+"""Maximum copies per page of streams that cost nothing, and minimum of costly streams. Four logs
+have a write amplification of 1.02 with a drive each, and of 1.6 on one drive (Mazzie and Shirode,
+2023)."""
 
 
 def in_copies(copies: float) -> str:

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """One run. Write amplification is cumulative from the empty drive on, fill included."""
+    """One run. Write amplification is cumulative from the empty drive on, including the fill."""
 
     trace: str
     line: str
     seed: int
     spare: str | None
-    """None here and below: the axis has no effect on the run."""
+    """Levels of axes, here and below. None: the axis has no effect on the run."""
     unit: str | None
     victim: str | None
     ahead: str | None
     relabel: str | None
     write_amplification: float
     cache_amplification: float
-    """Write amplification of the pages of the first two handles, which a flash cache has."""
+    """Write amplification of the pages of the first two handles, which a flash cache uses."""
     copied_first: float
     """Share of the first handle's pages in the pages that cleaning copied, 0 to 1."""
     copied_second: float

@@ -114,7 +114,7 @@ class Guests:
     @classmethod
     def of(cls, config: Config, given: NameOf, is_victim_free: bool) -> tuple[Config, Guests]:
         """Returns the Python policies of a resolved config, from `given` or from packages, and the
-        config with the values that they need. If the victim is free, a placement may bring its own
+        config with the values that they need. With `is_victim_free`, a placement may bring its own
         victim policy.
 
         Raises ConfigError for an unknown name, or for a drive that cannot have a policy.

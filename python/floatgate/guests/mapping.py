@@ -100,8 +100,8 @@ class Mapping(Policy):
 
     def counts(self) -> MapCounts:
         """Returns the counts since `start`, including the drive's fill. The engine calls it when
-        the fill ends and whenever results are read. The result has the counts since the end of the
-        fill.
+        the fill ends and whenever results are read. The result of a run has the counts since the
+        end of the fill.
         """
         raise NotImplementedError
 

@@ -39,7 +39,7 @@ from .victim import Candidates, Victim
 SOURCE = "MiDAS, FAST 2024; placement and victim policy go together"
 
 DECIDED_EVERY = 4
-"""Capacities of host writes between two choices of groups."""
+"""Drive capacities that the host writes between two choices of groups."""
 
 IN_A_ROW = 3
 """Short intervals in a row that make a page hot."""
@@ -106,8 +106,8 @@ class Midas(Placement):
         self.intervals.trimmed(lpn, self.now)
 
     def stream_of(self, group: int) -> int:
-        """Returns the stream of a group, or of the last group;
-        streams are numbered from the chain's end.
+        """Returns the stream of a group; a higher number than the last group's stands for the last
+        group. Streams are numbered from the chain's end.
         """
         return GROUPS - 1 - min(group, len(self.plan.sizes))
 

@@ -20,7 +20,7 @@ from .._core import DriveShape
 from .midas_plan import GROUPS, NEVER, ONE_GROUP, Plan, Space
 
 HORIZON = 8
-"""Capacities up to which ages are distinguished; older pages are assumed to stay for ever."""
+"""Ages up to this many capacities are distinguished. Older pages are assumed to stay for ever."""
 
 AGES, HOT_AGES = 24, 8
 """Numbers of ages, in geometric series, at which a group of the chain and the hot group may end."""
@@ -82,7 +82,9 @@ class Window:
     """Update intervals in a window: one array element each."""
 
     longest: Integers
-    """Longest of the page's three previous intervals. The page is hot for every limit above it."""
+    """Longest of the page's three previous intervals. With any higher limit of short intervals, the
+    page is hot.
+    """
     first: Integers
     """Age at which the page was first observed in the window."""
     last: Integers
@@ -131,9 +133,9 @@ class Chain:
     """Markov chain of a hot group of some age, followed by groups by age.
 
     A host page goes to the hot group with probability `share`, and otherwise to the first group of
-    the chain. Every group except the last is cleaned in the order of age, so it ends at a certain
-    age. Pages that are still valid move to the next group, and from the hot group to the first of
-    the chain.
+    the chain. Every group except the last is cleaned in the order of age, so pages leave it at a
+    certain age. Pages that are still valid move to the next group, and from the hot group to the
+    first group of the chain.
     """
 
     def __init__(
@@ -194,12 +196,12 @@ class Chain:
         """Returns the copies of the last group,
         and the share of valid pages in its units when cleaned.
 
-        The last group is a log that pages go round. A round of r host writes programs all arriving
-        pages, and all pages that have survived one round, two rounds, and so on; together these
-        fill the log. The room is stretched by s = 1 + 1/(2b). If all pages are alike, this equals
-        Desnoyers' law of greedy cleaning (`models.uniform.greedy_desnoyers`). With two kinds of
-        pages and large b, it equals his law of FIFO cleaning (`models.hotcold.fifo_mixed`). Source:
-        Desnoyers, SYSTOR 2012.
+        The last group is a log in which pages go round. A round of r host writes programs all
+        arriving pages, and all pages that have survived one round, two rounds, and so on; together
+        these fill the log. The room is stretched by s = 1 + 1/(2b). If all pages are alike, the
+        model equals Desnoyers' law of greedy cleaning (`models.uniform.greedy_desnoyers`). With two
+        kinds of pages and large b, it equals his law of FIFO cleaning
+        (`models.hotcold.fifo_mixed`). Source: Desnoyers, SYSTOR 2012.
         """
         rate = float(self.flow[at])
         stays = max(self.rest - float(self.held[-1]), 0.0)

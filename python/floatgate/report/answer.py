@@ -34,9 +34,9 @@ class Subject(NamedTuple):
     amplification: Values
     p99_us: Values
     base: int | None = None
-    """Number of the row that this one is compared with; None for that row itself."""
+    """Number of the base, the row that this row is compared with; None for a base itself."""
     trace: str = ""
-    """Trace of the row, if the rows have several and its base has the same."""
+    """Trace of the row, if the rows have several traces and the row's base has the same trace."""
     doubtful: bool = False
 
 
@@ -53,7 +53,7 @@ class Difference(NamedTuple):
 
     @property
     def size(self) -> float:
-        """Absolute logarithm of the factor, equal for n times as much and an n-th."""
+        """Absolute logarithm of the factor: equal for twice as much and for half as much."""
         return abs(math.log(self.factor))
 
     @property
@@ -82,7 +82,7 @@ def answer(subjects: Sequence[Subject], time: Unit) -> str:
 
 def _least_to_lead(amplification: Difference, p99: Difference | None) -> float:
     """Returns the minimum size at which write amplification leads the sentence. If p99 moves in the
-    other direction and by more, p99 leads, because else the wrong drive would seem better."""
+    other direction and by more, p99 leads; otherwise the wrong drive would seem better."""
     if p99 is None:
         return 0.0
     is_opposite = (amplification.factor < 1) != (p99.factor < 1)

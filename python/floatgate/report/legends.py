@@ -21,7 +21,7 @@ def say_missing(
 ) -> None:
     """Adds a note that names the runs missing from all frames, and the reason.
 
-    If all runs are missing, the figure lists it as absent instead.
+    If all runs are missing, the figure lists `title`, or itself, as absent instead.
     """
     present = {label for frame in found for label in frame["run"]}
     missing = [run.name for run in runs if run.label not in present]

@@ -70,8 +70,8 @@ def wear_map(drawn: Sequence[Run]) -> list[Figure]:
 def map_cells(
     runs: Sequence[Run], cells: Callable[[WearMap], Sequence[float]], most: int | None
 ) -> pl.DataFrame:
-    """Returns a row for each cell of a run's map: units `start` up to `end`, their place `from` 0
-    `to` 1 among all units, and mean `value`.
+    """Returns a row for each cell of a run's map: its units, `start` up to `end`; their position
+    among all units, `from` and `to`, 0 to 1; and their mean `value`.
 
     Joins neighbouring cells until there are at most `most`. The last cell may hold fewer units.
     """

@@ -141,7 +141,7 @@ def unit_pages(config: _core.Config, flash: Mapping[str, Any]) -> int:
 
 def few_units(config: _core.Config, span_bytes: int) -> list[str]:
     """Returns a note with settings for more units if a live drive of `span_bytes` has few erase
-    units, else no note.
+    units.
     """
     pages, flash = math.ceil(_pages(config, span_bytes)), config.table()["flash"]
     if pages >= UNITS_FEW * unit_pages(config, flash):

@@ -131,7 +131,7 @@ class Plan:
             yield self._resolved(_parted(values)[0]).config
 
     def _proposable(self) -> list[_core.Config]:
-        """Returns a config for each value of a search, or for each end of its range."""
+        """Returns a config for each value of each key of a search, or for the ends of its range."""
         search = self.spec.optuna
         keys = search.keys.items() if search else ()
         return [
@@ -223,7 +223,7 @@ class Plan:
         path = self._base / text
         if not any(mark in text for mark in "*?[") or path.exists():
             return [(text, str(path.resolve()))]
-        # A pattern from the root gives absolute names, any other gives names relative to the study.
+        # A pattern from the root gives absolute names; any other pattern, names below the study.
         anchor = Path(text).anchor
         base = Path(anchor) if anchor else self._base
         found = sorted(base.glob(text.removeprefix(anchor)))

@@ -61,7 +61,7 @@ class Folder:
             words = missing_packages(self.place, error)
             raise _core.ConfigError(f"out: {place}: {words}") from error
         self._is_local = isinstance(self._system, LocalFileSystem)
-        # The inherited `mv` copies instead of renaming; such systems write a file as one object.
+        # Systems that inherit `mv` would copy instead of renaming. They write a file as one object.
         self._renames = type(self._system).mv is not fsspec.AbstractFileSystem.mv
         if self._is_local:
             # A plain path, also for a `file://` URL.

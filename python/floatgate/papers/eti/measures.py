@@ -37,7 +37,7 @@ MODEST = 0.5
 gain."""
 
 ENDS = 2_047
-"""So many different ends of writes divide the address space into 2,048 extents."""
+"""Number of different ends of writes that divide the address space into 2,048 extents."""
 FEW, FULL = 0.25, 0.75
 """Shares of the 2,048 extents. Up to `FEW` they are a few hundred. From `FULL` the table counts as
 full: the mean over a run is lower than the maximum, because ageing removes extents again and

@@ -68,8 +68,8 @@ class Played:
         return RunOptions(repeat=self.repeat, limit=limit)
 
     def in_rounds(self, total_bytes: float, written_bytes: int, windows: int = WINDOWS) -> Played:
-        """Returns the trace in so many rounds that it writes `total_bytes`, at least two. One round
-        writes `written_bytes`."""
+        """Returns the trace in as many rounds as writing `total_bytes` takes, at least two. One
+        round writes `written_bytes`."""
         rounds = max(2, round(total_bytes / written_bytes))
         return replace(self, repeat=rounds, windows=windows)
 

@@ -140,17 +140,18 @@ class Claim(Statement, Generic[Point]):
     region: Region
     said: Callable[[float], str] = change
     full_axes: frozenset[str] = frozenset()
-    """Those axes that a quick reproduction leaves at their defaults."""
+    """Axes of the claim that a quick reproduction leaves at their defaults."""
     premise: Premise[Point] | None = None
     of_each: Callable[[str], str] | None = None
-    """Group of a value, by its name. The best value of each group is enough ("in some cases")."""
+    """Returns the group of a value from its name. The best value of each group is enough ("in some
+    cases")."""
     cases: int = 1
-    """Number of values that the best is picked from. It widens all intervals."""
+    """Number of values from which the best is picked. A larger number widens all intervals."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Number of points of a domain by the case of our number there."""
+    """Number of points of a domain, by the case of our number at the point."""
 
     as_claimed: int = 0
     more: int = 0
@@ -189,7 +190,7 @@ class Measured:
 
     ours: str = "not measured"
     why: str = ""
-    """Why the statement is not checked. For a checked statement: which points are left out."""
+    """Reason why the statement is not checked, or the points left out of a checked statement."""
     number: float | None = None
     """Our number with every axis at its default."""
     rows: Sequence[Row] = ()

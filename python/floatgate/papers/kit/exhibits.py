@@ -15,7 +15,7 @@ class Column:
     title: str
     field: str
     text: Callable[[Any], str] | None = None
-    """Formats a number. None: the cell is a text."""
+    """Formats a number. None for a column of texts."""
 
 
 def columns_of(text: Callable[[Any], str] | None = None, /, **titles: str) -> list[Column]:

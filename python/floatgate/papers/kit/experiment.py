@@ -67,15 +67,15 @@ class Level:
 
 @dataclass(frozen=True)
 class Axis:
-    """A parameter that the paper leaves open, and the swept levels. The default applies where a
-    claim does not sweep the axis: the first level, or the middle one of an ordered axis."""
+    """A parameter that the paper leaves open, and the swept levels. The default is the first level,
+    or the middle level of an ordered axis. It applies where a claim does not sweep the axis."""
 
     key: str
     text: str
     """Name in a sentence: "the spare space"."""
     levels: tuple[Level, ...]
     reason: str
-    """Why this range was chosen, independent of results."""
+    """Reason for this range, independent of results."""
     ordered: bool = False
     """Whether the levels are sizes, from the smallest to the largest."""
     paper: str = ""
@@ -93,7 +93,7 @@ class Axis:
         return {level.key: level for level in self.levels}
 
     def side(self, full: bool) -> list[str]:
-        """Returns the tested levels. Quickly, an ordered axis has its default and both ends."""
+        """Returns the tested levels: unless `full`, only default and ends of an ordered axis."""
         near = (self.levels[0].key, self.default, self.levels[-1].key)
         quick = [
             one.key for one in self.levels if one.quick and (not self.ordered or one.key in near)
@@ -131,7 +131,7 @@ class Workload:
     set: Settings = field(default_factory=dict)
     """Settings of the drive for this workload. They override the settings of axes and line."""
     fit: Callable[[Settings], Settings] | None = None
-    """Turns all settings into those for a drive of the workload's size."""
+    """Converts all settings to settings for a drive of the workload's size."""
 
     def seeds_of(self, full: bool) -> range:
         return range(1, 1 + (FULL_SEEDS if full and not self.long else QUICK_SEEDS))
@@ -165,8 +165,8 @@ class Experiment:
     workloads: tuple[Workload, ...]
     lines: tuple[Line, ...]
     stands_for: Mapping[str, str] = field(default_factory=dict)
-    """Our line or workload for each of the paper's that has another name here. An axis may override
-    it."""
+    """Our line or workload for each line or workload of the paper that has another name here. An
+    axis may override an entry."""
 
     def axis(self, key: str) -> Axis:
         return next(axis for axis in self.axes if axis.key == key)
@@ -178,9 +178,9 @@ class Experiment:
         return next(work for work in self.workloads if work.name == name)
 
     def points(self, swept: Iterable[str], full: bool) -> Sequence[Levels]:
-        """Returns all points of a domain; the last axis varies fastest. Quickly, it returns the
-        default point, and each point where one axis has another level: of an ordered axis, the
-        smallest or the largest. Axes that are not swept are at their defaults."""
+        """Returns all points of a domain; the last axis varies fastest. For a quick reproduction,
+        returns the default point, and each point at which one axis has another level, or, if it is
+        ordered, its smallest or largest level. Axes that are not swept are at their defaults."""
         asked = (frozenset(swept), full)
         if asked not in self._domains:
             self._domains[asked] = self._combined(*asked)

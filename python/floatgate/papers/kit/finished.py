@@ -27,7 +27,7 @@ _IDENTITY, _SUMMARY, _FILES = "identity", "summary", "files/"
 
 @dataclass(frozen=True)
 class Finished:
-    """Archive of one paper's folder and summary, quick or full. A newer one replaces it."""
+    """Archive of one paper's folder and summary, quick or full. A newer archive replaces it."""
 
     cache: Cache
     name: str

@@ -2,7 +2,7 @@
 
 Our number is *as claimed* if its whole interval is in the claimed region, and *open* if the
 interval crosses an end. An interval outside the region is *more* if it lies beyond the end in the
-claim's own direction, and else *less*.
+claim's own direction, otherwise *less*.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from .workloads import SHRD
 
 LOSSES = "losses of power"
 EVERY = {False: 250, True: 25}
-"""One in so many moments is explored, in a quick and in a full reproduction."""
+"""Number n of which one in n moments is explored, in a quick and in a full reproduction."""
 PLAYED = "hotcold:span=4MiB,r=0.9,f=0.05,size=4KiB,requests=3k,reads=0.1,trim=0.02,flush=0.02"
 """Two and a half times the drive's capacity, so that the drive cleans. Most writes go to a
 twentieth of the pages, so that much of the log is out of date. Some requests are of other kinds."""

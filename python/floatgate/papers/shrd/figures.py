@@ -170,7 +170,7 @@ ORDERS = {"dftl": "DFTL", "shrd-unsorted": "As written", "shrd": "Sorted"}
 
 
 def windows(points: Sequence[Point]) -> Numbers:
-    """Returns the ablation: the map pages that a window needs, with its order and without."""
+    """Returns the ablation: the map pages that a window needs, sorted and unsorted."""
     runs = {
         tuple(row.values()): alike
         for row, alike in grouped(chosen_of(points, [*ORDERS], (w.RANDOM,), *SHAPE), "line", *SHAPE)

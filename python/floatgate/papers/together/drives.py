@@ -121,9 +121,9 @@ EXPERIMENT = Experiment(AXES, WORKLOADS, LINES)
 
 
 def runs(full: bool) -> Iterable[Run]:
-    """Returns every policy on every load; quickly one victim policy, and the skew 0.8 only.
+    """Returns every policy on every load; a quick reproduction has one victim policy and one skew.
 
-    Three seeds are enough: they scatter by 0.1 % of the mean, and by 0.6 % at most.
+    Three seeds are enough: their runs scatter by 0.1 % of the mean, and by 0.6 % at most.
     """
     quick = [work for work in WORKLOADS if work.name in (UNIFORM, zipf_name(THETA))]
     victims = VICTIMS if full else (GREEDY,)

@@ -91,8 +91,8 @@ STANDING = {AS_CLAIMED: BEATEN, STRADDLES: UNCLEAR, LESS: FRONT}
 
 
 def can_be_built(point: Point) -> bool:
-    """Returns whether the line is a drive of equal flash, without knowledge of the future, with all
-    three numbers."""
+    """Returns whether the line can be built with an equal amount of flash: it needs no knowledge of
+    the future, and has all three numbers."""
     complete = all(getattr(point, name) is not None for name in WEIGHED)
     return complete and point.line not in (*BOUNDS, SPARE_28)
 

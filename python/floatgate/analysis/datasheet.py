@@ -129,8 +129,8 @@ class DataSheet(Shown):
     user_bytes: int
     """Bytes that the host can address."""
     space: SpaceResult
-    """How all flash of the device is divided; for a device without a size,
-    the flash of the measured drive.
+    """Division of all flash of the device; for a device without a size,
+    of the flash of the measured drive.
     """
     spare_factor: float
     """Share of the pages in service beyond the pages that the host can address."""

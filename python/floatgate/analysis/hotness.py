@@ -63,7 +63,7 @@ class TopShare:
 
 @dataclass(frozen=True)
 class Skew:
-    """How unevenly the page writes of the whole workload are spread over its written pages."""
+    """Uneven distribution of the page writes of the whole workload over its written pages."""
 
     gini: float | None
     """Gini coefficient of the writes per written page: 0 if all pages have equally many writes,
@@ -80,7 +80,7 @@ class DistanceQuantile:
     quantile: float
     """0 to 1."""
     pages: int | None
-    """Page writes, to three digits."""
+    """Distance in page writes, to three digits."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +117,11 @@ class Overwrites:
 
 @dataclass(frozen=True)
 class Runs:
-    """Requests of one kind that begin at the end of the previous request of that kind."""
+    """Requests of one kind, and those that begin at the end of the previous request of the kind."""
 
     requests: int
     bytes: int
-    """Bytes of these requests."""
+    """Bytes of all requests of the kind."""
     continuing_requests_share: float | None
     """Share of the requests that continue the previous request, 0 to 1."""
     continuing_bytes_share: float | None
@@ -236,7 +236,7 @@ def hotness(
 ) -> Hotness:
     """Finds where hot data lie, how hot they are, and how sequential the requests are, in one pass.
 
-    The first half is Table 1 and Figures 1 and 2 of M. Shafaei, P. Desnoyers, J. Fitzpatrick,
+    The report begins with Table 1 and Figures 1 and 2 of M. Shafaei, P. Desnoyers, J. Fitzpatrick,
     "Write amplification reduction in flash-based SSDs through extent-based temperature
     identification", HotStorage 2016. The workload is split into sequences of `gb` bytes of writes;
     the request that completes a sequence still belongs to it. Within a sequence, a page of 4 KiB is

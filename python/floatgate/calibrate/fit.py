@@ -28,7 +28,7 @@ REFIT_MOST = 16
 HALVINGS = 8
 """Number of halvings of the bracket around an end of an interval."""
 END_SHARE = 0.01
-"""A value within this share of its range from an end counts as at the end."""
+"""A value counts as at an end of its range if it is within this share of the range from the end."""
 ALIKE = 0.95
 """Minimum cosine of two keys' effects at which the keys count as indistinct."""
 
@@ -174,7 +174,7 @@ def _several(
 ) -> list[float]:
     from scipy.optimize import minimize
 
-    # The simplex starts with a quarter of the range, which is large against the function's steps.
+    # The simplex starts with steps of a quarter of the range. The function's own steps are smaller.
     corners = [list(begin)]
     for i, at in enumerate(begin):
         corner = list(begin)
@@ -279,7 +279,7 @@ def _indistinct(
 def _effect(search: _Search, best: Sequence[float], i: int, one: Interval) -> list[float]:
     """Returns the change of the residuals over the interval of key `i`.
 
-    The interval is limited to a tenth of the range on each side of the best value, and widened to
+    On each side of the best value, the interval is limited to a tenth of the range, and widened to
     at least a fiftieth.
     """
     key = search.keys[i]

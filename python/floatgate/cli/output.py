@@ -49,7 +49,7 @@ PHASES = {
 
 
 def console() -> Console:
-    """Returns a console for standard output, without markup, as a trace's name may look like it."""
+    """Returns a console for standard output, without markup, as a name may contain its signs."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
@@ -231,7 +231,7 @@ def staged_file(
 def _temporary(make: Callable[[], parts.Part], target: Path) -> Iterator[Path]:
     """Yields the path of the temporary part from `make`; removes the part in every case.
 
-    A failure or a signal removes the part too. Errors name `target`.
+    Errors name `target`.
     """
     part = None
     try:

@@ -158,7 +158,7 @@ def threads(nbdkit: str, wanted: int | None, timing: str, depth: int) -> tuple[i
     """Returns how many requests of a client are worked on at a time,
     and a warning about this number, if any.
 
-    A drive with simulated time needs more than one: it works on `depth` of them at a time.
+    A drive with simulated time needs several requests: it works on `depth` of them at a time.
     """
     of = version(nbdkit)
     several = THREADS if timing == "none" else min(max(THREADS, depth), THREADS_MAX)

@@ -159,7 +159,7 @@ def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
 def _traces(results: Sequence[Result]) -> list[str]:
     """Returns the trace names.
 
-    If different contents of one seed share a name, the start of the digest is added to it. Contents
+    If different contents of one seed share a name, each name gets the start of its digest. Contents
     that differ from seed to seed come from a generator, and the seed names them.
     """
     names = [result.workload.name or "unnamed trace" for result in results]
@@ -208,7 +208,7 @@ def _short(keys: Sequence[Varying], run: int) -> str:
 
 
 def short_value(vary: Varying, keys: Sequence[Varying], run: int) -> str:
-    """Returns a value's short text: names alone; quantities, and words like `none`, with a key."""
+    """Returns a value's short text: a name alone; a quantity, or a word like `none`, with a key."""
     value = vary.values[run]
     if vary.key == TRACE:
         return value

@@ -10,9 +10,7 @@ from .model import FLUSH, READ, TRIM, WRITE, Trace
 
 PAGE = 4096
 SHIFTED = 0.5
-"""Share of reads and writes that begin equally far behind a page boundary; from this share on, a
-note reports the distance.
-"""
+"""Minimum share of reads and writes that begin equally far behind a page boundary, for a note."""
 
 
 def unique_pages(frame: pl.DataFrame) -> int:

@@ -17,11 +17,11 @@ from .legends import line_legend, own_legend, say_missing, series, some
 from .runs import Run, panels
 
 OVER_TIME = " over the run"
-"""End of the name of a metric's course, where the page leaves it out."""
+"""End of the name of a metric's course over the run, in the list of what the page leaves out."""
 
 POINTS = 32
-"""Maximum number of points of a line. A window of about one erase unit has a sawtooth of write
-amplification, which hides the line through its windows."""
+"""Maximum number of points of a line. A line through windows of about one erase unit would show
+only the sawtooth of their write amplification."""
 
 BULK = (0.05, 0.95)
 """Quantiles that enclose the bulk of the values; the axis is chosen for the bulk."""

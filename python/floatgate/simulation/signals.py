@@ -30,7 +30,7 @@ class Ended(BaseException):
 
 
 class Signals:
-    """Signal that has arrived, if any, and whether the process may end now."""
+    """Signal that has arrived, if any, and the blocks that keep the process from ending now."""
 
     _come: int | None = None
     _holds = 0

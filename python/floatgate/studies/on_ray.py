@@ -151,6 +151,6 @@ def _call(work: Callable[[], _T]) -> _T:
 
 
 def _largest_memory(nodes: list[dict[str, Any]]) -> int:
-    """Returns the memory, in bytes, of the machine of the cluster that has the most."""
+    """Returns the largest memory of a machine of the cluster, in bytes."""
     alive = [node["Resources"] for node in nodes if node["Alive"]]
     return max((int(of.get("memory", 0)) for of in alive), default=0)

@@ -96,5 +96,4 @@ class Advice(Shown):
 
 
 def unknown(key: str, question: str, reason: str, next: str) -> Line:
-    """Returns a line without an answer."""
     return Line(key, question, f"not known: {reason}", "not known", (), (), next)

@@ -55,13 +55,11 @@ class Key:
         return value if self.kind == "number" else float(round(value))
 
     def share(self, value: float) -> float:
-        """Returns the share of the range that corresponds to a value."""
         if self._wide:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def text(self, value: float) -> str:
-        """Returns a value as text for the config."""
         if self.kind == "number":
             return repr(float(f"{value:.5g}"))
         return f"{round(value)}{_UNITS.get(self.kind, '')}"

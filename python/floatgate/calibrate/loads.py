@@ -57,7 +57,6 @@ class Load:
 
     @property
     def requests(self) -> int:
-        """Number of requests to simulate."""
         reads = READS_LEAST / self.read_share if self.read_share else 0
         return min(max(REQUESTS, round(reads)), REQUESTS_MOST)
 

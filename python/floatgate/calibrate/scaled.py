@@ -77,7 +77,6 @@ def resolved(config: Mapping[str, Any]) -> _core.Config:
 
 
 def drive(config: dict[str, Any], capacity_bytes: int) -> Drive:
-    """Returns the drive of a config, with the given capacity."""
     flash, found = config["flash"], resolved(config)
     page = found.page_bytes
     unit_pages = flash["pages_per_block"] * flash["superblock"] * _flash_page(config) // page
@@ -113,7 +112,6 @@ def smaller(config: dict[str, Any], capacity_bytes: int, scale: float) -> dict[s
 
 
 def _flash_page(config: dict[str, Any]) -> int:
-    """Returns the bytes of a flash page."""
     bytes = _core.size_bytes(config["flash"]["page"])
     assert bytes is not None, "the engine wrote this size"
     return bytes

@@ -85,7 +85,6 @@ def _print(found: Advice) -> None:
 
 
 def _print_lives(out: Console, found: Advice) -> None:
-    """Prints the table of lifetimes."""
     from floatgate.advising.tables import life_table
     from floatgate.results.values import space_percent
 

@@ -64,7 +64,6 @@ class Column:
 
 
 def label(title: str, cells: Iterable[Cell]) -> Column:
-    """Returns a column that names the rows."""
     return Column(title, [*cells], "label", is_right=False)
 
 

@@ -167,7 +167,6 @@ def _document(results: Comparison, tables: Mapping[str, pl.DataFrame]) -> dict[s
 
 
 def _seeds(text: str | None) -> int | list[int] | None:
-    """Returns the number of seeds, or the list of seeds."""
     if text is None:
         return None
     try:
@@ -179,7 +178,6 @@ def _seeds(text: str | None) -> int | list[int] | None:
 
 
 def _values(varied: Mapping[Any, list[Any]]) -> dict[str, list[str]]:
-    """Returns the values of each key."""
     from floatgate.simulation import configs
 
     return configs.by_key(configs.axes(varied))

@@ -66,7 +66,6 @@ class Where:
             raise typer.BadParameter("is for NBD; leave out --nvme", param_hint=f"'{option}'")
 
     def sockets(self, control: Path | None) -> tuple[Path | None, Path]:
-        """Returns the NBD socket, if any, and the control socket."""
         from floatgate.live import places
 
         default = places.default_socket()
@@ -96,7 +95,6 @@ class Where:
         return nbdkit.Endpoint(socket, listen, self.port or 0, needed)
 
     def tls_options(self) -> list[str]:
-        """Returns the TLS options for nbdkit."""
         certificates, psk = self.tls_certificates, self.tls_psk
         given = {
             "--tls-certificates": certificates,

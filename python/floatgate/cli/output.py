@@ -64,7 +64,6 @@ def say(text: str, quiet: bool = False) -> None:
 
 
 def print_json(document: Any) -> None:
-    """Prints one JSON document on standard output."""
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 

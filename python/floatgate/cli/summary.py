@@ -129,7 +129,6 @@ def _differs(results: Sequence[Result]) -> bool:
 
 
 def print_trace(info: Mapping[str, Any]) -> None:
-    """Prints the document of `trace info`."""
     units = info["units"]
     kinds = [f"{count(info[kind])} {kind}" for kind in ("reads", "writes", "trims", "flushes")]
     means = [

@@ -52,8 +52,6 @@ class Digest:
 
 @dataclass
 class _Column:
-    """Checksums of one column."""
-
     kind: str
     values: int = 0
     nulls: int = 0

@@ -122,21 +122,17 @@ class MappingCalls:
         self._counted: tuple[int | None, ...] | None = None
 
     def access(self, access: MapAccess) -> Any:
-        """Returns the work of an access."""
         return _list(self._policy.access(access))
 
     def assigned(self, lpn: int) -> Any:
-        """Returns the work of a programmed write."""
         return _list(self._policy.assigned(lpn))
 
     def relocated(self, lpns: bytes) -> Any:
-        """Returns the work of a move."""
         from .arrays import integers
 
         return _list(self._policy.relocated(integers(lpns)))
 
     def flush(self) -> Any:
-        """Returns the work of a write-back."""
         return _list(self._policy.flush())
 
     def counts(self) -> tuple[int | None, ...]:

@@ -76,7 +76,6 @@ class Repeats:
         self._kinds: dict[str, _Kind] = {}
 
     def add(self, line: str) -> None:
-        """Adds a line."""
         name = re.sub(r"[0-9]+", "#", line)
         if name not in self._kinds and len(self._kinds) >= KINDS_MAX:
             name = OTHERS

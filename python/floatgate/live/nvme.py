@@ -56,7 +56,6 @@ class Endpoint:
 
     @property
     def at(self) -> str:
-        """Address and port."""
         host = f"[{self.address}]" if ":" in self.address else self.address
         return f"{host}:{self.port}"
 

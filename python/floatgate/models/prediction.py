@@ -138,7 +138,6 @@ def parse_hot(text: str) -> tuple[float, float]:
 
 
 def _uniform_rows(alpha: float, b: int) -> list[PredictionRow]:
-    """Returns the rows for uniform random writes."""
     many = "uniform writes, many blocks"
     state = greedy(alpha, b)
     victim = {"victim level": float(state.level), "victim valid pages": state.mean_victim_valid}
@@ -171,7 +170,6 @@ def _uniform_rows(alpha: float, b: int) -> list[PredictionRow]:
 
 
 def _hot_cold_rows(alpha: float, b: int, r: float, f: float) -> list[PredictionRow]:
-    """Returns the rows for a share r of the writes to a share f of the pages."""
     mix = f"{100 * r:g} % of writes to {100 * f:g} % of pages"
     shared = f"{mix}, known classes, one cleaner, copies stay in their pool"
     sized = f"{mix}, known classes, pools of the best size, many blocks"

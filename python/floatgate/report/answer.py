@@ -61,7 +61,6 @@ class Difference(NamedTuple):
         return self.subject.doubtful or self.base.doubtful
 
     def of(self, number: Of) -> tuple[Values, Values]:
-        """Returns a number of the row and of its base."""
         return number(self.subject), number(self.base)
 
 

@@ -202,7 +202,6 @@ def base_rows(
 
 
 def compared_keys(results: Sequence[Result], rows: Sequence[Run]) -> list[str]:
-    """Returns the config keys that distinguish the rows."""
     if isinstance(results, Comparison):
         return results.keys
     keys = varying([run.result for run in rows])

@@ -36,7 +36,6 @@ def write_hotness(found: Hotness, directory: Path) -> list[Path]:
 
 
 def hotness_figures(found: Hotness) -> list[Figure]:
-    """Returns all figures, in reading order."""
     figures = [_extents(found), _skew(found), _distances(found), _sequential(found)]
     for figure in figures:
         if not figure.drawings and not figure.reasons:

@@ -149,7 +149,6 @@ def _by_all_but_seed(results: Sequence[Result]) -> list[list[Result]] | None:
 
 
 def panels(runs: Iterable[Run]) -> dict[str, list[Run]]:
-    """Returns the runs by panel, in order of appearance."""
     grouped: dict[str, list[Run]] = {}
     for run in runs:
         grouped.setdefault(run.panel, []).append(run)

@@ -59,7 +59,6 @@ def figures_of(found: object) -> Sequence[Figure]:
 
 
 def predictions_table(found: Prediction) -> Table:
-    """Returns a row for each law."""
     rows = [
         [
             Cell(row.policy),

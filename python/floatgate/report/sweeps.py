@@ -23,8 +23,6 @@ from .theme import SERIES
 
 
 class Metric(NamedTuple):
-    """Metric of the figure."""
-
     title: str
     """Title, with the unit."""
     style: str

@@ -145,7 +145,6 @@ PICTURE_WIDTH = 620
 
 
 def css_variables(colours: dict[str, str]) -> str:
-    """Returns the colours as CSS declarations."""
     return " ".join(f"--{name}: {value};" for name, value in colours.items())
 
 

@@ -68,7 +68,6 @@ def facts(found: Tuned) -> list[tuple[str, str]]:
 
 
 def _best_value(found: Tuned, at: int) -> float:
-    """Returns the best value of an objective on the front."""
     values = [one.values[at] for one in _front(found) if one.values is not None]
     return min(values, key=lambda value: found.goals[at].sign * value)
 

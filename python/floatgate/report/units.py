@@ -31,7 +31,6 @@ class Units(NamedTuple):
 
 
 def units_of(results: Sequence[Result]) -> Units:
-    """Returns the units of a page of these results."""
     times = [result.latency.all for result in results]
     return Units(
         time_unit([one.p50_us for one in times], [one.p99_us for one in times]),

@@ -53,7 +53,6 @@ def used(result: Result) -> list[Used]:
 
 
 def copies(owner: Used) -> Copies:
-    """Returns the copied pages of an owner."""
     *by_writer, for_none = owner.pages.gc_pages_for
     own = by_writer[owner.number]
     return Copies(own, sum(by_writer) - own, for_none)

@@ -131,7 +131,6 @@ class Metric(NamedTuple):
         return len(value) if isinstance(value, tuple) else value
 
     def column(self, title: str, values: Sequence[float | None]) -> Column:
-        """Returns a column of numbers."""
         make = written(self.write) if self.write else in_unit_of(self.units)
         return self._named(make(title, values))
 

@@ -238,7 +238,6 @@ def _owners(key: str) -> set[str]:
 
 
 def _text(value: Any) -> str:
-    """Returns a Python value as the config writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -267,7 +266,6 @@ def source(device: Device | None) -> tuple[str | None, str | None]:
 
 
 def is_preset(name: str) -> bool:
-    """Returns whether Floatgate has a preset of this name."""
     return name in _presets()
 
 

@@ -47,7 +47,6 @@ def about(trace: Trace | Stream) -> Trace:
 
 
 def held(trace: Trace | Stream) -> Trace:
-    """Returns the trace in memory."""
     return trace.hold() if isinstance(trace, Stream) else trace
 
 
@@ -105,7 +104,6 @@ def notes_of(trace: Trace) -> list[str]:
 
 
 def first_requests(trace: Trace, limit: int | None) -> Trace:
-    """Returns the trace with only its first `limit` requests."""
     if limit is None or limit >= trace.frame.height:
         return trace
     note = f"only the first {limit:,} of {trace.frame.height:,} requests"
@@ -113,7 +111,6 @@ def first_requests(trace: Trace, limit: int | None) -> Trace:
 
 
 def requests_of(workload: _core.Workload, limit: int | None) -> Trace | Stream:
-    """Returns the first requests of a generator as a trace."""
     wanted = min(workload.requests, limit or workload.requests)
 
     def frames() -> Iterator[pl.DataFrame]:

@@ -104,7 +104,6 @@ class Dataset:
         return [name for name in self.head["columns"] if name != CONFIG]
 
     def _rows(self, columns: list[str], runs: pl.DataFrame) -> pl.DataFrame:
-        """Returns these columns of these runs."""
         # Of two rows of a run, "done" sorts before "failed" and is kept.
         order = ["trace", *self._options, "volume", *self.varied, "seed", "run", "status"]
         read = frames(self.folder, [*dict.fromkeys([*columns, *order])], self.head["columns"])

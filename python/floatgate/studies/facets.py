@@ -114,7 +114,6 @@ def _grouped(known: pl.DataFrame) -> pl.DataFrame:
 
 
 def _texts(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
-    """Returns the values of the keys in each row as one text."""
     words = [
         ", ".join(value_words(key, value) for key, value in zip(keys, values, strict=True))
         for values in (rows.select(keys).iter_rows() if keys else [()] * rows.height)

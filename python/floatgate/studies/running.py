@@ -189,7 +189,6 @@ class _Runner:
         forget_failed(self.folder, again, self._kinds)
 
     def run(self, executor: Executor, in_flight: int) -> None:
-        """Executes the missing runs."""
         self._tell()
         flight = partial(execute, executor=executor, in_flight=in_flight)
         try:

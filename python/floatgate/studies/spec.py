@@ -132,7 +132,6 @@ class Options(Strict):
     full_size: bool | None = None
 
     def given(self) -> dict[str, Any]:
-        """Returns the given options by name."""
         found = {name: getattr(self, name) for name in Options.model_fields}
         return {name: value for name, value in found.items() if value is not None}
 

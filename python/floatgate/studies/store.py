@@ -127,7 +127,6 @@ class Folder:
         return True
 
     def remove(self, name: str) -> None:
-        """Removes a file, if it exists."""
         with _said(self.path(name)), suppress(FileNotFoundError):
             self._system.rm_file(self._inner(name))
 

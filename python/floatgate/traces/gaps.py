@@ -64,7 +64,6 @@ class Gaps:
         self._long: list[int] = []
 
     def add(self, at_ns: pl.Series) -> None:
-        """Adds the next times."""
         if at_ns.is_empty():
             return
         first = self._last if self._count else int(at_ns[0])

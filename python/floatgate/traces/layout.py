@@ -51,7 +51,6 @@ class Layout:
 
     @property
     def requests(self) -> int:
-        """Number of requests."""
         return self.frame.height
 
 
@@ -76,7 +75,6 @@ class Footprint:
             self._merge()
 
     def _add(self, frame: pl.DataFrame, device: int) -> None:
-        """Adds requests of one device."""
         end = frame["offset"] + frame["length"]
         self._ends[device] = max(self._ends.get(device, 0), int(end.max()))
         self.has_trims = self.has_trims or bool((frame["op"] == TRIM).any())

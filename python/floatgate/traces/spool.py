@@ -33,7 +33,6 @@ class Spool:
         self.clear()
 
     def clear(self) -> None:
-        """Removes all requests."""
         if self._remove is not None:
             self._remove()
         self.requests = self.empty = 0
@@ -68,7 +67,6 @@ class Spool:
         self._held = []
 
     def whole(self) -> pl.DataFrame:
-        """Returns all requests, in memory."""
         return pl.concat(self._kept()) if self.requests else NO_REQUESTS
 
     def frames(self, limit: int | None = None) -> Iterator[pl.DataFrame]:

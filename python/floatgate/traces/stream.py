@@ -84,7 +84,6 @@ class Stream:
         return replace(self.about, notes=notes)
 
     def hold(self) -> Trace:
-        """Returns the trace with its requests in memory."""
         return replace(self.about, frame=pl.concat(self.batches()))
 
 

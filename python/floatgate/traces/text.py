@@ -78,7 +78,6 @@ class Head:
         return [] if is_titled else found
 
     def some(self, line: str) -> list[re.Match[str]]:
-        """Returns the matches of `line` in any of the lines."""
         return [m for m in (re.search(line, s) for s in self.lines) if m]
 
 

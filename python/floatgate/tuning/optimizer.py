@@ -49,7 +49,6 @@ class Optimizer:
         self._study = optuna.create_study(sampler=chosen, directions=[*directions])
 
     def ask(self) -> Proposal:
-        """Returns the next proposal."""
         trial = self._study.ask()
         return Proposal(trial, {key: suggest(of, trial, key) for key, of in self._axes.items()})
 

@@ -68,7 +68,6 @@ def asked(objectives: Sequence[str], vary: Mapping[str, Given], **other: Any) ->
 
 
 def config_text(of: Allowed, value: Value) -> str:
-    """Returns a value as the text of a config."""
     if isinstance(of, Range) and of.doubles:
         return f"{value}B"
     if isinstance(of, Range) and isinstance(value, float):

@@ -89,7 +89,6 @@ class Shown:
 
 
 def take(progress: Progress | None = None, stops: Sequence[Stop] = STOPS) -> list[Shown]:
-    """Runs the stops on all cores."""
     return [Shown(stop, _pictures(stop, progress)) for stop in stops]
 
 

@@ -149,7 +149,6 @@ def _claim(
     axes: tuple[str, ...] = ("long",),
     trace: str = LONG_TRACE,
 ) -> Claim[Hotness]:
-    """Returns a claim on the hotness of one trace."""
     premise = HAS_MAP if trace == LONG_TRACE else None
     return Claim(
         *(key, text, origin, axes, (trace,), (ITSELF,), measure, region, form.format),
@@ -236,7 +235,6 @@ def hot_experiment(traces: Sequence[Workload]) -> Experiment:
 
 
 def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
-    """Analyses each trace of the experiment."""
     (levels,) = experiment.points((), full=True)
     (line,) = experiment.lines
     return {

@@ -32,7 +32,6 @@ EDGE = 5
 
 
 def figure_of(exhibit: Exhibit) -> Figure:
-    """Returns an exhibit as a section of the page."""
     figure = Figure(exhibit.key, exhibit.title, exhibit.caption)
     if isinstance(exhibit, Numbers):
         if isinstance(exhibit, HeatMap):

@@ -233,7 +233,6 @@ class Experiment:
         return run if self.is_random(run) else Run(work.name, line.key, chosen, 1)
 
     def is_random(self, run: Run) -> bool:
-        """Returns whether the run depends on its seed."""
         chosen = (self.axis(axis).level(level).random for axis, level in run.levels)
         return self.workload(run.workload).random or any(chosen)
 

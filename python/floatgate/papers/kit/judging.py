@@ -16,7 +16,6 @@ from .verdicts import AS_CLAIMED, Estimate, Region, confidence_of_each, farthest
 
 
 def runs_of(experiment: Experiment, claims: Iterable[Claim[Any]], full: bool) -> list[Run]:
-    """Returns the runs that the claims need, each run once."""
     needed = (
         run
         for claim in claims

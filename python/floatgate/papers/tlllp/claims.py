@@ -200,7 +200,6 @@ def _on_all(
 def _number(
     key: str, text: str, where: str, quote: str, workloads: tuple[str, ...], *axes: str
 ) -> Claim[Point]:
-    """Returns a claim on a number that the paper prints."""
     number, measure = NUMBERS[key]
     return Claim(
         key,

@@ -157,7 +157,6 @@ def measured_files(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> list[
 
 
 def find_measurements() -> Measurements | None:
-    """Returns the measurements if they are available."""
     files = measured_files()
     if not files:
         return None

@@ -74,7 +74,6 @@ def _copies(workload: str, line: str) -> Measure[Point]:
 
 
 def _printed(key: str, drive: str, workload: str, line: str, number: float) -> Claim[Point]:
-    """Returns the claim of a number of Table 2."""
     law, *_ = workload.split(" on ")
     cell = f"{drive}, 3-stream, {law}, {line}: {number:g}"
     return Claim(

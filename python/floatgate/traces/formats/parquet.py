@@ -85,7 +85,6 @@ class File:
     """Rows that are decoded at a time."""
 
     def rows(self) -> int:
-        """Returns the number of rows, from the metadata of the file."""
         with self._said():
             return int(self._scan().select(pl.len()).collect().item())
 
@@ -211,7 +210,6 @@ def metadata(trace: Trace, digest: Digest) -> dict[str, str]:
 
 
 def write_into(file: BinaryIO, trace: Trace) -> None:
-    """Writes a trace in memory into an open file."""
     digest = Digest(trace.frame.schema)
     digest.add(trace.frame)
     trace.frame.write_parquet(file, metadata=metadata(trace, digest))

@@ -59,7 +59,7 @@ class Stop:
     name: str
     source: str
     idea: str
-    """What the system does, in one sentence."""
+    """Idea of the system, in one sentence."""
     metric: Metric
     device: str
     loads: tuple[Load, Load]

@@ -40,7 +40,7 @@ class Point:
     """Cache size, relative to the map of the pages that a capture touches."""
     threshold: str | None
     remaps: str | None
-    """What the host does during a remap."""
+    """Activity of the host during a remap."""
     seed: int
     span: str | None
     """None for a capture, whose device has a fixed size."""

@@ -103,7 +103,7 @@ def _reductions(traces: Sequence[str]) -> Iterator[Claim[Point]]:
         src2_0,
         key="src2_0-full-size",
         text=f"{src2_0.text}, at the paper's size",
-        axes=("skew", "merge"),
+        axes=("skew", "merge", "alpha"),
         workloads=(SRC2_0_WHOLE,),
         lines=(ETI, MBF[0], MHF[0]),
         measure=measures.most(SRC2_0_WHOLE, (MBF[0], MHF[0])),

@@ -33,7 +33,7 @@ STEADY = Region(low=0.8)
 """Minimum throughput with a small cache, relative to a large cache: also at most a fifth less."""
 HALF = Region(high=0.5)
 """Smallest drop for "falls" and "few": to half. The slides give no number."""
-SIMILAR = Region(0.8, 1.25, beyond=ABOVE)
+SIMILAR = Region(0.8, 1.25)
 """Ratio of "similar" throughputs: a fifth less, as for "steady", or as much more."""
 MUCH = Region(low=1.5)
 """Ratio of a throughput that is "much better": half as high again. The slides give no number."""

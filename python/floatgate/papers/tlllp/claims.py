@@ -331,7 +331,7 @@ CLAIMS = (
     Claim(
         "financial1-longest",
         "Of the workloads, Financial1 has the longest mean response time with every scheme",
-        inferred(
+        stated(
             "Figure 3, section 3.2.2",
             "longest",
             "In these four workloads, the average response time of the Financial 1 is the longest.",

@@ -6,6 +6,8 @@ a factor of four, not by a seventh.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from floatgate.papers.kit.claims import (
     AnyClaim,
     At,
@@ -73,6 +75,11 @@ def _copies(workload: str, line: str) -> Measure[Point]:
     return lambda at: {"": at(workload, line).write_amplification - 1}
 
 
+def _near(copies: float) -> Region:
+    """Returns the region around a measured value. Neither side of it is more than claimed."""
+    return replace(Region.about(copies), beyond="")
+
+
 def _printed(key: str, drive: str, workload: str, line: str, number: float) -> Claim[Point]:
     law, *_ = workload.split(" on ")
     cell = f"{drive}, 3-stream, {law}, {line}: {number:g}"
@@ -84,7 +91,7 @@ def _printed(key: str, drive: str, workload: str, line: str, number: float) -> C
         (workload,),
         (line,),
         _copies(workload, line),
-        Region.about(number - 1),
+        _near(number - 1),
         in_copies,
     )
 
@@ -98,7 +105,7 @@ def _plateau(key: str, drive: str, workload: str, number: float) -> Claim[Point]
         (workload,),
         (NO_FDP,),
         _copies(workload, NO_FDP),
-        Region.about(number - 1),
+        _near(number - 1),
         in_copies,
     )
 

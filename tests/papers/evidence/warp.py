@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from evidence import Case, Evidence
 from floatgate.papers.kit.experiment import Run
-from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, MORE, STRADDLES
+from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
 from floatgate.papers.warp.claims import CLAIMS, UNCHECKED
 from floatgate.papers.warp.domain import (
     CACHE,
@@ -82,7 +82,7 @@ def _stated(claim: str, at: Where, number: float) -> list[Case]:
     return [
         Case(claim, AS_CLAIMED, "1.4 times the copies", of(1.4)),
         Case(claim, AS_CLAIMED, "as many copies, divided by 1.4", of(1 / 1.4)),
-        Case(claim, MORE, "1.6 times the copies", of(1.6)),
+        Case(claim, LESS, "1.6 times the copies", of(1.6)),
         Case(claim, LESS, "as many copies, divided by 1.6", of(1 / 1.6)),
         Case(claim, LESS, "no copies", of(0.0)),
         Case(claim, STRADDLES, "it scatters", {}, {at: {WASTE: copies}}),

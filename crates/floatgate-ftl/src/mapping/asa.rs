@@ -8,8 +8,8 @@
 //! address together, so ages alone never make an entry dirty: the age of a page that was not
 //! written follows from the time on flash.
 //!
-//! [`Dftl`] keeps the cached entries and their order. All its parameters apply, except the size of
-//! an entry. The drive's geometry sets the size of an entry on flash, so the geometry has to be
+//! The cached entries and their order belong to [`Dftl`]. All its parameters apply, except the size
+//! of an entry. The drive's geometry sets the size of an entry on flash, so the geometry has to be
 //! made with [`AsaConfig::flash_entry_bytes`]. The placement `asa` computes the labels.
 //!
 //! The paper gives no sizes. Here an entry on flash has 8 bytes: 4 bytes of address, 30 bits of

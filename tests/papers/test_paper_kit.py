@@ -83,9 +83,9 @@ def test_a_slow_workload_has_only_the_middle_quickly() -> None:
     assert max(run.seed for run in runs_of(EXPERIMENT, [claim_of()], full=True)) == 5
 
 
-def test_long_runs_have_three_seeds_in_a_full_reproduction_too() -> None:
+def test_a_workload_can_have_three_seeds_in_a_full_reproduction_too() -> None:
     work, *others = EXPERIMENT.workloads
-    experiment = replace(EXPERIMENT, workloads=(replace(work, long=True), *others))
+    experiment = replace(EXPERIMENT, workloads=(replace(work, few_seeds=True), *others))
     full = runs_of(experiment, [claim_of()], full=True)
     assert {run.seed for run in full} == {1, 2, 3}
     points = {run: KitPoint(_value(run)) for run in full}

@@ -120,7 +120,7 @@ def _no_difference(at: At[Point]) -> Values:
 
 
 def _wrong_labels(at: At[Point]) -> Values:
-    """Returns the shares of hot pages labelled cold, and of cold pages labelled hot. Warm, the
+    """Returns the shares of hot writes labelled cold, and of cold writes labelled hot. Warm, the
     label between hot and cold, counts as right."""
     errors: Values = {}
     for load in (domain.SYNTH9, domain.SYNTH7):

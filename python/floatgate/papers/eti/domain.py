@@ -329,7 +329,7 @@ def stand_in(row: TableRow, scale: int = SCALE, name: str = "") -> Workload:
         ignores=evenly,
         slow=row.name != SRC2_0,
         random=True,
-        long=row.name != SRC2_0 or scale == 1,
+        few_seeds=row.name != SRC2_0 or scale == 1,
         fit=_model(scale),
     )
 
@@ -347,7 +347,7 @@ def real(trace: Source, file: str, pages: int, written: int) -> Workload:
         played,
         OF_STAND_INS,
         random=True,
-        long=not trace.quick,
+        few_seeds=not trace.quick,
         set={"flash.blocks": str(blocks_for(pages))},
     )
 

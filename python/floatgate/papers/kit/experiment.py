@@ -126,15 +126,15 @@ class Workload:
     """Whether a quick reproduction takes only the middle of each ordered axis."""
     random: bool = False
     """Whether its runs differ from seed to seed with every level."""
-    long: bool = False
-    """Whether runs take long. They have `QUICK_SEEDS` with every level: they scatter less."""
+    few_seeds: bool = False
+    """Whether a full reproduction has `QUICK_SEEDS` seeds of it, too, to save time."""
     set: Settings = field(default_factory=dict)
     """Settings of the drive for this workload. They override the settings of axes and line."""
     fit: Callable[[Settings], Settings] | None = None
     """Converts all settings to settings for a drive of the workload's size."""
 
     def seeds_of(self, full: bool) -> range:
-        return range(1, 1 + (FULL_SEEDS if full and not self.long else QUICK_SEEDS))
+        return range(1, 1 + (FULL_SEEDS if full and not self.few_seeds else QUICK_SEEDS))
 
 
 @dataclass(frozen=True)

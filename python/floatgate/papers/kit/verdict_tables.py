@@ -126,7 +126,7 @@ def by_factor(
 
 TESTED = (
     f"With --full a claim is tested at every combination of its levels, with {FULL_SEEDS} seeds "
-    f"where anything is random, and {QUICK_SEEDS} of long runs. With --quick it is tested at the "
+    f"where anything is random, or {QUICK_SEEDS} to save time. With --quick it is tested at the "
     f"default levels, and where one axis has another level, with {QUICK_SEEDS} seeds. "
     "Of sizes, the middle is the default, and the smallest and the largest are the other levels; "
     "slow workloads have the middle only."

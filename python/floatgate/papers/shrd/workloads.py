@@ -115,7 +115,7 @@ def generated(bursts: int) -> list[Workload]:
                 Played(text),
                 UNSCALED,
                 random=True,
-                long=span != SPANS[0],
+                few_seeds=span != SPANS[0],
             )
             for name, text in random.items()
         ]

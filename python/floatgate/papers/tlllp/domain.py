@@ -42,7 +42,7 @@ def workload_of(source: Source, file: Path) -> Workload:
         source.family,
         Played(str(file), source.limit),
         ignores=frozenset({"start", "spare"} if source.family == WEBSEARCH else ()),
-        long=source.family == MSR,
+        few_seeds=source.family == MSR,
     )
 
 

@@ -125,6 +125,9 @@ class Workload:
         `requests` is how many there are; none goes beyond `span_bytes` or is later than `last_ns`.
         A run raises RunError where what is read is not that.
         """
+    @staticmethod
+    def jobs_of(name: str, text: str, seed: int, limit: int | None) -> Workload:
+        """Closed loops of requests from JSON, at most `limit` requests. Raises ConfigError."""
     @property
     def name(self) -> str:
         """A generator's text as it was given, and what it stands in for; a recording's name."""
@@ -132,12 +135,13 @@ class Workload:
     def has_streams(self) -> bool:
         """Whether requests may have placement handles."""
     @property
-    def requests(self) -> int: ...
+    def requests(self) -> int:
+        """Requests, repeats included; 0 for jobs that only a time ends."""
     @property
     def span_bytes(self) -> int: ...
     @property
     def is_held(self) -> bool:
-        """Whether the requests are in memory. If not, they are read or made as they are played."""
+        """Whether runs share no reading: the requests are in memory, or each run makes its own."""
     @property
     def digest(self) -> str:
         """Of one that is read as it is played, it takes a reading if there was none before."""

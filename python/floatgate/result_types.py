@@ -456,12 +456,11 @@ class HostResult:
 
 
 @dataclass(frozen=True)
-class LatencySummary:
-    """Response times of one kind of request in microseconds, from arrival to completion. Values are
-    absent if there was no such request."""
+class JobLatency:
+    """Completion latencies (`clat` of fio) of one kind of request in microseconds: from when the
+    job sends a request to its completion. Sending takes no time, so `clat` and `lat` of fio are
+    equal here. Values are absent if time is not simulated, or without such a request."""
 
-    requests: int
-    """Number of requests."""
     mean_us: float | None
     """Mean, exact."""
     stdev_us: float | None
@@ -478,10 +477,6 @@ class LatencySummary:
     """99.99th percentile."""
     max_us: float | None
     """Maximum."""
-    cdf: tuple[tuple[float, float], ...]
-    """Pairs of a response time in microseconds and the share of requests (0 to 1) that took no
-    longer, in ascending order. The shares are every 1 % up to 99 %, every 0.1 % up to 99.9 %, then
-    as fine as the number of requests allows, and 1 for the maximum."""
 
 
 @dataclass(frozen=True)
@@ -509,6 +504,95 @@ class BlameTimes:
     """Waiting for the controller's cores, and their work."""
     link: float | None
     """Waiting for the host's link, and transfers on it."""
+
+
+@dataclass(frozen=True)
+class JobHandle:
+    """Writes of a job with one placement handle."""
+
+    handle: int
+    """Number of the handle."""
+    write_bytes: int
+    """Bytes that the job wrote with this handle."""
+    write_amplification: float | None
+    """Write amplification of the handle's pages over all jobs with this handle, as in
+    `placement.owners`. Absent without a write, and for a handle that the drive does not have."""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """One job of a job file, or one clone of it, from the end of its `ramp_time` on."""
+
+    name: str
+    """Name of the job."""
+    clone: int
+    """Number among the clones of the job (`numjobs`), from 0."""
+    reads: int
+    """Read requests."""
+    writes: int
+    """Write requests."""
+    trims: int
+    """Trim requests."""
+    flushes: int
+    """Flush requests."""
+    read_bytes: int
+    """Bytes of the reads."""
+    write_bytes: int
+    """Bytes of the writes."""
+    trim_bytes: int
+    """Bytes of the trims."""
+    start_s: float | None
+    """Seconds of simulated time from the start of the run to the first request. This and the
+    following rates are absent if time is not simulated, or without a request."""
+    seconds: float | None
+    """Seconds of simulated time from the first request to the last completion."""
+    iops: float | None
+    """Reads, writes and trims per second."""
+    read_mb_s: float | None
+    """Read data in 10^6 bytes per second."""
+    write_mb_s: float | None
+    """Written data in 10^6 bytes per second."""
+    trim_mb_s: float | None
+    """Trimmed data in 10^6 bytes per second."""
+    read: JobLatency
+    """Completion latencies of the reads."""
+    write: JobLatency
+    """Completion latencies of the writes."""
+    trim: JobLatency
+    """Completion latencies of the trims."""
+    blame_us: BlameTimes
+    """Components of the mean completion latency of the reads and writes."""
+    handles: tuple[JobHandle, ...]
+    """Placement handles of the writes, if the job has `fdp` or `dataplacement`."""
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Response times of one kind of request in microseconds, from arrival to completion. Values are
+    absent if there was no such request."""
+
+    requests: int
+    """Number of requests."""
+    mean_us: float | None
+    """Mean, exact."""
+    stdev_us: float | None
+    """Standard deviation, exact."""
+    p50_us: float | None
+    """Median; this and the other percentiles are within 0.1 %."""
+    p95_us: float | None
+    """95th percentile."""
+    p99_us: float | None
+    """99th percentile."""
+    p999_us: float | None
+    """99.9th percentile."""
+    p9999_us: float | None
+    """99.99th percentile."""
+    max_us: float | None
+    """Maximum."""
+    cdf: tuple[tuple[float, float], ...]
+    """Pairs of a response time in microseconds and the share of requests (0 to 1) that took no
+    longer, in ascending order. The shares are every 1 % up to 99 %, every 0.1 % up to 99.9 %, then
+    as fine as the number of requests allows, and 1 for the maximum."""
 
 
 @dataclass(frozen=True)
@@ -878,6 +962,8 @@ class ResultFields:
     """Placement: which data shared erase units."""
     host: HostResult
     """The host layer above the drive."""
+    jobs: tuple[JobResult, ...]
+    """The jobs of a job file, in its order; empty for other workloads."""
     latency: LatencyResult
     """Response times."""
     distributions: tuple[Distribution, ...]

@@ -111,8 +111,14 @@ pub trait DeviceClock {
 /// Drive for a host that does not know its next request and waits for each request separately. The
 /// host controls how simulated time advances.
 pub trait Paced: Device {
-    /// Begins requests without reporting completions. Returns the number of the first request.
-    fn begin(&mut self, requests: &[Request]) -> u64;
+    /// Begins the first `count` requests without reporting completions. Returns the number of the
+    /// first request. The other requests are a preview, as for [`Device::run_ahead`]: the next call
+    /// begins with them.
+    fn begin(&mut self, requests: &[Request], count: usize) -> u64;
+
+    /// Advances time until a request ends, but at most to `until`. Appends the requests that have
+    /// ended, with their numbers.
+    fn pass_to_end(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>);
 
     /// Advances time to `until`, or to the end of the last request in progress if that is sooner.
     /// Appends the requests that have ended, with their numbers.

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::Paced;
 use floatgate_ftl::geometry::{Geometry, Shape};
 use floatgate_ftl::journal::Layout;
 use floatgate_ftl::log_block::LogBlocks;
@@ -225,7 +225,7 @@ pub fn build(
     plan: &Plan,
     seed: u64,
     verify: bool,
-) -> Result<Box<dyn Device>, ConfigError> {
+) -> Result<Box<dyn Paced>, ConfigError> {
     build_with(config, plan, seed, verify, &mut ())
 }
 
@@ -239,7 +239,7 @@ pub fn build_guided(
     seed: u64,
     verify: bool,
     mut policies: Box<dyn ExternalPolicies>,
-) -> Result<Box<dyn Device>, ConfigError> {
+) -> Result<Box<dyn Paced>, ConfigError> {
     let device = build_with(config, plan, seed, verify, policies.as_mut())?;
     Ok(Box::new(Guided { device, policies, begun: 0 }))
 }
@@ -250,7 +250,7 @@ fn build_with(
     seed: u64,
     verify: bool,
     policies: &mut dyn ExternalPolicies,
-) -> Result<Box<dyn Device>, ConfigError> {
+) -> Result<Box<dyn Paced>, ConfigError> {
     let drive = Simulated { config, plan, seed, verify, policies };
     let is_verified = verify || plan.faults.is_some();
     match (config.timing, is_verified) {
@@ -274,7 +274,7 @@ struct Simulated<'a> {
 impl Simulated<'_> {
     /// Builds the drive without a clock. The ideal mapping, whose look-ups cost almost nothing, has
     /// an engine compiled for it alone; all other mappings share an engine with virtual calls.
-    fn counted(self) -> Result<Box<dyn Device>, ConfigError> {
+    fn counted(self) -> Result<Box<dyn Paced>, ConfigError> {
         let Self { config, plan, .. } = self;
         if config.mapping.scheme == "ideal" && config.logs_least().is_none() {
             let mapping = Ideal::new(&config.map_config(plan.geometry));
@@ -283,7 +283,7 @@ impl Simulated<'_> {
         self.on::<Counted>()
     }
 
-    fn on<F: NewFlash>(self) -> Result<Box<dyn Device>, ConfigError> {
+    fn on<F: NewFlash>(self) -> Result<Box<dyn Paced>, ConfigError> {
         let Self { config, plan, seed, .. } = self;
         if let Some(mapping) = self.policies.mapping(&config.map_config(plan.geometry)) {
             return self.page_mapped::<F, _>(mapping);
@@ -294,7 +294,7 @@ impl Simulated<'_> {
         }
     }
 
-    fn page_mapped<F, M>(self, mapping: M) -> Result<Box<dyn Device>, ConfigError>
+    fn page_mapped<F, M>(self, mapping: M) -> Result<Box<dyn Paced>, ConfigError>
     where
         F: NewFlash,
         M: Mapping + Send + 'static,
@@ -309,7 +309,7 @@ impl Simulated<'_> {
     fn block_mapped<F: NewFlash>(
         self,
         scheme: Box<dyn LogBlocks + Send>,
-    ) -> Result<Box<dyn Device>, ConfigError> {
+    ) -> Result<Box<dyn Paced>, ConfigError> {
         let Self { config, plan, seed, policies, .. } = self;
         let flash = F::erased(plan, seed, true);
         let Ok(ftl) = LogFtl::new(flash, scheme, log_ftl::engine(config, plan));

@@ -7,6 +7,7 @@ pub mod drive;
 pub mod hotness;
 #[cfg(unix)]
 pub mod image;
+pub mod jobs;
 mod metrics;
 pub mod result;
 pub mod run;

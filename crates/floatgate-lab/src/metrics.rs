@@ -1,5 +1,6 @@
 //! Measurements of a run: latencies, their components, and changes over time.
 
+mod by_job;
 mod distributions;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use by_job::JobMetrics;
 pub use distributions::{Distributions, Times};
 
 /// Latencies of one kind of request. Percentiles are within 0.1 %. Mean and deviation are exact.

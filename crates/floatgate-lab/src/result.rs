@@ -12,6 +12,7 @@ mod distribution;
 mod drive;
 mod engine;
 mod flash;
+mod jobs;
 mod lanes;
 mod latency;
 mod laws;
@@ -35,6 +36,7 @@ pub use distribution::Distribution;
 pub use drive::{DriveResult, StartResult, WorkloadResult};
 pub use engine::EngineResult;
 pub use flash::{CauseCounts, CleaningResult, FaultsResult, FlashResult, MergesResult};
+pub use jobs::{JobHandle, JobLatency, JobResult};
 pub use lanes::{ChannelsResult, DiesResult};
 pub use latency::{BlameTimes, LatencyResult, ThroughputResult};
 pub use policies::{
@@ -135,6 +137,8 @@ pub struct RunResult {
     pub placement: PlacementResult,
     /// The host layer above the drive.
     pub host: HostResult,
+    /// The jobs of a job file, in its order; empty for other workloads.
+    pub jobs: Vec<JobResult>,
     /// Response times.
     pub latency: LatencyResult,
     /// Distributions of response times and of their components at full resolution, by kind of
@@ -199,6 +203,7 @@ impl RunResult {
             slc: SlcResult::new(counters),
             placement: PlacementResult::new(&readings),
             host: HostResult::new(counters),
+            jobs: Vec::new(),
             latency: LatencyResult::new(metrics),
             distributions: metrics.distributions.as_deref().map_or(vec![], Distribution::all),
             throughput: ThroughputResult::new(metrics, counters, plan),

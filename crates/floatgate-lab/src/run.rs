@@ -5,8 +5,11 @@ mod aged;
 mod control;
 mod lookahead;
 mod measure;
+mod played;
 mod start;
 mod start_cache;
+
+use std::time::Instant;
 
 use floatgate_ftl::device::Device;
 use floatgate_ftl::future::FutureKnowledge;
@@ -14,17 +17,17 @@ use floatgate_ftl::queue::Arrivals;
 
 use crate::config::{Config, Resolution};
 use crate::drive::{ExternalPolicies, Plan, build, build_guided};
+use crate::jobs::JobSet;
 use crate::metrics::Metrics;
-use crate::result::{Facts, RunResult, StartResult, Subject};
+use crate::result::{Facts, JobResult, RunResult, StartResult, Subject};
 use crate::warnings::{DriveKind, notes, warnings};
 use crate::workload::Workload;
 
 #[cfg(unix)]
 pub use aged::{AgedError, New, aged, create_aged};
 pub use control::{Control, RunError};
-use lookahead::future_knowledge;
 pub(crate) use measure::Measured;
-use measure::measure;
+use played::Played;
 pub(crate) use start::reach;
 pub(crate) use start::start;
 pub use start_cache::StartCache;
@@ -74,27 +77,62 @@ pub fn run_with(
     options: Options<'_>,
     control: &Control,
 ) -> Result<RunResult, RunError> {
+    simulate(config, policies, Played::Stream(workload), facts, options, control)
+}
+
+/// Runs jobs, each of which is a closed loop, with external policies if there are any.
+///
+/// # Errors
+/// The same as [`run`]; also placement handles that the drive does not have, options that need a
+/// clock on a drive without one, and a policy that needs future requests whose order depends on the
+/// drive.
+pub fn run_jobs(
+    config: &Config,
+    policies: Option<Box<dyn ExternalPolicies>>,
+    set: &JobSet,
+    facts: Facts,
+    options: Options<'_>,
+    control: &Control,
+) -> Result<RunResult, RunError> {
+    simulate(config, policies, Played::Jobs(set), facts, options, control)
+}
+
+fn simulate(
+    config: &Config,
+    policies: Option<Box<dyn ExternalPolicies>>,
+    mut played: Played<'_>,
+    facts: Facts,
+    options: Options<'_>,
+    control: &Control,
+) -> Result<RunResult, RunError> {
     config.check()?;
     let mut config = config.clone();
-    if workload.summary().closed {
+    if played.summary().closed {
         config.queue.arrivals.0 = Arrivals::Closed;
     }
     let config = &config;
     let plan = Plan::new(config, options.span_bytes)?;
-    let known = future_knowledge(config, &plan, workload, control)?;
+    let known = played.future_knowledge(config, &plan, control)?;
+    let built = &played.drive_config(config, &plan);
     let mut device = match policies {
-        None => build(config, &plan, options.seed, options.verify)?,
-        Some(policies) => build_guided(config, &plan, options.seed, options.verify, policies)?,
+        None => build(built, &plan, options.seed, options.verify)?,
+        Some(policies) => build_guided(built, &plan, options.seed, options.verify, policies)?,
     };
     let (start, note) = prepare(config, &plan, device.as_mut(), known, &options, control)?;
-    let (measured, wall_seconds) =
-        measure(metrics(config, &plan), device.as_mut(), workload, control)?;
+    let begin = Instant::now();
+    let empty = metrics(config, &plan);
+    let (measured, by_job) = played.measure(empty, device.as_mut(), (config, &plan), control)?;
+    let wall_seconds = begin.elapsed().as_secs_f64();
     // The digest of a recording that is read during the run is complete only now.
     let kind = DriveKind::Run { can_shrink: facts.can_shrink };
-    let facts = Facts { digest: format!("{:016x}", workload.summary().digest), ..facts };
+    let facts = Facts { digest: format!("{:016x}", played.summary().digest), ..facts };
     let subject = Subject { config, plan: &plan, device: device.as_ref(), facts, start };
     let mut result = RunResult::new(&subject, &measured, options.seed, wall_seconds);
+    if let Played::Jobs(set) = played {
+        result.jobs = JobResult::all(set, &by_job, &result);
+    }
     result.warnings = warnings(&result, kind);
+    result.notes.extend(played.notes(config, &plan));
     result.notes.extend(notes(&result, kind));
     result.notes.extend(note);
     Ok(result)

@@ -28,6 +28,7 @@ use floatgate_ftl::request::{Op, Request};
 use floatgate_ftl::rng::Rng;
 
 pub use columns::append_requests;
+pub(crate) use digest::Digest;
 pub use feed::{Feed, RunSlots, Seat};
 pub use keys::KeyRow;
 pub use recorded::Recorded;

@@ -16,6 +16,7 @@ mod generators;
 mod handles;
 mod hotness;
 mod image;
+mod jobs;
 mod log_blocks;
 mod placements;
 mod program_units;

@@ -155,22 +155,26 @@ fn simulate(
     let seat = reading.map(Reading::seat).transpose()?;
     let control = Arc::clone(&control.0);
     let policies = guests.map(|guests| PyPolicies::new(guests, &control)).transpose()?;
-    let requests = workload.start().map_err(config_error)?;
     let facts = Facts { device, skipped, notes, can_shrink, ..workload.facts() };
-    let span_bytes = span_bytes.unwrap_or_else(|| requests.span_bytes());
+    let span_bytes = span_bytes.unwrap_or(workload.span_bytes());
     let start_cache =
         start_cache.as_ref().map(|(directory, build)| StartCache { directory, build });
     let options = Options { span_bytes, seed, verify, start_cache };
     let border = policies.as_ref().map(PyPolicies::border);
     let policies = policies.map(|policies| Box::new(policies) as Box<dyn ExternalPolicies>);
-    let run = |requests: &mut dyn Requests| {
-        run::run_with(&config.inner, policies, requests, facts, options, &control)
-    };
     let play = || {
-        turns.0.with(|| match (seat, requests) {
-            (Some(mut seat), _) => run(&mut seat),
-            (None, mut held) if workload.is_held() => run(held.as_mut()),
-            (None, requests) => Feed::ahead(requests, run),
+        turns.0.with(|| {
+            if let Some(jobs) = workload.jobs() {
+                return run::run_jobs(&config.inner, policies, jobs, facts, options, &control);
+            }
+            let run = |requests: &mut dyn Requests| {
+                run::run_with(&config.inner, policies, requests, facts, options, &control)
+            };
+            match seat {
+                Some(mut seat) => run(&mut seat),
+                None if workload.is_held() => run(workload.start()?.as_mut()),
+                None => Feed::ahead(workload.start()?, run),
+            }
         })
     };
     let result = match (border, guests) {

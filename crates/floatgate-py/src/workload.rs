@@ -8,10 +8,11 @@ use arrow_array::{RecordBatch, UInt8Array, UInt16Array, UInt64Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use floatgate_lab::Request;
 use floatgate_lab::config;
+use floatgate_lab::jobs::JobSet;
 use floatgate_lab::result::Facts;
 use floatgate_lab::workload::{
-    Broken, Extent, Feed, Reader, Recorded, Rows, RunSlots, Seat, Streamed, Workload as Requests,
-    append_requests, generator,
+    Broken, Extent, Feed, Reader, Recorded, Rows, RunSlots, Seat, Streamed, Summary,
+    Workload as Requests, append_requests, generator,
 };
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PyRecordBatchReader};
@@ -21,6 +22,7 @@ use crate::{ConfigError, RunError, config_error, run_error};
 #[derive(Clone)]
 enum WorkloadSource {
     Generator { spec: String, seed: u64 },
+    Jobs(JobSet),
     Recorded(Box<Recorded>),
     Streamed(Box<Streamed>),
 }
@@ -37,17 +39,26 @@ pub struct Workload {
 }
 
 impl Workload {
-    fn new(source: WorkloadSource, workload: &dyn Requests, name: String) -> Self {
-        let summary = workload.summary();
+    fn new(source: WorkloadSource, summary: &Summary, name: String) -> Self {
         Self { source, requests: summary.requests, span_bytes: summary.span_bytes, name }
     }
 
-    /// Returns the requests, from the start.
+    /// Returns the requests, from the start. Jobs send theirs in the order of a drive without a
+    /// clock.
     pub fn start(&self) -> Result<Box<dyn Requests + Send>, config::ConfigError> {
         match &self.source {
             WorkloadSource::Generator { spec, seed } => generator(spec, *seed),
+            WorkloadSource::Jobs(jobs) => Ok(Box::new(jobs.in_turns()?)),
             WorkloadSource::Recorded(recorded) => Ok(recorded.clone()),
             WorkloadSource::Streamed(streamed) => Ok(streamed.clone()),
+        }
+    }
+
+    /// Returns the jobs, if the workload consists of closed loops.
+    pub fn jobs(&self) -> Option<&JobSet> {
+        match &self.source {
+            WorkloadSource::Jobs(jobs) => Some(jobs),
+            _ => None,
         }
     }
 
@@ -67,7 +78,14 @@ impl Workload {
             None => spec.to_owned(),
         };
         let source = WorkloadSource::Generator { spec: spec.to_owned(), seed };
-        Ok(Self::new(source, workload.as_ref(), name))
+        Ok(Self::new(source, &workload.summary(), name))
+    }
+
+    #[staticmethod]
+    fn jobs_of(name: &str, text: &str, seed: u64, limit: Option<u64>) -> PyResult<Self> {
+        let jobs = JobSet::new(name, text, seed, limit).map_err(config_error)?;
+        let summary = jobs.summary();
+        Ok(Self::new(WorkloadSource::Jobs(jobs), &summary, name.to_owned()))
     }
 
     #[staticmethod]
@@ -86,7 +104,7 @@ impl Workload {
             recorded.push(&requests).map_err(config_error)?;
         }
         let source = WorkloadSource::Recorded(Box::new(recorded.clone()));
-        Ok(Self::new(source, &recorded, name.to_owned()))
+        Ok(Self::new(source, &recorded.summary(), name.to_owned()))
     }
 
     #[staticmethod]
@@ -104,7 +122,7 @@ impl Workload {
         let streamed = Streamed::new(Arc::new(Frames(open)), extent, repeat, time_scale);
         let streamed = streamed.map_err(config_error)?;
         let source = WorkloadSource::Streamed(Box::new(streamed.clone()));
-        Ok(Self::new(source, &streamed, name.to_owned()))
+        Ok(Self::new(source, &streamed.summary(), name.to_owned()))
     }
 
     #[getter]
@@ -115,6 +133,9 @@ impl Workload {
     /// Whether requests may have placement handles.
     #[getter]
     fn has_streams(&self) -> PyResult<bool> {
+        if let Some(jobs) = self.jobs() {
+            return Ok(jobs.has_handles());
+        }
         Ok(self.start().map_err(config_error)?.has_streams())
     }
 
@@ -124,20 +145,22 @@ impl Workload {
     }
 
     #[getter]
-    fn span_bytes(&self) -> u64 {
+    pub fn span_bytes(&self) -> u64 {
         self.span_bytes
     }
 
-    /// Whether all requests are in memory. Otherwise they are read or generated during a run.
+    /// Whether runs share no reading: all requests are in memory, or each run makes its own because
+    /// their order depends on the drive.
     #[getter]
     pub fn is_held(&self) -> bool {
-        matches!(self.source, WorkloadSource::Recorded(_))
+        matches!(self.source, WorkloadSource::Recorded(_) | WorkloadSource::Jobs(_))
     }
 
     #[getter]
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         let digest = match &self.source {
             WorkloadSource::Streamed(streamed) => py.detach(|| streamed.digest()),
+            WorkloadSource::Jobs(jobs) => Ok(jobs.summary().digest),
             _ => Ok(self.start().map_err(config_error)?.summary().digest),
         };
         Ok(format!("{:016x}", digest.map_err(|broken| run_error(broken.into()))?))

@@ -20,21 +20,43 @@ struct Entry {
     queue: usize,
     /// End of the request's work.
     end: Chain,
-    /// Completion time and blame, once the request is complete.
-    completion: Option<Completion>,
-    is_reported: bool,
+    progress: Progress,
 }
 
+/// Whether a request is complete, and the host knows.
+#[derive(Clone, Copy, Debug)]
+enum Progress {
+    Running,
+    /// Complete, and not reported. `previous` is the number of the request that ended before it, or
+    /// [`NONE`].
+    Ended {
+        completion: Completion,
+        previous: u64,
+    },
+    Reported,
+}
+
+/// Number of no request.
+const NONE: u64 = u64::MAX;
+
 /// Requests in the order in which the host sent them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Outstanding {
     /// Number of the first entry.
     base: u64,
     entries: VecDeque<Option<Entry>>,
     /// Number of incomplete requests.
     running: usize,
-    /// Number of complete requests that were not reported.
-    unreported: usize,
+    /// Number of the request that ended last and was not reported, or [`NONE`]. The requests that
+    /// ended follow from it as a list, which only a host that waits for each request separately
+    /// reads.
+    last_ended: u64,
+}
+
+impl Default for Outstanding {
+    fn default() -> Self {
+        Self { base: 0, entries: VecDeque::new(), running: 0, last_ended: NONE }
+    }
 }
 
 impl Outstanding {
@@ -64,9 +86,8 @@ impl Outstanding {
             self.entries.push_back(None);
         }
         debug_assert!(self.entries[at].is_none(), "a request is begun once");
-        let (request, completion, is_reported) = (*request, None, false);
-        self.entries[at] =
-            Some(Entry { request, arrival, before, queue, end, completion, is_reported });
+        let (request, progress) = (*request, Progress::Running);
+        self.entries[at] = Some(Entry { request, arrival, before, queue, end, progress });
         self.running += 1;
     }
 
@@ -88,46 +109,56 @@ impl Outstanding {
         }
         let (arrival_ns, done_ns) = (entry.arrival, ended.at_ns);
         let completion = Completion { arrival_ns, done_ns, blame };
-        entry.completion = Some(completion);
+        entry.progress = Progress::Ended { completion, previous: self.last_ended };
+        self.last_ended = number;
         self.running -= 1;
-        self.unreported += 1;
         (entry.request, entry.queue, completion)
     }
 
     /// Returns the end of all requests in progress.
     pub(super) fn all(&self, clock: &mut impl Clock) -> Chain {
         let mut fork = Fork::new(Chain::START);
-        for entry in self.entries.iter().flatten().filter(|entry| entry.completion.is_none()) {
-            fork.join(entry.end, clock);
+        for entry in self.entries.iter().flatten() {
+            if matches!(entry.progress, Progress::Running) {
+                fork.join(entry.end, clock);
+            }
         }
         fork.end()
     }
 
-    /// Appends the completions of the first requests, up to the first incomplete one.
-    #[inline(always)]
+    /// Appends the completions of the first requests, up to the first incomplete one. It runs once
+    /// for each batch of requests; inlined, it takes registers from the path of a page.
+    #[inline(never)]
     pub(super) fn report(&mut self, done: &mut Vec<Completion>) {
-        while let Some(&Some(Entry { completion: Some(completion), .. })) = self.entries.front() {
+        while let Some(Some(Entry { progress: Progress::Ended { completion, .. }, .. })) =
+            self.entries.front()
+        {
+            done.push(*completion);
             self.entries.pop_front();
             self.base += 1;
-            self.unreported -= 1;
-            done.push(completion);
         }
+        self.last_ended = NONE;
     }
 
-    /// Appends all completions that were not reported, with their request numbers.
-    pub(super) fn report_ended(&mut self, ended: &mut Vec<(u64, Completion)>) {
-        if self.unreported == 0 {
-            return;
+    /// Appends all completions that were not reported, with their request numbers, in the order in
+    /// which the requests ended.
+    #[inline(always)]
+    pub(super) fn report_ended(&mut self, reported: &mut Vec<(u64, Completion)>) {
+        let first = reported.len();
+        let mut number = self.last_ended;
+        while number != NONE {
+            let entry = self.entries[(number - self.base) as usize].as_mut();
+            let Some(Entry { progress, .. }) = entry else { unreachable!("it was begun") };
+            let Progress::Ended { completion, previous } = *progress else {
+                unreachable!("a request that ended is reported once")
+            };
+            *progress = Progress::Reported;
+            reported.push((number, completion));
+            number = previous;
         }
-        for (number, entry) in (self.base..).zip(&mut self.entries) {
-            let Some(entry) = entry.as_mut().filter(|entry| !entry.is_reported) else { continue };
-            if let Some(completion) = entry.completion {
-                entry.is_reported = true;
-                ended.push((number, completion));
-            }
-        }
-        self.unreported = 0;
-        while let Some(&Some(Entry { is_reported: true, .. })) = self.entries.front() {
+        self.last_ended = NONE;
+        reported[first..].reverse();
+        while let Some(Some(Entry { progress: Progress::Reported, .. })) = self.entries.front() {
             self.entries.pop_front();
             self.base += 1;
         }

@@ -88,6 +88,15 @@ where
         self.drive
     }
 
+    /// Begins the first `count` requests, and requests behind them that they take along.
+    fn dispatch_first(&mut self, requests: &[Request], count: usize) {
+        while self.ahead < count {
+            let rest = &requests[self.ahead..];
+            self.ahead += self.dispatch(rest);
+        }
+        self.ahead -= count;
+    }
+
     /// Begins the first request and the requests that it takes along. Returns their number.
     fn dispatch(&mut self, rest: &[Request]) -> usize {
         let turn = self.turn(rest[0].at_ns);
@@ -370,11 +379,7 @@ where
     crate::forward_device!(drive: set_future);
 
     fn run_ahead(&mut self, requests: &[Request], count: usize, done: &mut Vec<Completion>) {
-        while self.ahead < count {
-            let rest = &requests[self.ahead..];
-            self.ahead += self.dispatch(rest);
-        }
-        self.ahead -= count;
+        self.dispatch_first(requests, count);
         while requests.is_empty() && self.drive.outstanding().running() > 0 {
             self.play(u64::MAX);
         }

@@ -156,7 +156,10 @@ where
             let arrival = self.queue.arrival(request.at_ns, 0);
             self.queue.admit();
             self.announce(request);
-            done.extend(self.serve(request, self.outstanding.next(), (0, arrival)));
+            let number = self.outstanding.next();
+            if let Some(completion) = self.serve(request, number, (0, arrival)) {
+                done.push(completion);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! calls.
 
 use floatgate_ftl::buffer::{BufferConfig, ExternalBuffer};
-use floatgate_ftl::device::{Device, DeviceClock, Inspect};
+use floatgate_ftl::device::{Device, DeviceClock, Inspect, Paced};
 use floatgate_ftl::forward_device;
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::mapping::{Boxed, MapConfig};
@@ -59,9 +59,29 @@ impl ExternalPolicies for () {}
 
 /// A drive with external policies. It runs requests one by one, and reports each to the policies.
 pub(super) struct Guided {
-    pub(super) device: Box<dyn Device>,
+    pub(super) device: Box<dyn Paced>,
     pub(super) policies: Box<dyn ExternalPolicies>,
     pub(super) begun: u64,
+}
+
+impl Guided {
+    /// Passes on the first `count` requests, and begins each with those behind it that the drive
+    /// sees.
+    fn one_by_one(
+        &mut self,
+        requests: &[Request],
+        count: usize,
+        mut begin: impl FnMut(&mut dyn Paced, &[Request]),
+    ) {
+        self.policies.upcoming(self.begun, &requests[..count]);
+        let ahead = self.device.sees_ahead();
+        for (at, request) in requests[..count].iter().enumerate() {
+            self.policies.begin(self.begun, request);
+            self.begun += 1;
+            let end = requests.len().min(at + 1 + ahead);
+            begin(self.device.as_mut(), &requests[at..end]);
+        }
+    }
 }
 
 impl Device for Guided {
@@ -71,20 +91,35 @@ impl Device for Guided {
         if requests.is_empty() {
             return self.device.run_ahead(&[], 0, done);
         }
-        self.policies.upcoming(self.begun, &requests[..count]);
-        let ahead = self.device.sees_ahead();
-        for (at, request) in requests[..count].iter().enumerate() {
-            self.policies.begin(self.begun, request);
-            self.begun += 1;
-            let end = requests.len().min(at + 1 + ahead);
-            self.device.run_ahead(&requests[at..end], 1, done);
-        }
+        self.one_by_one(requests, count, |device, next| device.run_ahead(next, 1, done));
     }
 
     fn reset_counters(&mut self) {
         self.device.reset_counters();
         self.policies.started();
         self.begun = 0;
+    }
+}
+
+impl Paced for Guided {
+    fn begin(&mut self, requests: &[Request], count: usize) -> u64 {
+        let first = self.begun;
+        self.one_by_one(requests, count, |device, next| {
+            device.begin(next, 1);
+        });
+        first
+    }
+
+    fn pass_to_end(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
+        self.device.pass_to_end(until, ended);
+    }
+
+    fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
+        self.device.pass_time(until, ended);
+    }
+
+    fn time(&self) -> (u64, Option<u64>) {
+        self.device.time()
     }
 }
 

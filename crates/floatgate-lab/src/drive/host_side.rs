@@ -3,9 +3,7 @@
 use std::convert::Infallible;
 use std::num::NonZeroU64;
 
-use floatgate_ftl::device::{
-    Device, Dispatching, HostData, HostLink, ShrdDevice, Ssd, WriteBuffer,
-};
+use floatgate_ftl::device::{Dispatching, HostData, HostLink, Paced, ShrdDevice, Ssd, WriteBuffer};
 use floatgate_ftl::ftl::{Ftl, Remap};
 use floatgate_ftl::geometry::Geometry;
 use floatgate_ftl::host::{HostConfig, Shrd, ShrdConfig};
@@ -55,7 +53,7 @@ impl HostSide {
 
     /// Puts the drive behind this host side and, if the plan has a host log, behind SHRD, which
     /// asks the drive to remap pages.
-    pub(super) fn before_host<F, D>(self, ftl: F, data: D) -> Box<dyn Device>
+    pub(super) fn before_host<F, D>(self, ftl: F, data: D) -> Box<dyn Paced>
     where
         F: Remap<Medium: Nand<Error = Infallible>> + Send + 'static,
         D: HostData<F::Medium> + Send + 'static,
@@ -88,7 +86,7 @@ impl HostSide {
     }
 
     /// Puts the drive behind this host side.
-    pub(super) fn before<F, D>(self, ftl: F, data: D) -> Box<dyn Device>
+    pub(super) fn before<F, D>(self, ftl: F, data: D) -> Box<dyn Paced>
     where
         F: Ftl<Medium: Nand<Error = Infallible>> + Send + 'static,
         D: HostData<F::Medium> + Send + 'static,

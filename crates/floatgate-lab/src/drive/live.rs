@@ -226,7 +226,7 @@ impl<D: Front> Drive<D> {
     fn run(&mut self, requests: &[Request]) -> Result<Outcome, LiveError> {
         let mut begun = Outcome::default();
         if self.front.ssd().ftl().nand().clock().takes_time() {
-            begun.first = self.front.begin(requests);
+            begun.first = self.front.begin(requests, requests.len());
         } else {
             self.front.run(requests, &mut begun.done);
         }

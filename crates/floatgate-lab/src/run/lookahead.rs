@@ -4,7 +4,7 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_ftl::buffer::{Buffer, parts};
 use floatgate_ftl::device::{pages, whole_pages};
 use floatgate_ftl::future::{FutureKnowledge, NextUseBuilder, NextUses, TooLong};
-use floatgate_ftl::mapping::needs_future;
+use floatgate_ftl::mapping;
 use floatgate_ftl::placement::AnyPlacement;
 use floatgate_ftl::request::{Op, Request};
 
@@ -12,6 +12,11 @@ use super::{BATCH, Control, RunError};
 use crate::config::{Config, ConfigError};
 use crate::drive::{Plan, block_pages};
 use crate::workload::Workload;
+
+/// Whether a policy of a config needs to know future requests.
+pub(super) fn needs_future(config: &Config) -> bool {
+    config.offline_policies().next().is_some()
+}
 
 /// Collects what the policies of a config need to know about future requests.
 pub(super) fn future_knowledge(
@@ -25,7 +30,7 @@ pub(super) fn future_knowledge(
         tell_parts(telling, request, log2, block)
     };
     let mut known = FutureKnowledge::default();
-    if needs_future(&config.mapping.scheme) {
+    if mapping::needs_future(&config.mapping.scheme) {
         known.accesses = Some(next_uses(plan, workload, tell_accesses, control)?);
     }
     if AnyPlacement::needs_future(&config.placement.scheme) {

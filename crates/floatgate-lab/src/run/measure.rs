@@ -1,14 +1,15 @@
 //! Serving the workload, batch by batch.
 
 use std::collections::VecDeque;
-use std::time::Instant;
 
-use floatgate_ftl::device::Device;
+use floatgate_ftl::device::{Device, Paced};
 use floatgate_ftl::request::{Completion, Request};
 
 use super::{BATCH, Control, RunError};
-use crate::metrics::Metrics;
-use crate::workload::Workload;
+use crate::jobs::clocked::Playing;
+use crate::jobs::{JobSet, Turns};
+use crate::metrics::{JobMetrics, Metrics};
+use crate::workload::{Broken, Workload};
 
 /// Intervals of the timeline.
 const INTERVALS: u64 = 256;
@@ -40,26 +41,75 @@ impl Measured {
     }
 }
 
-/// Serves the workload. Returns `metrics` with the measurements, and the elapsed real time in
-/// seconds.
+/// Serves the workload. Returns `metrics` with the measurements.
 pub(super) fn measure(
     metrics: Metrics,
     device: &mut dyn Device,
     workload: &mut dyn Workload,
     control: &Control,
-) -> Result<(Metrics, f64), RunError> {
-    let begin = Instant::now();
+) -> Result<Metrics, RunError> {
+    let total = workload.requests();
+    let next = |out: &mut Vec<Request>, max: usize| workload.next_batch(out, max);
+    serve(metrics, device, (total, next), control)
+}
+
+/// Serves jobs on a drive without a clock. Returns `metrics` with the measurements, and those of
+/// each job.
+pub(super) fn measure_in_turns(
+    metrics: Metrics,
+    device: &mut dyn Device,
+    (set, mut turns): (&JobSet, Turns),
+    control: &Control,
+) -> Result<(Metrics, Vec<JobMetrics>), RunError> {
+    let mut by_job = vec![JobMetrics::default(); set.count()];
+    let mut senders = Vec::with_capacity(BATCH);
+    let next = |out: &mut Vec<Request>, max: usize| {
+        let first = out.len();
+        senders.clear();
+        turns.next_of_jobs(out, |job| senders.push(job), max);
+        for (request, &job) in out[first..].iter().zip(&senders) {
+            by_job[usize::from(job)].count(request);
+        }
+        Ok(())
+    };
+    let metrics = serve(metrics, device, (set.summary().requests, next), control)?;
+    Ok((metrics, by_job))
+}
+
+/// Plays jobs on a drive with a clock. Returns `metrics` with the measurements, and those of each
+/// job.
+pub(super) fn measure_on_clock(
+    metrics: Metrics,
+    device: &mut dyn Paced,
+    (set, handles): (&JobSet, u16),
+    control: &Control,
+) -> Result<(Metrics, Vec<JobMetrics>), RunError> {
+    control.begin("run", set.summary().requests);
+    let measured =
+        Playing::new(set, handles, metrics).play(device, |count| control.advance(count))?;
+    device.check();
+    Ok(measured)
+}
+
+/// Serves requests, of which there are `total`, or 0 if their number is unknown. `next` appends the
+/// next ones, up to a number.
+fn serve(
+    metrics: Metrics,
+    device: &mut dyn Device,
+    (total, mut next): (u64, impl FnMut(&mut Vec<Request>, usize) -> Result<(), Broken>),
+    control: &Control,
+) -> Result<Metrics, RunError> {
     let mut measured = Measured::new(metrics);
     let mut requests = Vec::with_capacity(BATCH);
-    control.begin("run", workload.requests());
-    let interval = workload.requests().div_ceil(INTERVALS).max(1);
+    control.begin("run", total);
+    let interval = total.div_ceil(INTERVALS).max(1);
     let mut begun = 0;
     loop {
         let count = BATCH.min((interval - begun % interval) as usize);
         let visible = count + device.sees_ahead();
         if requests.len() < visible {
             let missing = visible - requests.len();
-            workload.next_batch(&mut requests, missing)?;
+            next(&mut requests, missing)?;
         }
         let count = count.min(requests.len());
         if count == 0 {
@@ -77,8 +127,6 @@ pub(super) fn measure(
     if begun % interval > 0 {
         measured.metrics.end_interval_at(begun, device.counters());
     }
-    let Measured { metrics, .. } = measured;
-    let wall_seconds = begin.elapsed().as_secs_f64();
     device.check();
-    Ok((metrics, wall_seconds))
+    Ok(measured.metrics)
 }

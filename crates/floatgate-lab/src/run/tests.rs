@@ -11,6 +11,8 @@ use floatgate_ftl::forward_device;
 use floatgate_ftl::nand::Blame;
 use floatgate_ftl::request::{Completion, Request};
 
+use super::lookahead::future_knowledge;
+use super::measure::measure;
 use super::*;
 use crate::workload::{Broken, Summary, generator};
 

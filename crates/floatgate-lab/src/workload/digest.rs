@@ -4,7 +4,7 @@ use floatgate_ftl::request::Request;
 
 /// FNV-1a (Fowler, Noll, Vo) over 64-bit words, folded so that high bits reach low ones too.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Digest(u64);
+pub(crate) struct Digest(u64);
 
 impl Default for Digest {
     fn default() -> Self {
@@ -13,17 +13,17 @@ impl Default for Digest {
 }
 
 impl Digest {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(0xCBF2_9CE4_8422_2325)
     }
 
     #[inline]
-    pub(super) fn word(&mut self, word: u64) {
+    pub(crate) fn word(&mut self, word: u64) {
         self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01B3);
         self.0 ^= self.0 >> 32;
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         for byte in text.bytes() {
             self.word(u64::from(byte));
         }
@@ -47,7 +47,7 @@ impl Digest {
         self.value()
     }
 
-    pub(super) fn value(self) -> u64 {
+    pub(crate) fn value(self) -> u64 {
         self.0
     }
 }

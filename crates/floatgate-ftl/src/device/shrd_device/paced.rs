@@ -14,13 +14,17 @@ where
     F: Remap<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
 {
-    fn begin(&mut self, requests: &[Request]) -> u64 {
-        let first = self.drive.outstanding().next();
-        let mut begun = 0;
-        while begun < requests.len() {
-            begun += self.dispatch(&requests[begun..]);
-        }
+    fn begin(&mut self, requests: &[Request], count: usize) -> u64 {
+        let first = self.drive.outstanding().next() - self.ahead as u64;
+        self.dispatch_first(requests, count);
         first
+    }
+
+    fn pass_to_end(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
+        if self.drive.outstanding().running() > 0 && self.drive.io().now() < until {
+            self.play(until);
+        }
+        self.drive.outstanding().report_ended(ended);
     }
 
     fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {

@@ -14,13 +14,20 @@ where
     F: Ftl<Medium: Nand<Error = Infallible>> + Send,
     D: HostData<F::Medium> + Send,
 {
-    fn begin(&mut self, requests: &[Request]) -> u64 {
+    fn begin(&mut self, requests: &[Request], count: usize) -> u64 {
         let first = self.outstanding.next();
         match self.arbiter {
-            None => self.run_straight(requests, requests.len(), &mut Vec::new()),
-            Some(_) => self.run_arbitrated(requests, requests.len()),
+            None => self.run_straight(requests, count, &mut Vec::new()),
+            Some(_) => self.run_arbitrated(requests, count),
         }
         first
+    }
+
+    fn pass_to_end(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {
+        if self.outstanding.running() > 0 && self.io.now() < until {
+            self.play(until);
+        }
+        self.outstanding.report_ended(ended);
     }
 
     fn pass_time(&mut self, until: u64, ended: &mut Vec<(u64, Completion)>) {

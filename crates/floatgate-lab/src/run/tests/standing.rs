@@ -17,6 +17,8 @@ use tempfile::tempdir;
 
 use super::*;
 use crate::config::presets;
+use crate::run::lookahead::future_knowledge;
+use crate::run::measure::measure;
 use crate::run::start::depends_on_time;
 use crate::run::start_cache::StartCache;
 
@@ -81,7 +83,7 @@ fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, Stri
     let cache = StartCache { directory: directory.path(), build: "this" };
     let start_cache = (with == With::Kept).then_some(cache);
     let options = Options { span_bytes: SPAN, seed, verify, start_cache };
-    let mut device = build(config, &plan, seed, verify).unwrap();
+    let mut device: Box<dyn Device> = build(config, &plan, seed, verify).unwrap();
     match with {
         With::Clock => device = Box::new(Clocked(device)),
         With::Choice => {}
@@ -95,7 +97,7 @@ fn outcome(config: &Config, seed: u64, verify: bool, with: With) -> (Value, Stri
     let device = device.as_mut();
     let (start, _) = prepare(config, &plan, device, known, &options, &control).unwrap();
     let left = contents(&plan, device.units());
-    let measured = measure(metrics(config, &plan), device, &mut *workload, &control).unwrap().0;
+    let measured = measure(metrics(config, &plan), device, &mut *workload, &control).unwrap();
     let facts = Facts::default();
     let subject = Subject { config, plan: &plan, device, facts, start };
     let result = RunResult::new(&subject, &measured, seed, 1.0);

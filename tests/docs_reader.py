@@ -177,6 +177,8 @@ FILES: dict[str, Callable[[Path], None]] = {
     "X.parquet.part": _recorded,
     "boot.bin": _bytes,
     "capture-pgbench-ext4-656k.csv.zst": _shared,
+    "docs/fio/database.fio": _own("docs/fio/database.fio"),
+    "docs/fio/handles.fio": _own("docs/fio/handles.fio"),
     "docs/fitting/qd1.json": _own("docs/fitting/qd1.json"),
     "docs/fitting/qd16.json": _own("docs/fitting/qd16.json"),
     "docs/fitting/start.toml": _own("docs/fitting/start.toml"),

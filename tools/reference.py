@@ -22,6 +22,7 @@ import typer
 from floatgate import _core
 from floatgate.cli import app
 from floatgate.guests.registry import listed
+from floatgate.simulation.fio_jobs import options
 from floatgate.traces.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -326,6 +327,35 @@ def workloads() -> Iterator[str]:
         yield table(("key", "default", "means"), keys)
 
 
+def fio_options() -> Iterator[str]:
+    """Yields the parts of the page of job files: options modelled, refused and ignored."""
+    aliases: dict[str, list[str]] = {}
+    for alias, option in options.ALIASES.items():
+        aliases.setdefault(option, []).append(alias)
+
+    def names(option: str) -> str:
+        return ", ".join(map(_code, [option, *aliases.get(option, [])]))
+
+    yield "# Options of fio job files"
+    yield "[Your fio job file](../fio.md) explains them. Any other option is an error."
+    yield "## Modelled"
+    yield table(("option", "means"), ((names(one), text) for one, text in options.MODELLED.items()))
+    yield "## Refused"
+    yield "These options would change the requests. With a value of the second column they do not."
+    rows = (
+        (names(one), ", ".join(map(_code, sorted(refusal.neutral))), refusal.why)
+        for one, refusal in options.REFUSED.items()
+    )
+    yield table(("option", "allowed", "why"), rows)
+    yield "## Ignored"
+    yield "A note of the result lists the ignored options of a file."
+    subjects = (
+        (subject, ", ".join(names(one) for one in text.split()))
+        for subject, text in options.IGNORED.items()
+    )
+    yield table(("subject", "options"), subjects)
+
+
 PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "commands.md": commands,
     "config.md": config,
@@ -333,6 +363,7 @@ PAGES: Mapping[str, Callable[[], Iterator[str]]] = {
     "presets.md": presets,
     "policies.md": policies,
     "workloads.md": workloads,
+    "fio-options.md": fio_options,
 }
 
 

@@ -138,9 +138,9 @@ def advise(
 
 def _read(trace: Any, how: RunOptions) -> tuple[sources.Source, Trace]:
     """Returns the requests, in memory, and a source of the same requests."""
-    if isinstance(trace, str) and sources.is_generator(trace):
+    if sources.is_made(trace, how.format):
         opened = sources.open_source(trace, how)
-        source, read = map_curve.read_source(trace, seed=how.seed)
+        source, read = map_curve.read_source(str(trace), seed=how.seed, format=how.format)
         if how.limit is not None:
             read = recorded.first_requests(read, how.limit)
             return opened, read

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from floatgate import _core
 from floatgate.simulation import recorded, sources
+from floatgate.simulation.fio_jobs.resolving import is_job_file
 from floatgate.simulation.options import RunOptions
 from floatgate.simulation.watching import Progress, measure
 from floatgate.traces import read_trace
@@ -114,24 +116,41 @@ def parse_options(page: str, sample: str | None) -> tuple[int, float | str | Non
 
 
 def read_source(file: str, *, seed: int, **options: Any) -> tuple[sources.Source, Trace]:
-    """Returns a trace file or a generator for `curve_of`, and its requests for `trace_info`.
+    """Returns a trace file, a job file or a generator for `curve_of`, and its requests for
+    `trace_info`.
 
-    `options` are options of `read_trace` and apply to files only.
+    `options` are options of `read_trace` and apply to traces only.
     """
-    how = RunOptions(seed=seed)
-    if not sources.is_generator(file):
+    format = options.get("format")
+    how = RunOptions(seed=seed, format=format)
+    if not sources.is_made(file, format):
         trace = read_trace(file, **options)
         return sources.Source(trace.name, how, None, trace), trace
+    is_job = is_job_file(file, format)
+    if is_job:
+        options |= {"format": None}
+    refuse_options(f"{file} is a {'job file' if is_job else 'generator'}", options)
+    source = sources.open_source(file, how)
+    load = source.load(None)
+    frames = [pl.DataFrame(batch) for batch in load.workload.batches(recorded.BATCH)]
+    trace = read_trace(pl.concat(frames))
+    trace.name, trace.format = source.name, "generator" if source.jobs is None else "fio-jobs"
+    trace.notes += [*load.notes, made_note(source, seed)]
+    return source, trace
+
+
+def refuse_options(why: str, options: Mapping[str, Any]) -> None:
+    """Raises ConfigError for an option of traces, given for requests that are made on the fly."""
     for name, given in options.items():
         if given:
-            raise _core.ConfigError(f"{name}: {given!r} given, but {file} is a generator")
-    source = sources.open_generator(file, how)
-    assert source.workload is not None
-    frames = [pl.DataFrame(batch) for batch in source.workload.batches(recorded.BATCH)]
-    trace = read_trace(pl.concat(frames))
-    trace.name, trace.format = source.name, "generator"
-    trace.notes.append(f"generated with seed {seed}, unless its text has one")
-    return source, trace
+            raise _core.ConfigError(f"{name}: {given!r} given, but {why}")
+
+
+def made_note(source: sources.Source, seed: int) -> str:
+    """Returns a note on requests that were made on the fly."""
+    if source.jobs is None:
+        return f"generated with seed {seed}, unless its text has one"
+    return f"made with seed {seed}; outstanding requests of the jobs take turns"
 
 
 def _page_bytes(page: int | str) -> int:

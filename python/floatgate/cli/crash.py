@@ -79,19 +79,19 @@ def _print(found: dict[str, Any]) -> None:
     points, moments, seconds = found["points"], found["moments"], found["second_cuts"]
     inside = found["recovery_moments"]
     out.print(
-        f"{points:,} power losses: at {points - seconds:,} of the {moments:,} moments of", end=""
-    )
-    out.print(
-        f" {found['requests']:,} requests, and at {seconds:,} of the {inside:,} of recoveries"
+        f"{points:,} power losses: at {points - seconds:,} of the {moments:,} moments of "
+        f"{found['requests']:,} requests, and at {seconds:,} of the {inside:,} of recoveries"
     )
     out.print(f"{found['torn_seen']:,} interrupted a program or an erase")
     out.print(
         f"{found['recoveries']:,} recoveries, {found['went_on']:,} of which continued the workload"
     )
     mean, most, programs = found["reads_mean"], found["reads_max"], found["programs_mean"]
-    out.print(f"a recovery read {mean:,.1f} pages on average, {most:,} at most", end="")
-    took = f"{found['mount_us_mean']:,.0f} \N{MICRO SIGN}s on dies that are evenly busy"
-    out.print(f", and programmed {programs:,.1f}: {took}")
+    out.print(
+        f"a recovery read {mean:,.1f} pages on average, {most:,} at most, and programmed "
+        f"{programs:,.1f}: {found['mount_us_mean']:,.0f} \N{MICRO SIGN}s on dies that are evenly "
+        "busy"
+    )
     for note in found["notes"]:
         out.print(f"note: {note}", style="dim")
     if not found["lost"]:
@@ -100,5 +100,7 @@ def _print(found: dict[str, Any]) -> None:
     loss = found["first_loss"]
     out.print(f"{found['lost']:,} pages had a version that is not allowed", style="bold red")
     if loss:
-        out.print(f"the first: page {loss['page']} had version {loss['found']}", end="")
-        out.print(f"; allowed: {loss['possible']}; to repeat: {found['again']}")
+        out.print(
+            f"the first: page {loss['page']} had version {loss['found']}; "
+            f"allowed: {loss['possible']}; to repeat: {found['again']}"
+        )

@@ -15,7 +15,7 @@ from floatgate.simulation.options import RunOptions
 
 TRACE_HELP = (
     "A trace file in any known format, plain or compressed, a directory of Parquet files, a URL, "
-    "or a generator: NAME:key=value,... (floatgate trace generate --list)"
+    "a fio job file (.fio), or a generator: NAME:key=value,... (floatgate trace generate --list)"
 )
 
 
@@ -82,7 +82,8 @@ Verify = Annotated[
     bool, typer.Option("--verify", help="Store and check the content of every page; slower.")
 ]
 TraceFormat = Annotated[
-    str | None, typer.Option(help="The format of the trace (default: detected).")
+    str | None,
+    typer.Option(help="The format of the trace (default: detected); fio-jobs for a job file."),
 ]
 Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Write the results into this directory.")

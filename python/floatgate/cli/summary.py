@@ -13,7 +13,7 @@ from floatgate.files.reading import shown
 from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
-from floatgate.results import tables
+from floatgate.results import jobs, tables
 from floatgate.results.causes import NAMED, blame_names
 from floatgate.results.lanes import request_words
 from floatgate.results.marks import mark
@@ -70,6 +70,9 @@ def print_summary(result: Result, device: str) -> None:
     else:
         out.print(fact_grid([("latency", UNTIMED)]))
     out.print()
+    if result.jobs:
+        print_columns(out, _jobs(result))
+        out.print()
     if result.distributions:
         print_columns(out, _by_cause(result))
         out.print()
@@ -290,6 +293,24 @@ def _latency(result: Result) -> list[Column]:
     for column in tables.latency_columns([*timed.values()]):
         title = heading(column.title).lower()
         rank = IMPORTANT_TIMES.index(title.partition("\n")[0])
+        columns.append(_numbers(title, column, rank))
+    return columns
+
+
+JOB_COLUMNS = (
+    *("IOPS", "MB/s", "clat p99", "clat mean", "Requests", "WA of handles", "Handles", "clat p50"),
+    *("clat p99.9", "clat max", "clat p95", "Flushes"),
+)
+"""Columns of the jobs; a narrow terminal leaves out the last ones first."""
+
+
+def _jobs(result: Result) -> list[Column]:
+    """Returns a row for each kind of request of each job."""
+    rows = jobs.kinds(result.jobs)
+    columns = [label("job", [name for name, _ in rows]), label("", [one.kind for _, one in rows])]
+    for column in jobs.columns([one for _, one in rows]):
+        title = heading(column.title)
+        rank = JOB_COLUMNS.index(title.partition("\n")[0])
         columns.append(_numbers(title, column, rank))
     return columns
 

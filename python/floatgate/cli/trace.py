@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +23,12 @@ app = App(add_completion=False)
 BATCH = 1 << 17
 """Requests of a generator in memory at once."""
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A trace file, directory or URL.")]
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE", help="A trace file, directory or URL, or a fio job file (.fio)."
+    ),
+]
 OUT = typer.Option(
     "--out",
     "-o",
@@ -49,10 +54,16 @@ def import_(
     quiet: options.Quiet = False,
 ) -> None:
     """Convert a trace to Parquet, which is fast to read and records its units, or to CSV."""
+    units = options.units(time_unit, address_unit, length_unit)
     with _staged(out, force, [file]) as (part, suffix):
+        from floatgate.simulation.fio_jobs.resolving import is_job_file
         from floatgate.traces import Stream, open_trace, write_opened
 
-        units = options.units(time_unit, address_unit, length_unit)
+        if is_job_file(file, format):
+            given = {"units": units, "columns": columns, "close_gaps": close_gaps}
+            requests = _import_jobs(file, format, given, (part, suffix), quiet)
+            output.say(f"wrote {requests:,} requests to {out}", quiet)
+            return
         read = open_trace(file, format=format, units=units, close_gaps=close_gaps, columns=columns)
         requests = write_opened(read, part, suffix)
         trace = read.about if isinstance(read, Stream) else read
@@ -64,6 +75,29 @@ def import_(
         # The new file silently lacks these lines, so the warning is printed even with --quiet.
         output.say(f"warning: {unread(trace.unparsed_lines, trace.first_unparsed)}")
     output.say(f"wrote {requests:,} requests to {out}", quiet)
+
+
+def _import_jobs(
+    file: str, format: str | None, given: Mapping[str, Any], out: tuple[Path, str], quiet: bool
+) -> int:
+    """Writes the requests of a job file, whose outstanding requests take turns. Returns their
+    number. `given` are options of traces.
+    """
+    from floatgate.analysis import map_curve
+
+    map_curve.refuse_options(f"{file} is a job file", given)
+    from floatgate.simulation import sources
+    from floatgate.simulation.options import RunOptions
+
+    how = RunOptions(format=format)
+    source = sources.open_source(file, how)
+    load = source.load(None)
+    notes = [*load.notes, map_curve.made_note(source, how.seed)]
+    with output.progress_bar(quiet) as progress:
+        requests = _write(load.workload, out, notes, progress)
+    for note in notes:
+        output.say(f"note: {note}", quiet)
+    return requests
 
 
 @app.command(epilog="Example: floatgate trace generate zipf:span=1GiB,writes=1M -o zipf.parquet")
@@ -98,8 +132,9 @@ def generate(
 
         workload = Workload.generator(spec, seed)
         with output.progress_bar(quiet) as progress:
-            _write(workload, part, suffix, seed, progress)
-    output.say(f"wrote {workload.requests:,} requests to {out}", quiet)
+            notes = [f"generated from {workload.name}, seed {seed}"]
+            requests = _write(workload, (part, suffix), notes, progress)
+    output.say(f"wrote {requests:,} requests to {out}", quiet)
 
 
 @contextlib.contextmanager
@@ -123,8 +158,10 @@ def _staged(out: Path, force: bool, inputs: Sequence[str] = ()) -> Iterator[tupl
         yield part, suffix
 
 
-def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any) -> None:
-    """Writes the requests in batches to `path`, on a thread, so that Ctrl-C works at any time."""
+def _write(workload: Workload, out: tuple[Path, str], notes: list[str], progress: Any) -> int:
+    """Writes the requests in batches to a path, on a thread, so that Ctrl-C works at any time.
+    Returns their number. `out` also has the suffix that selects the format.
+    """
     import polars as pl
 
     from floatgate._core import Cancelled
@@ -153,7 +190,7 @@ def _write(workload: Workload, path: Path, suffix: str, seed: int, progress: Any
 
     kinds = SCHEMA | STREAM if workload.has_streams else SCHEMA
     columns = {name: kind for name, kind in kinds.items() if name != "device"}
-    notes = [f"generated from {workload.name}, seed {seed}"]
     units = Units("ns", "bytes", "bytes")
     about = Trace(workload.name, "generator", pl.DataFrame(schema=columns), units, notes=notes)
-    watched(lambda: write_trace(about, path, suffix, batches()), stop, tell)
+    watched(lambda: write_trace(about, *out, batches()), stop, tell)
+    return done

@@ -21,6 +21,7 @@ from .die_use import die_use
 from .distributions import distributions
 from .figure import Drawing, Figure, add_panels, join_title, sentence
 from .intervals import mean_hit_ratio, mean_parts, seed_marks
+from .job_view import jobs
 from .lane_view import lane_view
 from .latency_chart import chart_distribution
 from .legends import first, line_legend, own_legend, part_legend, say_missing, series, span
@@ -69,6 +70,7 @@ def figures(runs: Sequence[Run]) -> list[Figure]:
         _distribution(drawn, runs, time),
         *distributions(drawn, runs, time),
         _blame(drawn, runs, time),
+        *jobs(drawn, runs, time),
         placement(drawn, runs),
         owners(drawn, runs),
         *lane_view(drawn),

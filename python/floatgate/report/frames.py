@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from floatgate.results.causes import BLAME, CAUSES
 from floatgate.results.intervals import mean_and_half_width
+from floatgate.results.jobs import names as job_names
 from floatgate.results.result import (
     AmplificationResult,
     BlameTimes,
@@ -61,6 +63,14 @@ def blame(runs: Iterable[Run], names: dict[str, str] = BLAME) -> pl.DataFrame:
     rows = []
     for run in runs:
         rows += _parts(run, run.result.latency.blame_us, names, 1.0)
+    return pl.DataFrame(rows, schema=PARTS, orient="row")
+
+
+def job_blame(run: Run, names: dict[str, str]) -> pl.DataFrame:
+    """Returns the mean completion latency of each job of a run by cause, in microseconds."""
+    rows = []
+    for name, job in zip(job_names(run.result.jobs), run.result.jobs, strict=True):
+        rows += _parts(replace(run, row=name), job.blame_us, names, 1.0)
     return pl.DataFrame(rows, schema=PARTS, orient="row")
 
 

@@ -157,10 +157,18 @@ def capacity(config: _core.Config) -> int:
     """Returns the bytes that the host can address on a drive whose config sets `flash.blocks`,
     rounded down to 4 KiB.
     """
-    if config.table()["flash"].get("blocks") is None:
+    bytes_of_drive = own_capacity(config)
+    if bytes_of_drive is None:
         raise _core.ConfigError(
             "addresses: modulo wraps onto a drive of known size; expected flash.blocks to be set"
         )
+    return bytes_of_drive
+
+
+def own_capacity(config: _core.Config) -> int | None:
+    """Returns `capacity`, or None for a drive that is as large as its workload."""
+    if config.table()["flash"].get("blocks") is None:
+        return None
     return config.logical_bytes(0) // 4096 * 4096
 
 

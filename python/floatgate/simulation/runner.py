@@ -62,13 +62,15 @@ def _open_all(trace: Any, hows: Sequence[RunOptions]) -> dict[int, sources.Sourc
     A recording does not depend on the seed, so it is read once.
     """
     first = sources.open_source(trace, hows[0])
-    if first.workload is None:
+    if first.is_recorded:
         return {how.seed: first for how in hows}
     return {how.seed: sources.open_source(trace, how) for how in hows}
 
 
 def _job(source: sources.Source, drive: Resolved, how: RunOptions) -> Job:
     wrapped = configs.capacity(drive.config) if how.addresses == "modulo" else None
+    if source.needs_capacity:
+        wrapped = configs.own_capacity(drive.config)
     label = f"{source.name}, {drive.label}" if drive.label else source.name
     load = source.load(wrapped)
     return Job(label, scaling.fit(drive, load.span, how), load, how)

@@ -17,6 +17,7 @@ from floatgate.results.marks import DEVICE
 from floatgate.simulation import configs, sources
 from floatgate.simulation.builds import build
 from floatgate.simulation.configs import Resolved
+from floatgate.simulation.fio_jobs.resolving import is_job_file, read_job_file
 from floatgate.simulation.identity import digest_of
 from floatgate.simulation.options import RunOptions
 from floatgate.traces import TraceError
@@ -80,6 +81,16 @@ class Played:
     volume: str | None = None
     format: str | None = None
     """Format in which the trace of a volume was read; the volume is a file of another format."""
+
+
+def _job_file(name: str, path: Path, options: Options, is_split: bool) -> Played:
+    """Returns the workload of a job file. Its identity is that of the file and of those that it
+    includes. Raises ConfigError.
+    """
+    if is_split:
+        raise _core.ConfigError(f"traces: {name} is a job file; it cannot be split")
+    files = (one.read_bytes().hex() for one in read_job_file(path).files)
+    return Played(name, str(path), digest_of(*files), options)
 
 
 Split = Callable[[Played], Sequence[Played]]
@@ -212,6 +223,9 @@ class Plan:
             yield Played(text, text, text, options)
             return
         for name, source in self._files(text):
+            if is_job_file(source, options.format):
+                yield _job_file(name, Path(source), options, bool(spec.split))
+                continue
             parts = contents(source)
             check_head(parts, format=options.format)
             yield Played(name, source, digest_of(*(part.digest() for part in parts)), options)

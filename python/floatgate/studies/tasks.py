@@ -93,7 +93,7 @@ class _Opened:
     def open(self, source: str, identity: str, how: RunOptions) -> sources.Source:
         """Returns the source. An error of the opening is raised in all threads that wait for it."""
         # A recording is equal for every seed.
-        options = how if sources.is_generator(source) else replace(how, seed=1)
+        options = how if sources.is_made(source, how.format) else replace(how, seed=1)
         key = source, identity, options
         with self._lock:
             mine = key not in self._found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -273,6 +274,11 @@ def recognise(data: bytes, name: str) -> Format:
     if head.complete and not head.lines and b"\0" not in data:
         raise TraceError(f"{name}: the trace has no requests, only empty lines and comments")
     first = f"line 1 is {shorten(head.lines[0])}" if head.lines else "binary data"
+    if head.lines and re.match(r"\[\w.*\]\s*$", head.lines[0]):
+        raise TraceError(
+            f"{name}: no trace ({first}); a fio job file needs a name that ends in .fio, or "
+            "--format fio-jobs"
+        )
     if reason := fio_log(head.lines):
         raise TraceError(f"{name}: {reason}")
     if command := offer([head.comment, *head.lines], name):

@@ -118,6 +118,11 @@ class _Search:
             self.progress("read", 0, 0)
         self.whole = sources.open_source(self.trace, self.how)
         self.requests = self.whole.load(None).workload.requests
+        if not self.requests:
+            raise _core.ConfigError(
+                f"{self.whole.name}: only a time ends its jobs, and a search tries an early part "
+                "of the requests; expected jobs that their size ends"
+            )
         once = self.requests // self.how.repeat
         early = replace(self.how, limit=max(1, round(once * EARLY)), repeat=1)
         self.part = sources.open_source(self.trace, early)

@@ -310,11 +310,12 @@ impl Controller {
         }
     }
 
-    /// Ends the controller and its connections at once.
+    /// Ends the controller and its connections at once. The connections end first: a command that
+    /// the host has sent gets no reply that the controller is not ready.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
-        self.change(Properties::fail);
         self.end_queues(|_| true);
+        self.change(Properties::fail);
     }
 
     fn end_queues(&self, which: impl Fn(u16) -> bool) {

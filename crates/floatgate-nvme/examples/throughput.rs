@@ -56,8 +56,8 @@ impl Drive for Empty {
         vec![]
     }
 
-    fn zones(&self) -> Vec<ZoneFill> {
-        vec![]
+    fn zone(&self, _: u64) -> Option<ZoneFill> {
+        None
     }
 }
 

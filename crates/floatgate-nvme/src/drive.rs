@@ -27,9 +27,9 @@ pub trait Drive: Send + Sync {
     /// Returns the events since the last call, the oldest first. A drive may drop old events.
     fn take_events(&self) -> Vec<DriveEvent>;
 
-    /// Returns the fill of each zone, after a start or a power cut. Empty for a drive without
-    /// zones.
-    fn zones(&self) -> Vec<ZoneFill>;
+    /// Returns the fill of a zone without a write in progress: at a start, after a power cut, and
+    /// after a write that has failed. None if the drive has no power.
+    fn zone(&self, zone: u64) -> Option<ZoneFill>;
 }
 
 /// A controller's access to the data of a drive. Several threads may call it at once; each call
@@ -79,13 +79,14 @@ pub trait Session: Send + Sync {
     /// See [`DriveError`].
     fn next_unit(&self, handle: u16) -> Result<u64, DriveError>;
 
-    /// Empties a zone.
+    /// Empties a zone. No write to the zone is in progress. A flush makes it durable.
     ///
     /// # Errors
     /// See [`DriveError`].
     fn reset_zone(&self, zone: u64) -> Result<(), DriveError>;
 
-    /// Marks a zone as full, however much was written to it.
+    /// Marks a zone as full, however much was written to it. No write to the zone is in progress.
+    /// A flush makes it durable.
     ///
     /// # Errors
     /// See [`DriveError`].
@@ -114,6 +115,19 @@ pub struct Shape {
     pub placement: Option<Placement>,
     /// Zones; none for a drive with random writes.
     pub zones: Option<ZoneShape>,
+}
+
+impl Shape {
+    /// Returns the bytes that can hold data: of a drive in zones, those of the zones' capacities.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.zones.map_or(self.bytes, |zones| self.bytes / zones.bytes * zones.capacity)
+    }
+
+    /// Whether a namespace may have blocks of so many bytes. A write pointer is between two pages,
+    /// so blocks of a drive in zones are not smaller than its pages.
+    pub(crate) fn has_blocks_of(&self, bytes: u32) -> bool {
+        self.zones.is_none() || bytes >= self.page_bytes
+    }
 }
 
 /// Flexible data placement of a drive.

@@ -141,8 +141,8 @@ impl Drive for MemoryDrive {
         std::mem::take(&mut lock(&self.0.state).events)
     }
 
-    fn zones(&self) -> Vec<ZoneFill> {
-        lock(&self.0.state).zones.clone()
+    fn zone(&self, zone: u64) -> Option<ZoneFill> {
+        lock(&self.0.state).zones.get(zone as usize).copied()
     }
 }
 
@@ -244,7 +244,9 @@ impl Session for MemorySession {
         may_deallocate: bool,
         options: WriteOptions,
     ) -> Result<(), DriveError> {
-        let write = (!may_deallocate).then_some(options);
+        // Zeros move the write pointer of their zone.
+        let is_write = !may_deallocate || self.inner.shape.zones.is_some();
+        let write = is_write.then_some(options);
         self.change((offset, length), write, |cells| cells.fill(0))?;
         if options.durable { self.flush() } else { Ok(()) }
     }

@@ -28,6 +28,7 @@ mod placement_events;
 mod properties;
 mod reply;
 mod zone_commands;
+mod zone_state;
 mod zones;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,7 @@ use self::clock::Clock;
 use self::error_log::ErrorLog;
 use self::namespace::Namespace;
 use self::placement_events::EventLog;
+use self::zone_state::State;
 use self::zones::Zones;
 
 pub use self::connect::Connected;
@@ -116,6 +118,12 @@ impl Settings {
         if ![512, 4096].contains(block_bytes) {
             return wrong(format!("block_bytes: {block_bytes} given; expected 512 or 4096"));
         }
+        if !shape.has_blocks_of(*block_bytes) {
+            let page = shape.page_bytes;
+            return wrong(format!(
+                "block_bytes: {block_bytes} given; expected at least a page of {page} with zones"
+            ));
+        }
         if *queues_max == 0 {
             return wrong("queues_max: 0 given; expected at least 1".into());
         }
@@ -161,7 +169,8 @@ impl Subsystem {
     pub fn new(settings: Settings, drive: Arc<dyn Drive>) -> Result<Arc<Self>, SettingsError> {
         let shape = drive.shape();
         settings.check(shape)?;
-        let zones = shape.zones.map(|zones| Zones::new(zones, &drive.zones()));
+        let block_bytes = settings.block_bytes.into();
+        let zones = shape.zones.map(|of| Zones::new(of, Arc::clone(&drive), block_bytes));
         let handles = shape.placement.map_or(0, |placement| placement.handles);
         Ok(Arc::new(Self {
             namespace: Namespace::new(shape, settings.block_bytes),
@@ -212,8 +221,21 @@ impl Subsystem {
     pub fn power_cut(&self) {
         self.each_controller().iter().for_each(|one| one.end());
         if let Some(zones) = &self.zones {
-            zones.restore(&self.drive.zones());
+            zones.restore();
         }
+    }
+
+    /// Returns the number of zones in each state; zeros for a namespace without zones.
+    pub fn zones_by_state(&self) -> [(&'static str, usize); 5] {
+        let all = self.zones.as_ref().map(Zones::all).unwrap_or_default();
+        let count = |state| all.iter().filter(|zone| zone.state == state).count();
+        [
+            ("empty", count(State::Empty)),
+            ("implicitly_open", count(State::Implicit)),
+            ("explicitly_open", count(State::Explicit)),
+            ("closed", count(State::Closed)),
+            ("full", count(State::Full)),
+        ]
     }
 
     fn each_controller(&self) -> Vec<Arc<Controller>> {

@@ -9,11 +9,13 @@ use std::sync::Arc;
 
 use common::direct::Direct;
 use common::*;
+use floatgate_nvme::drive::{Shape, ZoneShape};
 
 const EMPTY: u8 = 0x1;
 const IMPLICIT: u8 = 0x2;
 const EXPLICIT: u8 = 0x3;
 const CLOSED: u8 = 0x4;
+const READ_ONLY: u8 = 0xd;
 const FULL: u8 = 0xe;
 
 fn send(host: &Direct, zone: u64, action: u32) -> u16 {
@@ -63,6 +65,11 @@ fn a_zoned_namespace_describes_itself() {
     let data = host.admin(identify(5, 1).dword(11, 2 << 24)).ok();
     // Reads may cross boundaries; 3 active and 2 open zones, 0-based.
     assert_eq!((le16(&data, 0), le16(&data, 2), le32(&data, 4), le32(&data, 8)), (0, 1, 2, 1));
+    // All zones, and what they can hold.
+    let namespace = host.admin(identify(0, 1)).ok();
+    assert_eq!((le64(&namespace, 0), le64(&namespace, 48)), (16 * 256, 12 * MIB));
+    assert_eq!(le64(&host.admin(identify(1, 0)).ok(), 280), 12 * MIB);
+    assert_eq!(host.admin(identify(8, 1)).ok()[14], 1, "ready");
     // Zone sizes by LBA format, without descriptor extensions.
     assert_eq!((le64(&data, 2816), data[2824], le64(&data, 2832)), (2048, 0, 256));
     assert_eq!(host.admin(get_property(0, true)).result >> 37 & 0xff, 0b100_0001);
@@ -76,12 +83,8 @@ fn a_zoned_namespace_describes_itself() {
     assert_eq!([0x79, 0x7a, 0x7d].map(|op| le32(&effects, 1024 + 4 * op)), [3, 1, 3]);
     let effects = host.admin(log_page(5, 4096)).ok();
     assert_eq!(le32(&effects, 1024 + 4 * 0x7d), 0, "not of the NVM command set");
-    let unlimited = floatgate_nvme::drive::ZoneShape {
-        open_max: None,
-        active_max: None,
-        ..ZONED.zones.unwrap()
-    };
-    let host = Direct::new(floatgate_nvme::drive::Shape { zones: Some(unlimited), ..ZONED });
+    let unlimited = ZoneShape { open_max: None, active_max: None, ..ZONED.zones.unwrap() };
+    let host = Direct::new(Shape { zones: Some(unlimited), ..ZONED });
     let data = host.admin(identify(5, 1).dword(11, 2 << 24)).ok();
     assert_eq!((le32(&data, 4), le32(&data, 8)), (u32::MAX, u32::MAX));
 }
@@ -210,6 +213,40 @@ fn an_action_for_all_chooses_zones_by_state() {
 }
 
 #[test]
+fn closed_zones_open_together_or_not_at_all() {
+    let host = Direct::new(ZONED);
+    for zone in 0..3 {
+        append(&host, zone, 1, 1).ok();
+        assert_eq!(close(&host, zone), 0);
+    }
+    assert_eq!(send(&host, 0, 3 | ALL), 0x1be);
+    assert_eq!(states(&host), [(CLOSED, 1); 3]);
+    assert_eq!((finish(&host, 2), send(&host, 0, 3 | ALL)), (0, 0));
+    assert_eq!(states(&host), [(EXPLICIT, 1), (EXPLICIT, 1), (FULL, 192)]);
+}
+
+#[test]
+fn zones_of_a_read_only_drive_are_read_only() {
+    let host = Direct::new(ZONED);
+    append(&host, 0, 5, 1).ok();
+    finish(&host, 1);
+    host.drive.set_read_only(true);
+    assert_eq!(states::<3>(&host).map(|(state, _)| state), [READ_ONLY; 3]);
+    assert_eq!(le64(&report(&host, 0, 6 << 8, 64), 0), 16);
+    assert_eq!(le64(&report(&host, 0, 2 << 8, 64), 0), 0);
+    assert_eq!((append(&host, 0, 1, 1).status, host.write(5, 1, 1).status), (0x1ba, 0x1ba));
+    for action in 1..6 {
+        assert_eq!(send(&host, 0, action), 0x1bf, "{action}");
+        assert_eq!(send(&host, 0, action | ALL), 0, "{action}: no zone is in its states");
+    }
+    assert_eq!((send(&host, 0, 9), send(&host, 0, 9 | ALL)), (2, 2));
+    assert_eq!(host.read(4, 1).ok(), vec![1; 4096]);
+    host.drive.set_read_only(false);
+    assert_eq!(states(&host), [(IMPLICIT, 5), (FULL, 192), (EMPTY, 0)]);
+    assert_eq!(append(&host, 0, 1, 1).result, 5);
+}
+
+#[test]
 fn zones_are_found_again_after_a_power_cut() {
     let host = Direct::new(ZONED);
     append(&host, 0, 5, 1).ok();
@@ -227,11 +264,18 @@ fn zones_are_found_again_after_a_power_cut() {
 
 #[test]
 fn a_format_empties_all_zones() {
-    let host = Direct::new(ZONED);
+    let host = Direct::new(Shape { page_bytes: 512, ..ZONED });
     append(&host, 0, 5, 1).ok();
     finish(&host, 1);
     host.admin(Build::new(0x80).namespace(1).dword(10, 0)).ok();
     assert_eq!(states(&host), [(EMPTY, 0); 2]);
     let data = report(&host, 2048, 0, 128);
     assert_eq!((le64(&data, 0), le64(&data[64..], 8), le64(&data[64..], 16)), (15, 1536, 2048));
+    // A write pointer is between two pages.
+    let host = Direct::new(ZONED);
+    append(&host, 0, 5, 1).ok();
+    assert_eq!(host.admin(Build::new(0x80).namespace(1).dword(10, 0)).status, 0x10a);
+    assert_eq!(states(&host), [(IMPLICIT, 5)]);
+    host.admin(Build::new(0x80).namespace(1).dword(10, 1)).ok();
+    assert_eq!(states(&host), [(EMPTY, 0)]);
 }

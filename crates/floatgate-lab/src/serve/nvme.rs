@@ -199,7 +199,7 @@ impl Drive for NvmeDrive {
         resets.chain(events).collect()
     }
 
-    fn zones(&self) -> Vec<ZoneFill> {
-        vec![]
+    fn zone(&self, _: u64) -> Option<ZoneFill> {
+        None
     }
 }

@@ -54,6 +54,7 @@ statuses! {
     READ_ONLY 1 0x82 last "Attempted Write to Read Only Range (NVM).";
     ZONE_BOUNDARY 1 0xb8 last "Zone Boundary Error (ZNS).";
     ZONE_FULL 1 0xb9 last "Zone Is Full (ZNS).";
+    ZONE_READ_ONLY 1 0xba last "Zone Is Read Only (ZNS).";
     ZONE_INVALID_WRITE 1 0xbc last "Zone Invalid Write (ZNS).";
     ZONES_ACTIVE 1 0xbd retry "Too Many Active Zones (ZNS).";
     ZONES_OPEN 1 0xbe retry "Too Many Open Zones (ZNS).";

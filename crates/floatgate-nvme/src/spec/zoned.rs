@@ -64,6 +64,10 @@ pub mod state {
     pub const EXPLICITLY_OPEN: u8 = 0x3;
     /// Closed; option 4.
     pub const CLOSED: u8 = 0x4;
+    /// Read-only; option 6.
+    pub const READ_ONLY: u8 = 0xd;
     /// Full; option 5.
     pub const FULL: u8 = 0xe;
+    /// Offline; option 7.
+    pub const OFFLINE: u8 = 0xf;
 }

@@ -110,7 +110,8 @@ impl Controller {
         if ![NAMESPACE, ALL_NAMESPACES].contains(&command.namespace()) {
             return Err(Status::INVALID_NAMESPACE.into());
         }
-        if index as usize >= FORMATS.len() || dword >> 12 & 3 != 0 {
+        let shift = FORMATS.get(index as usize).ok_or(Status::INVALID_FORMAT)?;
+        if dword >> 12 & 3 != 0 || !self.subsystem.shape.has_blocks_of(1 << shift) {
             return Err(Status::INVALID_FORMAT.into());
         }
         // Metadata, protection information, and cryptographic erase are not supported.
@@ -119,7 +120,10 @@ impl Controller {
         }
         let mut format = self.subsystem.namespace.alone();
         match &self.subsystem.zones {
-            Some(zones) => zones.reset_all(|zone| self.session.reset_zone(zone))?,
+            Some(zones) => {
+                let empty = |zone| self.session.reset_zone(zone);
+                zones.format(self.zones_epoch, 1 << shift, empty)?;
+            }
             None => self.session.deallocate(0, format.blocks() * format.block_bytes())?,
         }
         self.session.flush()?;

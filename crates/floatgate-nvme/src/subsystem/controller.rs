@@ -17,6 +17,7 @@ use super::async_events::{Event, Events};
 use super::features::Features;
 use super::properties::{Effect, Kind, Properties};
 use super::reply::{Answer, Outcome, Reply, Stop, Transfer};
+use super::zones::{Epoch, Zones};
 use super::{Subsystem, lock};
 
 /// A queue's connection, as its controller needs it.
@@ -43,6 +44,8 @@ pub struct Controller {
     pub(super) host_id: [u8; 16],
     pub(super) host: String,
     pub(super) session: Arc<dyn Session>,
+    /// Epoch of the zones in which the session began; any for a namespace without zones.
+    pub(super) zones_epoch: Epoch,
     /// Discovery log page of a discovery controller.
     pub(super) discovery: Vec<u8>,
     properties: Mutex<Properties>,
@@ -86,6 +89,9 @@ impl Controller {
         discovery: Vec<u8>,
         keep_alive_ms: u32,
     ) -> Self {
+        // The epoch first: a session that begins after a power cut may get the epoch before the
+        // cut, in which it can change no zone, but not the reverse.
+        let zones_epoch = subsystem.zones.as_ref().map(Zones::epoch).unwrap_or_default();
         let session = subsystem.drive.attach();
         let Host { id: host_id, name: host } = host;
         Self {
@@ -95,6 +101,7 @@ impl Controller {
             host_id,
             host,
             session,
+            zones_epoch,
             discovery,
             properties: Mutex::new(Properties::new(kind)),
             features: Mutex::new(Features::new(keep_alive_ms)),

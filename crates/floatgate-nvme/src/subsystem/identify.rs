@@ -86,7 +86,8 @@ impl Controller {
 
     /// Adds the fields of an I/O controller.
     fn identify_io_controller(&self, record: &mut Record) {
-        let Shape { bytes, has_cache, placement, .. } = self.subsystem.shape;
+        let shape = self.subsystem.shape;
+        let Shape { has_cache, placement, .. } = shape;
         let mut attributes =
             ctrl::CTRATT_HOST_ID | ctrl::CTRATT_ENDURANCE_GROUPS | ctrl::CTRATT_TRAFFIC_KEEP_ALIVE;
         let mut admin = ctrl::OACS_FORMAT;
@@ -99,7 +100,7 @@ impl Controller {
         // One firmware slot, which is read-only.
         record.u8(ctrl::ACL, 3).u8(ctrl::FRMW, 1 | 1 << 1);
         let logs = ctrl::LPA_SMART | ctrl::LPA_EFFECTS | ctrl::LPA_EXTENDED | ctrl::LPA_SUPPORTED;
-        record.u8(ctrl::LPA, logs).u128(ctrl::TNVMCAP, bytes.into());
+        record.u8(ctrl::LPA, logs).u128(ctrl::TNVMCAP, shape.capacity().into());
         record.u16(ctrl::ENDGIDMAX, ENDURANCE_GROUP);
         record.u8(ctrl::SQES, 0x66).u8(ctrl::CQES, 0x44).u32(ctrl::NN, NAMESPACE);
         let commands = ctrl::ONCS_COMPARE | ctrl::ONCS_DATASET | ctrl::ONCS_ZEROES;
@@ -119,7 +120,7 @@ impl Controller {
         record.u64(ns::NSZE, blocks).u64(ns::NCAP, blocks).u64(ns::NUSE, used.min(blocks));
         record.u8(ns::NLBAF, FORMATS.len() as u8 - 1).u8(ns::FLBAS, format.index);
         record.u8(ns::NMIC, 1).u8(ns::DLFEAT, 1 | 1 << 3).u16(ns::ENDGID, ENDURANCE_GROUP);
-        record.u128(ns::NVMCAP, u128::from(blocks) << format.shift());
+        record.u128(ns::NVMCAP, self.subsystem.shape.capacity().into());
         // A page is preferred, and is never torn.
         let page = (u64::from(page_bytes) >> format.shift()).saturating_sub(1);
         let page = u16::try_from(page).unwrap_or(u16::MAX);

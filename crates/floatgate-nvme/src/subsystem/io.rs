@@ -1,6 +1,6 @@
 //! I/O commands of the NVM command set (NVM Command Set 1.0, 3.2).
 
-use crate::drive::WriteOptions;
+use crate::drive::{DriveError, WriteOptions};
 use crate::spec::bytes::{u32_at, u64_at};
 use crate::spec::command::{ALL_NAMESPACES, Command};
 use crate::spec::opcodes::io;
@@ -138,11 +138,19 @@ impl Controller {
     fn write(&self, format: Format, command: &Command, data: &[u8]) -> Answer {
         let (offset, length) = self.range(format, command)?;
         let options = self.write_options(command)?;
-        if let Some(zones) = &self.subsystem.zones {
-            zones.write(offset, length)?;
-        }
-        self.session.write(offset, data, options)?;
+        self.in_zone(offset, length, || self.session.write(offset, data, options))?;
         Ok(0)
+    }
+
+    /// Writes to the zone of these bytes, if the namespace has zones.
+    fn in_zone(
+        &self,
+        offset: u64,
+        length: u64,
+        write: impl FnOnce() -> Result<(), DriveError>,
+    ) -> Result<(), Stop> {
+        let Some(zones) = &self.subsystem.zones else { return Ok(write()?) };
+        zones.write(self.zones_epoch, offset, length)?.end(write())
     }
 
     /// Returns the options of a write. An unknown placement identifier is logged as an event, and
@@ -176,10 +184,8 @@ impl Controller {
         let options = self.write_options(command)?;
         // Bit 25: the host asks for deallocation.
         let may_deallocate = command.dword(12) >> 25 & 1 == 1;
-        if let Some(zones) = &self.subsystem.zones {
-            zones.write(offset, length)?;
-        }
-        self.session.zero(offset, length, may_deallocate, options)?;
+        let zero = || self.session.zero(offset, length, may_deallocate, options);
+        self.in_zone(offset, length, zero)?;
         Ok(0)
     }
 

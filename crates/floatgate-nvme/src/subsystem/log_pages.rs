@@ -179,7 +179,7 @@ impl Controller {
         page.u128(endurance::WRITES, health.host_writes.into());
         page.u128(endurance::MEDIA_ERRORS, health.media_errors.into());
         page.u128(endurance::ERRORS, lock(&self.subsystem.errors).count.into());
-        page.u128(endurance::CAPACITY, self.subsystem.shape.bytes.into());
+        page.u128(endurance::CAPACITY, self.subsystem.shape.capacity().into());
         page
     }
 

@@ -3,16 +3,29 @@
 use crate::spec::bytes::Record;
 use crate::spec::command::Command;
 use crate::spec::status::Status;
+use crate::spec::zoned::state::{
+    CLOSED, EMPTY, EXPLICITLY_OPEN, FULL, IMPLICITLY_OPEN, OFFLINE, READ_ONLY,
+};
 use crate::spec::zoned::{report, send};
 
 use super::controller::Controller;
 use super::namespace::Format;
 use super::reply::{Answer, Stop};
-use super::zones::{State, Zone, Zones};
+use super::zone_state::{State, Zone};
+use super::zones::Zones;
+
+/// Actions of Zone Management Send.
+const ACTIONS: [u8; 5] = [send::CLOSE, send::FINISH, send::OPEN, send::RESET, send::OFFLINE];
 
 impl Controller {
     fn zones(&self) -> Result<&Zones, Status> {
         self.subsystem.zones.as_ref().ok_or(Status::INVALID_OPCODE)
+    }
+
+    /// Returns whether all zones are read-only, because the drive is. They have the states of
+    /// their writable times again when the drive takes writes again.
+    fn has_read_only_zones(&self) -> bool {
+        self.subsystem.drive.health().is_read_only
     }
 
     /// Zone Append (3.4.1): writes at the write pointer. Returns the first LBA.
@@ -21,51 +34,59 @@ impl Controller {
         let (offset, _) = format.range(command.start(), 1)?;
         let zone = zones.starting_at(offset)?;
         let options = self.write_options(command)?;
-        let offset = zones.append(zone, data.len() as u64)?;
-        self.session.write(offset, data, options)?;
+        let (writing, offset) = zones.append(self.zones_epoch, zone, data.len() as u64)?;
+        writing.end(self.session.write(offset, data, options))?;
         Ok(offset >> format.shift())
     }
 
-    /// Zone Management Send (3.4.3).
+    /// Zone Management Send (3.4.3). A reset and a finish are durable.
     pub(super) fn zone_send(&self, format: Format, command: &Command) -> Answer {
         let zones = self.zones()?;
         let (action, dword) = (command.dword(13) as u8, command.dword(13));
         if dword & send::ALL > 0 {
-            return self.send_to_all(zones, action);
+            self.send_to_all(zones, action)?;
+        } else {
+            let (offset, _) = format.range(command.start(), 1)?;
+            let zone = zones.starting_at(offset)?;
+            if self.has_read_only_zones() && ACTIONS.contains(&action) {
+                return Err(Status::ZONE_TRANSITION.into());
+            }
+            self.send_to(zones, zone, action)?;
         }
-        let (offset, _) = format.range(command.start(), 1)?;
-        self.send_to(zones, zones.starting_at(offset)?, action)?;
+        if [send::FINISH, send::RESET].contains(&action) {
+            self.session.flush()?;
+        }
         Ok(0)
     }
 
-    fn send_to(&self, zones: &Zones, zone: u64, action: u8) -> Result<(), Stop> {
+    fn send_to(&self, zones: &Zones, zone: usize, action: u8) -> Result<(), Stop> {
+        let epoch = self.zones_epoch;
         match action {
-            send::CLOSE => Ok(zones.close(zone)?),
-            send::FINISH => zones.finish(zone, |zone| self.session.finish_zone(zone)),
-            send::OPEN => Ok(zones.open(zone)?),
-            send::RESET => zones.reset(zone, |zone| self.session.reset_zone(zone)),
-            // Only a read-only zone can go offline, and there is none.
+            send::CLOSE => zones.close(epoch, zone),
+            send::FINISH => zones.finish(epoch, zone, |zone| self.session.finish_zone(zone)),
+            send::OPEN => zones.open(epoch, zone),
+            send::RESET => zones.reset(epoch, zone, |zone| self.session.reset_zone(zone)),
+            // Only a read-only zone can go offline, and a read-only drive can recover.
             send::OFFLINE => Err(Status::ZONE_TRANSITION.into()),
             _ => Err(Status::INVALID_FIELD.into()),
         }
     }
 
     /// Sends an action to all zones in the states that it is for.
-    fn send_to_all(&self, zones: &Zones, action: u8) -> Answer {
+    fn send_to_all(&self, zones: &Zones, action: u8) -> Result<(), Stop> {
         let is_for: fn(State) -> bool = match action {
-            send::CLOSE => |state| matches!(state, State::Implicit | State::Explicit),
-            send::FINISH => |state| !matches!(state, State::Empty | State::Full),
-            send::OPEN => |state| state == State::Closed,
+            _ if !ACTIONS.contains(&action) => return Err(Status::INVALID_FIELD.into()),
+            // No action is for read-only zones.
+            _ if self.has_read_only_zones() => return Ok(()),
+            send::OPEN => return zones.open_all(self.zones_epoch),
+            send::CLOSE => State::is_open,
+            send::FINISH => State::is_active,
             send::RESET => |state| state != State::Empty,
-            send::OFFLINE => |_| false,
-            _ => return Err(Status::INVALID_FIELD.into()),
+            _ => |_| false,
         };
-        let all = zones.all();
-        let chosen = (0..).zip(all).filter(|(_, zone)| is_for(zone.state));
-        for (zone, _) in chosen {
-            self.send_to(zones, zone, action)?;
-        }
-        Ok(0)
+        let all = (0..).zip(zones.all());
+        let mut chosen = all.filter(|(_, zone)| is_for(zone.state));
+        chosen.try_for_each(|(zone, _)| self.send_to(zones, zone, action))
     }
 
     /// Zone Management Receive (3.4.2): the report of zones.
@@ -82,16 +103,19 @@ impl Controller {
         if action != report::REPORT {
             return Err(Status::INVALID_FIELD.into());
         }
-        let first = offset / zones.shape.bytes;
-        let all = (0..).zip(zones.all()).skip(first as usize);
-        let chosen: Vec<_> = all.filter(|(_, zone)| reported(zone.state)).collect();
+        let first = (offset / zones.shape.bytes) as usize;
+        let is_read_only = self.has_read_only_zones();
+        let state_of = |zone: Zone| if is_read_only { READ_ONLY } else { zone.state.number() };
+        let all = zones.all().into_iter().enumerate().skip(first);
+        let chosen = all.filter(|(_, zone)| reported.is_none_or(|of| of == state_of(*zone)));
+        let chosen: Vec<_> = chosen.collect();
         let room = data.len().saturating_sub(report::HEADER_BYTES) / report::BYTES;
         let is_partial = command.dword(13) & report::PARTIAL > 0;
         let count = if is_partial { chosen.len().min(room) } else { chosen.len() };
         let mut page = Record::new(report::HEADER_BYTES);
         page.u64(0, count as u64);
         for (number, zone) in chosen.into_iter().take(room) {
-            page.append(&descriptor(zones, format, number, zone));
+            page.append(&descriptor(zones, format, (number, zone), state_of(zone)));
         }
         let page = page.into_bytes();
         let length = page.len().min(data.len());
@@ -100,28 +124,28 @@ impl Controller {
     }
 }
 
-/// Returns which states a reporting option selects.
-fn reported(option: u8) -> Result<fn(State) -> bool, Status> {
-    Ok(match option {
-        0 => |_| true,
-        1 => |state| state == State::Empty,
-        2 => |state| state == State::Implicit,
-        3 => |state| state == State::Explicit,
-        4 => |state| state == State::Closed,
-        5 => |state| state == State::Full,
-        // Read-only and offline zones: there are none.
-        6 | 7 => |_| false,
+/// Returns the state that a reporting option selects; none for all states.
+fn reported(option: u8) -> Result<Option<u8>, Status> {
+    Ok(Some(match option {
+        0 => return Ok(None),
+        1 => EMPTY,
+        2 => IMPLICITLY_OPEN,
+        3 => EXPLICITLY_OPEN,
+        4 => CLOSED,
+        5 => FULL,
+        6 => READ_ONLY,
+        7 => OFFLINE,
         _ => return Err(Status::INVALID_FIELD),
-    })
+    }))
 }
 
-fn descriptor(zones: &Zones, format: Format, number: u64, zone: Zone) -> Record {
+fn descriptor(zones: &Zones, format: Format, (number, zone): (usize, Zone), state: u8) -> Record {
     let shift = format.shift();
-    let start = number * zones.shape.bytes;
+    let start = number as u64 * zones.shape.bytes;
     // The write pointer of a full zone is not valid.
     let written = if zone.state == State::Full { zones.shape.capacity } else { zone.written };
     let mut record = Record::new(report::BYTES);
-    record.u8(report::TYPE, report::SEQUENTIAL).u8(report::STATE, zone.state.number() << 4);
+    record.u8(report::TYPE, report::SEQUENTIAL).u8(report::STATE, state << 4);
     record.u64(report::CAPACITY, zones.shape.capacity >> shift);
     record.u64(report::START, start >> shift).u64(report::POINTER, (start + written) >> shift);
     record

@@ -109,6 +109,7 @@ def status_document() -> dict[str, Any]:
         "faults": {"read_error_share": 0.0, "read_only": False},
         "free_units": 12,
         "cleaning_begins_after_bytes": 8_482_560_000,
+        "zones": None,
         "record": None,
         "also": [
             {"name": "twice", "result": run_document(2), "behind": 3, "failure": None},
@@ -117,6 +118,15 @@ def status_document() -> dict[str, Any]:
         "smart": SMART,
         "warnings": ["the drive is nearly full"],
     }
+
+
+ZONES = {
+    "bytes": 16 << 20,
+    "capacity_bytes": 12 << 20,
+    "active_max": 4,
+    "states": {"empty": 7, "implicitly_open": 2, "explicitly_open": 0, "closed": 0, "full": 5},
+}
+"""Zones of a drive that has some."""
 
 
 def blocks_document(units: int = UNITS, pages: int = 32) -> dict[str, Any]:

@@ -381,7 +381,8 @@ class NvmeTarget:
     a crash.
 
     `parameters` are those of a server process, as pairs; `identity` has the attributes nqn, serial,
-    model, uuid (16 bytes) and block_bytes (512 or 4096).
+    model, uuid (16 bytes) and block_bytes (512 or 4096). With `zoned` the drive is in zones, and
+    its hosts have no placement handles.
 
     Raises ConfigError for parameters, an identity or an address that are wrong, and RunError for a
     drive that cannot be opened or an address that is in use.
@@ -395,6 +396,7 @@ class NvmeTarget:
         at: str,
         threads: int,
         allow_remote: bool,
+        zoned: bool,
     ) -> None: ...
     def stop(self) -> None:
         """Disconnects all hosts, and shuts the drive down unless that has been done."""

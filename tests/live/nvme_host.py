@@ -19,6 +19,10 @@ ICREQ, ICRESP, CAPSULE, RESPONSE, H2C_DATA, C2H_DATA, R2T = 0, 1, 4, 5, 6, 7, 9
 FABRICS, IDENTIFY, GET_LOG = 0x7F, 0x06, 0x02
 FLUSH, WRITE, READ = 0x00, 0x01, 0x02
 MANAGEMENT_RECEIVE, MANAGEMENT_SEND = 0x12, 0x1D
+ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
+
+EMPTY, CLOSED = 0x1, 0x4
+"""States of zones."""
 
 BLOCK = 4096
 ENABLED = 4 << 20 | 6 << 16 | 6 << 4 | 1
@@ -103,6 +107,23 @@ class Queue:
         """Gives a handle an empty reclaim unit."""
         data = struct.pack("<H", handle)
         self._run(_command(MANAGEMENT_SEND, 1, dwords={10: 1}), data)
+
+    def append(self, zone: int, data: bytes) -> int:
+        """Appends blocks to the zone that begins at a block; returns their first block."""
+        command = _command(ZONE_APPEND, 1, dwords={10: zone, 12: len(data) // BLOCK - 1})
+        return self._run(command, data)[0]
+
+    def reset_zone(self, zone: int) -> None:
+        """Empties the zone that begins at a block."""
+        self._run(_command(ZONE_SEND, 1, dwords={10: zone, 13: 4}))
+
+    def zones(self, count: int) -> list[tuple[int, int]]:
+        """Returns state and written blocks of the first zones."""
+        length = 64 + 64 * count
+        command = _command(ZONE_RECEIVE, 1, dwords={12: length // 4 - 1})
+        data = self._run(command, read=length)[1]
+        rows = [data[64 * row : 64 * row + 64] for row in range(1, count + 1)]
+        return [(row[1] >> 4, number(row, 24, 8) - number(row, 16, 8)) for row in rows]
 
     def _run(
         self,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_fake import FakeDrive, blocks_document
+from live_fake import ZONES, FakeDrive, blocks_document
 
 from floatgate import RunError
 from floatgate.live import Live
@@ -105,6 +105,10 @@ def test_ctl_prints_for_people_and_as_json(
         "on average replies took 12.50 % longer",
     ):
         assert words in " ".join(text.split()), words
+    assert "zones" not in text
+    drive.status["zones"] = ZONES
+    text = " ".join(call("status").split())
+    assert "zones of 12 MiB: 7 empty, 2 implicitly open, 5 full" in text
     assert [line.split() for line in call("blocks").splitlines()[1:4]] == [
         ["free", "225"],
         ["being", "written", "1"],

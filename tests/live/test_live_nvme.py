@@ -16,7 +16,16 @@ import polars as pl
 import pytest
 from command_line import Done
 from live_process import Serve, is_alive, until
-from nvme_host import BLOCK, Disconnected, Refused, connect, number, serve_nvme
+from nvme_host import (
+    BLOCK,
+    CLOSED,
+    EMPTY,
+    Disconnected,
+    Refused,
+    connect,
+    number,
+    serve_nvme,
+)
 
 from floatgate.live import Live
 
@@ -158,7 +167,7 @@ def test_a_new_drive_has_handles_unless_it_is_asked_for_others(
         settings |= {"placement.scheme": "sepbit"}
     if words[:1] == ("--device",):
         settings |= {"ftl.scheme": "fast"}
-    where = Where(None, None, None, None, None, None, False, True, asked, None, False)
+    where = Where(None, None, None, None, None, None, False, True, asked, None, False, False)
     drive = prepare(
         None,
         size="16MiB",
@@ -191,7 +200,10 @@ def test_one_address_has_one_server(tmp_path: Path) -> None:
         (["--handles", "4"], "'--handles': is for NVMe; expected --nvme"),
         (["--block-size", "512"], "'--block-size': is for NVMe"),
         (["--allow-remote"], "'--allow-remote': is for NVMe"),
+        (["--zns"], "'--zns': is for NVMe"),
         (["--nvme", "--handles", "129"], "129"),
+        (["--nvme", "--zns", "--handles", "0"], "'--handles': 0 given; expected at least 1"),
+        (["--nvme", "--zns", "--aged"], "'--aged': mixes the pages of zones in its units"),
         (
             ["--nvme", "--handles", "4", "--set", "placement.handles=2"],
             "--handles 4: --set placement.handles=2 given, too",
@@ -216,6 +228,42 @@ def test_a_remote_address_may_be_allowed(tmp_path: Path) -> None:
             host.io.write(0, b"x" * BLOCK)
             assert host.io.read(0) == b"x" * BLOCK
         assert server.stop() == 0
+
+
+def test_a_drive_in_zones(tmp_path: Path, serving: Callable[..., Serve]) -> None:
+    with serving("--zns", "--handles", "3", "--image", "flash.img") as server:
+        assert server.ready["zoned"] is True
+        with connect(server) as host, Live(server.ready["control"]) as live:
+            assert host.io.zones(2) == [(EMPTY, 0), (EMPTY, 0)]
+            assert [host.io.append(16, bytes([at]) * BLOCK) for at in range(5)] == [*range(16, 21)]
+            host.io.reset_zone(0)
+            host.io.flush()
+            with pytest.raises(Refused):
+                host.io.write(3, bytes(BLOCK))
+            live.plug()
+        with connect(server) as host:
+            assert host.io.zones(2) == [(EMPTY, 0), (CLOSED, 5)]
+            assert host.io.read(20) == bytes([4]) * BLOCK
+            with pytest.raises(Refused):
+                host.admin.log(0x22, 64, group=1)
+            host.io.append(16, b"x" * BLOCK)
+            host.io.flush()
+            os.kill(server.ready["target_pid"], signal.SIGKILL)
+            assert server.status == 1
+    with serve_nvme(tmp_path, "--zns", "--image", "flash.img") as server:
+        with connect(server) as host, Live(server.ready["control"]) as live:
+            assert host.io.zones(2) == [(EMPTY, 0), (CLOSED, 6)]
+            assert host.io.read(20, 2) == bytes([4]) * BLOCK + b"x" * BLOCK
+            zones = live.status().zones
+            assert zones is not None
+            assert (zones.states.closed, zones.active_max) == (1, 3)
+        assert server.stop() == 0, server.said
+
+
+def test_a_drive_that_cannot_keep_zones_apart_is_refused(serving: Callable[..., Serve]) -> None:
+    with serving("--zns", "--set", "placement.scheme=sepbit") as server:
+        assert (server.ready, server.status) == ({}, 1)
+        assert 'placement.scheme: "sepbit" given; expected "host"' in server.said
 
 
 def test_blocks_of_512_bytes(serving: Callable[..., Serve]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browser import Seen
-from live_fake import UNITS, FakeDrive
+from live_fake import UNITS, ZONES, FakeDrive
 
 from floatgate.live.web import Page
 
@@ -110,10 +110,12 @@ def test_the_page_shows_the_drive_and_complains_of_nothing(
         assert "1.0 % of the replies" in holding and "took 12.5 % longer" in holding
         assert _words(live.tab.locator("#room")) == "cleaning begins after 7.9 GiB more"
         assert "p99 as measured, µs" in live.tab.locator("[data-chart=p99_us] h3").inner_text()
-        drive.status["free_units"] = 4321
+        drive.status |= {"free_units": 4321, "zones": ZONES}
         live.turn()
         live.turn()
+        counts = _words(live.tab.locator("#counts"))
         assert "4\N{NARROW NO-BREAK SPACE}321" in live.tab.locator("#counts").inner_text()
+        assert "Zones of 12 MiB 7 empty, 2 implicitly open, 5 full" in counts
         assert live.tab.locator("#warnings-list").is_visible(), "the pill stays open"
         assert live.complaints == []
         root = page.url.partition("#")[0]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_fake import FakeDrive, blocks_document
+from live_fake import ZONES, FakeDrive, blocks_document
 from live_process import until
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -209,6 +209,17 @@ def test_a_failed_drive_and_a_lost_image_are_numbers(document: dict[str, Any]) -
     assert of() == [0, 0, 8_482_560_000]
     assert of(failure="it broke") == [1, 0, 8_482_560_000]
     assert of(image_gone="it went", cleaning_begins_after_bytes=None) == [0, 1, None]
+
+
+def test_zones_are_counted_by_state(document: dict[str, Any]) -> None:
+    def of(zones: Any) -> list[float | None]:
+        status = build(Status, document | {"zones": zones}, "status")
+        found = _samples(exposition(status).decode())
+        states = ("empty", "implicitly_open", "closed", "full")
+        return [found.get(("floatgate_zones", (("state", state),))) for state in states]
+
+    assert of(ZONES) == [7, 2, 0, 5]
+    assert of(None) == [None] * 4
 
 
 def test_what_has_no_number_has_no_sample(document: dict[str, Any]) -> None:

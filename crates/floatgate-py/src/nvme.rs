@@ -40,7 +40,7 @@ impl From<Identity> for Settings {
 
 fn nvme_error(error: NvmeError) -> PyErr {
     match error {
-        NvmeError::Settings(_) => ConfigError::new_err(error.to_string()),
+        NvmeError::Settings(_) | NvmeError::Zones(_) => ConfigError::new_err(error.to_string()),
         _ => RunError::new_err(error.to_string()),
     }
 }
@@ -49,7 +49,7 @@ fn nvme_error(error: NvmeError) -> PyErr {
 impl NvmeTarget {
     /// Opens the drive that the parameters name, and serves it at an address with a port.
     #[new]
-    #[pyo3(signature = (parameters, identity, *, at, threads, allow_remote))]
+    #[pyo3(signature = (parameters, identity, *, at, threads, allow_remote, zoned))]
     fn new(
         py: Python<'_>,
         parameters: Vec<(String, String)>,
@@ -57,6 +57,7 @@ impl NvmeTarget {
         at: &str,
         threads: usize,
         allow_remote: bool,
+        zoned: bool,
     ) -> PyResult<Self> {
         let expected = || format!("{at} given; expected an IP address and a port");
         let address: SocketAddr = at.parse().map_err(|_| ConfigError::new_err(expected()))?;
@@ -67,7 +68,7 @@ impl NvmeTarget {
         py.detach(|| {
             let service = Service::start(all).map_err(RunError::new_err)?;
             let drive = service.drive();
-            let target = serve::NvmeTarget::start(drive, identity.into(), address, options);
+            let target = serve::NvmeTarget::start(drive, identity.into(), address, options, zoned);
             let target = Mutex::new(Some(target.map_err(nvme_error)?));
             Ok(Self { service, target })
         })

@@ -36,6 +36,7 @@ class Where:
     handles: int | None
     block_size: str | None
     allow_remote: bool
+    zns: bool
 
     def check(self) -> None:
         """Raises `BadParameter` for options that conflict, or that need another option."""
@@ -46,6 +47,7 @@ class Where:
             "--handles": self.handles is not None,
             "--block-size": self.block_size is not None,
             "--allow-remote": self.allow_remote,
+            "--zns": self.zns,
         }
         for option in (name for name, is_given in given.items() if is_given):
             raise typer.BadParameter("is for NVMe; expected --nvme", param_hint=f"'{option}'")
@@ -64,6 +66,11 @@ class Where:
         }
         for option in (name for name, is_given in given.items() if is_given):
             raise typer.BadParameter("is for NBD; leave out --nvme", param_hint=f"'{option}'")
+        if self.zns and self.handles == 0:
+            raise typer.BadParameter(
+                "0 given; expected at least 1 with --zns: each active zone has a handle",
+                param_hint="'--handles'",
+            )
 
     def sockets(self, control: Path | None) -> tuple[Path | None, Path]:
         from floatgate.live import places
@@ -90,7 +97,8 @@ class Where:
         listen = self.listen or "127.0.0.1"
         if self.nvme:
             block_bytes = int(self.block_size or nvme.BLOCK_BYTES)
-            return nvme.Endpoint(listen, self.port or nvme.PORT, self.allow_remote, block_bytes)
+            port = self.port or nvme.PORT
+            return nvme.Endpoint(listen, port, self.allow_remote, block_bytes, self.zns)
         needed = nbdkit.Tls.needed(self.tls, self.tls_psk, self.tls_certificates)
         return nbdkit.Endpoint(socket, listen, self.port or 0, needed)
 

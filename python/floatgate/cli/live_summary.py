@@ -42,6 +42,7 @@ def announced(setup: Setup, pid: int, page: Page | None) -> dict[str, Any]:
     of_nvme: dict[str, Any] = {}
     if isinstance(endpoint, nvme.Endpoint):
         of_nvme = {"nqn": endpoint.nqn, "handles": setup.backing.handles, "target_pid": pid}
+        of_nvme["zoned"] = endpoint.zoned
     return {
         "ready": True,
         "uri": endpoint.uri,
@@ -88,7 +89,11 @@ def _ways_of_nvme(document: Mapping[str, Any]) -> Lines:
     yield "attach", f"nvme connect -t tcp -a {document['address']} -s {port} -n {nqn}"
     yield "device", "nvme list"
     fio = "fio --name=a --rw=randwrite --bs=4k --size=64M"
-    if document["handles"]:
+    if document["zoned"]:
+        fio = "fio --name=a --rw=write --bs=4k --zonemode=zbd"
+        yield "fio", f"{fio} --ioengine=libaio --direct=1 --filename=/dev/nvmeXn1"
+        yield "zones", "nvme zns report-zones /dev/nvmeXn1"
+    elif document["handles"]:
         yield "fio", f"{fio} --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ngXn1 --fdp=1"
         yield "FDP", "nvme fdp stats /dev/nvmeX --endgrp-id=1"
     else:
@@ -194,6 +199,10 @@ def _inside(status: Status) -> Lines:
     if status.cleaning_begins_after_bytes is not None:
         yield "cleaning", f"cleaning begins after {size(status.cleaning_begins_after_bytes)} more"
     yield "erases per unit", f"{count(wear.erases_min)} to {count(wear.erases_max)}"
+    if status.zones is not None:
+        states = {name.replace("_", " "): n for name, n in vars(status.zones.states).items() if n}
+        counts = ", ".join(f"{count(n)} {name}" for name, n in states.items())
+        yield "zones", f"of {size(status.zones.capacity_bytes)}: {counts}"
     if status.power.cuts:
         took = f"{measured(status.power.mount.seconds)} s"
         yield "plug pulled", f"{count(status.power.cuts)} times; found last in {took}"

@@ -86,7 +86,7 @@ Handles = Annotated[
         min=0,
         max=128,
         help="With --nvme: placement handles (FDP) of a new drive; 0: as the device states"
-        " (default: 8).",
+        " (default: 8). With --zns: the most active zones.",
     ),
 ]
 BlockSize = Annotated[
@@ -99,6 +99,12 @@ AllowRemote = Annotated[
         "--allow-remote",
         help="With --nvme: allow an address that other machines reach. Each of them can read and"
         " write the drive.",
+    ),
+]
+Zns = Annotated[
+    bool,
+    typer.Option(
+        "--zns", help="With --nvme: serve a drive in zones (ZNS), each of one reclaim unit."
     ),
 ]
 Control = Annotated[
@@ -208,6 +214,7 @@ def serve(
     handles: Handles = None,
     block_size: BlockSize = None,
     allow_remote: AllowRemote = False,
+    zns: Zns = False,
     out: options.Out = None,
     force: options.Force = False,
     ready_file: ReadyPath = None,
@@ -220,8 +227,8 @@ def serve(
     in order, a summary is printed, and the exit status is 0.
     """
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
-    where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote)
-    _check(where, transport, timing)
+    where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
+    _check(where, transport, timing, aged)
     settings = where.with_handles(options.pairs("--set", set), device, image)
     wanted = _Wanted(device, settings, size, seed, aged, image, also or ())
     path, control = where.sockets(control)
@@ -376,9 +383,13 @@ def _claimed(record: Path, force: bool) -> Path:
     return recording.claim(record)
 
 
-def _check(where: Where, transport_us: float, timing: str) -> None:
+def _check(where: Where, transport_us: float, timing: str, aged: bool) -> None:
     """Raises `BadParameter` for options that conflict, or that need another option."""
     where.check()
+    if aged and where.zns:
+        raise typer.BadParameter(
+            "mixes the pages of zones in its units; leave out --zns", param_hint="'--aged'"
+        )
     if transport_us and timing == "none":
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
 

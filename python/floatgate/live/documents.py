@@ -202,6 +202,30 @@ class Smart:
 
 
 @dataclass(frozen=True)
+class ZoneStates:
+    """Number of zones in each state."""
+
+    empty: int
+    implicitly_open: int
+    explicitly_open: int
+    closed: int
+    full: int
+
+
+@dataclass(frozen=True)
+class Zones:
+    """Zones of a drive, all alike."""
+
+    bytes: int
+    """Bytes from the start of a zone to the next."""
+    capacity_bytes: int
+    """Bytes of a zone that can be written."""
+    active_max: int
+    """Most zones that are open or closed at a time."""
+    states: ZoneStates
+
+
+@dataclass(frozen=True)
 class Status:
     """Full status of a live drive."""
 
@@ -233,6 +257,8 @@ class Status:
     """Maximum bytes of whole pages that clients can write until cleaning begins. Pages of the map
     and partial pages take room, too. None once cleaning has begun, and if units are merged instead.
     """
+    zones: Zones | None
+    """None if the drive has random writes."""
     record: Recording | None
     also: tuple[Shadow, ...]
     smart: Smart

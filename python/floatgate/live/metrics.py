@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from floatgate.results.result import Result
 
-from .documents import Smart, Spread, Status, modelled
+from .documents import Smart, Spread, Status, Zones, modelled
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -80,7 +80,16 @@ def _inside(status: Status) -> Iterator[Metric]:
     yield _gauge("free_units", "Erase units with nothing in them.", status.free_units)
     room = status.cleaning_begins_after_bytes
     yield _gauge("cleaning_begins_after_bytes", "Room left until units are cleaned.", room)
+    if status.zones is not None:
+        yield _zones(status.zones)
     yield _gauge("warnings", "Warnings in force.", len(status.all_warnings))
+
+
+def _zones(zones: Zones) -> Metric:
+    family = GaugeMetricFamily("floatgate_zones", "Zones, by state.", labels=["state"])
+    for state, number in vars(zones.states).items():
+        family.add_metric([state], number)
+    return family
 
 
 def _times(status: Status) -> Iterator[Metric]:

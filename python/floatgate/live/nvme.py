@@ -43,6 +43,8 @@ class Endpoint:
     port: int = PORT
     allow_remote: bool = False
     block_bytes: int = BLOCK_BYTES
+    zoned: bool = False
+    """Whether hosts see a drive in zones, and no placement handles."""
 
     @property
     def socket(self) -> Path | None:
@@ -124,6 +126,7 @@ def command(
         "at": endpoint.at,
         "threads": threads,
         "allow_remote": endpoint.allow_remote,
+        "zoned": endpoint.zoned,
         "ready": str(ready),
     }
     module = [sys.executable, "-m", "floatgate.live.nvme"]
@@ -143,6 +146,7 @@ def serve(target: dict[str, Any], parameters: Sequence[str]) -> None:
         at=target["at"],
         threads=target["threads"],
         allow_remote=target["allow_remote"],
+        zoned=target["zoned"],
     )
     Path(target["ready"]).write_text(f"{os.getpid()}\n", "ascii")
     stop.wait()

@@ -30,7 +30,7 @@ impl Served {
         let mut state = self.leader.locked();
         let (status, shadows) = self.status_of(&mut state)?;
         drop(state);
-        Ok(document::with_shadows(status, &shadows))
+        Ok(self.completed(status, &shadows))
     }
 
     /// Shuts the drive down, as [`Served::shut_down`] does. Returns the status after the last
@@ -39,7 +39,13 @@ impl Served {
         let mut state = self.admission.pause(&self.leader);
         let (status, shadows) = self.status_of(&mut state)?;
         switch_off(state)?;
-        Ok(document::with_shadows(status, &shadows))
+        Ok(self.completed(status, &shadows))
+    }
+
+    /// Adds what is read without a lock on the drive.
+    fn completed(&self, mut status: Value, shadows: &[Seen]) -> Value {
+        status["zones"] = self.zones().into();
+        document::with_shadows(status, shadows)
     }
 
     /// Returns the status of the drive, and views of the shadow drives, to be read after the lock

@@ -6,11 +6,12 @@
 
 mod report;
 mod session;
+mod zones;
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 use floatgate_ftl::ftl::HandleEvent;
 use floatgate_ftl::placement::Isolation as IsolationOfConfig;
@@ -27,6 +28,7 @@ use super::state::State;
 use crate::drive::live::Opened;
 use report::Report;
 use session::Controller;
+use zones::{ZonedController, Zones};
 
 struct NvmeDrive {
     served: Arc<Served>,
@@ -36,6 +38,8 @@ struct NvmeDrive {
     /// Power cuts that were reported as events.
     cuts: Mutex<u64>,
     unaligned: Arc<session::Unaligned>,
+    /// Zones; none for a drive with random writes.
+    zones: Option<Arc<Zones>>,
 }
 
 /// A target that serves a drive over NVMe/TCP. It ends when it is dropped.
@@ -51,6 +55,8 @@ pub enum NvmeError {
     Drive(ServeError),
     /// The settings, or the size of the drive, are wrong.
     Settings(SettingsError),
+    /// The config of the drive does not suit zones: the key, its value, and the expected value.
+    Zones(String),
     /// The server cannot listen at its address.
     Address(io::Error),
 }
@@ -60,6 +66,7 @@ impl fmt::Display for NvmeError {
         match self {
             Self::Drive(error) => error.fmt(f),
             Self::Settings(error) => error.fmt(f),
+            Self::Zones(text) => f.write_str(text),
             Self::Address(error) => error.fmt(f),
         }
     }
@@ -68,7 +75,8 @@ impl fmt::Display for NvmeError {
 impl std::error::Error for NvmeError {}
 
 impl NvmeTarget {
-    /// Serves a drive at an address; port 0 takes a free port.
+    /// Serves a drive at an address; port 0 takes a free port. `is_zoned` offers the drive in
+    /// zones, and hosts then have no placement handles.
     ///
     /// # Errors
     /// See [`NvmeError`].
@@ -77,12 +85,21 @@ impl NvmeTarget {
         settings: Settings,
         address: SocketAddr,
         options: Options,
+        is_zoned: bool,
     ) -> Result<Self, NvmeError> {
-        let drive = NvmeDrive::new(Arc::clone(served)).map_err(NvmeError::Drive)?;
+        let drive = NvmeDrive::new(Arc::clone(served), is_zoned)?;
+        let zones = drive.shape.zones;
         let subsystem = Subsystem::new(settings, Arc::new(drive)).map_err(NvmeError::Settings)?;
         let server = Server::start(Arc::clone(&subsystem), address, options);
         let server = server.map_err(NvmeError::Address)?;
         let subsystem = Arc::downgrade(&subsystem);
+        if let Some(shape) = zones {
+            let subsystem = Weak::clone(&subsystem);
+            served.reports_zones(move || {
+                let states = subsystem.upgrade()?.zones_by_state();
+                Some(zones::document(shape, states))
+            });
+        }
         served.after_power_cuts(move || {
             if let Some(subsystem) = subsystem.upgrade() {
                 subsystem.power_cut();
@@ -103,15 +120,27 @@ impl NvmeTarget {
 }
 
 impl NvmeDrive {
-    fn new(served: Arc<Served>) -> Result<Self, ServeError> {
+    fn new(served: Arc<Served>, is_zoned: bool) -> Result<Self, NvmeError> {
         let unaligned = Arc::new(session::Unaligned::default());
-        let (shape, last, cuts) = served.leader.look(|state| {
-            // Events are noted from now on.
-            state.take_handle_events()?;
-            Ok::<_, ServeError>((shape_of(state)?, Report::new(state)?, state.power.cuts))
-        })?;
+        let (mut shape, last, cuts) = served
+            .leader
+            .look(|state| {
+                // Events are noted from now on.
+                state.take_handle_events()?;
+                Ok::<_, ServeError>((shape_of(state)?, Report::new(state)?, state.power.cuts))
+            })
+            .map_err(NvmeError::Drive)?;
+        let mut zones = None;
+        if is_zoned {
+            let of = served
+                .leader
+                .look(|state| Zones::new(state.opened().map_err(NvmeError::Drive)?))?;
+            let bytes = of.count * of.shape.bytes;
+            shape = Shape { bytes, placement: None, zones: Some(of.shape), ..shape };
+            zones = Some(Arc::new(of));
+        }
         let (last, cuts) = (Mutex::new(last), Mutex::new(cuts));
-        Ok(Self { served, shape, last, cuts, unaligned })
+        Ok(Self { served, shape, last, cuts, unaligned, zones })
     }
 
     /// Returns the current report, or the latest one if the drive has no power.
@@ -151,7 +180,11 @@ impl Drive for NvmeDrive {
     }
 
     fn attach(&self) -> Arc<dyn Session> {
-        Arc::new(Controller::new(&self.served, Arc::clone(&self.unaligned)))
+        let controller = Controller::new(&self.served, Arc::clone(&self.unaligned));
+        match &self.zones {
+            Some(zones) => Arc::new(ZonedController::new(controller, Arc::clone(zones))),
+            None => Arc::new(controller),
+        }
     }
 
     fn health(&self) -> Health {
@@ -183,10 +216,11 @@ impl Drive for NvmeDrive {
         let was = std::mem::replace(&mut *lock(&self.cuts), cuts);
         let resets = (was..cuts).map(|_| DriveEvent::Reset);
         let page_bytes = u64::from(self.shape.page_bytes);
-        let shares = self.shape.placement.is_some_and(|of| of.isolation == Isolation::Initially);
+        let placement = self.shape.placement;
+        let shares = placement.is_some_and(|of| of.isolation == Isolation::Initially);
         let events = events.into_iter().filter_map(|event| match event {
             HandleEvent::NextUnit { handle } => {
-                Some(DriveEvent::NextUnit { handle: handle.into() })
+                placement.map(|_| DriveEvent::NextUnit { handle: handle.into() })
             }
             HandleEvent::Moved { handle, first, pages } => {
                 shares.then_some(DriveEvent::Reallocated {
@@ -199,7 +233,12 @@ impl Drive for NvmeDrive {
         resets.chain(events).collect()
     }
 
-    fn zone(&self, _: u64) -> Option<ZoneFill> {
-        None
+    fn zone(&self, zone: u64) -> Option<ZoneFill> {
+        let zones = self.zones.as_ref()?;
+        let leader = &self.served.leader;
+        let fill = leader.look(|state| state.drive().map(|drive| zones.fill(&**drive, zone)));
+        let fill = fill.ok()?;
+        zones.refill(zone, fill);
+        Some(fill)
     }
 }

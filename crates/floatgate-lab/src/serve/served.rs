@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use floatgate_ftl::request::Op;
+use serde_json::Value;
 
 use super::admission::Admission;
 use super::backend::{ChangeOptions, ServeError};
@@ -42,7 +43,12 @@ pub struct Served {
     pub(super) lanes: Mutex<()>,
     /// Functions to call after each power cut, when the drive is on again or lost.
     pub(super) after_cuts: Mutex<Vec<Box<dyn Fn() + Send>>>,
+    /// Report of the zones for the status.
+    zones: Mutex<Option<ZoneReport>>,
 }
+
+/// Returns the zones of the drive; none if the front end that has them is gone.
+type ZoneReport = Box<dyn Fn() -> Option<Value> + Send>;
 
 impl Served {
     /// Opens a drive, with its recording and its shadow drives.
@@ -88,6 +94,7 @@ impl Served {
             plug,
             lanes: Mutex::default(),
             after_cuts: Mutex::default(),
+            zones: Mutex::default(),
         });
         sample(&served);
         Ok(served)
@@ -112,6 +119,17 @@ impl Served {
     /// Calls `work` after each power cut, without a lock on the drive.
     pub(super) fn after_power_cuts(&self, work: impl Fn() + Send + 'static) {
         lock(&self.after_cuts).push(Box::new(work));
+    }
+
+    /// Adds `report` to the status as the zones of the drive.
+    pub(super) fn reports_zones(&self, report: impl Fn() -> Option<Value> + Send + 'static) {
+        *lock(&self.zones) = Some(Box::new(report));
+    }
+
+    /// Returns the zones of the drive; none if it has none. The caller has no lock on the drive,
+    /// because zones that are found again after a power cut need the lock.
+    pub(super) fn zones(&self) -> Option<Value> {
+        lock(&self.zones).as_ref()?()
     }
 
     /// Runs a client's request, and measures it.

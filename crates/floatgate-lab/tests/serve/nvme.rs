@@ -3,6 +3,8 @@
 
 mod logs;
 mod placement;
+mod zone_losses;
+mod zones;
 
 // The host builds commands from literals of the specifications.
 #[path = "../../../floatgate-nvme/tests/common/mod.rs"]
@@ -14,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use floatgate_lab::config::Config;
 use floatgate_lab::drive::live::Timekeeping;
-use floatgate_lab::serve::{ImageLocation, NvmeTarget};
+use floatgate_lab::serve::{ImageLocation, NvmeError, NvmeTarget};
 use floatgate_nvme::subsystem::Settings;
 use floatgate_nvme::tcp::Options;
 use serde_json::{Value, json};
@@ -44,9 +46,10 @@ impl Target {
     }
 
     fn over(stand: Stand) -> Self {
-        let address = "127.0.0.1:0".parse().unwrap();
-        let nvme = NvmeTarget::start(&stand.served, settings(), address, Options::default());
-        Self { nvme: nvme.unwrap_or_else(|error| panic!("{error}")), stand }
+        Self {
+            nvme: start(&stand, settings(), false).unwrap_or_else(|error| panic!("{error}")),
+            stand,
+        }
     }
 
     fn address(&self) -> SocketAddr {
@@ -66,6 +69,12 @@ impl Target {
     fn plug(&self) {
         self.stand.ask(&json!({"do": "plug"})).unwrap();
     }
+}
+
+/// Serves a drive, in zones or with random writes, at a free port.
+fn start(stand: &Stand, settings: Settings, is_zoned: bool) -> Result<NvmeTarget, NvmeError> {
+    let address = "127.0.0.1:0".parse().unwrap();
+    NvmeTarget::start(&stand.served, settings, address, Options::default(), is_zoned)
 }
 
 fn drive(sets: Sets<'_>) -> Target {
@@ -254,12 +263,11 @@ fn faults_reach_the_host_as_status_codes() {
 #[test]
 fn a_drive_of_odd_size_is_refused() {
     let stand = Stand::new(&config(None, SMALL), BYTES + 512, Timekeeping::None);
-    let address = "127.0.0.1:0".parse().unwrap();
-    let start = |settings: Settings| {
-        let target = NvmeTarget::start(&stand.served, settings, address, Options::default());
+    let refused = |settings: Settings| {
+        let target = start(&stand, settings, false);
         target.err().map(|error| error.to_string()).unwrap_or_default()
     };
-    assert!(start(settings()).contains("multiples of 4096 bytes"));
+    assert!(refused(settings()).contains("multiples of 4096 bytes"));
     let settings = Settings { block_bytes: 1024, ..settings() };
-    assert!(start(settings).contains("block_bytes: 1024 given; expected 512 or 4096"));
+    assert!(refused(settings).contains("block_bytes: 1024 given; expected 512 or 4096"));
 }

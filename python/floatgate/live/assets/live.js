@@ -50,7 +50,11 @@ const showWarnings = (status) => {
   byId("warnings-list").replaceChildren(...warnings.map((text) => element("li", {}, text)));
 };
 
-const showTiles = ({ result, history, server, page_bytes: page, free_units: free }) => {
+/** The number of zones in each state that has any. */
+const zonesByState = ({ states }) =>
+  Object.entries(states).filter(([, zones]) => zones > 0).map(([state, zones]) => `${fixed(zones)} ${state.replace("_", " ")}`).join(", ");
+
+const showTiles = ({ result, history, server, page_bytes: page, free_units: free, zones }) => {
   const programs = Object.values(result.flash.programs).reduce((sum, pages) => sum + pages, 0);
   facts(byId("tiles"), [
     ["Write amplification now", ratio(last(history.write_amplification))],
@@ -65,6 +69,7 @@ const showTiles = ({ result, history, server, page_bytes: page, free_units: free
     ["Free units", `${fixed(free)} of ${fixed(result.drive.units + result.drive.reserve_units + result.drive.slc_units)}`],
     ["Clients", fixed(server.connections)],
     ["Under way", fixed(server.in_flight)],
+    ...(zones ? [[`Zones of ${size(zones.capacity_bytes)}`, zonesByState(zones)]] : []),
   ]);
 };
 

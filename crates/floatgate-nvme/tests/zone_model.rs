@@ -314,7 +314,11 @@ fn data(host: &Direct) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 512,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn zones_behave_like_their_model(steps in prop::collection::vec(step(), 1..80)) {

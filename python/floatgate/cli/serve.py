@@ -246,8 +246,7 @@ def serve(
         several, tls_options = where.threads(threads, timing, drive.depth), where.tls_options()
         how = (endpoint, control, timing, transport, capture, several, tls_options, shadows, folder)
         told = stack.enter_context(_Told(json, quiet, ready_file))
-        last = _run(serving.Setup(drive, *how, quiet), web, told)
-        _write(last, part)
+        last = _run(serving.Setup(drive, *how, quiet), web, told, part)
     _end(last, out, quiet, told.is_json)
 
 
@@ -339,8 +338,8 @@ class _Told:
             print_announced(document)
 
 
-def _run(setup: Setup, web: int | None, told: _Told) -> Status:
-    """Serves until a signal arrives; returns the last status."""
+def _run(setup: Setup, web: int | None, told: _Told, part: Path | None) -> Status:
+    """Serves until a signal arrives; writes the last status to `part`, and returns it."""
     from floatgate.live import serving
 
     def hear(line: str) -> None:
@@ -354,7 +353,9 @@ def _run(setup: Setup, web: int | None, told: _Told) -> Status:
             page = stack.enter_context(Page(setup.control, web))
         stop = stack.enter_context(serving.Stop())
         told.tell(setup, server.pid, page)
-        return serving.serve_until(stop, server, setup)
+        last = serving.serve_until(stop, server, setup)
+    _write(last, part)
+    return last
 
 
 @contextlib.contextmanager

@@ -132,9 +132,10 @@ impl NvmeDrive {
             .map_err(NvmeError::Drive)?;
         let mut zones = None;
         if is_zoned {
-            let of = served
-                .leader
-                .look(|state| Zones::new(state.opened().map_err(NvmeError::Drive)?))?;
+            let of = served.leader.look(|state| {
+                let opened = state.opened().map_err(NvmeError::Drive)?;
+                Zones::new(opened).map_err(NvmeError::Zones)
+            })?;
             let bytes = of.count * of.shape.bytes;
             shape = Shape { bytes, placement: None, zones: Some(of.shape), ..shape };
             zones = Some(Arc::new(of));

@@ -26,10 +26,9 @@ use floatgate_ftl::addr::Lpn;
 use floatgate_nvme::drive::{DriveError, Session, WriteOptions, ZoneFill, ZoneShape};
 use serde_json::{Value, json};
 
-use super::NvmeError;
-use super::session::Controller;
 use crate::config::Config;
 use crate::drive::live::{Live, Opened};
+use crate::serve::nvme::session::Controller;
 use crate::serve::panics::lock;
 
 /// Bytes of the largest block of a namespace: the unit of the sizes of zones.
@@ -79,8 +78,9 @@ impl Zones {
     /// Returns the zones of a drive: as many as fit, each of a reclaim unit.
     ///
     /// # Errors
-    /// A drive whose config does not keep the pages of zones apart.
-    pub fn new(opened: &Opened) -> Result<Self, NvmeError> {
+    /// A drive whose config does not keep the pages of zones apart: the key, its value, and the
+    /// expected value.
+    pub fn new(opened: &Opened) -> Result<Self, String> {
         let Opened { drive, description, plan } = opened;
         let config = &description.config;
         let page_bytes = u64::from(plan.geometry.shape().page_bytes);
@@ -176,7 +176,7 @@ impl Zones {
 }
 
 /// Checks that the pages of a zone can fill a unit of their own.
-fn check(config: &Config, page_bytes: u64, reclaim_units: &[u32]) -> Result<(), NvmeError> {
+fn check(config: &Config, page_bytes: u64, reclaim_units: &[u32]) -> Result<(), String> {
     for (key, given, expected) in [
         ("placement.scheme", &*config.placement.scheme, "host"),
         ("buffer.scheme", &*config.buffer.scheme, "none"),
@@ -198,8 +198,8 @@ fn check(config: &Config, page_bytes: u64, reclaim_units: &[u32]) -> Result<(), 
     Ok(())
 }
 
-fn refused<T>(key: &str, given: &str, expected: &str) -> Result<T, NvmeError> {
-    Err(NvmeError::Zones(format!("{key}: {given} given; expected {expected} for a drive in zones")))
+fn refused<T>(key: &str, given: &str, expected: &str) -> Result<T, String> {
+    Err(format!("{key}: {given} given; expected {expected} for a drive in zones"))
 }
 
 /// Returns the zones for the status of the drive: their shape, and their number by state.

@@ -13,7 +13,7 @@ const HOSTS: usize = 4;
 const EACH: usize = 4;
 const ALL: usize = HOSTS * EACH;
 
-/// What a host knows about a zone.
+/// Knowledge of a host about a zone.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// Bytes of the blocks that the host has appended, with those in progress.

@@ -1,8 +1,8 @@
-"""Draws the pictures of the guides: what a drive costs a log, map curves, seeds, advice.
+"""Draws the pictures of the guides: what a drive costs a log, handles, map curves, seeds, advice.
 
     python tools/pictures_guides.py
 
-Two pictures have the numbers of tables in their pages, which tests compare with commands. The
+Three pictures have the numbers of tables in their pages, which tests compare with commands. The
 others are simulated, in some seconds.
 """
 
@@ -36,6 +36,7 @@ def draw(folder: Path = FOLDER) -> list[Path]:
     """Writes the pictures into the folder and returns their paths."""
     charts = {
         "log.svg": _log((DOCS / "learn" / "log.md").read_text("utf-8")),
+        "handles.svg": _handles((DOCS / "handles.md").read_text("utf-8")),
         "map-curve.svg": _map_curve(),
         "seeds.svg": _seeds(),
         "advise.svg": _advise((DOCS / "advise.md").read_text("utf-8")),
@@ -96,6 +97,34 @@ def _log(page: str) -> alt.LayerChart:
 
 def _causes() -> list[str]:
     return [HOST, PARTIAL, CLEANING]
+
+
+def _handles(page: str) -> alt.LayerChart:
+    """Returns write amplification with one handle and by handle, from the table of questions."""
+    block = page.partition("<!-- questions -->\n")[2].partition("<!-- end")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in block.splitlines()[2:]]
+    kinds = ["one handle for both", "a handle each", "log, handle 0", "cache, handle 1"]
+    points = [
+        {"question": row[0], "kind": kind, "value": float(value)}
+        for row in rows
+        for kind, value in zip(kinds, row[2:], strict=True)
+    ]
+    base = alt.Chart(pl.DataFrame(points), width=440, height=26 * len(rows)).encode(
+        y=alt.Y(
+            "question:N",
+            sort=[row[0] for row in rows],
+            title=None,
+            axis=alt.Axis(labelLimit=280, grid=True, ticks=False, labelPadding=8),
+        )
+    )
+    x = alt.X("value:Q", title="Write amplification", scale=alt.Scale(domain=[1, 5.1], nice=False))
+    scale = alt.Scale(domain=kinds, range=["#808893", "#808893", ONE, TWO])
+    shapes = alt.Scale(domain=kinds, range=["square", "diamond", "circle", "circle"])
+    return base.mark_point(size=80, filled=True, opacity=1).encode(
+        x=x,
+        color=alt.Color("kind:N", sort=kinds, scale=scale),
+        shape=alt.Shape("kind:N", sort=kinds, scale=shapes),
+    )
 
 
 def _map_curve() -> alt.Chart:

@@ -164,17 +164,60 @@ def test_fio_takes_an_example(path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_handles_separate_the_log_from_the_cache() -> None:
-    """The example shows a gain: with a handle of its own the log costs nothing."""
+QUESTIONS = re.findall(
+    r"^\| (?:What|…).*$",
+    (ROOT / "docs" / "handles.md").read_text("utf-8").partition("<!-- end of questions")[0],
+    re.MULTILINE,
+)
+"""Rows of the table of questions: question, change, write amplification with one handle, with a
+handle each, of the log and of the cache."""
+
+EDITS = {
+    "`rw=randwrite` in `[log]`": ("rw=write\n", "rw=randwrite\n"),
+    "`rw=write` and `rate=1m` in `[cache]`": (
+        "rw=randwrite\nbs=4k\niodepth=16\noffset=64m\nsize=64m\nrate=2m\n",
+        "rw=write\nbs=4k\niodepth=16\noffset=64m\nsize=64m\nrate=1m\n",
+    ),
+}
+"""Changes of the job file, with the text before and after."""
+
+
+def _changed(folder: Path, change: str) -> tuple[Path, dict[str, str]]:
+    """Returns the job file and the settings of a change in the table."""
     path = ROOT / "docs" / "fio" / "handles.fio"
-    sets = {"placement.scheme": "host", "start.fill": "none"}
-    mixed, separate = fg.compare_results(path, set=sets, vary={"placement.handles": [1, 2]})
-    log, cache = separate.jobs
-    assert log.handles[0].write_amplification == 1
-    assert cache.handles[0].write_amplification < mixed.jobs[0].handles[0].write_amplification
-    page = (ROOT / "docs" / "handles.md").read_text("utf-8")
-    amplifications = [job.handles[0].write_amplification for job in (mixed.jobs[0], log, cache)]
-    assert f"| {' | '.join(f'{value:.2f}' for value in amplifications)} |" in page
+    if change not in EDITS:
+        isolated = {"placement.isolation": "persistently"} if "also" in change else {}
+        return path, isolated | dict(re.findall(r"`(\S+)=(\S+)`", change))
+    before, after = EDITS[change]
+    text = path.read_text("utf-8")
+    assert before in text
+    return written(folder, text.replace(before, after)), {}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, marks=() if "handles save" in row else pytest.mark.long)
+        for row in QUESTIONS
+    ],
+)
+def test_the_guide_shows_what_handles_save(tmp_path: Path, row: str) -> None:
+    _, change, *printed = (cell.strip() for cell in row.strip("|").split("|"))
+    path, sets = _changed(tmp_path, change)
+    used = {
+        "placement.scheme": "host",
+        "start.fill": "steady",
+        "capacity.spare_factor": "0.15",
+        **sets,
+    }
+    mixed, apart = fg.compare_results(path, set=used, vary={"placement.handles": [1, 2]})
+    runs = [mixed.write_amplification, apart.write_amplification]
+    handles = [job.handles[0].write_amplification for job in apart.jobs]
+    assert [f"{value:.2f}" for value in (*runs, *handles)] == printed
+
+
+def test_the_guide_has_every_question() -> None:
+    assert len(QUESTIONS) == 9
 
 
 def test_the_json_of_a_comparison_has_the_jobs_of_each_run(cli: Cli, two: Path) -> None:

@@ -121,6 +121,16 @@ def test_the_terminal_shows_who_copied_whose_pages(
     assert "for no write" not in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("scheme", "rows"), [("host", 0), ("dac", 1)])
+def test_only_streams_that_the_drive_chose_are_cold_or_hot(
+    capsys: pytest.CaptureFixture[str], scheme: str, rows: int
+) -> None:
+    made = document(scheme)
+    made["placement"]["streams"] = [samples.stream(10, 0), samples.stream(20, 0)]
+    print_summary(samples.typed([made])[0], "mydrive")
+    assert capsys.readouterr().out.count("cold to hot") == rows
+
+
 def test_a_table_of_many_handles_sums_the_writers() -> None:
     many = document()
     copied = [[int(at != of) for at in range(11)] for of in range(10)]

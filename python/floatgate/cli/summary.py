@@ -13,11 +13,10 @@ from floatgate.files.reading import shown
 from floatgate.report.overview import UNTIMED, lifetimes, requests_by_kind
 from floatgate.report.runs import label_runs
 from floatgate.report.told import Told, messages
-from floatgate.results import jobs, tables
+from floatgate.results import jobs, owners, tables
 from floatgate.results.causes import NAMED, blame_names
 from floatgate.results.lanes import request_words
 from floatgate.results.marks import mark
-from floatgate.results.owners import copy_table
 from floatgate.results.result import Result
 from floatgate.results.table import labels
 from floatgate.results.tables import KINDS, LAST, METRICS, Metric, space_parts
@@ -62,7 +61,7 @@ def print_summary(result: Result, device: str) -> None:
     out = console()
     out.print(fact_grid(_amplification(result)))
     out.print()
-    if (by_handle := copy_table(result)) is not None:
+    if (by_handle := owners.copy_table(result)) is not None:
         print_columns(out, _copies(by_handle))
         out.print()
     if result.timed:
@@ -259,8 +258,9 @@ def _amplification(result: Result) -> Lines:
 
 
 def _placement(result: Result) -> Lines:
+    """Yields the shares of the streams that the drive chose. Handles have rows of their own."""
     placement = result.placement
-    if len(placement.streams) > 1:
+    if len(placement.streams) > 1 and owners.kind(result) == "stream":
         written = sum(stream.host_pages for stream in placement.streams) or 1
         shares = (percent(stream.host_pages / written) for stream in placement.streams)
         yield "streams", f"cold to hot {', '.join(shares)} of the host's pages"

@@ -120,3 +120,31 @@ fn demands_and_mapping_agree_on_where_the_map_is() {
         assert_eq!(mapping.is_on_flash(), demands.on_flash, "{}", row.name);
     }
 }
+
+#[test]
+fn the_smallest_cache_that_a_mapping_demands_is_enough_and_needed() {
+    let geometry = geometry(16);
+    let most = |name: &str, cache_bytes: u64| {
+        let config = MapConfig::new(geometry, cache_bytes);
+        let mut mapping = Boxed::by_name(name, &config).unwrap();
+        let mut io = vec![];
+        let memory = (0..PAGES).step_by(7).map(|lpn| {
+            let lpn = Lpn::new(lpn);
+            let kind = AccessKind::Write;
+            mapping.access(Access { lpn, kind, remaining: 1, first: true, mapped: true }, &mut io);
+            mapping.memory_bytes()
+        });
+        memory.max().unwrap()
+    };
+    for row in MAPPINGS {
+        let demands = demands(row.name, &MapConfig::new(geometry, 0)).unwrap();
+        if demands.on_flash {
+            let least = demands.cache_bytes;
+            assert!(most(row.name, least) <= least, "{} in {least}", row.name);
+            // A page of S-FTL may be compressed: only the longest one needs the whole cache.
+            let less = if row.name == "sftl" { 0 } else { least.saturating_sub(1) };
+            assert_eq!(most(row.name, less) > less, least > 0, "{} in {less}", row.name);
+            assert_eq!(demands.cache_for == "nothing", least == 0, "{} says for what", row.name);
+        }
+    }
+}

@@ -55,7 +55,7 @@ def test_a_question_has_a_verdict_on_each_workload_and_with_each_reading() -> No
     works = [Workload(n, SYNTHETIC, Played(n), random=True) for n in ("good", "bad")]
     experiment = experiment_of(works)
     claim = next(c for c in claims_of([SYNTHETIC], full=True) if c.key == f"eti-{SYNTHETIC}")
-    [read] = [reading for reading in READINGS if reading.of == ETI]
+    read, other = (reading for reading in READINGS if reading.of == ETI)
     wa = {("good", ETI): 1.0, ("bad", ETI): 1.99, ("bad", read.line.key): 1.0}
     evidence = {
         run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})
@@ -65,8 +65,10 @@ def test_a_question_has_a_verdict_on_each_workload_and_with_each_reading() -> No
     assert {(row["load"], row[ETI], row["case"]) for row in found.rows} == {
         ("good", "default", AS_CLAIMED),
         ("good", read.name, LESS),
+        ("good", other.name, LESS),
         ("bad", "default", LESS),
         ("bad", read.name, AS_CLAIMED),
+        ("bad", other.name, LESS),
     }
 
 

@@ -190,6 +190,7 @@ class Reading:
 
 READINGS = (
     Reading(ETI, "highest counter of merged extents", {"eti.merge_value": "max"}),
+    Reading(ETI, "alpha of the write", {"eti.alpha_of": "write"}, quick=False),
     Reading(TLLLP, "prefetch next to the missed entry", {"tlllp.prefetch": "beside"}),
     Reading(TLLLP, "least recent victim", {"tlllp.victim": "least_recent"}, quick=False),
     Reading(TLLLP, "entries leave one by one", {"tlllp.evict": "entry"}, quick=False),

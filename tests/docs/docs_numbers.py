@@ -80,7 +80,7 @@ def _design(text: str, printed: Printed, _: Path) -> None:
 
 
 def _faults(text: str, printed: Printed, _: Path) -> None:
-    [(share, least)] = re.findall(r"`spare_units` \|.*; (\d+) % of these, at least (\d+) \|", text)
+    [(share, least)] = re.findall(r"By default (\d+) % of the units, at least (\d+), are", text)
     _spare_units(_of(printed, "faults.spare_units=200"), 200)
     for command, told in printed.items():
         if "faults.wear_out=true" in command:

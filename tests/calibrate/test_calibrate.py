@@ -49,6 +49,31 @@ def test_zones_and_runs_from_an_erased_drive(tmp_path: Path) -> None:
     assert (run.fill, run.zone_bytes) == ("none", None)
 
 
+RATES = "drive,pattern,detail,uniform_over_this"
+
+
+def test_skewed_writes_have_two_runs_and_the_rates_of_drives(tmp_path: Path) -> None:
+    runs = [*wa_rows("i1-seq-zipf"), *wa_rows("i1-seq-uniform")]
+    amplified = write_table(tmp_path / "wa.csv", runs)
+    rows = ["h0,zipf,theta=0.8,1.06", "h0,zipf,theta=0.9,", "h0,two-zone,s0.95,2"]
+    rates = write_table(tmp_path / "rates.csv", rows, RATES)
+    found = measured.read_skews(amplified, rates)
+    assert (found.zipf, found.uniform) == pytest.approx((2.0, 2.0))
+    assert found.ratios == {"h0": {0.8: 1.06}}, "a rate without a ratio and other loads are no rows"
+
+
+def test_a_wrong_table_of_skewed_writes_names_what_is_wrong(tmp_path: Path) -> None:
+    amplified = write_table(tmp_path / "wa.csv", wa_rows("i1-seq-zipf"))
+    rates = write_table(tmp_path / "rates.csv", ["h0,zipf,theta=x,1.06"], RATES)
+    with pytest.raises(fg.ConfigError, match="run i1-seq-uniform missing; there is i1-seq-zipf"):
+        measured.read_skews(amplified, rates)
+    amplified = write_table(
+        tmp_path / "wa.csv", [*wa_rows("i1-seq-zipf"), *wa_rows("i1-seq-uniform")]
+    )
+    with pytest.raises(fg.ConfigError, match="line 2: theta is 'x'"):
+        measured.read_skews(amplified, rates)
+
+
 BAD = {
     "empty": ([], "", "columns run, namespace_gib, phase, host_volumes, wa missing"),
     "no rows": ([], HEADER, "has a header and no rows"),

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from floatgate.calibrate.measured import SkewMeasurements
 from floatgate.papers.kit import outcome as summary
 from floatgate.papers.kit.claims import Measured
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS, STRADDLES
@@ -17,13 +18,12 @@ from floatgate.papers.together.drives import (
     THETA,
     THETAS,
     UNIFORM,
-    Measurements,
     key_of,
 )
 from floatgate.papers.together.drives import zipf_name as zipf
 from floatgate.simulation import configs
 
-TRUTH = Measurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 0.9375}, "m0": {0.2: 1.0, 0.8: 5.0}})
+TRUTH = SkewMeasurements(3.0, 3.2, {"h0": {0.2: 1.0, 0.8: 0.9375}, "m0": {0.2: 1.0, 0.8: 5.0}})
 DAC, ALONE = (key_of(placement, "greedy") for placement in ("dac", "single"))
 Evidence = dict[tuple[str, str], list[float]]
 
@@ -37,7 +37,7 @@ def evidence(dac: list[float], alone: float = 3.52) -> Evidence:
     return found | {(zipf(THETA), DAC): dac, (zipf(THETA), ALONE): [alone] * 3}
 
 
-def verdicts(found: Any, truth: Measurements | None = TRUTH) -> dict[str, Measured]:
+def verdicts(found: Any, truth: SkewMeasurements | None = TRUTH) -> dict[str, Measured]:
     return {claim.key: ours for claim, ours in together_drives.judged(found, truth)}
 
 
@@ -60,7 +60,7 @@ def test_one_policy_for_all_measured_drives() -> None:
 def test_uniform_writes_and_every_drive_count_and_the_best_policy_decides() -> None:
     right = evidence([3.0] * 3)
     assert one(right | {(UNIFORM, DAC): [3.3] * 3})[0] == LESS
-    rates = Measurements(3.0, 3.2, TRUTH.ratios | {"k4": {0.2: 1.04}})
+    rates = SkewMeasurements(3.0, 3.2, TRUTH.ratios | {"k4": {0.2: 1.04}})
     found = verdicts(right, rates)["measured-one"]
     assert found.verdict == "0 of 1 as claimed, 1 less"
     assert found.ours.endswith("(rates of k4)"), "what it is farthest from"

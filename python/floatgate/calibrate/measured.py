@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -123,6 +124,55 @@ def read_wa(path: Path) -> list[WaRun]:
         by_run.setdefault(row.run, []).append(row)
     runs = [_run(path, rows) for rows in by_run.values()]
     return [replace(run, base=_base(path, run, by_run[run.name], runs)) for run in runs]
+
+
+@dataclass(frozen=True)
+class SkewMeasurements:
+    """Skewed writes against uniform writes on real drives (SSD-iq).
+
+    Of one drive, write amplification was measured. Of others, only the rates of the host's writes.
+    """
+
+    zipf: float
+    """Steady write amplification over base of Zipf writes to the D7-P5520."""
+    uniform: float
+    """Steady write amplification over base of uniform writes to the same drive."""
+    ratios: Mapping[str, Mapping[float, float]]
+    """Rate of uniform writes over the rate of Zipf writes, by drive and exponent."""
+
+
+SKEW_RUNS = ("i1-seq-zipf", "i1-seq-uniform")
+"""The runs whose write amplification is compared."""
+
+
+def skew_files() -> list[Path]:
+    """Returns the files of `read_skews`, or none if they are not available. They are in the
+    directory FLOATGATE_DRIVES, or in ../shared/drives; the repository does not have them."""
+    named = os.environ.get("FLOATGATE_DRIVES")
+    root = Path(__file__).resolve().parents[3]
+    folder = Path(named) if named else root.parent / "shared" / "drives"
+    files = [folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"]
+    return files if all(file.is_file() for file in files) else []
+
+
+def read_skews(amplified: Path, rates: Path) -> SkewMeasurements:
+    """Returns the measurements of skewed writes, from a table for `read_wa` and a table of rates.
+
+    Raises `ConfigError`, which names the file and the line, for a missing run or value and for a
+    value that is not a number.
+    """
+    steady = {run.name: run.steady(run.wa) for run in read_wa(amplified)}
+    if missing := [run for run in SKEW_RUNS if run not in steady]:
+        raise ConfigError(f"{amplified}: run {missing[0]} missing; there is {', '.join(steady)}")
+    ratio = "uniform_over_this"
+    ratios: dict[str, dict[float, float]] = {}
+    for line, cells in table(rates, ("drive", "pattern", "detail", ratio)):
+        if cells["pattern"] == "zipf" and cells[ratio]:
+            row = {**cells, "theta": cells["detail"].removeprefix("theta=")}
+            exponent = number(rates, line, row, "theta")
+            ratios.setdefault(row["drive"], {})[exponent] = number(rates, line, row, ratio)
+    zipf, uniform = (steady[run] for run in SKEW_RUNS)
+    return SkewMeasurements(zipf, uniform, ratios)
 
 
 def table(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, Mapping[str, str]]]:

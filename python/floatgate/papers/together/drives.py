@@ -7,16 +7,12 @@ warns that rates depend on more. docs/measured-drives.md describes the drive.
 
 from __future__ import annotations
 
-import csv
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from floatgate.calibrate.measured import STEADY_SHARE, read_wa
+from floatgate.calibrate.measured import STEADY_SHARE, SkewMeasurements
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
 from floatgate.papers.kit.exhibits import Row
@@ -138,39 +134,6 @@ def steady(result: Result) -> float:
     return amplified(timeline, (1 - STEADY_SHARE) * float(timeline["host_pages"][-1]))
 
 
-@dataclass(frozen=True)
-class Measurements:
-    zipf: float
-    """Write amplification over base."""
-    uniform: float
-    ratios: Mapping[str, Mapping[float, float]]
-    """Rate of uniform writes over the rate of Zipf writes, by drive and skew."""
-
-
-def measured_files(named: str = os.environ.get("FLOATGATE_DRIVES", "")) -> list[Path]:
-    """Returns the files of the measurements, or none if they are not available. They are not part
-    of the repository."""
-    root = Path(__file__).resolve().parents[4]
-    folder = Path(named) if named else root.parent / "shared" / "drives"
-    files = [folder / "wa-p5520-start.csv", folder / "throughput-skew.csv"]
-    return files if all(file.is_file() for file in files) else []
-
-
-def find_measurements() -> Measurements | None:
-    files = measured_files()
-    if not files:
-        return None
-    start, rates = files
-    waste = {run.name: run.steady(run.wa) for run in read_wa(start)}
-    ratios: dict[str, dict[float, float]] = {}
-    with rates.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            if row["pattern"] == "zipf" and row["uniform_over_this"]:
-                theta = float(row["detail"].removeprefix("theta="))
-                ratios.setdefault(row["drive"], {})[theta] = float(row["uniform_over_this"])
-    return Measurements(waste["i1-seq-zipf"], waste["i1-seq-uniform"], ratios)
-
-
 Steady = Mapping[tuple[str, str], Sequence[float]]
 """Steady write amplification by workload and line, one number per seed."""
 Errors = Mapping[str, Estimate | None]
@@ -187,7 +150,7 @@ def by_seed(steadies: Mapping[Run, float]) -> dict[tuple[str, str], list[float]]
 ON_ZIPF, ON_UNIFORM = f"Zipf {THETA:g}", "uniform"
 
 
-def errors(steady: Steady, truth: Measurements) -> dict[str, Errors]:
+def errors(steady: Steady, truth: SkewMeasurements) -> dict[str, Errors]:
     """Returns the errors of each policy that was run on Zipf 0.8 and on uniform writes: relative
     for these two, and the distance to the rates of each drive."""
     policies: dict[str, Errors] = {}
@@ -197,13 +160,9 @@ def errors(steady: Steady, truth: Measurements) -> dict[str, Errors]:
             policies[line] = {
                 ON_ZIPF: Estimate.of([value / truth.zipf - 1 for value in zipf], True),
                 ON_UNIFORM: Estimate.of([value / truth.uniform - 1 for value in uniform], True),
-                **{_rates(d): distance(steady, r, d, line) for d, r in truth.ratios.items()},
+                **{f"rates of {d}": distance(steady, r, d, line) for d, r in truth.ratios.items()},
             }
     return policies
-
-
-def _rates(drive: str) -> str:
-    return f"rates of {drive}"
 
 
 def distance(
@@ -226,7 +185,7 @@ def distance(
     return Estimate.of(values, True)
 
 
-def judged(steady: Steady, truth: Measurements | None) -> list[AnyClaim]:
+def judged(steady: Steady, truth: SkewMeasurements | None) -> list[AnyClaim]:
     one = "One policy explains two runs of a drive, uniform and Zipf, and the rates of four others"
     single = "No separation explains the two runs of that drive, with some victim"
     of_all = errors(steady, truth) if truth else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from floatgate.calibrate.measured import read_skews, skew_files
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import Claim
 from floatgate.papers.kit.experiment import Experiment, Run
@@ -61,7 +62,8 @@ def _shown(experiment: Experiment, full: bool) -> Iterable[Run]:
 
 def _more(findings: Findings[Point]) -> More:
     lab = findings.lab
-    truth = drives.find_measurements()
+    files = skew_files()
+    truth = read_skews(*files) if files else None
     measured = _measured(lab) if truth else {}
     numbers = drives.by_seed({run: drives.steady(result) for run, result in measured.items()})
     return More(
@@ -82,7 +84,7 @@ def _measured(lab: Lab) -> dict[Run, Result]:
 PAPER = Paper(
     device=domain.DEVICE,
     sources=TRACES,
-    read=drives.measured_files,
+    read=skew_files,
     experiment=_experiment,
     claims=_claims,
     reduce=reduce,

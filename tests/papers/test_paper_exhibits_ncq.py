@@ -13,7 +13,7 @@ from exhibits import by_key, cells
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.experiment import Run
 from floatgate.papers.kit.judging import judge, runs_of
-from floatgate.papers.kit.numbers import met_at_once
+from floatgate.papers.kit.verdict_tables import met_at_once
 from floatgate.papers.ncq.claims import ALL_SIX, AS_LRU, CLAIMS, PAPER, STATED, by_construction
 from floatgate.papers.ncq.domain import FIRST, SECOND, experiment_of, worst
 from floatgate.papers.ncq.examples import figure_2

@@ -7,8 +7,7 @@ from typing import Any
 
 from floatgate.analysis.hotness import Hotness
 from floatgate.papers.kit.exhibits import Bars, Column, Dots, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import by_line, digits, mean_row, mean_text, points_at
-from floatgate.papers.kit.seeds import grouped
+from floatgate.papers.kit.numbers import by_line, digits, grouped, mean_row, mean_text, points_at
 from floatgate.results.values import count, measured, percent, ratio
 
 from .claims import PAPER_GC, PAPER_RESPONSE, gc_writes

@@ -7,8 +7,7 @@ from itertools import product
 
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import by_line, digits, mean_row, points_at
-from floatgate.papers.kit.seeds import mean_rows, spread_rows
+from floatgate.papers.kit.numbers import by_line, digits, mean_row, mean_rows, points_at, text_rows
 from floatgate.results.values import percent, ratio, size
 
 from . import domain
@@ -225,7 +224,7 @@ def search(points: Sequence[Point]) -> list[Exhibit]:
         key="search-steps",
         title="Algorithm 1: commands that begin in the extent found last",
         caption=caption,
-        rows=spread_rows(searched, {"in_last": percent, **steps}, "trace"),
+        rows=text_rows(searched, {"in_last": percent, **steps}, "trace"),
         columns=[
             *columns_of(trace="", in_last="begin in the extent found last"),
             *columns_of(walk="walk", walk_from_last="walk from the last"),

@@ -1,18 +1,21 @@
-"""Numbers of runs over seeds, and tables that several papers share."""
+"""Numbers of runs over seeds: means with intervals, and the rows that figures and tables make of
+runs that differ in their seeds alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from floatgate.results.intervals import mean_and_half_width
 from floatgate.results.values import fixed
 
-from .claims import Judged, Point
-from .exhibits import Column, Format, Numbers, Row
-from .experiment import Axis, Experiment
-from .verdicts import AS_CLAIMED, STRADDLES
+from .claims import Point
+from .exhibits import Format, Row
+from .experiment import Axis
+
+Key = Callable[[Any], Any]
 
 
 def digits(number: int) -> Format:
@@ -27,9 +30,7 @@ def plus_minus(mean: float, half: float | None, text: Format) -> str:
 
 def spread(values: Sequence[float], text: Format) -> str:
     """Formats a mean over seeds with half its 95 % interval, if values differ."""
-    mean, half = mean_and_half_width(values)
-    assert mean is not None, "a mean is of one value or more"
-    return plus_minus(mean, half, text)
+    return mean_text(text)(mean_row(values))
 
 
 def mean_row(values: Iterable[float]) -> Row:
@@ -57,51 +58,63 @@ def points_at(points: Iterable[Point], axes: Iterable[Axis], **levels: str | Non
     ]
 
 
+def grouped(
+    points: Iterable[Point], *fields: str, **keys: Key
+) -> Iterator[tuple[Row, list[Point]]]:
+    """Yields the keys of each group, which are fields of a point or computed, and its points."""
+    named: dict[str, Key] = {field: attrgetter(field) for field in fields} | keys
+    groups: dict[tuple[Any, ...], list[Point]] = {}
+    for point in points:
+        groups.setdefault(tuple(key(point) for key in named.values()), []).append(point)
+    for group, alike in groups.items():
+        yield dict(zip(named, group, strict=True)), alike
+
+
+def values_of(points: Iterable[Any], number: str | Key) -> list[float]:
+    """Returns a number of each point that has it: a field, or computed."""
+    of = attrgetter(number) if isinstance(number, str) else number
+    return [value for point in points if (value := of(point)) is not None]
+
+
+def mean_rows(points: Iterable[Any], number: str | Key, *fields: str, **keys: Key) -> list[Row]:
+    """Returns the keys of each group with the mean of a number as `value`, and half of its 95 %
+    interval as `half`. A group without the number has no row."""
+    return [
+        row | mean_row(values)
+        for row, alike in grouped(points, *fields, **keys)
+        if (values := values_of(alike, number))
+    ]
+
+
+def text_rows(
+    points: Iterable[Any], numbers: Mapping[str, Format], *fields: str, **keys: Key
+) -> list[Row]:
+    """Returns the keys of each group with mean and interval of each field, in its format."""
+    return [row | text_row(alike, numbers) for row, alike in grouped(points, *fields, **keys)]
+
+
+def text_row(points: Iterable[Any], numbers: Mapping[str, Format]) -> Row:
+    return {
+        number: spread(values, form)
+        for number, form in numbers.items()
+        if (values := values_of(points, number))
+    }
+
+
+def cells_across(
+    points: Iterable[Any], column: str, number: str | Key, form: Format
+) -> dict[str, str]:
+    """Returns a cell for each value of `column`: mean and interval of a number."""
+    return {
+        str(row[column]): spread(values, form)
+        for row, alike in grouped(points, column)
+        if (values := values_of(alike, number))
+    }
+
+
 def by_line(points: Iterable[Any]) -> dict[tuple[str, str], dict[int, Any]]:
     """Returns points by workload and line, and then by seed. All are at one point."""
     lines: dict[tuple[str, str], dict[int, Any]] = {}
     for point in points:
         lines.setdefault((point.trace, point.line), {})[point.seed] = point
     return lines
-
-
-def met_at_once(
-    experiment: Experiment, whole: Judged[Any], parts: Sequence[Judged[Any]], columns: Axis
-) -> Numbers:
-    """Counts the paper's numbers that are met at each point that all these claims share. The
-    levels of one axis are the columns."""
-    axes = [key for key in whole[0].axes if key != columns.key]
-    table: dict[tuple[str, ...], Row] = {}
-    for levels, cases in _cases_at(whole, parts):
-        row = table.setdefault(
-            tuple(levels[key] for key in axes), {key: levels[key] for key in axes}
-        )
-        sure, unclear = cases.count(AS_CLAIMED), cases.count(STRADDLES)
-        met = f"{sure} to {sure + unclear}" if unclear else str(sure)
-        row[levels[columns.key]] = met + (" (left out)" if levels["rejected"] else "")
-    seen = {levels[columns.key] for levels in whole[1].rows}
-    return Numbers(
-        key="met",
-        title="How many of the paper's numbers are met at once",
-        caption=f"Of {len(parts)}, within a factor of 1.5; a range where intervals leave some "
-        "open. What is left out of all verdicts is marked.",
-        rows=list(table.values()),
-        columns=[
-            *(Column(experiment.axis(key).text, key) for key in axes),
-            *(Column(one.key, one.key) for one in columns.levels if one.key in seen),
-        ],
-        brief=False,
-    )
-
-
-def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
-    """Returns each point that all the claims share, with the case of each claim."""
-    cases_of = [
-        (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})
-        for claim, measured in parts
-    ]
-    return [(row, [cases[_at(row, axes)] for axes, cases in cases_of]) for row in whole[1].rows]
-
-
-def _at(row: Row, axes: Sequence[str]) -> tuple[str, ...]:
-    return tuple(row[key] for key in axes)

@@ -124,6 +124,48 @@ def by_factor(
     )
 
 
+def met_at_once(
+    experiment: Experiment, whole: Judged[Any], parts: Sequence[Judged[Any]], columns: Axis
+) -> Numbers:
+    """Counts the paper's numbers that are met at each point that all these claims share. The
+    levels of one axis are the columns."""
+    axes = [key for key in whole[0].axes if key != columns.key]
+    table: dict[tuple[str, ...], Row] = {}
+    for levels, cases in _cases_at(whole, parts):
+        row = table.setdefault(
+            tuple(levels[key] for key in axes), {key: levels[key] for key in axes}
+        )
+        sure, unclear = cases.count(AS_CLAIMED), cases.count(STRADDLES)
+        met = f"{sure} to {sure + unclear}" if unclear else str(sure)
+        row[levels[columns.key]] = met + (" (left out)" if levels["rejected"] else "")
+    seen = {levels[columns.key] for levels in whole[1].rows}
+    return Numbers(
+        key="met",
+        title="How many of the paper's numbers are met at once",
+        caption=f"Of {len(parts)}, within a factor of 1.5; a range where intervals leave some "
+        "open. What is left out of all verdicts is marked.",
+        rows=list(table.values()),
+        columns=[
+            *(Column(experiment.axis(key).text, key) for key in axes),
+            *(Column(one.key, one.key) for one in columns.levels if one.key in seen),
+        ],
+        brief=False,
+    )
+
+
+def _cases_at(whole: Judged[Any], parts: Sequence[Judged[Any]]) -> list[tuple[Row, list[str]]]:
+    """Returns each point that all the claims share, with the case of each claim."""
+    cases_of = [
+        (claim.axes, {_at(row, claim.axes): row["case"] for row in measured.rows})
+        for claim, measured in parts
+    ]
+    return [(row, [cases[_at(row, axes)] for axes, cases in cases_of]) for row in whole[1].rows]
+
+
+def _at(row: Row, axes: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row[key] for key in axes)
+
+
 TESTED = (
     f"With --full a claim is tested at every combination of its levels, with {FULL_SEEDS} seeds "
     f"where anything is random, or {QUICK_SEEDS} to save time. With --quick it is tested at the "

@@ -9,9 +9,8 @@ from itertools import product
 
 from floatgate.papers.kit.exhibits import Column, Exhibit, Lines, Numbers, Row, columns_of
 from floatgate.papers.kit.judging import judge
-from floatgate.papers.kit.numbers import digits, points_at
+from floatgate.papers.kit.numbers import cells_across, digits, mean_rows, points_at
 from floatgate.papers.kit.reproduce import Findings
-from floatgate.papers.kit.seeds import cells_across, mean_rows
 from floatgate.results.values import count, measured, percent, ratio
 
 from .claims import CLAIMS, OTHER_SIZES, PAPER, points

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from itertools import product
 
 from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.numbers import met_at_once
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, investigate, runs_at
-from floatgate.papers.kit.verdict_tables import axes_table, map_of
+from floatgate.papers.kit.verdict_tables import axes_table, map_of, met_at_once
 
 from . import domain
 from .claims import ALL_SIX, AS_LRU, CLAIMS, STATED, UNCHECKED, by_construction

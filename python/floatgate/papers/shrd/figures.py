@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from statistics import fmean
 from typing import Any
 
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import digits, mean_row, points_at, spread
-from floatgate.papers.kit.seeds import Key, grouped, mean_rows, values_of
+from floatgate.papers.kit.numbers import digits, grouped, mean_rows, points_at, spread, values_of
 from floatgate.results.values import measured, size
 
 from . import workloads as w
@@ -36,7 +36,7 @@ def series(point: Point) -> str:
 
 
 def chosen_of(
-    points: Iterable[Point], lines: Sequence[str], families: Sequence[str], *opened: str
+    points: Iterable[Point], lines: Sequence[str], families: Collection[str], *opened: str
 ) -> list[Point]:
     """Returns the points of these lines and families with every axis at its default, except the
     opened axes."""
@@ -85,14 +85,16 @@ def gains(points: Sequence[Point]) -> Lines:
     opened = ("controller", "span", "log", "window", "cache")
     runs = chosen_of(points, PLAIN, (w.RANDOM,), *opened)
     runs += chosen_of(points, ("dftl", "shrd-idle"), (w.BURSTS,), *opened)
-    keys: dict[str, Key] = {
-        "cache": lambda p: p.cache or SMALLEST,
-        "line": _gain_line,
-        "span_gib": _span_gib,
-    }
     rows = [
         {"trace": f"{row['controller']} controller, cache of {row['cache']}", **row}
-        for row in mean_rows(runs, times_dftl(runs), "controller", **keys)
+        for row in mean_rows(
+            runs,
+            times_dftl(runs),
+            "controller",
+            cache=lambda p: p.cache or SMALLEST,
+            line=_gain_line,
+            span_gib=_span_gib,
+        )
     ]
     return Lines(
         key="gain",
@@ -136,17 +138,7 @@ def over_cache(points: Sequence[Point]) -> Lines:
 
 
 def benchmarks(points: Sequence[Point]) -> Bars:
-    families = (
-        w.RANDOM,
-        w.READS,
-        w.READS_OFTEN,
-        w.MIXED,
-        w.SEQUENTIAL,
-        w.SPARSE,
-        w.STREAM,
-        w.EXT4,
-        w.F2FS,
-    )
+    families = {*w.GENERATED, w.SPARSE, w.READS_OFTEN, w.EXT4, w.F2FS} - {w.OPEN, w.BURSTS}
     runs = chosen_of(points, PLAIN, families, "controller", "window")
     return Bars(
         key="benchmarks",
@@ -188,7 +180,7 @@ def windows(points: Sequence[Point]) -> Numbers:
                 dict(zip(SHAPE, shape, strict=True))
                 | {key: _loads(one) for key, one in others.items()}
                 | {"pages": spread(pages, digits(0)), "map_pages": map_pages}
-                | {"form": expected_loads(mean_row(pages)["value"], map_pages)}
+                | {"form": expected_loads(fmean(pages), map_pages)}
             )
     return Numbers(
         key="windows",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import mean_row, met_at_once, points_at
+from floatgate.papers.kit.numbers import grouped, mean_row, mean_rows, points_at, text_row
 from floatgate.papers.kit.reproduce import Findings
-from floatgate.papers.kit.seeds import grouped, mean_rows, spread_row
-from floatgate.papers.kit.verdict_tables import by_level
+from floatgate.papers.kit.verdict_tables import by_level, met_at_once
 from floatgate.results.values import measured, percent
 
 from .claims import NUMBERS
@@ -183,7 +182,7 @@ def _traffic(points: Sequence[Point]) -> Numbers:
         "means with 95% intervals where anything is random.",
         rows=[
             {"trace": row["trace"], "start": start, "line": LABELS[row["line"]]}
-            | spread_row(alike, formats)
+            | text_row(alike, formats)
             for start in STARTS
             for row, alike in grouped(at_levels(points, start=start), "trace", "line")
             if row["line"] in BARS

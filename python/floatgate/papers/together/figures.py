@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from floatgate.papers.kit.claims import change
 from floatgate.papers.kit.exhibits import Column, Dots, Exhibit, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import by_line, digits, plus_minus, points_at, spread
+from floatgate.papers.kit.numbers import by_line, digits, grouped, plus_minus, points_at, spread
 from floatgate.papers.kit.verdicts import (
     AS_CLAIMED,
     LESS,
@@ -50,10 +50,7 @@ def figures(points: Sequence[Point], excerpts: Sequence[Excerpt]) -> list[Exhibi
 
 def summary(points: Iterable[Point]) -> list[Row]:
     """Returns means over seeds by workload and line, each with half its interval as `NAME_half`."""
-    return [
-        {"trace": trace, "line": line, **_means(list(seeds.values()))}
-        for (trace, line), seeds in by_line(points).items()
-    ]
+    return [row | _means(alike) for row, alike in grouped(points, "trace", "line")]
 
 
 def _means(runs: Sequence[Point]) -> Row:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from floatgate.papers.kit.exhibits import Bars, Column, Exhibit, Lines, Numbers, Row, columns_of
-from floatgate.papers.kit.numbers import points_at
-from floatgate.papers.kit.seeds import mean_rows, spread_rows
+from floatgate.papers.kit.numbers import mean_rows, points_at, text_rows
 from floatgate.results.values import count, percent, ratio
 
 from .claims import WASTE
@@ -122,7 +121,7 @@ def owners(points: Sequence[Point]) -> Numbers:
         key="owners",
         title="Whose pages are copied, with a handle each",
         caption="Share of the copied pages by the job that wrote them last; means with intervals.",
-        rows=spread_rows(shown, numbers, law=lambda p: p.trace.split(",")[0]),
+        rows=text_rows(shown, numbers, law=lambda p: p.trace.split(",")[0]),
         columns=columns_of(law="Jumper", write_amplification="Write amplification", **JOBS),
     )
 

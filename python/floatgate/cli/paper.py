@@ -14,8 +14,9 @@ import typer
 from . import options, output
 
 if TYPE_CHECKING:
-    from floatgate.papers.kit.outcome import Brief, Finding, Summary
+    from floatgate.papers.kit.outcome import Finding, Summary
     from floatgate.papers.kit.parallel import Asked, Reproduced
+    from floatgate.results.tables import Table
 
 Full = Annotated[
     bool,
@@ -137,15 +138,15 @@ def _list(json: bool) -> None:
         out.print(f"{' ' * len(paper.name)}  {paper.citation}", style="dim")
 
 
-def _print_table(brief: Brief) -> None:
+def _print_table(table: Table) -> None:
     from rich.text import Text
 
     from .columns import print_columns
     from .summary import columns_of
 
     out = output.console()
-    out.print(Text(f"\n{brief.table.title}. {brief.caption}"))
-    print_columns(out, columns_of(brief.table))
+    out.print(Text(f"\n{table.title}"))
+    print_columns(out, columns_of(table))
     out.print()
 
 
@@ -165,8 +166,8 @@ def _print(summary: Summary) -> None:
         out.print(Text(f"This quick run {summary.coverage}."))
     out.print()
     _print_claims(summary.claims)
-    for brief in summary.tables:
-        _print_table(brief)
+    for table in summary.tables:
+        _print_table(table)
     for kind, style, texts in (
         ("warning", "bold yellow", summary.warnings),
         ("note", "dim", (OURS, *summary.notes)),

@@ -133,20 +133,13 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Brief:
-    """A table that is also printed in a terminal."""
-
-    caption: str
-    table: Table
-
-
-@dataclass(frozen=True)
 class Summary:
     listed: Listed
     mode: str
     coverage: str
     claims: Sequence[Finding]
-    tables: Sequence[Brief]
+    tables: Sequence[Table]
+    """Tables for a terminal. Their titles have the captions, too."""
     warnings: Sequence[str]
     notes: Sequence[str]
 
@@ -157,7 +150,7 @@ class Summary:
 def summary_of(outcome: Outcome) -> Summary:
     """Returns the outcome without its runs and figures."""
     tables = [
-        Brief(exhibit.caption, number_table(exhibit.title, exhibit.columns, exhibit.rows))
+        number_table(f"{exhibit.title}. {exhibit.caption}", exhibit.columns, exhibit.rows)
         for exhibit in outcome.exhibits
         if isinstance(exhibit, Numbers) and exhibit.brief and exhibit.rows
     ]

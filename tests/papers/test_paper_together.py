@@ -13,7 +13,7 @@ from exhibits import by_key, cells
 
 from floatgate.papers.kit.batch import Bench, Played
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge_all, runs_of
+from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.verdict_tables import axes_table
 from floatgate.papers.kit.verdicts import AS_CLAIMED, LESS
 from floatgate.papers.together import domain as together_runs
@@ -61,7 +61,7 @@ def test_a_question_has_a_verdict_on_each_workload_and_with_each_reading() -> No
         run: point(replace(run, workload=WORK), **{WA: wa.get((run.workload, run.line), 2.0)})
         for run in runs_of(experiment, [claim], full=True)
     }
-    [(_, found)] = judge_all(experiment, [claim], evidence, True, BACKLOG)
+    found = judge(experiment, claim, evidence, True, BACKLOG)
     assert {(row["load"], row[ETI], row["case"]) for row in found.rows} == {
         ("good", "default", AS_CLAIMED),
         ("good", read.name, LESS),

@@ -9,7 +9,7 @@ from typing import Any
 from floatgate.papers.kit.batch import Bench
 from floatgate.papers.kit.claims import AnyClaim, Claim, Filter, Measured
 from floatgate.papers.kit.experiment import Experiment, Run
-from floatgate.papers.kit.judging import judge, judge_all, runs_of
+from floatgate.papers.kit.judging import judge, runs_of
 from floatgate.papers.kit.reproduce import Findings, Lab
 from floatgate.papers.kit.verdicts import AS_CLAIMED
 
@@ -76,7 +76,7 @@ class Evidence:
         self, points: Mapping[Run, Any], claims: Sequence[Claim[Any]] = (), full: bool = False
     ) -> Findings[Any]:
         """Returns the findings of a reproduction of the paper with these points."""
-        judged = judge_all(self.experiment, claims, points, full, self.filter)
+        judged = [(claim, self.judged(claim, points, full)) for claim in claims]
         lab = Lab(full, {}, Bench("classic", None))
         return Findings(lab, self.experiment, points, {}, judged)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from floatgate.papers.kit.batch import WINDOWS, Bench, Played
 from floatgate.papers.kit.claims import NOTHING, Claim
 from floatgate.papers.kit.experiment import Experiment, Run, Workload
-from floatgate.papers.kit.judging import judge_all
+from floatgate.papers.kit.judging import judge
 from floatgate.papers.kit.reproduce import Findings, Lab, More, Paper, runs_at
 from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdict_tables import axes_table, map_of
@@ -88,7 +88,7 @@ def more(findings: Findings[Point], looked_gbs: int = hot.GBS) -> More:
     found = lab.wanted((*hot.LONG_TRACES, *hot.WINDOWS))
     traces = hot.hot_experiment(hot.traces_of(found, looked_gbs))
     looked = hot.look(traces, lab.bench)
-    judged = judge_all(traces, hot.HOT_CLAIMS, looked, lab.full, NOTHING)
+    judged = [(claim, judge(traces, claim, looked, lab.full, NOTHING)) for claim in hot.HOT_CLAIMS]
     return More(
         judged=judged,
         exhibits=[

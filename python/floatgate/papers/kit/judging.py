@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from .claims import At, Claim, Filter, Judged, Measured, Point, Premise, Values
+from .claims import At, Claim, Filter, Measured, Point, Premise, Values
 from .exhibits import Row
 from .experiment import FULL_SEEDS, Experiment, Levels, Run
 from .numbers import plus_minus
@@ -32,16 +32,6 @@ def domain_of(experiment: Experiment, claim: Claim[Any], full: bool) -> list[Lev
     points = experiment.points(swept, full)
     played = [levels for levels in points if experiment.has(levels, claim.workloads)]
     return played if full else [p for p in played if experiment.is_quick(p, claim.workloads)]
-
-
-def judge_all(
-    experiment: Experiment,
-    claims: Iterable[Claim[Point]],
-    points: Mapping[Run, Point],
-    full: bool,
-    reject: Filter[Point],
-) -> list[Judged[Point]]:
-    return [(claim, judge(experiment, claim, points, full, reject)) for claim in claims]
 
 
 def judge(
@@ -83,7 +73,6 @@ class Evaluation:
 
     levels: Levels
     named: Mapping[str, Estimate]
-    seeds: int
     random: bool
     rejected: str | None
 
@@ -111,26 +100,32 @@ def evaluate(
         filtered = any(reject.rejects(points[run]) for each in runs.values() for run in each)
         rejected = reject.text if filtered else _unmet(claim.premise, ats, random)
         named = _estimates([claim.measure(at) for at in ats], random)
-        evaluated.append(Evaluation(levels, named, len(runs), random, rejected))
+        evaluated.append(Evaluation(levels, named, random, rejected))
     return evaluated
 
 
 def _row(claim: Claim[Any], one: Evaluation, intervals: int) -> Row:
     """Returns a point with its case, and its case with `intervals` simultaneous intervals."""
-    compared = _compared(claim, one, 1)
-    of, ours = min(compared.items(), key=lambda item: claim.region.rank(item[1]))
-    stated = claim.region.stated
+    levels = {key: one.levels[key] for key in claim.axes}
+    compared, at_once = (_compared(claim, one, many) for many in (1, intervals))
+    return levels | row_of(claim.region, compared, at_once) | {"rejected": one.rejected}
+
+
+def row_of(
+    region: Region, compared: Mapping[str, Estimate], at_once: Mapping[str, Estimate]
+) -> Row:
+    """Returns a point that counts, by its estimates and by their wider intervals."""
+    of, ours = min(compared.items(), key=lambda item: region.rank(item[1]))
     return {
-        **{key: one.levels[key] for key in claim.axes},
         "of": of,
         "ours": ours.mean,
-        "ci95": ours.half if ours.random and one.seeds > 1 else None,
+        "ci95": ours.half if ours.random and ours.runs > 1 else None,
         "seeds": ours.runs,
-        "random": one.random,
-        "case": farthest(map(claim.region.case, compared.values())),
-        "case_at_once": farthest(map(claim.region.case, _compared(claim, one, intervals).values())),
-        "paper_within": None if stated is None else ours.low <= stated <= ours.high,
-        "rejected": one.rejected,
+        "random": ours.random,
+        "case": farthest(map(region.case, compared.values())),
+        "case_at_once": farthest(map(region.case, at_once.values())),
+        "paper_within": None if region.stated is None else ours.low <= region.stated <= ours.high,
+        "rejected": None,
     }
 
 

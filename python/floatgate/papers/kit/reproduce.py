@@ -13,7 +13,7 @@ from .claims import JUDGED, AnyClaim, Claim, Filter, Judged, Point
 from .coverage import coverage_of, recorded_claims
 from .exhibits import Column, Exhibit
 from .experiment import Experiment, Levels, Run, Workload
-from .judging import judge_all, runs_of
+from .judging import judge, runs_of
 from .outcome import Outcome
 from .trace_files import Source, find_traces, missing_warning
 from .verdict_tables import axes_table, by_factor, map_of
@@ -155,7 +155,7 @@ def investigate(
         run: paper.reduce(experiment, run, result, facts[run.workload])
         for run, result in results.items()
     }
-    judged = judge_all(experiment, claims, points, lab.full, paper.filter)
+    judged = [(claim, judge(experiment, claim, points, lab.full, paper.filter)) for claim in claims]
     return Findings(lab, experiment, points, results, judged)
 
 

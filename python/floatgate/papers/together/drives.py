@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from floatgate.calibrate.measured import STEADY_SHARE, SkewMeasurements
 from floatgate.papers.kit.batch import Played
 from floatgate.papers.kit.claims import AnyClaim, Counts, Measured, Statement, change, own
-from floatgate.papers.kit.exhibits import Row
 from floatgate.papers.kit.experiment import Axis, Experiment, Level, Line, Run, Workload
+from floatgate.papers.kit.judging import row_of
 from floatgate.papers.kit.numbers import plus_minus
 from floatgate.papers.kit.reproduce import runs_at
 from floatgate.papers.kit.verdicts import LESS, Estimate, Region
@@ -223,18 +223,8 @@ def _best(policies: Mapping[str, Errors]) -> Measured:
         return Measured(why=f"{unknown} policies were not run at other skews, which --full has")
     line = max(largest, key=lambda line: _rank(largest[line]))
     name, off = largest[line]
-    case = REGION.case(off)
-    row: Row = {
-        "of": f"{LABELS[line]}: {name}",
-        "ours": off.mean,
-        "ci95": off.half,
-        "seeds": off.runs,
-        "random": True,
-        "case": case,
-        "case_at_once": case,
-        "paper_within": None,
-        "rejected": None,
-    }
+    deciding = {f"{LABELS[line]}: {name}": off}
+    row = row_of(REGION, deciding, deciding)
     ours = f"{LABELS[line]}: up to {plus_minus(off.mean, off.half, change)} off ({name})"
     return Measured(ours, f"the best of {counts.points} policies: {counts}", off.mean, [row])
 

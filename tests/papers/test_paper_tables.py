@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from floatgate.papers import PAPERS
-from floatgate.papers.eti.claims import MEMORY
+from floatgate.papers.eti.claims import UNCHECKED
 from floatgate.papers.eti.hot import HOT_CLAIMS
 from floatgate.papers.kit import coverage
 from floatgate.papers.kit.judging import LONGEST
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NAMES = [paper.name for paper in PAPERS]
 EVIDENCE = {name: import_module(f"evidence.{name}").EVIDENCE for name in NAMES}
 FURTHER = {
-    "eti": [MEMORY, *HOT_CLAIMS],
+    "eti": [*(claim for claim, _ in UNCHECKED), *HOT_CLAIMS],
     "ncq": [AS_LRU],
     "shrd": [RECOVERY],
     "together": [claim for claim, _ in drives.judged({}, None)],

@@ -37,7 +37,6 @@ from floatgate.papers.together.domain import (
     SPARE_28,
     SPARES,
     SYNTHETIC,
-    SYNTHETICS,
     TLLLP,
     blocks,
     experiment_of,
@@ -160,7 +159,7 @@ Small = tuple[Experiment, dict[Run, "Result"]]
 def simulated() -> Small:
     """Runs every line for a moment on the drive, with one seed."""
     work = replace(
-        SYNTHETICS[2].workload,
+        together_runs.synthetic(together_runs.ZIPF),
         played=Played(
             "zipf:theta=0.99,span=64MiB,size=4KiB,requests=2k,reads=0.5,"
             "arrivals=exponential,interarrival=200us"

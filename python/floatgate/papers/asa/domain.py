@@ -161,13 +161,7 @@ entries, the ages come in addition to the cache and the map on flash. A sampled 
 cached costs a read of its translation page; samples of cached pages are free. The bound has one
 more stream, and so one more unit in reserve."""
 
-STANDS_FOR = {
-    TPCC: TPCC_7K,
-    DFTL: "dftl",
-    KNOWN: "oracle",
-    FEW: "asa-few",
-    MANY: "asa-many",
-}
+STANDS_FOR = {TPCC: TPCC_7K} | {line.label: line.key for line in LINES}
 
 
 def _cache(share: float) -> ByFootprint:

@@ -243,10 +243,6 @@ def look(experiment: Experiment, bench: Bench) -> dict[Run, Hotness]:
     }
 
 
-Named = Mapping[str, "Hotness"]
-"""Hotness by the name of the trace."""
-
-
 MERGED = (
     (
         "figure-1",
@@ -266,7 +262,8 @@ MERGED = (
 """Key, title, caption, column and format of the figures over k."""
 
 
-def merged(named: Named) -> list[Exhibit]:
+def merged(named: Mapping[str, Hotness]) -> list[Exhibit]:
+    """Returns the figures over k of the hotness of traces, by their names."""
     rows = [
         {
             "trace": name,

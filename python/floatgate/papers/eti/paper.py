@@ -19,7 +19,7 @@ from floatgate.papers.kit.trace_files import Source
 from floatgate.papers.kit.verdict_tables import axes_table, map_of
 
 from . import domain, hot
-from .claims import BY_CONSTRUCTION, MEMORY, claims_on
+from .claims import UNCHECKED, claims_on
 from .figures import COLUMNS, figures
 from .lines import FIGURE_4
 from .reduce import HOT_ENOUGH, Point, facts_of, reduce
@@ -110,7 +110,7 @@ PAPER = Paper(
     filter=HOT_ENOUGH,
     shown=_shown,
     more=more,
-    unchecked=[(MEMORY, BY_CONSTRUCTION)],
+    unchecked=UNCHECKED,
     columns=COLUMNS,
     example="eti",
     notes=NOTES,

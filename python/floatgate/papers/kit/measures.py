@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from .claims import At, Measure, Point, signed
 from .exhibits import Format
@@ -42,6 +42,10 @@ def difference(number: str, line: str, base: str) -> Of[Point]:
 
 def on(workload: str, of: Of[Point]) -> Measure[Point]:
     return lambda at: {"": of(at, workload)}
+
+
+def on_each(workloads: Iterable[str], of: Of[Point]) -> Measure[Point]:
+    return lambda at: {name: of(at, name) for name in workloads}
 
 
 def multiples(numbers: Mapping[str, tuple[float, Measure[Point]]]) -> Measure[Point]:

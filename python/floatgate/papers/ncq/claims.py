@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from floatgate.papers.kit.claims import (
     AnyClaim,
@@ -19,6 +20,7 @@ from floatgate.papers.kit.claims import (
     Premise,
     Values,
     change,
+    in_points,
     inferred,
     own,
     signed,
@@ -146,8 +148,7 @@ def _small_buffer(at: At[Point]) -> Values:
     }
 
 
-def points(gain: float) -> str:
-    return signed(100 * gain, "{:+.2f} points")
+points = partial(in_points, digits=2)
 
 
 def _lines(*mib: int) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from floatgate.papers.kit.claims import (
     unchecked,
 )
 from floatgate.papers.kit.exhibits import Format
-from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Of, Test, on, ratio, relative
+from floatgate.papers.kit.measures import EFFECT, LESS, MORE, Of, Test, on, on_each, ratio, relative
 from floatgate.papers.kit.verdicts import ABOVE, Region
 
 from . import workloads as w
@@ -41,15 +41,16 @@ MUCH = Region(low=1.5)
 SPAN = frozenset({"span"})
 
 
-def _faster(workload: str, region: Region, base: str = w.DFTL, line: str = w.SHRD) -> Test[Point]:
-    return (workload,), (base, line), on(workload, relative("iops", line, base)), region, change
-
-
-def _as_fast(
-    workload: str, region: Region, form: Format, base: str = w.DFTL, line: str = w.SHRD
+def _faster(
+    workload: str,
+    region: Region,
+    base: str = w.DFTL,
+    line: str = w.SHRD,
+    compare: Callable[[str, str, str], Of[Point]] = relative,
+    form: Format = change,
 ) -> Test[Point]:
-    """Tests a line's throughput as a multiple of the base line's."""
-    return (workload,), (base, line), on(workload, ratio("iops", line, base)), region, form
+    """Tests a line's throughput against the base line's."""
+    return (workload,), (base, line), on(workload, compare("iops", line, base)), region, form
 
 
 def _alone(number: Callable[[Point], float], region: Region, form: Format) -> Test[Point]:
@@ -90,11 +91,6 @@ def _speed(ours: tuple[str, str], other: tuple[str, str], less: float = 0.0) -> 
     return lambda at: {"": at(*other).seconds / at(*ours).seconds - less}
 
 
-def _aged_f2fs(at: At[Point]) -> Values:
-    faster: Of[Point] = relative("iops", w.SHRD, w.DFTL)
-    return {name: faster(at, name) for name in w.OLD_F2FS}
-
-
 def times(value: float) -> str:
     return f"{value:.2f}x" if value < 10 else f"{value:.1f}x"
 
@@ -119,7 +115,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "Random writes are 30 times as fast as DFTL's at a small map cache",
         stated("conclusion; RW performance according to cache", "30x", THIRTY),
         ("controller", "span", "log", "window", "cache", "room", "remaps"),
-        *_as_fast(w.RANDOM, Region.about(30.0), times),
+        *_faster(w.RANDOM, Region.about(30.0), compare=ratio, form=times),
     ),
     Claim(
         "slow",
@@ -142,7 +138,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "SHRD is steady whatever the cache: at least 80% of its throughput with a large one",
         stated("RW performance according to cache", "steady", STEADY_CACHE),
         ("controller", "span", "window", "top", "room"),
-        *_as_fast(w.RANDOM, STEADY, "{:.0%}".format, w.LARGE_SHRD, w.SHRD),
+        *_faster(w.RANDOM, STEADY, w.LARGE_SHRD, w.SHRD, ratio, "{:.0%}".format),
         SPAN,
     ),
     Claim(
@@ -150,7 +146,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         "DFTL falls with a small cache, to half or less of its throughput with a large one",
         own("RW performance according to cache: a figure that is lost", "falls"),
         ("controller", "span", "top", "room"),
-        *_as_fast(w.RANDOM, HALF, "{:.0%}".format, w.LARGE_DFTL, w.DFTL),
+        *_faster(w.RANDOM, HALF, w.LARGE_DFTL, w.DFTL, ratio, "{:.0%}".format),
         SPAN,
     ),
     Claim(
@@ -292,7 +288,7 @@ CLAIMS: tuple[Claim[Point], ...] = (
         ("controller", "window"),
         w.OLD_F2FS,
         (w.DFTL, w.SHRD),
-        _aged_f2fs,
+        on_each(w.OLD_F2FS, relative("iops", w.SHRD, w.DFTL)),
         MORE,
         change,
     ),

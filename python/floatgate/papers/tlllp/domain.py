@@ -66,7 +66,9 @@ def _cache(share: float) -> ByFootprint:
     return lambda pages: {"mapping.cache": f"{max(LEAST_CACHE, int(share * ENTRY * pages))}B"}
 
 
-TRACE_AXES = ("financial2", "financial1", "msr")
+AXIS_OF = {FINANCIAL2: "financial2", FINANCIAL1: "financial1", MSR: "msr"}
+"""The axis that chooses the excerpt or the stand-in for a workload."""
+TRACE_AXES = tuple(AXIS_OF.values())
 READINGS = ("fetch", "prefetch", "victim", "evict")
 """Axes for readings of the text. They have no effect without TLLLP."""
 EXCERPT = frozenset({"spare", "fetch", "financial1", "msr"})
@@ -231,12 +233,12 @@ second."""
 
 OTHER = frozenset(READINGS)
 LINES = (
-    Line("none", "No Cache", {"mapping.scheme": "none"}, OTHER | {"cache"}),
+    Line("none", NO_CACHE, {"mapping.scheme": "none"}, OTHER | {"cache"}),
     Line("dftl", "DFTL", {"mapping.scheme": "dftl", "dftl.evict_batch": "false"}, OTHER),
     Line(
         "dftl-batch", "DFTL, batches", {"mapping.scheme": "dftl", "dftl.evict_batch": "true"}, OTHER
     ),
-    Line("tlllp", "TLLLP", {"mapping.scheme": "tlllp"}),
+    Line("tlllp", TLLLP, {"mapping.scheme": "tlllp"}),
     Line("tlllp-free", FREE, {"mapping.scheme": "tlllp", "tlllp.bytes_per_node": "0"}),
     # Nothing is filled, so every entry in the cache was loaded and counted in the run.
     Line(
@@ -253,10 +255,4 @@ LINES = (
     Line("belady", "Belady, no prefetch", {"mapping.scheme": "belady"}, OTHER),
     Line("ideal", "Map in memory", {"mapping.scheme": "ideal"}, OTHER | {"cache"}),
 )
-STANDS_FOR = {
-    WEBSEARCH: WEBSEARCH_25K,
-    NO_CACHE: "none",
-    TLLLP: "tlllp",
-    FREE: "tlllp-free",
-    EMPTY: "tlllp-empty",
-}
+STANDS_FOR = {WEBSEARCH: WEBSEARCH_25K} | {line.label: line.key for line in LINES}

@@ -42,28 +42,24 @@ class Question:
     region: Region
     axes: tuple[str, ...] = ()
     said: Callable[[float], str] = change
-    is_read: bool = True
-    """Whether the question has a point for every reading of its lines."""
-    quick: bool = True
-    """Whether a quick reproduction asks it."""
+    of_pairs: bool = False
+    """Whether the question is about pairs. It then has no points for readings of its lines, and
+    only a full reproduction asks it."""
 
 
-def change_of(number: str, line: str, base: str) -> tuple[Lines, Value]:
-    of: Of[Point] = relative(number, line, base)
+def change_of(
+    number: str, line: str, base: str, compare: Callable[[str, str, str], Of[Point]] = relative
+) -> tuple[Lines, Value]:
+    of = compare(number, line, base)
     return (base, line), lambda at, work: {"": of(at, work)}
 
 
-def more_of(number: str, line: str, base: str) -> tuple[Lines, Value]:
-    of: Of[Point] = difference(number, line, base)
-    return (base, line), lambda at, work: {"": of(at, work)}
+PLACEMENTS = {"ETI": domain.ETI, "ASA": domain.ASA}
 
 
 def against_placements(line: str) -> tuple[Lines, Value]:
-    rivals = {"ETI": domain.ETI, "ASA": domain.ASA}
-    changes: dict[str, Of[Point]] = {name: relative(WA, line, key) for name, key in rivals.items()}
-    return (line, *rivals.values()), lambda at, work: {
-        name: of(at, work) for name, of in changes.items()
-    }
+    of: dict[str, Of[Point]] = {name: relative(WA, line, key) for name, key in PLACEMENTS.items()}
+    return (line, *PLACEMENTS.values()), lambda at, work: {name: of[name](at, work) for name in of}
 
 
 def interaction(base: float, one: float, other: float, both: float) -> float:
@@ -84,21 +80,16 @@ def interactions(at: At[Point], work: str) -> Values:
 _SINGLES = tuple(dict.fromkeys(part for pair in domain.PAIRS for part in pair.key.split("+")))
 
 QUESTIONS = (
-    Question(
-        "eti",
-        "ETI placement lowers write amplification by 5% at least",
-        "\N{MINUS SIGN}5%",
-        *change_of(WA, domain.ETI, domain.BASE),
-        Region(high=-WORTH),
-        ("spare",),
-    ),
-    Question(
-        "asa",
-        "ASA placement lowers write amplification by 5% at least",
-        "\N{MINUS SIGN}5%",
-        *change_of(WA, domain.ASA, domain.BASE),
-        Region(high=-WORTH),
-        ("spare",),
+    *(
+        Question(
+            line,
+            f"{name} placement lowers write amplification by 5% at least",
+            "\N{MINUS SIGN}5%",
+            *change_of(WA, line, domain.BASE),
+            Region(high=-WORTH),
+            ("spare",),
+        )
+        for name, line in PLACEMENTS.items()
     ),
     Question(
         "oracle",
@@ -139,7 +130,7 @@ QUESTIONS = (
         "tlllp-hits",
         "TLLLP finds as many map entries as DFTL in the same bytes",
         "as many",
-        *more_of("map_hits", domain.TLLLP, domain.DFTL),
+        *change_of("map_hits", domain.TLLLP, domain.DFTL, difference),
         Region(low=-EFFECT),
         said=in_points,
     ),
@@ -162,7 +153,7 @@ QUESTIONS = (
         "ncq-hits",
         "The NCQ-aware buffer has a point more of hits than LRU of the same bytes",
         "+1 point",
-        *more_of("buffer_hits", domain.NCQ, domain.LRU),
+        *change_of("buffer_hits", domain.NCQ, domain.LRU, difference),
         Region(low=POINT),
         ("arrivals",),
         in_points,
@@ -189,14 +180,13 @@ QUESTIONS = (
         (domain.BASE, *_SINGLES, *(pair.key for pair in domain.PAIRS)),
         interactions,
         Region(-WORTH, WORTH),
-        is_read=False,
-        quick=False,
+        of_pairs=True,
     ),
 )
 
 
 def claims_of(families: Sequence[str], full: bool) -> Iterator[Claim[Point]]:
-    for question in (one for one in QUESTIONS if full or one.quick):
+    for question in (one for one in QUESTIONS if full or not one.of_pairs):
         for family in families:
             yield _claim(question, family)
 
@@ -206,7 +196,7 @@ WHERE = {domain.SYNTHETIC: "synthetic loads", domain.RECORDED: "traces"}
 
 def _claim(question: Question, family: str) -> Claim[Point]:
     axis, work = domain.BY_WORKLOAD[family], domain.ANY[family]
-    lines = question.lines if question.is_read else ()
+    read = () if question.of_pairs else domain.READ
 
     def measure(at: At[Point]) -> Values:
         values = question.value(at, work)
@@ -218,7 +208,7 @@ def _claim(question: Question, family: str) -> Claim[Point]:
         f"{question.key}-{family}",
         question.text,
         own(f"on {WHERE[family]}", question.asked),
-        (axis, *question.axes, *(key for key in lines if key in domain.READ)),
+        (axis, *question.axes, *(key for key in question.lines if key in read)),
         (work,),
         question.lines,
         measure,

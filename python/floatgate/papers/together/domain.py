@@ -205,33 +205,20 @@ LABELS = {line.key: line.label for line in LINES}
 BOUNDS = tuple(line.key for line in _BOUNDS)
 
 
-@dataclass(frozen=True)
-class Synthetic:
-    """A generator over the whole drive. Half of its requests are reads."""
-
-    name: str
-    text: str
-    """The generator and its skew, in front of the other keys."""
-    quick: bool = True
-    """Whether a quick reproduction includes it."""
-
-    @property
-    def workload(self) -> Workload:
-        pages = SPAN // PAGE
-        spec = (
-            f"{self.text}span={SPAN}B,size={PAGE}B,requests={2 * VOLUMES * pages},reads=0.5,"
-            f"arrivals=exponential,interarrival={GAP}"
-        )
-        return Workload(self.name, SYNTHETIC, Played(spec), random=True)
-
-
 SYNTHETIC, RECORDED = "synthetic", "recorded"
 UNIFORM, HOT_COLD, ZIPF = "uniform", "hot/cold 90/10", "Zipf 0.99"
-SYNTHETICS = (
-    Synthetic(UNIFORM, "uniform:"),
-    Synthetic(HOT_COLD, "hotcold:r=0.9,f=0.1,"),
-    Synthetic(ZIPF, "zipf:theta=0.99,", quick=False),
-)
+GENERATORS = {UNIFORM: "uniform:", HOT_COLD: "hotcold:r=0.9,f=0.1,", ZIPF: "zipf:theta=0.99,"}
+"""The generator and its skew, in front of the other keys, by the name of the workload."""
+
+
+def synthetic(name: str) -> Workload:
+    """Returns a generator over the whole drive. Half of its requests are reads."""
+    spec = (
+        f"{GENERATORS[name]}span={SPAN}B,size={PAGE}B,requests={2 * VOLUMES * SPAN // PAGE},"
+        f"reads=0.5,arrivals=exponential,interarrival={GAP}"
+    )
+    return Workload(name, SYNTHETIC, Played(spec), random=True)
+
 
 ANY = {SYNTHETIC: "a synthetic load", RECORDED: "a trace"}
 """Name in a question for the workload that the family's axis chooses."""

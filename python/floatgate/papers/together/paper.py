@@ -44,8 +44,8 @@ NO_DRIVES = (
 
 def _experiment(lab: Lab) -> Experiment:
     recorded = [one.workload(lab.bench) for one in excerpts(lab) if one.is_played(lab.full)]
-    synthetic = [one.workload for one in domain.SYNTHETICS if lab.full or one.quick]
-    return domain.experiment_of([*synthetic, *recorded])
+    generators = domain.GENERATORS if lab.full else (domain.UNIFORM, domain.HOT_COLD)
+    return domain.experiment_of([*map(domain.synthetic, generators), *recorded])
 
 
 def _claims(experiment: Experiment, full: bool) -> Sequence[Claim[Point]]:

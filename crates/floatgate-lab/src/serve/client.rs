@@ -39,11 +39,15 @@ impl Client {
     /// # Errors
     /// No power, or a failed file.
     pub(super) fn next_unit(&self, handle: u8) -> Result<u64, ServeError> {
-        let mut state = self.served.leader.locked();
-        state.has_power_since(Entered { at: Instant::now(), cuts: self.cuts })?;
-        let left = state.drive()?.next_unit(handle)?;
-        state.release_begun();
-        Ok(left)
+        let entered = Entered { at: Instant::now(), cuts: self.cuts };
+        let next = || {
+            let mut state = self.served.leader.locked();
+            state.has_power_since(entered)?;
+            let left = state.drive()?.next_unit(handle)?;
+            state.release_begun();
+            Ok(left)
+        };
+        next().map_err(|error| self.served.unless_off(error, entered))
     }
 }
 

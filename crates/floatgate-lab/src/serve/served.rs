@@ -142,13 +142,25 @@ impl Served {
         let entered = Entered { at: Instant::now(), cuts };
         self.gauges.count(asked);
         self.gauges.in_flight.fetch_add(1, Ordering::Relaxed);
-        let answer = work(entered);
+        let answer = work(entered).map_err(|error| self.unless_off(error, entered));
         self.gauges.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.gauges.answered(asked, entered.at.elapsed());
         if answer.is_err() {
             self.gauges.errors.fetch_add(1, Ordering::Relaxed);
         }
         answer
+    }
+
+    /// Returns the error of a request, unless it failed because the plug was pulled: the file
+    /// fails as soon as the plug is pulled, and the power cut counts once the drive recovers. A
+    /// drive that does not recover is lost.
+    pub(super) fn unless_off(&self, error: ServeError, entered: Entered) -> ServeError {
+        if matches!(error, ServeError::Lost(_)) {
+            return error;
+        }
+        let is_off = lock(&self.plug).is_pulled();
+        let had_power = self.leader.look(|state| state.has_power_since(entered));
+        if is_off || had_power.is_err() { ServeError::PowerOff } else { error }
     }
 
     pub(super) fn get(
@@ -307,6 +319,24 @@ mod tests {
         }
     }
 
+    /// The file has failed, and the thread that pulls the plug has not got the lock yet.
+    #[test]
+    fn requests_between_the_plug_and_the_recovery_have_no_power() {
+        let served = served(&[], Timekeeping::None);
+        let client = served.client();
+        assert_eq!(client.write(0, &[7; PAGE], NOW), Ok(()));
+        lock(&served.plug).pull();
+        let off = Err(ServeError::PowerOff);
+        assert_eq!(client.write(0, &[8; PAGE], NOW), off);
+        assert_eq!(client.trim(0, PAGE as u64, NOW), off);
+        assert_eq!(client.flush(), off);
+        assert!(served.pull_plug().is_ok());
+        assert_eq!(client.flush(), off, "for good");
+        let mut read = [0; PAGE];
+        assert_eq!(served.client().read(0, &mut read), Ok(()));
+        assert_eq!(read, [7; PAGE]);
+    }
+
     #[test]
     fn a_write_ends_at_the_end_of_the_drive_at_most() {
         for sets in [&[][..], SHRD] {
@@ -322,12 +352,13 @@ mod tests {
     #[test]
     fn an_answer_is_counted_while_it_is_made_and_after() {
         let served = served(&[], Timekeeping::None);
+        assert!(served.pull_plug().is_ok());
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let gauges = &served.gauges;
         let work = |answer| {
-            served.answer(Asked::Read, 7, |entered| {
+            served.answer(Asked::Read, 1, |entered| {
                 assert_eq!((of(&gauges.in_flight), gauges.asked(Asked::Read)), (1, 1));
-                assert_eq!(entered.cuts, 7);
+                assert_eq!(entered.cuts, 1);
                 thread::sleep(Duration::from_millis(5));
                 answer
             })

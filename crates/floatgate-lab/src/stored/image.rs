@@ -42,7 +42,8 @@ impl Plug {
         self.0.store(true, Ordering::Release);
     }
 
-    fn is_pulled(&self) -> bool {
+    /// Returns whether the power is off.
+    pub fn is_pulled(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 }

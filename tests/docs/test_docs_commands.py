@@ -193,13 +193,16 @@ class Reader:
             docs_reader.FILES[name](self.folder / name)
 
     def _serves(self, words: list[str], command: Command) -> None:
-        """Serves in the background until the page is done."""
+        """Serves in the background until the page is done, or serves another drive."""
         if shutil.which("nbdkit") is None or not nbdkit.PLUGIN.is_file():
             self.left_out.append(f"{command.where} (needs nbdkit, and the plugin: make build)")
             return
+        self.ends()
         self._served = self._stack.enter_context(Serve(self.folder, *words))
         assert self._served.ready, self._served.said
-        (self.folder / "my.control").symlink_to(self._served.ready["control"])
+        control = self.folder / "my.control"
+        control.unlink(missing_ok=True)
+        control.symlink_to(self._served.ready["control"])
 
     def ends(self) -> None:
         """Ends the server, if one was started."""

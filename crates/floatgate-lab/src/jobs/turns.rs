@@ -4,6 +4,7 @@
 //! with 32 requests outstanding thus sends four times as many as a job with 8.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use floatgate_ftl::request::Request;
 
@@ -12,6 +13,7 @@ use super::job::Job;
 use super::requests::Next;
 use super::starting::{end_group, startable};
 use crate::config::ConfigError;
+use crate::metrics::JobMetrics;
 use crate::workload::{Broken, Summary, Workload};
 
 /// Requests of all jobs in turn.
@@ -54,11 +56,16 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Appends up to `max` requests and the jobs that send them.
-    pub(crate) fn next_of_jobs(
+    /// Counts the requests of each job in `by_job`, as they are made.
+    pub(crate) fn counted(self, by_job: Arc<Mutex<Vec<JobMetrics>>>) -> Counted {
+        Counted { turns: self, by_job }
+    }
+
+    /// Appends up to `max` requests, each of which `seen` gets with its job.
+    fn next_of_jobs(
         &mut self,
         out: &mut Vec<Request>,
-        mut by_job: impl FnMut(u16),
+        mut seen: impl FnMut(u16, &Request),
         max: usize,
     ) {
         let mut missing = max;
@@ -70,8 +77,9 @@ impl Turns {
                 self.leave(job.into());
                 continue;
             }
-            out.push(requests.take(next, 0));
-            by_job(job);
+            let request = requests.take(next, 0);
+            seen(job, &request);
+            out.push(request);
             self.ring.push_back(job);
             self.left -= 1;
             missing -= 1;
@@ -119,7 +127,7 @@ impl Turns {
 
 impl Workload for Turns {
     fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
-        self.next_of_jobs(out, |_| (), max);
+        self.next_of_jobs(out, |_, _| (), max);
         Ok(())
     }
 
@@ -133,5 +141,32 @@ impl Workload for Turns {
 
     fn has_streams(&self) -> bool {
         self.set.has_handles()
+    }
+}
+
+/// Turns that count the requests of each job.
+pub(crate) struct Counted {
+    turns: Turns,
+    by_job: Arc<Mutex<Vec<JobMetrics>>>,
+}
+
+impl Workload for Counted {
+    fn next_batch(&mut self, out: &mut Vec<Request>, max: usize) -> Result<(), Broken> {
+        let mut by_job = self.by_job.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = |job: u16, request: &Request| by_job[usize::from(job)].count(request);
+        self.turns.next_of_jobs(out, count, max);
+        Ok(())
+    }
+
+    fn fork(&self) -> Box<dyn Workload + Send> {
+        self.turns.fork()
+    }
+
+    fn summary(&self) -> Summary {
+        self.turns.summary()
+    }
+
+    fn has_streams(&self) -> bool {
+        self.turns.has_streams()
     }
 }

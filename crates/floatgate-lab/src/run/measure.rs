@@ -1,6 +1,7 @@
 //! Serving the workload, batch by batch.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use floatgate_ftl::device::{Device, Paced};
 use floatgate_ftl::request::{Completion, Request};
@@ -9,7 +10,7 @@ use super::{BATCH, Control, RunError};
 use crate::jobs::clocked::Playing;
 use crate::jobs::{JobSet, Turns};
 use crate::metrics::{JobMetrics, Metrics};
-use crate::workload::{Broken, Workload};
+use crate::workload::{Feed, Workload};
 
 /// Intervals of the timeline.
 const INTERVALS: u64 = 256;
@@ -41,38 +42,19 @@ impl Measured {
     }
 }
 
-/// Serves the workload. Returns `metrics` with the measurements.
-pub(super) fn measure(
-    metrics: Metrics,
-    device: &mut dyn Device,
-    workload: &mut dyn Workload,
-    control: &Control,
-) -> Result<Metrics, RunError> {
-    let total = workload.requests();
-    let next = |out: &mut Vec<Request>, max: usize| workload.next_batch(out, max);
-    serve(metrics, device, (total, next), control)
-}
-
-/// Serves jobs on a drive without a clock. Returns `metrics` with the measurements, and those of
-/// each job.
+/// Serves jobs on a drive without a clock. Another thread makes the requests ahead of the drive.
+/// Returns `metrics` with the measurements, and those of each job.
 pub(super) fn measure_in_turns(
     metrics: Metrics,
     device: &mut dyn Device,
-    (set, mut turns): (&JobSet, Turns),
+    (set, turns): (&JobSet, Turns),
     control: &Control,
 ) -> Result<(Metrics, Vec<JobMetrics>), RunError> {
-    let mut by_job = vec![JobMetrics::default(); set.count()];
-    let mut senders = Vec::with_capacity(BATCH);
-    let next = |out: &mut Vec<Request>, max: usize| {
-        let first = out.len();
-        senders.clear();
-        turns.next_of_jobs(out, |job| senders.push(job), max);
-        for (request, &job) in out[first..].iter().zip(&senders) {
-            by_job[usize::from(job)].count(request);
-        }
-        Ok(())
-    };
-    let metrics = serve(metrics, device, (set.summary().requests, next), control)?;
+    let by_job = Arc::new(Mutex::new(vec![JobMetrics::default(); set.count()]));
+    let counted = Box::new(turns.counted(Arc::clone(&by_job)));
+    let play = |requests: &mut dyn Workload| measure(metrics, device, requests, control);
+    let metrics = Feed::ahead(counted, play)?;
+    let by_job = std::mem::take(&mut *by_job.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((metrics, by_job))
 }
 
@@ -91,14 +73,14 @@ pub(super) fn measure_on_clock(
     Ok(measured)
 }
 
-/// Serves requests, of which there are `total`, or 0 if their number is unknown. `next` appends the
-/// next ones, up to a number.
-fn serve(
+/// Serves the workload. Returns `metrics` with the measurements.
+pub(super) fn measure(
     metrics: Metrics,
     device: &mut dyn Device,
-    (total, mut next): (u64, impl FnMut(&mut Vec<Request>, usize) -> Result<(), Broken>),
+    workload: &mut dyn Workload,
     control: &Control,
 ) -> Result<Metrics, RunError> {
+    let total = workload.requests();
     let mut measured = Measured::new(metrics);
     let mut requests = Vec::with_capacity(BATCH);
     control.begin("run", total);
@@ -109,7 +91,7 @@ fn serve(
         let visible = count + device.sees_ahead();
         if requests.len() < visible {
             let missing = visible - requests.len();
-            next(&mut requests, missing)?;
+            workload.next_batch(&mut requests, missing)?;
         }
         let count = count.min(requests.len());
         if count == 0 {

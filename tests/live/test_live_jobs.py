@@ -110,6 +110,8 @@ LONG_CASES = {
         size=48m
         io_size=256m
         [normal]
+        # Next to the other job, the host's scheduler would decide the write amplification.
+        stonewall
         rw=randwrite
         random_distribution=normal:20
         offset=48m
@@ -256,9 +258,11 @@ def _is_drawn(job: dict[str, Any]) -> bool:
 
 def _has_equal_places(job: dict[str, Any]) -> bool:
     """Returns whether the counts of a job's requests by part of its region scatter as those of
-    fio. Requests of several sizes that fill the region once are not independent."""
+    fio. Requests of several sizes that fill the region once are not independent, nor are those
+    that follow one another."""
     fills = job["each_once"] and any(one["sizes"]["split"] for one in job["directions"])
-    return job["distribution"]["kind"] not in SCATTERED and not fills
+    follows = job["random"] and any(one["random_percent"] < 100 for one in job["directions"])
+    return job["distribution"]["kind"] not in SCATTERED and not fills and not follows
 
 
 def _inside(frame: pl.DataFrame, first: int, last: int) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 //!
 //! On a drive with a clock, each job keeps a number of requests outstanding, and sends the next one
 //! when the drive completes one ([`clocked`]). On a drive without a clock, all outstanding requests
-//! take turns ([`turns`]): a job sends as many requests as its share of all outstanding requests.
+//! take turns ([`turns`]): the requests of a job are in proportion to its depth.
 
 pub(crate) mod clocked;
 mod job;
@@ -87,11 +87,6 @@ impl JobSet {
         self.spec.jobs.chunk_by(|a, b| a.phase == b.phase)
     }
 
-    /// Returns the number of jobs, clones included.
-    pub fn count(&self) -> usize {
-        self.spec.jobs.len()
-    }
-
     /// Whether the writes of a job have placement handles.
     pub(crate) fn names_handles(&self, job: usize) -> bool {
         self.spec.jobs[job].handles.is_some()
@@ -147,8 +142,8 @@ impl JobSet {
         Ok(u16::try_from(config.placement.handles).unwrap_or(u16::MAX))
     }
 
-    /// Returns the requests in their order, if it does not depend on the drive: those of one job
-    /// that only its bytes end.
+    /// Returns the requests in their order, if the order does not depend on the drive: if there is
+    /// one job, which only its bytes end.
     pub(crate) fn fixed_order(&self, handles: u16) -> Option<Turns> {
         let is_fixed = matches!(&self.spec.jobs[..], [only] if only.timed_option().is_none());
         is_fixed.then(|| Turns::new(self, handles).ok()).flatten()

@@ -80,7 +80,7 @@ pub fn run_with(
     simulate(config, policies, Played::Stream(workload), facts, options, control)
 }
 
-/// Runs jobs, each of which is a closed loop, with external policies if there are any.
+/// Runs jobs, which are closed loops, with external policies if there are any.
 ///
 /// # Errors
 /// The same as [`run`]; also placement handles that the drive does not have, options that need a

@@ -19,7 +19,7 @@ pub(super) struct Offsets {
 /// Random numbers of a job.
 #[derive(Clone)]
 struct Draws {
-    /// Random offsets. Its first numbers are those of a generator with the same seed.
+    /// Random offsets. A generator with the same seed draws the same first numbers.
     offsets: Rng,
     sizes: Rng,
     /// Whether the next offset is random.

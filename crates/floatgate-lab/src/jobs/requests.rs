@@ -1,6 +1,6 @@
 //! Requests of one job, pass by pass.
 //!
-//! The rules are those of fio, found by running it. A pass ends when a request finds no offset, or
+//! We found the rules by running fio. A pass ends when a request finds no offset, or
 //! when all loops together have sent their bytes. Another pass follows for each further loop, and
 //! for the bytes that `io_size` has in addition to the region. A job with `time_based` has a single
 //! pass, whose offsets begin anew at the end of the region.

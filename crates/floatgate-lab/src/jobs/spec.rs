@@ -173,8 +173,8 @@ impl SetSpec {
 }
 
 impl JobSpec {
-    /// Returns the number of requests, if it is known in advance: exact for requests of one size,
-    /// of which each fits, without flushes.
+    /// Returns the number of requests, if it is known in advance. It is exact for a job without
+    /// flushes whose requests have one size and all fit.
     pub(super) fn requests(&self) -> Option<u64> {
         let [first, rest @ ..] = &self.directions[..] else { return None };
         let mean = |direction: &DirectionSpec| Sizes::new(&direction.sizes).mean();

@@ -56,12 +56,13 @@ impl Turns {
         Ok(turns)
     }
 
-    /// Counts the requests of each job in `by_job`, as they are made.
-    pub(crate) fn counted(self, by_job: Arc<Mutex<Vec<JobMetrics>>>) -> Counted {
-        Counted { turns: self, by_job }
+    /// Returns the same requests, and the counts of each job, which grow as requests are made.
+    pub(crate) fn counted(self) -> (Counted, Arc<Mutex<Vec<JobMetrics>>>) {
+        let by_job = Arc::new(Mutex::new(vec![JobMetrics::default(); self.jobs.len()]));
+        (Counted { turns: self, by_job: Arc::clone(&by_job) }, by_job)
     }
 
-    /// Appends up to `max` requests, each of which `seen` gets with its job.
+    /// Appends up to `max` requests. `seen` gets each with its job.
     fn next_of_jobs(
         &mut self,
         out: &mut Vec<Request>,

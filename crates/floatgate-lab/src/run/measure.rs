@@ -1,7 +1,7 @@
 //! Serving the workload, batch by batch.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use floatgate_ftl::device::{Device, Paced};
 use floatgate_ftl::request::{Completion, Request};
@@ -43,23 +43,22 @@ impl Measured {
 }
 
 /// Serves jobs on a drive without a clock. Another thread makes the requests ahead of the drive.
-/// Returns `metrics` with the measurements, and those of each job.
+/// Returns `metrics` with the measurements, and the metrics of each job.
 pub(super) fn measure_in_turns(
     metrics: Metrics,
     device: &mut dyn Device,
-    (set, turns): (&JobSet, Turns),
+    turns: Turns,
     control: &Control,
 ) -> Result<(Metrics, Vec<JobMetrics>), RunError> {
-    let by_job = Arc::new(Mutex::new(vec![JobMetrics::default(); set.count()]));
-    let counted = Box::new(turns.counted(Arc::clone(&by_job)));
+    let (counted, by_job) = turns.counted();
     let play = |requests: &mut dyn Workload| measure(metrics, device, requests, control);
-    let metrics = Feed::ahead(counted, play)?;
+    let metrics = Feed::ahead(Box::new(counted), play)?;
     let by_job = std::mem::take(&mut *by_job.lock().unwrap_or_else(PoisonError::into_inner));
     Ok((metrics, by_job))
 }
 
-/// Plays jobs on a drive with a clock. Returns `metrics` with the measurements, and those of each
-/// job.
+/// Plays jobs on a drive with a clock. Returns `metrics` with the measurements, and the metrics of
+/// each job.
 pub(super) fn measure_on_clock(
     metrics: Metrics,
     device: &mut dyn Paced,

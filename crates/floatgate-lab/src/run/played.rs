@@ -82,10 +82,7 @@ impl Played<'_> {
         let handles = set.handles_of(config)?;
         match plan.is_timed {
             true => measure_on_clock(metrics, device, (set, handles), control),
-            false => {
-                let turns = Turns::new(set, handles)?;
-                measure_in_turns(metrics, device, (set, turns), control)
-            }
+            false => measure_in_turns(metrics, device, Turns::new(set, handles)?, control),
         }
     }
 

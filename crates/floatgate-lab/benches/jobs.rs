@@ -1,6 +1,6 @@
 //! Cost of jobs: eight jobs with 32 requests outstanding each, compared with a generator that makes
-//! as many requests in one stream of 256. As in `floatgate run`, a second thread makes the requests,
-//! except for jobs on a clock: theirs depend on the drive.
+//! an equal number of requests in one stream of 256. As in `floatgate run`, a second thread makes
+//! the requests, except for jobs on a clock: their order depends on the drive.
 //!
 //! `cargo bench -p floatgate-lab --bench jobs` fails if jobs take more than [`FACTOR_MAX`] times as
 //! long. `FLOATGATE_BENCH_WRITES=10M` sets another number of requests.

@@ -306,6 +306,16 @@ def test_policies_of_packages_are_listed(installed: Cli, tmp_path: Path) -> None
     assert "python:short" not in in_process(tmp_path.parent, "policies").stdout
 
 
+def test_policies_of_a_file_are_listed(installed: Cli) -> None:
+    rows = installed("policies", "python:small_policies.py", "--json").document()
+    names = [row["name"] for row in rows["placement"]]
+    assert names == [f"python:small_policies.py:{name}" for name in ("Short", "Mute")]
+    assert [row["name"] for row in rows["victim"]] == ["python:small_policies.py"]
+    assert "Short writes are hot." in installed("policies", names[0]).stdout
+    assert "Needy for cleaning.victim" in installed("policies", names[0] + "er").refused()
+    assert "No such file" in installed("policies", "python:absent.py").refused()
+
+
 def test_a_config_names_them(installed: Cli, tmp_path: Path) -> None:
     drive = tmp_path / "drive.toml"
     drive.write_text('preset = "classic"\n[placement]\nscheme = "python:short"\n')

@@ -69,25 +69,15 @@ def _measure(name: str | None, quick: bool, json: bool, quiet: bool) -> None:
 
 
 def policies(
-    name: Annotated[str | None, typer.Argument(help="The policy to show.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="The policy to show, or python:FILE.py.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """List the policies of each axis with their sources, or show one with its parameters."""
-    from floatgate import _core
-    from floatgate.guests.registry import listed
+    from floatgate.guests.registry import listed, named
 
-    axes = listed()
-    if name is not None:
-        known = sorted({row["name"] for rows in axes.values() for row in rows})
-        axes = {
-            axis: [row for row in rows if row["name"] == name]
-            for axis, rows in axes.items()
-            if any(row["name"] == name for row in rows)
-        }
-        if not axes:
-            raise _core.ConfigError(
-                f"policies: {name!r} is not known; expected one of {', '.join(known)}"
-            )
+    axes = listed() if name is None else named(name)
     if json:
         output.print_json(axes)
         return

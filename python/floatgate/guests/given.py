@@ -11,11 +11,9 @@ from typing import Any
 from .._core import Config, ConfigError
 from . import from_file, registry
 from .base import Policy, PolicyError
+from .from_file import PREFIX
 from .placement import Placement
 from .victim import Victim
-
-PREFIX = "python:"
-"""Prefix of a Python policy's name in a config."""
 
 KEYS = ("placement.scheme", "cleaning.victim", "mapping.scheme", "buffer.scheme")
 """Config keys that can name a Python policy."""

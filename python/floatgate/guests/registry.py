@@ -12,6 +12,7 @@ from typing import Any
 from .. import _core
 from . import from_file
 from .base import Policy
+from .from_file import PREFIX
 from .placement import Placement
 from .victim import Victim
 
@@ -96,17 +97,51 @@ def listed() -> dict[str, list[dict[str, Any]]]:
     return axes
 
 
+def named(name: str) -> dict[str, list[dict[str, Any]]]:
+    """Returns the policies of a name by axis: see `floatgate.policies`.
+
+    `python:FILE.py` names all policies of a file. Raises ConfigError for an unknown name.
+    """
+    bare = name.removeprefix(PREFIX)
+    if bare != name and (parts := from_file.split(bare)):
+        return _of_file(parts[0], from_file.policy_classes(bare))
+    axes = listed()
+    found = {axis: [row for row in rows if row["name"] == name] for axis, rows in axes.items()}
+    if not any(found.values()):
+        known = ", ".join(sorted({row["name"] for rows in axes.values() for row in rows}))
+        raise _core.ConfigError(
+            f"policies: {name!r} is not known; expected {PREFIX}FILE.py or one of {known}"
+        )
+    return {axis: rows for axis, rows in found.items() if rows}
+
+
+def _of_file(path: str, classes: list[type[Policy]]) -> dict[str, list[dict[str, Any]]]:
+    keys = [one.KEY for one in classes]
+    axes: dict[str, list[dict[str, Any]]] = {}
+    for one in classes:
+        which = f":{one.__name__}" if keys.count(one.KEY) > 1 else ""
+        row = _class_row(f"{path}{which}", one)
+        for axis in _axes_of(one):
+            axes.setdefault(axis, []).append(row)
+    return axes
+
+
 def _row(point: EntryPoint) -> tuple[list[str], dict[str, Any]]:
     """Returns the axes of a policy, and its row in the list."""
-    on, doc, source = ["python"], "", point.value
     try:
         found = _loaded(point)
     except _core.ConfigError as error:
-        doc = str(error)
-    else:
-        on, source = [found.AXIS], found.source
-        # The class's own docstring: an inherited one would only describe the axis.
-        doc = inspect.cleandoc(found.__doc__ or "").partition("\n")[0]
-        if issubclass(found, Placement) and found.victim is not Placement.victim:
-            on.append(Victim.AXIS)
-    return on, {"name": f"python:{point.name}", "doc": doc, "source": source, "parameters": []}
+        row = {"name": PREFIX + point.name, "doc": str(error), "source": point.value}
+        return ["python"], {**row, "parameters": []}
+    return _axes_of(found), _class_row(point.name, found)
+
+
+def _axes_of(policy: type[Policy]) -> list[str]:
+    chooses_victims = issubclass(policy, Placement) and policy.victim is not Placement.victim
+    return [policy.AXIS, Victim.AXIS] if chooses_victims else [policy.AXIS]
+
+
+def _class_row(name: str, policy: type[Policy]) -> dict[str, Any]:
+    # The class's own docstring: an inherited one would only describe the axis.
+    doc = inspect.cleandoc(policy.__doc__ or "").partition("\n")[0]
+    return {"name": PREFIX + name, "doc": doc, "source": policy.source, "parameters": []}

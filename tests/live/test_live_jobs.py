@@ -207,14 +207,18 @@ def _same_distribution(a: list[int], b: list[int]) -> None:
         assert stats.chi2_contingency([*zip(*kept, strict=True)]).pvalue > LEAST_P
 
 
-def _same_places(a: pl.DataFrame, b: pl.DataFrame, first: int, last: int) -> None:
-    """Compares in which parts of a region the requests of two samples begin."""
+def _same_places(
+    a: pl.DataFrame, b: pl.DataFrame, first: int, last: int, *, dispersion: float
+) -> None:
+    """Compares in which parts of a region the requests of two samples begin. `dispersion` is the
+    variance of a count over its mean."""
     part = ((pl.col("offset") - first) * PARTS // (last - first)).alias("part")
     counts = [frame.group_by(part).len() for frame in (a, b)]
     joined = counts[0].join(counts[1], on="part", how="full").fill_null(0)
     pairs = joined.select("len", "len_right").rows()
     if len(pairs) > 1:
-        assert stats.chi2_contingency([*zip(*pairs, strict=True)]).pvalue > LEAST_P
+        table = stats.chi2_contingency([*zip(*pairs, strict=True)])
+        assert stats.chi2.sf(table.statistic / dispersion, table.dof) > LEAST_P
 
 
 def _same_sizes(a: pl.DataFrame, b: pl.DataFrame) -> None:
@@ -245,8 +249,9 @@ def _check(folder: Path, text: str) -> None:
         assert abs(touched[0] - touched[1]) <= 6 * max(touched) ** 0.5, touched
         _same_distribution(*counts)
         _same_sizes(*frames)
-        if all(_has_equal_places(job) for job in described if job["offset"] == first):
-            _same_places(*frames, first, last)
+        jobs = [job for job in described if job["offset"] == first]
+        if all(_has_equal_places(job) for job in jobs):
+            _same_places(*frames, first, last, dispersion=max(map(_dispersion, jobs)))
     live, simulated = both.live.write_amplification, both.simulated.write_amplification
     assert live is not None and simulated == pytest.approx(live, rel=0.02)
 
@@ -258,11 +263,19 @@ def _is_drawn(job: dict[str, Any]) -> bool:
 
 def _has_equal_places(job: dict[str, Any]) -> bool:
     """Returns whether the counts of a job's requests by part of its region scatter as those of
-    fio. Requests of several sizes that fill the region once are not independent, nor are those
-    that follow one another."""
+    fio. Requests of several sizes that fill the region once are not independent."""
     fills = job["each_once"] and any(one["sizes"]["split"] for one in job["directions"])
-    follows = job["random"] and any(one["random_percent"] < 100 for one in job["directions"])
-    return job["distribution"]["kind"] not in SCATTERED and not fills and not follows
+    return job["distribution"]["kind"] not in SCATTERED and not fills
+
+
+def _dispersion(job: dict[str, Any]) -> float:
+    """Returns the variance over the mean of the number of requests in a part of the region.
+
+    If a request is at random with probability p, and otherwise follows the last one, then runs have
+    a geometric length L, and the ratio is E[L^2] / E[L] = (2 - p) / p.
+    """
+    shares = [one["random_percent"] / 100 for one in job["directions"]]
+    return max((2 - share) / share for share in shares) if job["random"] else 1.0
 
 
 def _inside(frame: pl.DataFrame, first: int, last: int) -> pl.DataFrame:

@@ -156,7 +156,7 @@ def test_people_are_told_how_to_attach_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_new_drive_has_handles_unless_it_is_asked_for_others(
-    words: tuple[str, ...], handles: int
+    tmp_path: Path, words: tuple[str, ...], handles: int
 ) -> None:
     from floatgate.cli.endpoints import Where
     from floatgate.live.backing import prepare
@@ -168,15 +168,18 @@ def test_a_new_drive_has_handles_unless_it_is_asked_for_others(
     if words[:1] == ("--device",):
         settings |= {"ftl.scheme": "fast"}
     where = Where(None, None, None, None, None, None, False, True, asked, None, False, False)
-    drive = prepare(
-        None,
-        size="16MiB",
-        device=None,
-        set=where.with_handles(settings, None, None),
-        seed=None,
-        aged=False,
-    )
-    assert drive.handles == handles
+    image = tmp_path / "flash.img"
+    # The second time, the command opens the drive that it has made.
+    for is_new in (True, False):
+        drive = prepare(
+            image,
+            size="16MiB",
+            device="classic",
+            set=where.with_handles(settings, "classic", image),
+            seed=None,
+            aged=False,
+        )
+        assert (drive.handles, drive.is_new) == (handles, is_new)
 
 
 def test_one_address_has_one_server(tmp_path: Path) -> None:

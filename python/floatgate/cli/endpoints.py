@@ -135,7 +135,8 @@ class Where:
         self, settings: Mapping[str, Any], device: str | None, image: Path | None
     ) -> dict[str, Any]:
         """Returns the settings of the drive with its placement handles. An NVMe drive has
-        `HANDLES` of them unless it has another placement, cannot have handles, or exists.
+        `HANDLES` of them unless it has another placement or cannot have handles. An existing
+        drive keeps its handles, so that a command also opens the drive that it has made.
         """
         if not self.nvme or self.handles == 0:
             return dict(settings)
@@ -163,7 +164,7 @@ class Where:
         from floatgate.simulation import configs
 
         if image is not None and image.exists():
-            return False
+            return _has_default_handles(image) and (device is not None or bool(settings))
         try:
             placement = configs.resolve(device, settings).table()["placement"]["scheme"]
             configs.resolve(device, {**settings, **asked})
@@ -173,3 +174,10 @@ class Where:
         return bool(placement == "single") and not any(
             key.startswith("placement.") for key in settings
         )
+
+
+def _has_default_handles(image: Path) -> bool:
+    from floatgate.live import images
+
+    placement = images.info(image)["config"]["placement"]
+    return (placement["scheme"], placement["handles"]) == ("host", HANDLES)

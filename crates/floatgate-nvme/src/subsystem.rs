@@ -225,6 +225,15 @@ impl Subsystem {
         }
     }
 
+    /// Ends active zones if all controllers have completed their shutdown.
+    fn controller_shut_down(&self) {
+        let controllers = self.each_controller();
+        let is_over = controllers.iter().all(|one| one.is_discovery() || one.is_shut_down());
+        if let Some(zones) = self.zones.as_ref().filter(|_| is_over) {
+            zones.shut_down();
+        }
+    }
+
     /// Returns the number of zones in each state; zeros for a namespace without zones.
     pub fn zones_by_state(&self) -> [(&'static str, usize); 5] {
         let all = self.zones.as_ref().map(Zones::all).unwrap_or_default();

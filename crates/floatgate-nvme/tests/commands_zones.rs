@@ -262,6 +262,22 @@ fn zones_are_found_again_after_a_power_cut() {
     assert_eq!(append(&host, 0, 1, 1).result, 5);
 }
 
+/// ZNS Command Set 1.1, 2.1.1.3.
+#[test]
+fn active_zones_end_with_the_shutdown_of_the_last_controller() {
+    let host = Direct::new(ZONED);
+    let other = Direct::with(Arc::clone(&host.drive), Arc::clone(&host.subsystem));
+    append(&host, 0, 5, 1).ok();
+    append(&host, 2, 192, 1).ok();
+    assert_eq!(open(&host, 1), 0);
+    host.admin(set_property(0x14, ENABLED | 1 << 14)).ok();
+    assert_eq!(states(&other), [(IMPLICIT, 5), (EXPLICIT, 0), (FULL, 192)]);
+    other.admin(set_property(0x14, ENABLED | 1 << 14)).ok();
+    let host = Direct::with(Arc::clone(&host.drive), Arc::clone(&host.subsystem));
+    assert_eq!(states(&host), [(CLOSED, 5), (EMPTY, 0), (FULL, 192)]);
+    assert_eq!(append(&host, 0, 1, 1).result, 5);
+}
+
 #[test]
 fn a_format_empties_all_zones() {
     let host = Direct::new(Shape { page_bytes: 512, ..ZONED });

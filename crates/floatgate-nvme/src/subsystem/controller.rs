@@ -136,6 +136,11 @@ impl Controller {
         self.is_ready.load(Ordering::Relaxed)
     }
 
+    /// Returns whether the controller has completed its shutdown, or has ended.
+    pub(super) fn is_shut_down(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed) || lock(&self.properties).is_shut_down()
+    }
+
     /// Changes the properties.
     fn change<T>(&self, change: impl FnOnce(&mut Properties) -> T) -> T {
         let mut properties = lock(&self.properties);
@@ -218,6 +223,7 @@ impl Controller {
             Effect::Shutdown => {
                 self.session.flush()?;
                 self.change(Properties::shut_down);
+                self.subsystem.controller_shut_down();
             }
             Effect::Reset => {
                 self.end_queues(|queue| queue > 0);

@@ -103,6 +103,11 @@ impl Properties {
         self.status |= status::SHUT_DOWN;
     }
 
+    /// Returns whether the shutdown is complete.
+    pub fn is_shut_down(&self) -> bool {
+        self.status & status::SHUT_DOWN > 0
+    }
+
     /// Reports a fatal status.
     pub fn fail(&mut self) {
         self.status |= status::FATAL;

@@ -110,6 +110,17 @@ impl Table {
         self.zones[zone].written = written;
     }
 
+    /// Ends active zones on which no command works: a zone is closed, or empty if nothing was
+    /// written to it.
+    pub fn shut_down(&mut self) {
+        for at in 0..self.zones.len() {
+            let Zone { state, written, writes, is_held, .. } = self.zones[at];
+            if state.is_active() && writes == 0 && !is_held {
+                self.set(at, if written == 0 { State::Empty } else { State::Closed });
+            }
+        }
+    }
+
     /// Opens a zone, if the limits allow it.
     pub fn open(&mut self, zone: usize, to: State) -> Result<(), Status> {
         let old = self.zones[zone].state;

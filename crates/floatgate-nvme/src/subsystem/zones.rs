@@ -112,6 +112,11 @@ impl Zones {
         self.changed.notify_all();
     }
 
+    /// Ends active zones after an orderly shutdown of all controllers.
+    pub fn shut_down(&self) {
+        lock(&self.table).shut_down();
+    }
+
     fn wait_while<'a>(
         &self,
         table: MutexGuard<'a, Table>,

@@ -1,4 +1,4 @@
-"""An NVMe/TCP host that runs one command at a time, for tests of `floatgate serve --nvme`.
+"""An NVMe/TCP host for tests of `floatgate serve --nvme`.
 
 Offsets and codes: NVM Express Base Specification 2.1, and NVM Express TCP Transport 1.0.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 from live_process import Serve
@@ -17,7 +18,7 @@ ICREQ, ICRESP, CAPSULE, RESPONSE, H2C_DATA, C2H_DATA, R2T = 0, 1, 4, 5, 6, 7, 9
 """Kinds of PDUs."""
 
 FABRICS, IDENTIFY, GET_LOG = 0x7F, 0x06, 0x02
-FLUSH, WRITE, READ = 0x00, 0x01, 0x02
+FLUSH, WRITE, READ, DATASET_MANAGEMENT = 0x00, 0x01, 0x02, 0x09
 MANAGEMENT_RECEIVE, MANAGEMENT_SEND = 0x12, 0x1D
 ZONE_SEND, ZONE_RECEIVE, ZONE_APPEND = 0x79, 0x7A, 0x7D
 
@@ -39,12 +40,24 @@ class Refused(OSError):
     """A command has failed; the number is its status type and code."""
 
 
+@dataclass(frozen=True)
+class Completion:
+    """The answer to a command: its identifier, status type and code, result, and data."""
+
+    command: int
+    code: int
+    result: int
+    data: bytes
+
+
 class Queue:
     """A connection with one queue of a controller: queue 0 is the admin queue."""
 
     def __init__(self, port: int, nqn: str, number: int = 0, controller: int = 0xFFFF) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), ANSWERS_S)
         self._id = 0
+        self._under_way: dict[int, tuple[bytes, bytearray]] = {}
+        """Commands by identifier: data for the controller, and data from it."""
         self._send(struct.pack("<BBBBIHBBI", ICREQ, 0, 128, 0, 128, 0, 0, 0, 0) + bytes(112))
         kind, _, _ = self._receive()
         assert kind == ICRESP
@@ -82,10 +95,7 @@ class Queue:
         self, block: int, data: bytes, handle: int | None = None, *, fua: bool = False
     ) -> None:
         """Writes blocks, with a placement handle if there is one."""
-        directive = 0 if handle is None else 2 << 20
-        dword = len(data) // BLOCK - 1 | fua << 30 | directive
-        dwords = {10: block, 12: dword, 13: (handle or 0) << 16}
-        self._run(_command(WRITE, 1, dwords=dwords), data)
+        self._run(write_command(block, len(data) // BLOCK, handle, fua=fua), data)
 
     def read(self, block: int, blocks: int = 1) -> bytes:
         """Returns blocks."""
@@ -94,7 +104,7 @@ class Queue:
 
     def flush(self) -> None:
         """Makes all written blocks durable."""
-        self._run(_command(FLUSH, 1))
+        self._run(FLUSH_COMMAND)
 
     def room(self, handles: int) -> list[int]:
         """Returns the blocks that the reclaim unit of each handle still takes."""
@@ -117,6 +127,10 @@ class Queue:
         """Empties the zone that begins at a block."""
         self._run(_command(ZONE_SEND, 1, dwords={10: zone, 13: 4}))
 
+    def finish_zone(self, zone: int) -> None:
+        """Makes the zone full that begins at a block."""
+        self._run(_command(ZONE_SEND, 1, dwords={10: zone, 13: 2}))
+
     def zones(self, count: int) -> list[tuple[int, int]]:
         """Returns state and written blocks of the first zones."""
         length = 64 + 64 * count
@@ -124,6 +138,44 @@ class Queue:
         data = self._run(command, read=length)[1]
         rows = [data[64 * row : 64 * row + 64] for row in range(1, count + 1)]
         return [(row[1] >> 4, number(row, 24, 8) - number(row, 16, 8)) for row in rows]
+
+    def ask(
+        self,
+        command: bytes | bytearray,
+        data: bytes = b"",
+        *,
+        read: int = 0,
+        in_capsule: bool = False,
+    ) -> int:
+        """Sends a command that writes data, or reads a number of bytes. Returns its identifier."""
+        words = bytearray(command)
+        self._id = (self._id + 1) & 0xFFFF
+        struct.pack_into("<H", words, 2, self._id)
+        struct.pack_into("<I", words, 32, len(data) or read)
+        words[39] = 0x01 if in_capsule else 0x5A
+        self._under_way[self._id] = (data, bytearray())
+        capsule = data if in_capsule else b""
+        length, offset = 72 + len(capsule), 72 if capsule else 0
+        header = struct.pack("<BBBBI", CAPSULE, 0, 72, offset, length)
+        self._send(header + words + capsule)
+        return self._id
+
+    def answer(self) -> Completion:
+        """Returns the next answer. Sends the data that the controller requests before it."""
+        while True:
+            kind, header, body = self._receive()
+            if kind == R2T:
+                command, tag, at, length = struct.unpack_from("<HHII", header, 8)
+                part = self._under_way[command][0][at : at + length]
+                head = struct.pack("<BBBBI", H2C_DATA, 4, 24, 24, 24 + len(part))
+                self._send(head + struct.pack("<HHIII", command, tag, at, len(part), 0) + part)
+            elif kind == C2H_DATA:
+                self._under_way[number(header, 8, 2)][1].extend(body)
+            else:
+                assert kind == RESPONSE, kind
+                result, _, _, command, status = struct.unpack_from("<QHHHH", header, 8)
+                _, data = self._under_way.pop(command)
+                return Completion(command, status >> 1 & 0x7FF, result, bytes(data))
 
     def _run(
         self,
@@ -134,32 +186,11 @@ class Queue:
         in_capsule: bool = False,
     ) -> tuple[int, bytes]:
         """Runs a command; returns its result and the data that it has read."""
-        words = bytearray(command)
-        self._id = (self._id + 1) & 0xFFFF
-        struct.pack_into("<H", words, 2, self._id)
-        struct.pack_into("<I", words, 32, len(data) or read)
-        words[39] = 0x01 if in_capsule else 0x5A
-        capsule = data if in_capsule else b""
-        length, offset = 72 + len(capsule), 72 if capsule else 0
-        header = struct.pack("<BBBBI", CAPSULE, 0, 72, offset, length)
-        self._send(header + words + capsule)
-        found = bytearray()
-        while True:
-            kind, header, body = self._receive()
-            if kind == R2T:
-                tag, at, length = struct.unpack_from("<HII", header, 10)
-                part = data[at : at + length]
-                head = struct.pack("<BBBBI", H2C_DATA, 4, 24, 24, 24 + len(part))
-                self._send(head + struct.pack("<HHIII", self._id, tag, at, len(part), 0) + part)
-            elif kind == C2H_DATA:
-                found += body
-            else:
-                assert kind == RESPONSE, kind
-                result, status = struct.unpack_from("<Q", header, 8)[0], header[22:24]
-                code = int.from_bytes(status, "little") >> 1 & 0x7FF
-                if code:
-                    raise Refused(code, f"status {code:#x}")
-                return result, bytes(found)
+        self.ask(command, data, read=read, in_capsule=in_capsule)
+        answer = self.answer()
+        if answer.code:
+            raise Refused(answer.code, f"status {answer.code:#x}")
+        return answer.result, answer.data
 
     def _send(self, data: bytes) -> None:
         try:
@@ -220,6 +251,20 @@ def number(log: bytes, at: int, length: int = 16) -> int:
     return int.from_bytes(log[at : at + length], "little")
 
 
+def write_command(
+    block: int, blocks: int, handle: int | None = None, *, fua: bool = False
+) -> bytes:
+    """Returns a command that writes blocks, with a placement handle if there is one."""
+    directive = 0 if handle is None else 2 << 20
+    dword = blocks - 1 | fua << 30 | directive
+    return _command(WRITE, 1, dwords={10: block, 12: dword, 13: (handle or 0) << 16})
+
+
+def deallocate_command(block: int, blocks: int) -> tuple[bytes, bytes]:
+    """Returns a command that deallocates a range of blocks, and its data."""
+    return _command(DATASET_MANAGEMENT, 1, dwords={11: 4}), struct.pack("<IIQ", 0, blocks, block)
+
+
 def _command(opcode: int, namespace: int = 0, dwords: dict[int, int] | None = None) -> bytes:
     """Returns a command whose data pointer is empty."""
     words = bytearray(64)
@@ -228,3 +273,6 @@ def _command(opcode: int, namespace: int = 0, dwords: dict[int, int] | None = No
     for number, value in (dwords or {}).items():
         struct.pack_into("<I", words, 4 * number, value)
     return bytes(words)
+
+
+FLUSH_COMMAND = _command(FLUSH, 1)

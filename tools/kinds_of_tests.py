@@ -26,8 +26,8 @@ KINDS: dict[str, tuple[str, list[str]]] = {
         [
             f"tests/live/test_live_{name}.py"
             for name in (
-                *("clients", "drive", "fio", "guest", "kills"),
-                *("postgres", "snapshot", "tools"),
+                *("clients", "drive", "fio", "guest", "kills", "nvme_guest", "nvme_guest_files"),
+                *("nvme_guest_zones", "nvme_kills", "postgres", "snapshot", "tools"),
             )
         ],
     ),

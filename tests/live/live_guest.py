@@ -1,5 +1,5 @@
 """A Linux virtual machine in QEMU: Debian's kernel, an initramfs made here, and a live drive as
-disk."""
+disk or over a network."""
 
 from __future__ import annotations
 
@@ -29,6 +29,21 @@ SETTINGS = (
     "random.trust_cpu=on cryptomgr.notests"
 )
 
+AWAIT_DISK = "while [ ! -b /dev/vda ]; do sleep 0.05; done\n"
+"""Begins a job that uses the disk."""
+
+NETWORK = ("-netdev", "user,id=network", "-device", "virtio-net-pci,netdev=network,romfile=")
+"""A network in which the address HOST is that of loopback on this machine."""
+
+START_NETWORK = """
+ip link set lo up
+ip link set eth0 up
+ip addr add 10.0.2.15/24 dev eth0
+"""
+"""Begins a job that uses the network."""
+
+HOST = "10.0.2.2"
+
 INIT = """#!/bin/busybox sh
 export PATH=/bin
 /bin/busybox --install -s /bin
@@ -37,7 +52,6 @@ mount -t proc proc /proc
 mount -t sysfs sysfs /sys
 mount -t devtmpfs dev /dev
 for module in $(cat /modules/order); do insmod /modules/$module || echo "no $module"; done
-while [ ! -b /dev/vda ]; do sleep 0.05; done
 exec >/dev/ttyS1 2>&1
 . /job
 """
@@ -48,7 +62,7 @@ def needs_guest(*more: str) -> list[pytest.MarkDecorator]:
     kernel = pytest.mark.skipif(
         not KERNELS, reason="no kernel of Debian in /boot (package: linux-image-amd64)"
     )
-    return [needs("nbdkit", "qemu-system-x86_64", "busybox", *TOOLS, *more), kernel]
+    return [needs("qemu-system-x86_64", "busybox", *TOOLS, *more), kernel]
 
 
 def accelerator() -> str:
@@ -73,10 +87,10 @@ def _kernel(path: Path) -> bytes:
     return lzma.LZMADecompressor(format=lzma.FORMAT_XZ).decompress(packed)
 
 
-def _modules(version: str) -> list[Path]:
+def _modules(version: str, names: Sequence[str]) -> list[Path]:
     """Returns the modules and their dependencies, in load order."""
     found: dict[Path, None] = {}
-    for module in MODULES:
+    for module in names:
         command = [program("modprobe") or "modprobe", "-S", version, "-D", module]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         for line in said.splitlines():
@@ -111,43 +125,63 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def system(directory: Path, tools: Sequence[str]) -> tuple[Path, Path]:
-    """Makes a kernel and an initramfs that contains `tools`."""
+def disk(uri: str) -> tuple[str, ...]:
+    """Returns the arguments of QEMU for the drive at an NBD address as /dev/vda."""
+    drive = f"file={uri},format=raw,if=virtio,cache=none,discard=unmap"
+    return ("-drive", f"{drive},werror=report,rerror=report")
+
+
+def system(
+    directory: Path,
+    tools: Sequence[str],
+    modules: Sequence[str] = MODULES,
+    more: Mapping[str, bytes] | None = None,
+) -> tuple[Path, Path]:
+    """Makes a kernel and an initramfs that contains `tools`, `modules`, and `more` files."""
     kernel = KERNELS[-1]
     files = {"init": INIT.encode(), "bin/busybox": Path(program("busybox") or "").read_bytes()}
+    files |= more or {}
     for tool in tools:
         binary = Path(program(tool) or "")
         files[f"tools/{tool}"] = binary.read_bytes()
         for library in _libraries(binary):
             files[str(library)[1:]] = library.read_bytes()
-    modules = _modules(kernel.name.removeprefix("vmlinuz-"))
-    for module in modules:
+    paths = _modules(kernel.name.removeprefix("vmlinuz-"), modules)
+    for module in paths:
         files[f"modules/{module.name}"] = module.read_bytes()
-    files["modules/order"] = "\n".join(module.name for module in modules).encode()
-    paths = directory / "kernel", directory / "initramfs"
-    paths[0].write_bytes(_kernel(kernel))
-    paths[1].write_bytes(archive(files))
-    return paths
+    files["modules/order"] = "\n".join(module.name for module in paths).encode()
+    made = directory / "kernel", directory / "initramfs"
+    made[0].write_bytes(_kernel(kernel))
+    made[1].write_bytes(archive(files))
+    return made
 
 
 class Guest:
-    """A virtual machine that runs a job, a shell script, with the served drive as /dev/vda.
+    """A virtual machine that runs a job, a shell script, and has the devices of `attached`, which
+    are arguments of QEMU.
 
-    The job's output goes to a serial line, and from there to a file, byte by byte.
+    The job's output goes to a serial line, and from there to a file, byte by byte, or to another
+    character device of QEMU.
     """
 
-    def __init__(self, made: tuple[Path, Path], directory: Path, uri: str, job: str) -> None:
+    def __init__(
+        self,
+        made: tuple[Path, Path],
+        directory: Path,
+        attached: Sequence[str],
+        job: str,
+        serial: str | None = None,
+    ) -> None:
         self.said_by_kernel = directory / "kernel.txt"
         self.said_by_job = directory / "job.txt"
         kernel, base = made
         initramfs = directory / "job.cpio"
         initramfs.write_bytes(base.read_bytes() + archive({"job": job.encode()}))
-        disk = f"file={uri},format=raw,if=virtio,cache=none,discard=unmap"
-        command = ["qemu-system-x86_64", "-nodefaults", "-nic", "none", "-display", "none"]
+        command = ["qemu-system-x86_64", "-nodefaults", "-display", "none"]
         command += ["-machine", "pc", "-accel", accelerator(), "-cpu", "max", "-m", "512"]
         command += ["-kernel", str(kernel), "-initrd", str(initramfs), "-append", SETTINGS]
-        command += ["-serial", f"file:{self.said_by_kernel}", "-serial", f"file:{self.said_by_job}"]
-        command += ["-drive", f"{disk},werror=report,rerror=report", "-no-reboot"]
+        command += ["-serial", f"file:{self.said_by_kernel}"]
+        command += ["-serial", serial or f"file:{self.said_by_job}", *attached, "-no-reboot"]
         self.said_by_job.unlink(missing_ok=True)
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
 
@@ -162,6 +196,14 @@ class Guest:
         """Freezes the virtual machine, so that it sends no more requests to the drive."""
         self._process.send_signal(signal.SIGSTOP)
 
+    def thaw(self) -> None:
+        """Lets a frozen virtual machine continue."""
+        self._process.send_signal(signal.SIGCONT)
+
+    def check(self) -> None:
+        """Checks that the virtual machine runs."""
+        assert self._process.poll() is None, self.report()
+
     def lines(self) -> list[str]:
         """Returns the complete lines that the job has written so far."""
         if not self.said_by_job.exists():
@@ -173,15 +215,16 @@ class Guest:
         """Returns once the job has written `count` lines that start with `beginning`."""
         end = time.monotonic() + PROMPT_S
         while sum(line.startswith(beginning) for line in self.lines()) < count:
-            assert self._process.poll() is None, self._all()
-            assert time.monotonic() < end, self._all()
+            assert self._process.poll() is None, self.report()
+            assert time.monotonic() < end, self.report()
             time.sleep(0.02)
 
     def finish(self) -> list[str]:
         """Waits until the virtual machine has switched itself off, and returns the job's lines."""
-        assert self._process.wait(PROMPT_S) == 0, self._all()
+        assert self._process.wait(PROMPT_S) == 0, self.report()
         return self.lines()
 
-    def _all(self) -> str:
+    def report(self) -> str:
+        """Returns the last lines of the kernel and of the job."""
         kernel = self.said_by_kernel.read_text(errors="replace")
         return "\n".join(["", kernel[-2000:], *self.lines()[-40:]])

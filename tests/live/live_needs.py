@@ -31,6 +31,7 @@ PACKAGES = {
     "mkfs.f2fs": "f2fs-tools",
     "fsck.f2fs": "f2fs-tools",
     "filefrag": "e2fsprogs",
+    "nvme": "nvme-cli",
     "mkfs.btrfs": "btrfs-progs",
     "mkfs.xfs": "xfsprogs",
     "losetup": "mount",

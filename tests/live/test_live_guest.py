@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import random
-import re
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_drive import MIB, Drives, LiveDrive
-from live_guest import TOOLS, Guest, needs_guest, system
+from live_files import CYCLE, KEPT_CYCLES, MAKE, WRITE, Sums, about, fails, looked_up, there, whole
+from live_guest import AWAIT_DISK, TOOLS, Guest, disk, needs_guest, system
 from live_needs import needs
 
 from floatgate.live import Live
 
-pytestmark = needs_guest()
+pytestmark = needs_guest("nbdkit")
 
 SIZE = 128 * MIB
 DEVICE: dict[str, Any] = {
@@ -31,28 +31,9 @@ SHRD: dict[str, Any] = {
 SCHEMES = {"plain": DEVICE, "shrd": SHRD}
 """Drives without and with SHRD in front of them."""
 
-MAKE = {"ext4": "/tools/mke2fs -q -F -t ext4 /dev/vda", "f2fs": "/tools/mkfs.f2fs -q -f /dev/vda"}
-CHECK = {"ext4": "/tools/e2fsck -fn /dev/vda", "f2fs": "/tools/fsck.f2fs --dry-run -f /dev/vda"}
-"""Both checkers repair nothing, and fail if there is something to repair."""
-
-WRITE = """
-# write DIRECTORY WRITER FILES: says of each file that it is whole once fsync has said so.
-write() {
-    number=0
-    while [ $number != $3 ]; do
-        number=$((number + 1))
-        file=$1/$2-$number
-        head -c $((RANDOM % 64 * 1000 + RANDOM % 999 + 1)) /dev/urandom > /$2
-        sum=$(md5sum < /$2)
-        dd if=/$2 of=$file bs=64k conv=fsync 2> /dev/null || return
-        echo "whole $file ${sum%% *}"
-    done
-}
-"""
-
 LIFE = """
 $MAKE || echo FAIL make
-mount -t $NAME -o discard /dev/vda /mnt || echo FAIL mount
+mount -t $NAME -o discard $DEVICE /mnt || echo FAIL mount
 /tools/fio --name=guest --directory=/mnt --ioengine=psync --thread --rw=randwrite --size=4m \\
     --bssplit=512/20:4k/50:33k/30 --fsync=20 --numjobs=2 --verify=crc32c --verify_fatal=1 \\
     --output=/fio.txt >/dev/null
@@ -62,51 +43,16 @@ write /mnt/0 a 20 & write /mnt/0 b 20 & wait
 rm /mnt/guest.*
 umount /mnt || echo FAIL umount
 $CHECK > /check.txt 2>&1; echo checked $?
-mount -t $NAME /dev/vda /mnt || echo FAIL mount again
+mount -t $NAME $DEVICE /mnt || echo FAIL mount again
 md5sum /mnt/0/*
 umount /mnt || echo FAIL umount again
 poweroff -f
 """
 
-CYCLE = """
-if [ $CYCLE = 1 ]; then $MAKE || echo FAIL make; fi
-mount -t $NAME /dev/vda /mnt && umount /mnt || echo FAIL replay
-$CHECK > /check.txt 2>&1; echo checked $?
-grep -i . /check.txt | tail -20 | sed 's/^/# /'
-# Without the drive, what is written to /mnt is in the guest's memory and says nothing.
-mount -t $NAME -o discard /dev/vda /mnt || { echo FAIL mount; poweroff -f; }
-md5sum /mnt/[0-9]*/*
-echo all
-cd /mnt
-[ -d $((CYCLE - 3)) ] && rm -r $((CYCLE - 3))
-cd /
-mkdir /mnt/$CYCLE
-echo writing
-write /mnt/$CYCLE a -1 & write /mnt/$CYCLE b -1 & write /mnt/$CYCLE c -1 & wait
-"""
-
 
 def _job(script: str, name: str, cycle: int = 1) -> str:
-    about = f"NAME={name}\nMAKE='{MAKE[name]}'\nCHECK='{CHECK[name]}'\nCYCLE={cycle}\n"
-    return about + WRITE + script
-
-
-Sums = dict[str, str]
-"""MD5 sums of files, as the virtual machine reports them."""
-
-
-def _whole(lines: list[str]) -> Sums:
-    found = [re.fullmatch(r"whole (\S+) ([0-9a-f]{32})", line) for line in lines]
-    return {match[1]: match[2] for match in found if match}
-
-
-def _there(lines: list[str]) -> Sums:
-    found = [re.fullmatch(r"([0-9a-f]{32})  (\S+)", line) for line in lines]
-    return {match[2]: match[1] for match in found if match}
-
-
-def _fails(lines: list[str]) -> list[str]:
-    return [line for line in lines if line.startswith("FAIL")]
+    variables = about(name, "/dev/vda", "poweroff -f")
+    return AWAIT_DISK + variables + f"CYCLE={cycle}\n" + WRITE + script
 
 
 @pytest.fixture(scope="session")
@@ -129,16 +75,16 @@ def test_a_file_system_lives_and_is_clean(
 ) -> None:
     drive = serve(SIZE, **SCHEMES[scheme])
     job = _job(LIFE, name)
-    with Guest(system(tmp_path, [*TOOLS, "fio"]), tmp_path, drive.uri, job) as guest:
+    with Guest(system(tmp_path, [*TOOLS, "fio"]), tmp_path, disk(drive.uri), job) as guest:
         lines = guest.finish()
     if scheme == "shrd":
         _has_packed(drive)
-    assert _fails(lines) == []
+    assert fails(lines) == []
     assert "fio 0" in lines, lines
     assert "checked 0" in lines, lines
-    whole = _whole(lines)
-    assert len(whole) == 40, lines
-    assert _there(lines) == whole
+    synced = whole(lines)
+    assert len(synced) == 40, lines
+    assert there(lines) == synced
     drive.stop()
     drive.check()
 
@@ -153,18 +99,6 @@ def _end(drive: LiveDrive, guest: Guest, plug: bool) -> None:
         drive.kill()
 
 
-def _looked_up(lines: list[str], expected: Sums) -> bool:
-    """Returns whether the virtual machine got as far as checking its files. If so, checks that all
-    expected files are there and intact."""
-    assert _fails(lines) == [], lines
-    if "all" not in lines:
-        return False
-    assert "checked 0" in lines, lines
-    there = _there(lines)
-    assert {file: there.get(file) for file in expected} == expected
-    return True
-
-
 def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug: bool) -> Sums:
     """Runs virtual machines, ends each at a random moment, and returns the files that survived an
     end."""
@@ -174,8 +108,8 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
     for cycle in range(1, ends + 2):
         job = _job(CYCLE, name, cycle)
         # The virtual machine has removed older files.
-        expected = {file: md5 for sums in told[-3:] for file, md5 in sums.items()}
-        with Guest(made, drive.directory, drive.uri, job) as guest:
+        expected = {file: md5 for sums in told[-KEPT_CYCLES:] for file, md5 in sums.items()}
+        with Guest(made, drive.directory, disk(drive.uri), job) as guest:
             # One end in ten comes while the virtual machine boots, replays its journal and checks.
             if 1 < cycle <= ends and rng.random() < 0.1:
                 time.sleep(rng.random() * 8)
@@ -189,8 +123,8 @@ def _lives(drive: LiveDrive, made: tuple[Path, Path], name: str, ends: int, plug
         if not plug:
             drive.start()
         # Reports of files that were synced just before the end may arrive late.
-        told.append(_whole(after))
-        if _looked_up(before, expected):
+        told.append(whole(after))
+        if looked_up(before, expected):
             seen |= expected
     assert expected.keys() <= seen.keys(), "the last guest has looked at the last files"
     return seen

@@ -234,7 +234,10 @@ fn zones_of_a_read_only_drive_are_read_only() {
     assert_eq!(states::<3>(&host).map(|(state, _)| state), [READ_ONLY; 3]);
     assert_eq!(le64(&report(&host, 0, 6 << 8, 64), 0), 16);
     assert_eq!(le64(&report(&host, 0, 2 << 8, 64), 0), 0);
-    assert_eq!((append(&host, 0, 1, 1).status, host.write(5, 1, 1).status), (0x1ba, 0x1ba));
+    for zone in [0, 1] {
+        assert_eq!(append(&host, zone, 1, 1).status, 0x1ba, "zone {zone}");
+    }
+    assert_eq!((host.write(5, 1, 1).status, host.write(0, 1, 1).status), (0x1ba, 0x1ba));
     for action in 1..6 {
         assert_eq!(send(&host, 0, action), 0x1bf, "{action}");
         assert_eq!(send(&host, 0, action | ALL), 0, "{action}: no zone is in its states");

@@ -139,10 +139,15 @@ impl Model {
 
     /// Writes to a zone, and returns the status.
     fn write(&mut self, zone: usize, at: usize, bytes: &[u8]) -> u16 {
-        let Zone { state, blocks } = &self.zones[zone];
         if zone as u64 * SIZE + (at + bytes.len()) as u64 > ZONES as u64 * SIZE {
             return OUT_OF_RANGE;
         }
+        let status = self.write_to_zone(zone, at, bytes);
+        if self.is_read_only { READ_ONLY } else { status }
+    }
+
+    fn write_to_zone(&mut self, zone: usize, at: usize, bytes: &[u8]) -> u16 {
+        let Zone { state, blocks } = &self.zones[zone];
         if *state == Full {
             return IS_FULL;
         }
@@ -258,6 +263,7 @@ fn run(step: Step, host: Direct, model: &mut Model) -> Direct {
             let at = model.zones[zone].blocks.len();
             let expected = match model.write(zone, at, &vec![byte; blocks]) {
                 // The command names the start of the zone.
+                OUT_OF_RANGE if model.is_read_only => READ_ONLY,
                 OUT_OF_RANGE if model.zones[zone].state == Full => IS_FULL,
                 OUT_OF_RANGE => BOUNDARY,
                 status => status,

@@ -150,7 +150,8 @@ impl Controller {
         write: impl FnOnce() -> Result<(), DriveError>,
     ) -> Result<(), Stop> {
         let Some(zones) = &self.subsystem.zones else { return Ok(write()?) };
-        zones.write(self.zones_epoch, offset, length)?.end(write())
+        let begun = zones.write(self.zones_epoch, offset, length);
+        begun.map_err(|stop| self.zone_refusal(stop))?.end(write())
     }
 
     /// Returns the options of a write. An unknown placement identifier is logged as an event, and

@@ -28,13 +28,22 @@ impl Controller {
         self.subsystem.drive.health().is_read_only
     }
 
+    /// Returns why a write to a zone does not begin. A read-only zone is neither full nor open.
+    pub(super) fn zone_refusal(&self, stop: Stop) -> Stop {
+        match stop {
+            Stop::Failed(_) if self.has_read_only_zones() => Status::ZONE_READ_ONLY.into(),
+            stop => stop,
+        }
+    }
+
     /// Zone Append (3.4.1): writes at the write pointer. Returns the first LBA.
     pub(super) fn zone_append(&self, format: Format, command: &Command, data: &[u8]) -> Answer {
         let zones = self.zones()?;
         let (offset, _) = format.range(command.start(), 1)?;
         let zone = zones.starting_at(offset)?;
         let options = self.write_options(command)?;
-        let (writing, offset) = zones.append(self.zones_epoch, zone, data.len() as u64)?;
+        let begun = zones.append(self.zones_epoch, zone, data.len() as u64);
+        let (writing, offset) = begun.map_err(|stop| self.zone_refusal(stop))?;
         writing.end(self.session.write(offset, data, options))?;
         Ok(offset >> format.shift())
     }

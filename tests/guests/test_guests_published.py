@@ -311,7 +311,7 @@ def test_policies_of_a_file_are_listed(installed: Cli) -> None:
     names = [row["name"] for row in rows["placement"]]
     assert names == [f"python:small_policies.py:{name}" for name in ("Short", "Mute")]
     assert [row["name"] for row in rows["victim"]] == ["python:small_policies.py"]
-    assert "Short writes are hot." in installed("policies", names[0]).stdout
+    assert f"{names[0]}: Short writes are hot." in installed("policies", names[0]).stdout
     assert "Needy for cleaning.victim" in installed("policies", names[0] + "er").refused()
     assert "No such file" in installed("policies", "python:absent.py").refused()
 

@@ -104,7 +104,7 @@ def named(name: str) -> dict[str, list[dict[str, Any]]]:
     """
     bare = name.removeprefix(PREFIX)
     if bare != name and (parts := from_file.split(bare)):
-        return _of_file(parts[0], from_file.policy_classes(bare))
+        return _of_file(parts, from_file.policy_classes(bare))
     axes = listed()
     found = {axis: [row for row in rows if row["name"] == name] for axis, rows in axes.items()}
     if not any(found.values()):
@@ -115,11 +115,14 @@ def named(name: str) -> dict[str, list[dict[str, Any]]]:
     return {axis: rows for axis, rows in found.items() if rows}
 
 
-def _of_file(path: str, classes: list[type[Policy]]) -> dict[str, list[dict[str, Any]]]:
+def _of_file(
+    parts: tuple[str, str], classes: list[type[Policy]]
+) -> dict[str, list[dict[str, Any]]]:
+    path, wanted = parts
     keys = [one.KEY for one in classes]
     axes: dict[str, list[dict[str, Any]]] = {}
     for one in classes:
-        which = f":{one.__name__}" if keys.count(one.KEY) > 1 else ""
+        which = f":{one.__name__}" if wanted or keys.count(one.KEY) > 1 else ""
         row = _class_row(f"{path}{which}", one)
         for axis in _axes_of(one):
             axes.setdefault(axis, []).append(row)

@@ -118,6 +118,8 @@ def test_nvme_cli_manages_zones(tmp_path: Path, made: tuple[Path, Path]) -> None
         # After a power cut the zones are those of the flash.
         guest.run(f"nvme flush {block} -n 1")
         drive.plug()
+        # Reads wait until the kernel has connected again; commands of nvme-cli would fail.
+        guest.run(f"dd if={block} of=/dev/null bs=4k count=1 iflag=direct")
         assert _states(guest, block, 3) == [(EMPTY, 0), (CLOSED, 6), (FULL, size)]
         guest.run(f"nvme zns reset-zone {block} -a")
         assert _counts(drive)["empty"] == len(zones)

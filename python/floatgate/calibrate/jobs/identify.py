@@ -1,0 +1,337 @@
+"""`identify`: the parameters of a drive from the results of the recipe."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from . import caches, programs, reading, refining, writing
+from .device import Parameters
+from .estimate import Estimate, known, unknown
+from .reading import COUNTS
+from .recipe import BLOCK, LARGE, zone_sizes
+from .recorded import Recording, read_recording
+from .times import ReadTimes, read_times, requests_per_second
+
+Progress = Callable[[str, int, int], None]
+STEPS = 4
+
+
+class Shape(NamedTuple):
+    """What a die does at once."""
+
+    page: int
+    """Bytes of a flash page."""
+    planes: int
+    program_pages: int
+    """Flash pages of a plane that are programmed at once."""
+
+    @property
+    def row(self) -> int:
+        """Bytes of a program."""
+        return self.page * self.planes * self.program_pages
+
+
+SHAPES = tuple(
+    Shape(page << 10, planes, pages) for page in (8, 16) for planes in (1, 2, 4) for pages in (1, 3)
+)
+TRANSFERS = (0.0, 3_000.0, 10_000.0)
+"""Tried transfers of 4 KiB in nanoseconds, from which the number of dies follows."""
+CHANNELS = (1, 2, 4, 8, 16)
+ROW_TOLERANCE = 0.2
+"""Largest relative difference of a row from speed x program / dies."""
+COUNT_TOLERANCE = 0.12
+"""A number of dies that is this close to a usual one is taken to be that one."""
+DIES_USUAL, READ_USUAL, MEMORY_ROWS = 16, 50_000.0, 4
+SPARE_START, UNITS_START = 0.15, 128
+SMOOTH, SMOOTH_JOB = 0.7, "zone-1b"
+"""Least ratio of median to mean of saturated writes on a drive that paces its cleaning. The job
+overwrites zones that are small enough to show a wait for a whole unit."""
+UNITS_MOST = 4
+"""Largest unit of the search, in largest zones."""
+EDGE = 1.1
+"""A best unit this close to an end of the search is not found."""
+UNIT_RATIO = 2.0
+"""Ratio of two units in the rough search, which then halves it around the best unit."""
+UNIT_HALF_MOST = 0.3
+"""Largest relative half of an interval of the unit that counts as known."""
+FLAT = 1.3
+"""Least ratio of the worst to the best error of a search that finds a unit."""
+
+
+@dataclass(frozen=True)
+class Identified:
+    """A drive's parameters: the estimates, and the drive that they describe."""
+
+    directory: Path
+    size: int
+    """Bytes that the host can address."""
+    estimates: tuple[Estimate, ...]
+    drive: Parameters
+    assumed: tuple[str, ...]
+    """Values of the drive that the jobs do not determine."""
+
+    def named(self, name: str) -> Estimate:
+        """Returns the estimate of a parameter."""
+        return next(one for one in self.estimates if one.name == name)
+
+
+def identify(
+    directory: str | Path, *, seed: int = 1, progress: Progress | None = None
+) -> Identified:
+    """Estimates the parameters of a drive from fio's results of the recipe, in a directory.
+
+    Raises ConfigError for a directory without the results of the whole recipe.
+    """
+    jobs = read_recording(Path(directory))
+    return _Identification(jobs, Path(directory), seed, progress).run()
+
+
+def usual_dies(value: float) -> int:
+    """Returns the usual number of dies that is near, or else the nearest whole number."""
+    nearest = min(COUNTS, key=lambda count: abs(math.log(count / value)))
+    return nearest if abs(nearest / value - 1) < COUNT_TOLERANCE else max(1, round(value))
+
+
+class _Identification:
+    """Estimates in the order in which they need each other."""
+
+    def __init__(
+        self, jobs: Recording, directory: Path, seed: int, progress: Progress | None
+    ) -> None:
+        self.jobs, self.directory, self.seed = jobs, directory, seed
+        self.estimates: list[Estimate] = []
+        self.assumed: list[str] = ["time of an erase", "greedy cleaning"]
+        self._progress, self._done = progress, 0
+
+    def run(self) -> Identified:
+        """Returns all estimates."""
+        jobs = self.jobs
+        times = read_times(jobs)
+        speed = programs.write_speed(jobs)
+        buffer = caches.write_buffer(jobs, self._is_smooth())
+        reach = caches.map_reach(jobs)
+        self._step("dies and flash page")
+        # Dies with a cache register read during transfers, whose time is not known yet.
+        ways = []
+        for transfer in TRANSFERS:
+            count = reading.dies(jobs, times, self.seed, transfer)
+            ways.append((*self._shaped(times, count, speed, buffer), count))
+        _, alike, dies = min(ways, key=lambda way: way[0])
+        program = programs.program_time(jobs, times, dies)
+        self.estimates += [times.way, times.read, dies, speed, buffer, reach]
+        self._tell_shape(alike)
+        drive = replace(alike[0], map_reach=round(reach.number) if reach.is_known else None)
+        if not program.is_known:
+            self.assumed.append("time of a program and bytes of a row; their ratio is known")
+        self.estimates.append(program)
+        drive = self._overwrites(drive)
+        estimates, assumed = tuple(self.estimates), tuple(self.assumed)
+        return Identified(self.directory, self.jobs.size, estimates, drive, assumed)
+
+    def _step(self, what: str) -> None:
+        if self._progress is not None:
+            self._progress(what, self._done, STEPS)
+        self._done += 1
+
+    def _candidate(
+        self,
+        times: ReadTimes,
+        shape: Shape,
+        dies: Estimate,
+        speed: Estimate,
+        program: Estimate,
+    ) -> Parameters:
+        """Returns a drive with this page, these planes and pages of a program."""
+        count = usual_dies(dies.value or DIES_USUAL)
+        row = shape.row
+        return Parameters(
+            size=self.jobs.size,
+            spare=SPARE_START,
+            rows=max(1, round(self.jobs.size / UNITS_START / (row * count))),
+            dies=count,
+            page=shape.page,
+            planes=shape.planes,
+            program_pages=shape.program_pages,
+            channels=1,
+            register=True,
+            read=times.read.value or READ_USUAL,
+            transfer=0.0,
+            program=row * count / speed.number * 1e9,
+            way=times.way.value or 0.0,
+            command=1e9 / requests_per_second(self.jobs),
+            link=times.link,
+            write_memory=MEMORY_ROWS * row * count,
+            protected=program.jobs != "flush",
+            yields=not program.is_known,
+            paced=self._is_smooth(),
+            map_reach=None,
+        )
+
+    def _is_smooth(self) -> bool:
+        """Returns whether saturated writes all wait about as long, and not few very long."""
+        times = self.jobs.writes(SMOOTH_JOB)
+        return times.quantile(0.5) > SMOOTH * times.mean_ns
+
+    def _shaped(
+        self, times: ReadTimes, dies: Estimate, speed: Estimate, buffer: Estimate
+    ) -> tuple[float, list[Parameters]]:
+        """Returns the drives whose flash page, channels and register agree best with large reads.
+
+        The best drive, whose error comes with the drives, is the first; the others agree about as
+        well.
+        """
+        program = programs.program_time(self.jobs, times, dies)
+        shapes = _shapes(dies, speed, program)
+        ways = [
+            _with_channels(drive, channels, register)
+            for shape in shapes
+            for drive in [self._with_transfer(times, shape, dies, speed, program, buffer)]
+            for channels in CHANNELS
+            if drive.dies % channels == 0
+            for register in (True, False)
+        ]
+        likely = [one for one in ways if one.transfer < reading.TRANSFER_LIKELY] or ways
+        trials = [reading.shaped(self.jobs, one, program, self.seed) for one in likely]
+        trials.sort(key=lambda one: one.error)
+        error = trials[0].error
+        return error, [one.drive for one in trials if one.error < error + reading.ALIKE]
+
+    def _with_transfer(
+        self,
+        times: ReadTimes,
+        shape: Shape,
+        dies: Estimate,
+        speed: Estimate,
+        program: Estimate,
+        buffer: Estimate,
+    ) -> Parameters:
+        drive = _with_buffer(self._candidate(times, shape, dies, speed, program), buffer)
+        return reading.with_transfer(self.jobs, drive, self.seed)
+
+    def _tell_shape(self, alike: Sequence[Parameters]) -> None:
+        """Adds flash page, channels and transfer, if the drives that agree have one value."""
+        used = "large-*"
+        self._tell("flash page", "B", used, [one.page for one in alike])
+        self._tell("channels", "", used, [one.channels for one in alike])
+        transfers = [one.transfer for one in alike]
+        if max(transfers) > 2 * min(transfers) + reading.TRANSFER_NOISE:
+            why = "it depends on the flash page; the time of a read includes it"
+            self.estimates.append(unknown("transfer", "ns", used, why))
+            return
+        extra = LARGE // min(LARGE, alike[0].page * alike[0].planes)
+        slack = reading.TRANSFER_NOISE * extra
+        one = known("transfer", "ns", transfers, used, "of 4 KiB", 0.1)
+        low, high = _ends(one)
+        self.estimates.append(replace(one, low=max(0.0, low - slack), high=high + slack))
+
+    def _tell(self, name: str, unit: str, used: str, values: Sequence[int]) -> None:
+        """Adds a parameter if all drives that explain the jobs have one value of it."""
+        different = sorted({*values})
+        if len(different) > 1:
+            texts = " and ".join(f"{value:,}" for value in different)
+            self.estimates.append(unknown(name, unit, used, f"{texts} explain it equally well"))
+        else:
+            self.estimates.append(known(name, unit, different, used))
+
+    def _overwrites(self, drive: Parameters) -> Parameters:
+        """Adds spare and cleaning unit, and returns the drive with them."""
+        target, size = writing.measured(self.jobs), self.jobs.made_for
+        used = "random-*, zone-*"
+        slow = [name for name in writing.RANDOM if target.slow[name] > 1 + writing.SHOWS]
+        if not slow:
+            self._tell_no_overwrites("random writes are not slower than writes in order")
+            return drive
+        if drive.map_reach:
+            self._tell_no_overwrites("writes also read and write map pages, as the map is cached")
+            return drive
+        if not drive.paced:
+            self._tell_no_overwrites(
+                "writes wait for the cleaning of whole units, and how long depends on spare, unit "
+                "and write buffer together"
+            )
+            return drive
+        self._step("spare")
+        drive = writing.first_spare(drive, target, size, self.seed).drive
+        self._step("cleaning unit")
+        drive, why = self._first_unit(drive, target)
+        self._step("both")
+        found = refining.refine(drive, target, size, self.seed)
+        spare, unit = found.spare, found.unit
+        if why or unit.half > UNIT_HALF_MOST:
+            why = why or f"known to {100 * unit.half:.0f} %, as the order of zones is random"
+            self.estimates.append(unknown("cleaning unit", "B", "zone-*", why))
+        else:
+            self.estimates.append(unit.estimate("cleaning unit", "B", used))
+        self.estimates.append(spare.estimate("spare factor", "", used))
+        return replace(drive, spare=spare.value, rows=_rows(drive, unit.value))
+
+    def _tell_no_overwrites(self, why: str) -> None:
+        self.estimates.append(unknown("cleaning unit", "B", "zone-*", why))
+        self.estimates.append(unknown("spare factor", "", "random-*", why))
+
+    def _first_unit(self, drive: Parameters, target: writing.Speeds) -> tuple[Parameters, str]:
+        """Returns the drive with the best unit of a rough search, or why that is no estimate."""
+        zones, size = zone_sizes(self.jobs.made_for), self.jobs.made_for
+        spare_bytes = size * drive.spare / (1 - drive.spare)
+        largest = min(zones[-1] * UNITS_MOST, round(spare_bytes / writing.SPARE_UNITS))
+        units = _geometric(zones[0], largest, UNIT_RATIO)
+        trials = writing.scan_units(drive, target, size, units, self.seed)
+        best = min(trials, key=lambda one: one.error)
+        step = math.sqrt(UNIT_RATIO)
+        nearby = [round(best.unit / step), round(best.unit * step)]
+        trials += writing.scan_units(drive, target, size, nearby, self.seed)
+        trials.sort(key=lambda one: one.unit)
+        best = min(trials, key=lambda one: one.error)
+        drive = best.drive
+        shown = f"the zones of {zones[0] >> 20} to {zones[-1] >> 20} MiB show"
+        if best.unit <= trials[0].unit * EDGE:
+            return drive, f"smaller than {shown}"
+        if best.unit >= trials[-1].unit / EDGE:
+            return drive, f"larger than {shown}"
+        if max(one.error for one in trials) < FLAT * best.error:
+            return drive, "all units explain the zones alike"
+        return drive, ""
+
+
+def _with_buffer(drive: Parameters, buffer: Estimate) -> Parameters:
+    """Returns a candidate with the write buffer, if that is known; it has room for a row a die."""
+    least = drive.row * drive.dies
+    memory = max(round(buffer.number), least) if buffer.is_known else drive.write_memory
+    return replace(drive, write_memory=memory)
+
+
+def _with_channels(drive: Parameters, channels: int, register: bool) -> Parameters:
+    """Returns a candidate with channels, and with the time of a program that keeps its speed."""
+    transfer = 0.0 if register else drive.row / BLOCK * drive.transfer
+    program = max(drive.program - transfer, drive.program / 2)
+    return replace(drive, channels=channels, register=register, program=program)
+
+
+def _ends(estimate: Estimate) -> tuple[float, float]:
+    """Returns the interval of a parameter that is known."""
+    assert estimate.low is not None and estimate.high is not None, estimate.name
+    return estimate.low, estimate.high
+
+
+def _rows(drive: Parameters, unit: float) -> int:
+    return max(1, round(unit / drive.row / drive.dies))
+
+
+def _geometric(low: float, high: float, ratio: float) -> list[int]:
+    """Returns numbers from `low` to at most `high`, each larger by `ratio` than the one before."""
+    steps = math.floor(math.log(high / low) / math.log(ratio))
+    return [round(low * ratio**step) for step in range(steps + 1)]
+
+
+def _shapes(dies: Estimate, speed: Estimate, program: Estimate) -> Sequence[Shape]:
+    """Returns the shapes whose row fits time and speed of a program; all, if one is not known."""
+    if not (dies.is_known and program.is_known):
+        return SHAPES
+    row = speed.number * program.number / 1e9 / usual_dies(dies.number)
+    gaps = {shape: abs(math.log(shape.row / row)) for shape in SHAPES}
+    least = max(min(gaps.values()), ROW_TOLERANCE)
+    return [shape for shape, gap in gaps.items() if gap <= least]

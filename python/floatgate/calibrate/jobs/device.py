@@ -10,7 +10,7 @@ from .recipe import BLOCK, LARGE
 
 ERASE_SHARE = 0.01
 """Assumed time of an erase, as a share of the time in which its block is programmed."""
-ROWS_LEAST, ROWS_LEAST_UNPACED = 12, 40
+ROWS_LEAST, ROWS_LEAST_UNPACED = 24, 40
 """Fewest rows of a die in an erase unit of a drive that is simulated at a smaller scale. Without
 pacing writes wait for whole units, and the wait does not shrink with the unit.
 """

@@ -12,7 +12,7 @@ from . import caches, programs, reading, refining, writing
 from .device import Parameters
 from .estimate import Estimate, known, unknown
 from .reading import COUNTS
-from .recipe import BLOCK, LARGE, zone_sizes
+from .recipe import BLOCK, LARGE, MIB, zone_sizes
 from .recorded import Recording, read_recording
 from .times import ReadTimes, read_times, requests_per_second
 
@@ -54,10 +54,12 @@ UNITS_MOST = 4
 """Largest unit of the search, in largest zones."""
 EDGE = 1.1
 """A best unit this close to an end of the search is not found."""
-UNIT_RATIO = 2.0
-"""Ratio of two units in the rough search, which then halves it around the best unit."""
-UNIT_HALF_MOST = 0.3
-"""Largest relative half of an interval of the unit that counts as known."""
+UNIT_RATIO = 1.3
+"""Ratio of two units in the rough search."""
+DIES_FACTOR_MOST = 1.25
+"""Largest ratio of a number of dies and an end of its interval that counts as known."""
+UNIT_HALF_MOST, SPARE_HALF_MOST = 0.1, 0.01
+"""Largest half of an interval that counts as known, relative for the unit."""
 FLAT = 1.3
 """Least ratio of the worst to the best error of a search that finds a unit."""
 
@@ -121,8 +123,9 @@ class _Identification:
             count = reading.dies(jobs, times, self.seed, transfer)
             ways.append((*self._shaped(times, count, speed, buffer), count))
         _, alike, dies = min(ways, key=lambda way: way[0])
+        counts = _counts(ways)
         program = programs.program_time(jobs, times, dies)
-        self.estimates += [times.way, times.read, dies, speed, buffer, reach]
+        self.estimates += [times.way, times.read, counts, speed, buffer, reach]
         self._tell_shape(alike)
         drive = replace(alike[0], map_reach=round(reach.number) if reach.is_known else None)
         if not program.is_known:
@@ -261,12 +264,17 @@ class _Identification:
         self._step("both")
         found = refining.refine(drive, target, size, self.seed)
         spare, unit = found.spare, found.unit
-        if why or unit.half > UNIT_HALF_MOST:
-            why = why or f"known to {100 * unit.half:.0f} %, as the order of zones is random"
-            self.estimates.append(unknown("cleaning unit", "B", "zone-*", why))
-        else:
-            self.estimates.append(unit.estimate("cleaning unit", "B", used))
-        self.estimates.append(spare.estimate("spare factor", "", used))
+        if not why and unit.half > UNIT_HALF_MOST:
+            why = f"overwrites fit {_within(unit.value / MIB, 100 * unit.half, 'MiB', ' %')}"
+        name = "cleaning unit"
+        self.estimates.append(
+            unknown(name, "B", used, why) if why else unit.estimate(name, "B", used)
+        )
+        name, why = "spare factor", f"overwrites fit {_within(spare.value, spare.half)}"
+        is_close = spare.half <= SPARE_HALF_MOST
+        self.estimates.append(
+            spare.estimate(name, "", used) if is_close else unknown(name, "", used, why)
+        )
         return replace(drive, spare=spare.value, rows=_rows(drive, unit.value))
 
     def _tell_no_overwrites(self, why: str) -> None:
@@ -281,11 +289,6 @@ class _Identification:
         units = _geometric(zones[0], largest, UNIT_RATIO)
         trials = writing.scan_units(drive, target, size, units, self.seed)
         best = min(trials, key=lambda one: one.error)
-        step = math.sqrt(UNIT_RATIO)
-        nearby = [round(best.unit / step), round(best.unit * step)]
-        trials += writing.scan_units(drive, target, size, nearby, self.seed)
-        trials.sort(key=lambda one: one.unit)
-        best = min(trials, key=lambda one: one.error)
         drive = best.drive
         shown = f"the zones of {zones[0] >> 20} to {zones[-1] >> 20} MiB show"
         if best.unit <= trials[0].unit * EDGE:
@@ -295,6 +298,19 @@ class _Identification:
         if max(one.error for one in trials) < FLAT * best.error:
             return drive, "all units explain the zones alike"
         return drive, ""
+
+
+def _counts(ways: Sequence[tuple[float, list[Parameters], Estimate]]) -> Estimate:
+    """Returns the dies of the best drive, with an interval of all drives that agree as well."""
+    error, _, best = min(ways, key=lambda way: way[0])
+    near = [count for other, _, count in ways if other < error + reading.ALIKE and count.is_known]
+    if not best.is_known:
+        return best
+    ends = [_ends(count) for count in near]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    if max(best.number / low, high / best.number) > DIES_FACTOR_MOST:
+        return unknown("dies", "", best.jobs, f"{low:.3g} to {high:.3g} explain the reads")
+    return replace(best, low=low, high=high)
 
 
 def _with_buffer(drive: Parameters, buffer: Estimate) -> Parameters:
@@ -315,6 +331,13 @@ def _ends(estimate: Estimate) -> tuple[float, float]:
     """Returns the interval of a parameter that is known."""
     assert estimate.low is not None and estimate.high is not None, estimate.name
     return estimate.low, estimate.high
+
+
+def _within(value: float, half: float, unit: str = "", of_half: str = "") -> str:
+    """Returns a value that is not known well enough, as text."""
+    if math.isinf(half):
+        return "no value within the range of the candidates"
+    return f"{value:.3g} {unit}".rstrip() + f" within {half:.2g}{of_half} only"
 
 
 def _rows(drive: Parameters, unit: float) -> int:

@@ -30,13 +30,17 @@ REACHES = 9
 BURST, BURST_BLOCK, BURSTS = 960, 64 * KIB, 10
 TAIL_RATE = 32 * MIB
 """Bytes per second that are written while reads are measured."""
-SPANS = (12, 25, 50, 100)
-"""Random writes go to these percentages of the drive."""
-ZONES = 6
-"""Number of zone sizes, each twice the one below."""
-ZONE_SHARE = 32
+SPANS = (12, 25, 50)
+"""Random writes go to these percentages of the drive. To all of it they would take hours."""
+ZONES, ZONE_RATIO = 6, 1.9
+"""Number of zone sizes, and the ratio of two. Like the sizes, it is no power of two, as cleaning
+units often are: zones in step with the units would be exceptions.
+"""
+ZONE_SHARE = 34
 ZONE_MOST = GIB
 """Largest zone, because fio keeps a zone in memory."""
+ZONE_STEP = 64 * KIB
+"""Zones are multiples of this many bytes."""
 PASSES = ("a", "b")
 
 
@@ -82,9 +86,9 @@ def recipe_text(size: int) -> str:
 
 def zone_sizes(size: int) -> list[int]:
     """Returns the zone sizes for a drive of `size` bytes, rising."""
-    largest = min(size // ZONE_SHARE, ZONE_MOST) // MIB * MIB
-    smallest = max(BURST_BLOCK, (largest >> (ZONES - 1)) // BURST_BLOCK * BURST_BLOCK)
-    return [smallest << step for step in range(ZONES)]
+    largest = min(size // ZONE_SHARE, ZONE_MOST) / ZONE_STEP
+    steps = [largest / ZONE_RATIO**step for step in reversed(range(ZONES))]
+    return [ZONE_STEP * round(step) for step in steps]
 
 
 def span_sizes(size: int) -> list[int]:
@@ -147,12 +151,23 @@ def _write_jobs(size: int) -> Iterator[Job]:
         for share in PASSES:
             name = f"random-{percent}{share}"
             yield _job(name, "random writes to a share: spare", random | {"size": f"{percent}%"})
-    yield _sequential("restore", "all pages, in order")
     for step, zone in enumerate(zone_sizes(size)):
+        discard = {"rw": "trim", "bs": "4m", "size": "100%"}
+        yield _job(f"discard-{step}", "an empty drive", discard)
+        yield _sequential(f"refill-{step}", "all pages, in order")
         for share in PASSES:
-            options = {"rw": "randwrite", "bs": zone, "iodepth": 1}
-            purpose = "overwrites of whole zones: cleaning unit"
-            yield _job(f"zone-{step}{share}", purpose, options)
+            yield zone_job(f"zone-{step}{share}", zone)
+
+
+def zone_job(name: str, zone: int) -> Job:
+    """Returns the job that overwrites every other zone of `zone` bytes, in order.
+
+    The zones of the second pass begin in the middle of those of the first pass.
+    """
+    options = {"rw": f"write:{zone}", "bs": zone, "iodepth": 1}
+    if name.endswith(PASSES[1]):
+        options["offset"] = zone // 2
+    return _job(name, "overwrites of every other zone: cleaning unit", options)
 
 
 def _sequential(name: str, purpose: str) -> Job:

@@ -2,9 +2,10 @@
 
 Candidates around the estimate play all overwrites, each with another seed. Over this small range
 the logarithm of each job's slowdown is linear in the spare and in the logarithm of the unit. The
-residuals of these lines are chance: the order of the writes, in the simulation as on the drive.
-Weighted least squares then gives the spare and the unit at which the lines pass through the
-measurement, and the chance gives their intervals.
+residuals of these lines are chance: the order of the random writes, and how zones and units happen
+to overlap. Weighted least squares then gives the spare and the unit at which the lines pass through
+the measurement, and the chance gives their intervals. Jobs that disagree by more than chance widen
+the intervals by as much (Birge, Phys. Rev. 40, 1932).
 """
 
 from __future__ import annotations
@@ -20,15 +21,13 @@ from .writing import RANDOM, ZONE, Speeds, simulated
 NAMES = (*RANDOM, *ZONE)
 SPARE_REACH, UNIT_REACH = 0.15, 0.2
 """Largest relative distance of a candidate from the first estimate."""
-CANDIDATES = 12
+CANDIDATES, ROUNDS = 12, 2
 NEAR = 0.6
-"""A result this far out, as a share of the range, is the start of a second fit."""
+"""A result this far out, as a share of the range, is the start of the next fit."""
 MODEL_NOISE = 0.015
 """Error of a slowdown that is not chance: properties of drives that no job measures."""
-SIGMAS = 5.0
-"""Half of an interval, in standard deviations of chance. On drives whose truth was known, errors
-were 2.5 times as large as chance alone makes them: the model lacks what no job measures.
-"""
+SIGMAS = 4.0
+"""Half of an interval, in standard deviations. The model lacks what no job measures."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,17 @@ class Refined:
 
 
 def refine(drive: Parameters, target: Speeds, made_for: int, seed: int) -> Refined:
-    """Returns spare and unit that explain all overwrites best, near those of the drive."""
-    found = _round(drive, target, made_for, seed)
-    if _is_near(found, drive):
-        return found
-    rows = max(1, round(found.unit.value / drive.row / drive.dies))
-    again = replace(drive, spare=found.spare.value, rows=rows)
-    return _round(again, target, made_for, seed + CANDIDATES)
+    """Returns spare and unit that explain all overwrites best, near those of the drive.
+
+    Their intervals are infinite if the fits lead on and on.
+    """
+    for at in range(ROUNDS):
+        found = _round(drive, target, made_for, seed + at * CANDIDATES)
+        if _is_near(found, drive):
+            return found
+        rows = max(1, round(found.unit.value / drive.row / drive.dies))
+        drive = replace(drive, spare=found.spare.value, rows=rows)
+    return Refined(replace(found.spare, half=math.inf), replace(found.unit, half=math.inf))
 
 
 def _is_near(found: Refined, drive: Parameters) -> bool:
@@ -88,7 +91,9 @@ def _round(drive: Parameters, target: Speeds, made_for: int, seed: int) -> Refin
     weights = 1 / (chance * (1 + 1 / len(points)) + MODEL_NOISE**2)
     slopes = lines[1:].T * np.sqrt(weights)[:, None]
     solution, *_ = np.linalg.lstsq(slopes, -lines[0] * np.sqrt(weights), rcond=None)
-    halves = SIGMAS * np.sqrt(np.diag(np.linalg.pinv(slopes.T @ slopes)))
+    rest = lines[0] * np.sqrt(weights) + slopes @ solution
+    disagreement = max(1.0, math.sqrt(float(rest @ rest) / (len(rest) - 2)))
+    halves = SIGMAS * disagreement * np.sqrt(np.diag(np.linalg.pinv(slopes.T @ slopes)))
     if np.ptp(design[:, 2]) < UNIT_REACH:
         halves[1] = np.inf  # Units of one or two rows hardly differ.
     d_spare = _within(float(solution[0]), drive.spare * SPARE_REACH)

@@ -16,6 +16,8 @@ HIT_MOST = 0.7
 """A read counts as served from memory if it takes at most this share of a read of flash."""
 BIN_SPREAD = 0.008
 """Half of the relative width of fio's bins."""
+READ_SPREAD = 0.02
+"""Relative error of a read: what it waits for in the controller is in no read without flash."""
 LINK_LEAST = 500.0
 """Shortest time of 12 KiB on a link in nanoseconds, some 25 GB/s."""
 
@@ -42,7 +44,8 @@ def read_times(jobs: Recording) -> ReadTimes:
         return ReadTimes(way, unknown("read", "ns", used, why), _link(jobs))
     low, high = way.low or 0.0, way.high or 0.0
     value, why = flash - way.number, "cells and the transfer of 4 KiB"
-    read = Estimate("read", "ns", value, flash - high, flash - low, used, why)
+    low, high = (flash - high) * (1 - READ_SPREAD), (flash - low) * (1 + READ_SPREAD)
+    read = Estimate("read", "ns", value, low, high, used, why)
     return ReadTimes(way, read, _link(jobs))
 
 

@@ -1,10 +1,11 @@
 """Spare and cleaning unit from the speed of overwrites, by simulated candidates.
 
 Random writes to a share of a drive slow down with the copies that cleaning makes, and the copies
-depend on the spare. Overwrites of whole zones need no copies if a zone covers the units that hold
-its old data, so the speed at several zone sizes depends on the unit. Candidates play the same jobs,
-from an empty drive on, and their speeds relative to writes in order are compared with the measured
-ones.
+depend on the spare. Overwrites of every other zone need no copies if a zone covers the units that
+hold its old data, so the speed at several zone sizes depends on the unit. Each zone size begins on
+a drive that was discarded and filled in order, so no order of requests is left to chance.
+Candidates play the same jobs, from an empty drive on, and their speeds relative to writes in order
+are compared with the measured ones.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from floatgate import api
 from floatgate.models import greedy
 
 from .device import Parameters, at_scale, config
-from .recipe import LARGE, PASSES, SPANS, ZONES, Job, recipe
+from .recipe import LARGE, PASSES, SPANS, ZONES, Job, recipe, zone_job
 from .recorded import Recording
 
 RANDOM = tuple(f"random-{percent}{share}" for percent in SPANS for share in PASSES)
 ZONE = tuple(f"zone-{step}{share}" for step in range(ZONES) for share in PASSES)
 NORMAL = "rewrite"
-SPARES = (0.03, 0.45)
+SPARES, SPARE_GUESS = (0.03, 0.45), 0.7
 SPARE_STEPS, SPARE_STEP = 5, 0.4
 """Simulations in the search for the spare, and their largest relative distance."""
 SPARE_HALVINGS = 20
@@ -74,8 +75,9 @@ def simulated(drive: Parameters, made_for: int, names: Sequence[str], seed: int)
     """Plays the jobs up to the last of `names` on a candidate, and returns their slowdowns."""
     small, scale = at_scale(drive)
     wanted = {"fill", "flush", NORMAL, *names}
-    if set(names) & set(ZONE):
-        wanted |= {RANDOM[-1], "restore"}
+    for step in range(ZONES):
+        if f"zone-{step}{PASSES[0]}" in names:
+            wanted |= {f"discard-{step}", f"refill-{step}"}
     jobs = [_scaled(job, scale) for job in recipe(made_for) if job.name in wanted]
     head = "[global]\nfilename=/dev/drive\nioengine=libaio\nrandrepeat=0\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -90,9 +92,8 @@ def _scaled(job: Job, scale: float) -> Job:
     """Returns a job whose requests are smaller, if they are zones."""
     if not job.name.startswith("zone-"):
         return job
-    options = dict(job.options)
-    block = round(int(options["bs"]) / scale / LARGE)
-    return replace(job, options=tuple((options | {"bs": str(max(1, block) * LARGE)}).items()))
+    block = round(int(dict(job.options)["bs"]) / scale / LARGE)
+    return zone_job(job.name, max(1, block) * LARGE)
 
 
 def first_spare(drive: Parameters, target: Speeds, made_for: int, seed: int) -> Trial:
@@ -120,14 +121,18 @@ def first_spare(drive: Parameters, target: Speeds, made_for: int, seed: int) -> 
 
 
 def _guess(slow: float) -> float:
-    """Returns the spare at which a closed form has the copies of this slowdown."""
+    """Returns the spare at which a closed form has the slowdown of the largest span.
+
+    All spare space serves the span, as the other data stays in units of its own.
+    """
     amplification = 1 + (slow - 1) / COPY_COST
-    low, high = SPARES
+    low, high = SPARES[0], SPARE_GUESS
     for _ in range(SPARE_HALVINGS):
         middle = (low + high) / 2
         is_less = greedy(1 / (1 - middle), UNIT_PAGES).write_amplification < amplification
         low, high = (low, middle) if is_less else (middle, high)
-    return (low + high) / 2
+    spare = SPANS[-1] / 100 * middle / (1 - middle)
+    return spare / (1 + spare)
 
 
 def _next(points: dict[float, float], spare: float) -> float:

@@ -18,6 +18,8 @@ BLOCK = 4096
 ROWS_LEAST = 6
 ROW_LEAST = 32 << 10
 US = 1000
+MAP_PAGE_REACH = 1024 * BLOCK
+"""Bytes whose map entries of 4 bytes fill a map page."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def _draw(rng: random.Random) -> Hidden | None:
         "dies": float(dies),
         "flash page": float(page),
         "write buffer": float(memory),
-        "map cache reach": reach or math.inf,
+        # The cache holds whole map pages.
+        "map cache reach": reach // MAP_PAGE_REACH * MAP_PAGE_REACH if reach else math.inf,
         "channels": float(channels),
         "transfer": BLOCK / bus * 1e9,
     }

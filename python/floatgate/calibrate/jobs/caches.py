@@ -18,6 +18,8 @@ SAME = 0.03
 """Smallest relative rise of the latency of reads that counts as misses of the map cache."""
 EXPLAINS = 0.015
 """Reaches that explain the latencies to this relative error count as equally good."""
+SPREAD = 0.02
+"""By how much the interval of a reach is wider than these reaches, on both sides."""
 STEPS = 400
 
 
@@ -66,7 +68,8 @@ def map_reach(jobs: Recording) -> Estimate:
         why = f"even reads of {spans[0] >> 20} MiB miss"
         return unknown("map cache reach", "B", "span-*", why)
     good = [one for one, error in zip(grid, errors, strict=True) if error < best + EXPLAINS]
-    return Estimate("map cache reach", "B", value, good[0], good[-1], "span-*")
+    low, high = good[0] * (1 - SPREAD), good[-1] * (1 + SPREAD)
+    return Estimate("map cache reach", "B", value, low, high, "span-*")
 
 
 def _error(spans: Sequence[int], means: Sequence[float], reach: float) -> float:

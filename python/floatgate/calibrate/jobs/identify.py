@@ -188,14 +188,14 @@ class _Identification:
         well.
         """
         program = programs.program_time(self.jobs, times, dies)
-        shapes = _shapes(dies, speed, program)
         ways = [
-            _with_channels(drive, channels, register)
-            for shape in shapes
-            for drive in [self._with_transfer(times, shape, dies, speed, program, buffer)]
+            _with_channels(drive, channels)
+            for shape in _shapes(dies, speed, program)
+            for candidate in [self._candidate(times, shape, dies, speed, program)]
+            for register in (True, False)
+            for drive in self._with_transfers(candidate, register, buffer)
             for channels in CHANNELS
             if drive.dies % channels == 0
-            for register in (True, False)
         ]
         likely = [one for one in ways if one.transfer < reading.TRANSFER_LIKELY] or ways
         trials = [reading.shaped(self.jobs, one, program, self.seed) for one in likely]
@@ -203,33 +203,23 @@ class _Identification:
         error = trials[0].error
         return error, [one.drive for one in trials if one.error < error + reading.ALIKE]
 
-    def _with_transfer(
-        self,
-        times: ReadTimes,
-        shape: Shape,
-        dies: Estimate,
-        speed: Estimate,
-        program: Estimate,
-        buffer: Estimate,
-    ) -> Parameters:
-        drive = _with_buffer(self._candidate(times, shape, dies, speed, program), buffer)
-        return reading.with_transfer(self.jobs, drive, self.seed)
+    def _with_transfers(
+        self, drive: Parameters, register: bool, buffer: Estimate
+    ) -> list[Parameters]:
+        drive = _with_buffer(replace(drive, register=register), buffer)
+        return reading.with_transfers(self.jobs, drive, self.seed)
 
     def _tell_shape(self, alike: Sequence[Parameters]) -> None:
-        """Adds flash page, channels and transfer, if the drives that agree have one value."""
+        """Adds flash page, transfer and channels, if the drives that agree have one value."""
         used = "large-*"
         self._tell("flash page", "B", used, [one.page for one in alike])
-        self._tell("channels", "", used, [one.channels for one in alike])
-        transfers = [one.transfer for one in alike]
-        if max(transfers) > 2 * min(transfers) + reading.TRANSFER_NOISE:
-            why = "it depends on the flash page; the time of a read includes it"
-            self.estimates.append(unknown("transfer", "ns", used, why))
-            return
-        extra = LARGE // min(LARGE, alike[0].page * alike[0].planes)
-        slack = reading.TRANSFER_NOISE * extra
-        one = known("transfer", "ns", transfers, used, "of 4 KiB", 0.1)
-        low, high = _ends(one)
-        self.estimates.append(replace(one, low=max(0.0, low - slack), high=high + slack))
+        transfer = _transfer(alike, used)
+        self.estimates.append(transfer)
+        if transfer.is_known:
+            self._tell("channels", "", used, [one.channels for one in alike])
+        else:
+            why = "how many explain the reads depends on the transfer"
+            self.estimates.append(unknown("channels", "", used, why))
 
     def _tell(self, name: str, unit: str, used: str, values: Sequence[int]) -> None:
         """Adds a parameter if all drives that explain the jobs have one value of it."""
@@ -313,6 +303,22 @@ def _counts(ways: Sequence[tuple[float, list[Parameters], Estimate]]) -> Estimat
     return replace(best, low=low, high=high)
 
 
+def _transfer(alike: Sequence[Parameters], used: str) -> Estimate:
+    """Returns the transfer of the drives that agree with large reads."""
+    if any(reading.hides_transfer(one) for one in alike):
+        why = "dies may transfer one page while they read the next one"
+        return unknown("transfer", "ns", used, why)
+    transfers = [one.transfer for one in alike]
+    if max(transfers) > 2 * min(transfers) + reading.TRANSFER_NOISE:
+        why = "it depends on the flash page; the time of a read includes it"
+        return unknown("transfer", "ns", used, why)
+    extra = LARGE // min(LARGE, alike[0].page * alike[0].planes)
+    slack = reading.TRANSFER_NOISE * extra
+    one = known("transfer", "ns", transfers, used, "of 4 KiB", 0.1)
+    low, high = _ends(one)
+    return replace(one, low=max(0.0, low - slack), high=high + slack)
+
+
 def _with_buffer(drive: Parameters, buffer: Estimate) -> Parameters:
     """Returns a candidate with the write buffer, if that is known; it has room for a row a die."""
     least = drive.row * drive.dies
@@ -320,11 +326,12 @@ def _with_buffer(drive: Parameters, buffer: Estimate) -> Parameters:
     return replace(drive, write_memory=memory)
 
 
-def _with_channels(drive: Parameters, channels: int, register: bool) -> Parameters:
+def _with_channels(drive: Parameters, channels: int) -> Parameters:
     """Returns a candidate with channels, and with the time of a program that keeps its speed."""
-    transfer = 0.0 if register else drive.row / BLOCK * drive.transfer
-    program = max(drive.program - transfer, drive.program / 2)
-    return replace(drive, channels=channels, register=register, program=program)
+    transfer = 0.0 if drive.register else drive.row / BLOCK * drive.transfer
+    return replace(
+        drive, channels=channels, program=max(drive.program - transfer, drive.program / 2)
+    )
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:

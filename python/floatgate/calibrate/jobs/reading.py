@@ -40,6 +40,8 @@ TRANSFER_NOISE = 1_000.0
 """Transfers that differ by less count as equal, in nanoseconds."""
 TRANSFER_LIKELY = 0.9 * TRANSFER_MOST
 """A candidate that needs longer transfers has another flash page."""
+BUSES = (300e6, 600e6, 1200e6, 2400e6, 4800e6)
+"""Tried transfer rates in bytes per second, where large reads do not show the rate."""
 HALVINGS = 7
 ALIKE = 0.01
 """Flash pages whose errors differ by less are not told apart."""
@@ -156,21 +158,37 @@ class Shaped:
     """Root mean square of ln(simulated / measured) over the depths."""
 
 
-def with_transfer(jobs: Recording, drive: Parameters, seed: int) -> Parameters:
-    """Returns a candidate whose transfers agree best with a large read at depth 1.
+def hides_transfer(drive: Parameters) -> bool:
+    """Returns whether a large read does not depend on the transfer.
 
-    Cells and the transfer of 4 KiB together keep their time. The candidate has its whole map in
+    It reads two pages of one die, and a die with a cache register transfers the first page while it
+    reads the second.
+    """
+    return drive.register and drive.page < LARGE <= drive.row
+
+
+def with_transfers(jobs: Recording, drive: Parameters, seed: int) -> list[Parameters]:
+    """Returns candidates whose transfers agree with a large read at depth 1: the best one, or a
+    range of them if the read does not depend on the transfer.
+
+    Cells and the transfer of 4 KiB together keep their time. The candidates have their whole map in
     memory, as the large reads of the recipe stay in a small span.
     """
     drive = replace(drive, map_reach=None)
     together = drive.read + drive.transfer
+
+    def candidate(transfer: float) -> Parameters:
+        return replace(drive, transfer=transfer, read=together - transfer)
+
+    if hides_transfer(drive):
+        return [candidate(BLOCK / bus * 1e9) for bus in BUSES if BLOCK / bus * 1e9 < together / 3]
     low, high = 0.0, min(TRANSFER_MOST, together / 2)
     wanted = jobs.reads("large-1").mean_ns
     for _ in range(HALVINGS):
-        drive = replace(drive, transfer=(low + high) / 2, read=together - (low + high) / 2)
-        mean = mean_read(config(drive), f"{LARGE}B", 1, seed, REQUESTS_ALONE)
-        low, high = (drive.transfer, high) if mean < wanted else (low, drive.transfer)
-    return drive
+        middle = (low + high) / 2
+        mean = mean_read(config(candidate(middle)), f"{LARGE}B", 1, seed, REQUESTS_ALONE)
+        low, high = (middle, high) if mean < wanted else (low, middle)
+    return [candidate((low + high) / 2)]
 
 
 def shaped(jobs: Recording, drive: Parameters, program: Estimate, seed: int) -> Shaped:

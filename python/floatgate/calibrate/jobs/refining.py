@@ -27,7 +27,8 @@ NEAR = 0.6
 MODEL_NOISE = 0.015
 """Error of a slowdown that is not chance: properties of drives that no job measures."""
 SIGMAS = 4.0
-"""Half of an interval, in standard deviations. The model lacks what no job measures."""
+"""Half of an interval, in standard deviations. The model lacks what no job measures: on nine random
+drives the errors were 1.3 standard deviations (rms) of a unit, and once 3.9 of a spare."""
 
 
 @dataclass(frozen=True)

@@ -477,6 +477,11 @@ class JobLatency:
     """99.99th percentile."""
     max_us: float | None
     """Maximum."""
+    ns: tuple[int, ...]
+    """The longest time in each bucket of the histogram in nanoseconds, rising, as in
+    `distributions`. Empty unless `latency.distribution` is "full"."""
+    counts: tuple[int, ...]
+    """Number of requests in each bucket."""
 
 
 @dataclass(frozen=True)

@@ -221,11 +221,18 @@ def test_handles_are_numbers_and_ranges(tmp_path: Path) -> None:
     assert few.option == "dataplacement=streams, plids=1,3,4,5"
 
 
+def test_requests_in_order_can_leave_gaps(tmp_path: Path) -> None:
+    (gaps,) = only(tmp_path, "rw=write:8k").directions
+    (none,) = only(tmp_path, "rw=write").directions
+    assert (gaps.skip, none.skip) == (8192, 0)
+
+
 @pytest.mark.parametrize(
     ("option", "error"),
     [
         ("rw=sideways", "expected one of read, write"),
-        ("rw=write:4k", "not modelled: an offset modifier"),
+        ("rw=randwrite:8", "not modelled: requests per random offset"),
+        ("rw=write:0", "expected 1 byte to 1 TiB"),
         ("iodepth=0", "expected 1 to 65,536"),
         ("numjobs=0", "expected 1 to 4,096"),
         ("numjobs=5000", "expected 1 to 4,096"),

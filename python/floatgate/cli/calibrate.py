@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import options, output
+from . import calibrate_jobs, options, output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,16 +30,16 @@ GAP = 2
 """Blanks between two columns of a table."""
 
 Data = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Argument(
-        metavar="DATA...",
+        metavar="[DATA...]",
         help="Measurements of one drive: write amplification over volumes as CSV (columns run, "
         "namespace_gib, phase, host_volumes, wa), latency under load as CSV (drive, group, "
         "rate_iops, ...; docs/fitting.md lists all), or fio's --output-format=json.",
     ),
 ]
 Start = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--device",
         metavar="NAME|START.toml",
@@ -111,9 +111,9 @@ Drive = Annotated[
 
 
 def calibrate(
-    data: Data,
+    data: Data = None,
     *,
-    device: Start,
+    device: Start = None,
     size: Size = None,
     set: options.Set = None,
     fit: Keys = None,
@@ -124,6 +124,8 @@ def calibrate(
     scale: Scale = None,
     noise: Noise = None,
     no_intervals: NoIntervals = False,
+    recipe: calibrate_jobs.Recipe = None,
+    from_jobs: calibrate_jobs.FromJobs = None,
     seed: options.Seed = 1,
     force: options.Force = False,
     json: options.Json = False,
@@ -134,7 +136,22 @@ def calibrate(
     The fitted values explain the data best within this model; they are not facts about a product. A
     fit that explains nothing is printed and refused: exit status 1, and no drive is written. With
     --predict nothing is fitted, and the runs are compared with the drive as given.
+
+    --recipe and --from-jobs do without a drive to start from: fio runs the jobs of the recipe, and
+    their results determine the drive's parameters, each with an interval or the reason why not.
     """
+    if recipe or from_jobs:
+        others: dict[str, object] = {"DATA": data, "--device": device, "--fit": fit, "--set": set}
+        others |= {"--predict": predict, "--run": run, "--holdout": holdout, "--scale": scale}
+        others |= {"--noise": noise, "--no-intervals": no_intervals}
+        call = calibrate_jobs.Call(recipe, from_jobs, size, out, seed, force, json, quiet)
+        calibrate_jobs.play(call, others)
+        return
+    if not data or device is None:
+        raise typer.BadParameter(
+            "missing; expected DATA and --device, or --recipe or --from-jobs",
+            param_hint="'DATA'" if not data else "'--device'",
+        )
     common: dict[str, Any] = {
         "device": device,
         "set": options.pairs("--set", set),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from floatgate.simulation.options import RunOptions
 
 from . import options, output
-from .written import write_run
+from .written import write_fio, write_run
 
 
 @options.takes_run_options()
@@ -39,6 +40,8 @@ def run(
             result = api.run(trace, device=device, set=settings, progress=progress, **vars(how))
         if part is not None:
             write_run(result, part, pictures)
+            if result.jobs:
+                write_fio(result, part, Path(trace))
     if json:
         print(result.to_json())
     else:

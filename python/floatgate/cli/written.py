@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .options import PictureKind
 
 RUN_FILES = (
-    *("result.json", "timeline.parquet", "report.html"),
+    *("result.json", "timeline.parquet", "report.html", "fio.json"),
     *(f"latencies.{suffix}" for suffix in ("parquet", "csv")),
 )
-"""Names of the files that `write_run` writes, without pictures."""
+"""Names of the files that `write_run` and `write_fio` write, without pictures."""
 
 
 def write_run(result: Result, directory: Path, pictures: PictureKind | None = None) -> None:
@@ -29,3 +29,14 @@ def write_run(result: Result, directory: Path, pictures: PictureKind | None = No
     write_report([result], directory / "report.html")
     if pictures:
         write_pictures([result], directory, pictures)
+
+
+def write_fio(result: Result, directory: Path, job_file: Path) -> None:
+    """Writes fio.json for a job file with full latencies: the jobs as fio prints them."""
+    import json
+
+    from floatgate.simulation.fio_output import fio_document
+
+    if result.distributions:
+        text = json.dumps(fio_document(result, job_file))
+        (directory / "fio.json").write_text(text + "\n", "utf-8")

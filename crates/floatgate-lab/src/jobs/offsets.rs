@@ -61,6 +61,7 @@ pub(super) struct DirectionLayout {
     pub sizes: Sizes,
     pub low: u64,
     align: u64,
+    skip: u64,
     /// Multiples of `align` at which the smallest request fits.
     blocks: u64,
     random_percent: u64,
@@ -81,8 +82,8 @@ impl DirectionLayout {
         let blocks = (job.size - low) / spec.align + 1;
         let shape = job.distribution.kind;
         let zones = zones(&spec.zones, shape, spec.align, (job.size, blocks));
-        let (sizes, align) = (Sizes::new(&spec.sizes), spec.align);
-        Self { sizes, low, align, blocks, random_percent: spec.random_percent, zones }
+        let (sizes, align, skip) = (Sizes::new(&spec.sizes), spec.align, spec.skip);
+        Self { sizes, low, align, skip, blocks, random_percent: spec.random_percent, zones }
     }
 }
 
@@ -171,6 +172,9 @@ impl Offsets {
     fn following(&mut self, layout: &Layout, kind: usize) -> Option<(u64, u64)> {
         let direction = &layout.directions[kind];
         let mut offset = self.next[kind];
+        if offset > 0 {
+            offset += direction.skip;
+        }
         if offset + direction.low > layout.size {
             if !layout.wraps {
                 let is_random = !matches!(self.source, Source::Sequential);

@@ -100,6 +100,9 @@ pub(super) struct DirectionSpec {
     pub sizes: SizesSpec,
     /// Random offsets are multiples of this.
     pub align: u64,
+    /// Bytes between a request and the next one of a job in order.
+    #[serde(default)]
+    pub skip: u64,
     /// Percentage of random offsets of a random job.
     pub random_percent: u64,
     /// Most bytes per second.

@@ -89,6 +89,22 @@ fn passes_follow_one_another_as_in_fio() {
     assert_eq!(four(json!({ "requests_max": 3, "loops": 2 })), "w0 w1 w2 w3 w0 w1");
 }
 
+/// rw=write:8k leaves two pages out; a pass ends behind the region, as in fio.
+#[test]
+fn requests_in_order_leave_gaps() {
+    let mut skipping = direction("write", PAGE, PAGE);
+    merge(&mut skipping, json!({ "skip": 2 * PAGE }));
+    let ten = |changes: Value| {
+        let mut one = of_pages(10, json!({ "directions": [skipping.clone()] }));
+        merge(&mut one, changes);
+        text(&[one])
+    };
+    assert_eq!(ten(json!({})), "w0 w3 w6 w9");
+    assert_eq!(ten(json!({ "loops": 2 })), "w0 w3 w6 w9 w0 w3 w6 w9");
+    let rest = json!({ "io_bytes": 6 * PAGE, "continues": true });
+    assert_eq!(ten(rest), "w0 w3 w6 w9 w0 w3");
+}
+
 /// size=1m bs=300k: the rest of the region is not written.
 #[test]
 fn a_request_lies_within_the_region() {

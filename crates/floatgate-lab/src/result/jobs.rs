@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BlameTimes, RunResult};
+use crate::config::Resolution;
 use crate::jobs::JobSet;
 use crate::metrics::{JobMetrics, Latencies};
 
@@ -76,6 +77,11 @@ pub struct JobLatency {
     pub p9999_us: Option<f64>,
     /// Maximum.
     pub max_us: Option<f64>,
+    /// The longest time in each bucket of the histogram in nanoseconds, rising, as in
+    /// `distributions`. Empty unless `latency.distribution` is "full".
+    pub ns: Vec<u64>,
+    /// Number of requests in each bucket.
+    pub counts: Vec<u64>,
 }
 
 /// Writes of a job with one placement handle.
@@ -91,8 +97,10 @@ pub struct JobHandle {
 }
 
 impl JobLatency {
-    fn new(latencies: Option<&Latencies>) -> Self {
-        let Some(summary) = latencies.map(Latencies::summary) else { return Self::default() };
+    fn new(latencies: Option<&Latencies>, is_full: bool) -> Self {
+        let Some(latencies) = latencies else { return Self::default() };
+        let summary = latencies.summary();
+        let (ns, counts) = latencies.buckets().take_while(|_| is_full).unzip();
         Self {
             mean_us: summary.mean_us,
             stdev_us: summary.stdev_us,
@@ -102,6 +110,8 @@ impl JobLatency {
             p999_us: summary.p999_us,
             p9999_us: summary.p9999_us,
             max_us: summary.max_us,
+            ns,
+            counts,
         }
     }
 }
@@ -110,20 +120,22 @@ impl JobResult {
     /// Returns the results of all jobs of a run, whose other results are `result`.
     pub(crate) fn all(set: &JobSet, by_job: &[JobMetrics], result: &RunResult) -> Vec<Self> {
         let jobs = by_job.iter().enumerate();
+        let is_full = result.config.latency.distribution == Resolution::Full;
         let new = |(at, metrics): (usize, &JobMetrics)| {
             let handles = if set.names_handles(at) { handles(metrics, result) } else { vec![] };
-            Self { handles, ..Self::new(set.name_of(at), metrics) }
+            Self { handles, ..Self::new(set.name_of(at), metrics, is_full) }
         };
         jobs.map(new).collect()
     }
 
-    fn new((name, clone): (&str, u32), metrics: &JobMetrics) -> Self {
+    fn new((name, clone): (&str, u32), metrics: &JobMetrics, is_full: bool) -> Self {
         let [reads, writes, trims, flushes] = metrics.requests;
         let [read_bytes, write_bytes, trim_bytes, _] = metrics.bytes;
         let seconds = metrics.span_ns.map(|(begin, end)| (end - begin) as f64 / 1e9);
         let time = seconds.filter(|&seconds| seconds > 0.0);
         let rate = |count: u64| time.map(|seconds| count as f64 / seconds);
         let mb_s = |bytes: u64| rate(bytes).map(|rate| rate / 1e6);
+        let latency = |op| JobLatency::new(metrics.latencies(op), is_full);
         Self {
             name: name.to_owned(),
             clone,
@@ -140,9 +152,9 @@ impl JobResult {
             read_mb_s: mb_s(read_bytes),
             write_mb_s: mb_s(write_bytes),
             trim_mb_s: mb_s(trim_bytes),
-            read: JobLatency::new(metrics.latencies(Op::Read)),
-            write: JobLatency::new(metrics.latencies(Op::Write)),
-            trim: JobLatency::new(metrics.latencies(Op::Trim)),
+            read: latency(Op::Read),
+            write: latency(Op::Write),
+            trim: latency(Op::Trim),
             blame_us: blame(metrics),
             handles: Vec::new(),
         }

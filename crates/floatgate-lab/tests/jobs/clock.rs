@@ -27,6 +27,20 @@ fn a_job_keeps_its_requests_outstanding() {
     }
 }
 
+/// Each job has its own histogram, with every request, if full distributions are asked for.
+#[test]
+fn full_distributions_are_also_of_single_jobs() {
+    let full = [("start.fill", "sequential"), ("latency.distribution", "full")];
+    let works = [1000, 3000].map(|pages| reads(json!({ "io_bytes": pages * PAGE })));
+    let result = played(&config("small-nvme", &full), &works);
+    for (job, pages) in result.jobs.iter().zip([1000, 3000]) {
+        assert_eq!(job.read.counts.iter().sum::<u64>(), pages);
+        assert!(job.read.ns.is_sorted() && job.read.ns.len() == job.read.counts.len());
+        assert!(job.write.ns.is_empty());
+    }
+    assert!(played(&filled(), &works).jobs[0].read.counts.is_empty());
+}
+
 #[test]
 fn equal_jobs_have_equal_shares() {
     let clones: Vec<Value> =

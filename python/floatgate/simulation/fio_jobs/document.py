@@ -84,6 +84,7 @@ def _direction(direction: Direction) -> dict[str, Any]:
         "op": direction.kind,
         "sizes": _sizes(direction.sizes),
         "align": direction.align,
+        "skip": direction.skip,
         "random_percent": direction.random_percent,
         "rate": direction.rate,
         "zones": [list(zone) for zone in direction.zones],

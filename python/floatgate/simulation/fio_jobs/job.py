@@ -45,6 +45,8 @@ class Direction:
     sizes: Sizes
     align: int
     """Random offsets are multiples of this, counted from the start of the region."""
+    skip: int
+    """Bytes between a request and the next one of a job in order."""
     random_percent: int
     """Percentage of random offsets, of a random job."""
     rate: int | None

@@ -39,7 +39,8 @@ ALIASES = {
 
 MODELLED: Mapping[str, str] = {
     "name": "name of the job in results",
-    "rw": "read, write, trim, randread, randwrite, randtrim, rw, readwrite or randrw",
+    "rw": "read, write, trim, randread, randwrite, randtrim, rw, readwrite or randrw; "
+    "`write:8k` leaves 8 KiB out after each request",
     "bs": "bytes of a request; a list has reads, writes, trims",
     "bsrange": "range of sizes, multiples of the smallest",
     "bssplit": "sizes with percentages",
@@ -184,7 +185,7 @@ REFUSED: Mapping[str, Refusal] = {
     "sync_file_range": Refusal("a range is not flushed; expected fsync"),
     "end_syncfs": _off("expected end_fsync"),
     "serialize_overlap": _off("requests that overlap are sent like others"),
-    "rw_sequencer": _off("rw has no offset modifier here", "sequential"),
+    "rw_sequencer": _off("rw=randread:8 is not modelled", "sequential"),
     "random_sequence_stride": _off("no sequence of blocks is modelled"),
     "num_range": _off("a trim has one range", "0", "1"),
     "write_mode": _off("only ordinary writes are modelled", "write"),

@@ -34,10 +34,23 @@ _SHAPES = {"zipf": 1.1, "pareto": 0.2, "normal": 0.0}
 def kinds(settings: Settings) -> tuple[bool, tuple[str, ...]]:
     """Returns whether a job is random, and its kinds of requests."""
     word = settings.text("rw", "read")
-    if word.partition(":")[0] in _KINDS and ":" in word:
-        raise settings.error("rw", "not modelled: an offset modifier; expected no `:`")
-    is_random, *names = _KINDS[settings.word("rw", _KINDS, "read")]
+    kind, _, modifier = word.partition(":")
+    if kind not in _KINDS:
+        raise settings.error("rw", f"expected one of {', '.join(_KINDS)}")
+    is_random, *names = _KINDS[kind]
+    if modifier and is_random:
+        raise settings.error("rw", "not modelled: requests per random offset; expected no `:`")
     return bool(is_random), tuple(map(str, names))
+
+
+def _skip(settings: Settings) -> int:
+    """Returns the bytes between a request and the next one, such as of `rw=write:8m`."""
+
+    def parse(text: str) -> int:
+        _, colon, modifier = text.partition(":")
+        return int(_bytes(settings)(modifier)) if colon else 0
+
+    return settings.parsed("rw", parse, 0)
 
 
 def directions(settings: Settings) -> tuple[Direction, ...]:
@@ -46,7 +59,7 @@ def directions(settings: Settings) -> tuple[Direction, ...]:
     sizes, rates = _sizes(settings), _rates(settings)
     aligned = settings.by_kind("blockalign", _bytes(settings))
     percents = settings.by_kind("percentage_random", values.percentage)
-    zones = _zones(settings)
+    zones, skip = _zones(settings), _skip(settings)
     directions = []
     for at, kind in enumerate(values.KINDS):
         if kind in wanted:
@@ -55,7 +68,9 @@ def directions(settings: Settings) -> tuple[Direction, ...]:
                 rate *= smallest
             align = aligned[at] or smallest
             share = 100 if percent is None else percent
-            directions.append(Direction(kind, sizes[at], align, share, rate or None, zones[at]))
+            directions.append(
+                Direction(kind, sizes[at], align, skip, share, rate or None, zones[at])
+            )
     return tuple(directions)
 
 

@@ -1,0 +1,231 @@
+"""The recipe of fio jobs, its results, and the drives that they identify."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cli
+from hidden_drives import SIZE, Hidden, draw, measure
+
+import floatgate as fg
+from floatgate import ConfigError
+from floatgate.calibrate.jobs import programs, reading, recorded
+from floatgate.calibrate.jobs.device import Parameters
+from floatgate.calibrate.jobs.estimate import known, unknown
+from floatgate.calibrate.jobs.identify import Identified, identify
+from floatgate.calibrate.jobs.recipe import recipe, recipe_text
+from floatgate.calibrate.jobs.times import read_times
+from floatgate.calibrate.jobs.written import drive_toml
+from floatgate.simulation.fio_jobs.resolving import read_job_file
+from floatgate.simulation.fio_output import fio_bins
+
+SEED_SHORT = 1005
+HIDDEN = tuple(range(41, 51))
+DIES_FACTOR, TIME_ERROR, SPARE_ERROR, UNIT_ERROR = 1.25, 0.10, 0.01, 0.10
+
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of the recipe on one drive."""
+    folder = tmp_path_factory.mktemp("short")
+    measure(draw(SEED_SHORT), folder, seed=7)
+    return folder
+
+
+def test_the_recipe_is_a_job_file_for_us(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.fio"
+    path.write_text(recipe_text(SIZE), "utf-8")
+    assert [job.name for job in read_job_file(path).jobs] == [job.name for job in recipe(SIZE)]
+
+
+@needs_fio
+def test_the_recipe_is_a_job_file_for_fio(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.fio"
+    path.write_text(recipe_text(1920 * 10**9), "utf-8")
+    call = ["fio", "--parse-only", str(path)]
+    done = subprocess.run(call, env={"DRIVE": "/dev/null"}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_fio
+def test_results_of_fio_itself_are_read(tmp_path: Path) -> None:
+    cached = next(job for job in recipe(SIZE) if job.name == "cached")
+    head = f"[global]\nfilename={tmp_path / 'drive'}\nioengine=libaio\nfilesize=1m\n"
+    job_file, results = tmp_path / "cached.fio", tmp_path / "fio.json"
+    job_file.write_text(head + cached.text.replace("io_size=64m", "io_size=1m"), "utf-8")
+    call = ["fio", str(job_file), "--output-format=json+", f"--output={results}"]
+    done = subprocess.run(call, capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"fio cannot use libaio here: {done.stderr[-200:]}")
+    (job,) = recorded.read_jobs(results)
+    assert job.options["bs"] == "4k"
+    assert job.reads.count + job.writes.count == 256
+    assert sum(count for _, count in job.reads.bins) == job.reads.count
+
+
+def test_latencies_are_counted_in_fios_bins() -> None:
+    # Bins that fio 3.33 printed.
+    assert fio_bins([127, 505, 1190, 109_000], [1, 2, 3, 4]) == {127: 1, 506: 2, 1192: 3, 109056: 4}
+
+
+def _changed(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    document = json.loads((source / "fio.json").read_text("utf-8"))
+    change(document)
+    (target / "fio.json").write_text(json.dumps(document), "utf-8")
+    return target
+
+
+def _job(document: dict[str, Any], name: str) -> dict[str, Any]:
+    job: dict[str, Any] = next(job for job in document["jobs"] if job["jobname"] == name)
+    return job
+
+
+def _without_read_8(document: dict[str, Any]) -> None:
+    document["jobs"].remove(_job(document, "read-8"))
+
+
+def _other_block(document: dict[str, Any]) -> None:
+    _job(document, "read-8")["job options"]["bs"] = "8k"
+
+
+def _old_version(document: dict[str, Any]) -> None:
+    document["fio version"] = "fio-2.21"
+
+
+def _other_drive(document: dict[str, Any]) -> None:
+    _job(document, "fill")["write"]["io_bytes"] //= 2
+
+
+def _no_bins(document: dict[str, Any]) -> None:
+    del _job(document, "burst")["write"]["clat_ns"]["bins"]
+
+
+def _failed(document: dict[str, Any]) -> None:
+    _job(document, "burst")["error"] = 5
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_without_read_8, ["read-8", "missing", "whole recipe"]),
+        (_other_block, ["read-8", "bs=8k", "bs=4k"]),
+        (_old_version, ["fio-2.21", "fio 3"]),
+        (_other_drive, ["fill", "--size"]),
+        (_no_bins, ["burst", "json+"]),
+        (_failed, ["burst", "error 5"]),
+    ],
+)
+def test_results_of_another_recipe_are_refused(
+    short: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None], words: list[str]
+) -> None:
+    with pytest.raises(ConfigError) as error:
+        recorded.read_recording(_changed(short, tmp_path, change))
+    assert all(word in str(error.value) for word in words), error.value
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no JSON of fio"):
+        recorded.read_recording(tmp_path)
+    with pytest.raises(ConfigError, match="no directory"):
+        recorded.read_recording(tmp_path / "none")
+
+
+def test_times_and_dies_of_a_drive_are_recovered(short: Path) -> None:
+    truth, jobs = draw(SEED_SHORT).truth, recorded.read_recording(short)
+    times = read_times(jobs)
+    dies = reading.dies(jobs, times, seed=1)
+    program = programs.program_time(jobs, times, dies)
+    assert times.read.number == pytest.approx(truth["read"], rel=TIME_ERROR)
+    assert program.number == pytest.approx(truth["program"], rel=TIME_ERROR)
+    assert abs(math.log(dies.number / truth["dies"])) < math.log(DIES_FACTOR)
+
+
+def _drive(**changes: Any) -> Parameters:
+    usual: dict[str, Any] = {
+        **{"size": SIZE, "spare": 0.1, "rows": 40, "dies": 8, "page": 16 << 10, "planes": 2},
+        **{"program_pages": 3, "read": 50e3, "transfer": 4e3, "channels": 4, "register": True},
+        **{"program": 1.5e6, "way": 15e3, "command": 1e3, "link": 3.5e9, "paced": True},
+        **{"write_memory": 8 << 20, "protected": True, "yields": False, "map_reach": None},
+    }
+    return Parameters(**{**usual, **changes})
+
+
+PARAMETERS = {
+    **{"way": "ns", "read": "ns", "dies": "", "write buffer": "B", "map cache reach": "B"},
+    **{"flash page": "B", "channels": "", "transfer": "ns", "program": "ns"},
+    **{"cleaning unit": "B", "spare factor": ""},
+}
+
+
+@pytest.mark.parametrize("changes", [{}, {"map_reach": 64 << 20}, {"yields": True, "dies": 7}])
+def test_a_written_drive_can_be_simulated(changes: dict[str, Any], tmp_path: Path) -> None:
+    changes = changes | ({"channels": 1} if "dies" in changes else {})
+    drive = _drive(**changes)
+    estimates = [unknown(name, unit, "fill", "a test") for name, unit in PARAMETERS.items()]
+    estimates[1] = known("read", "ns", [54e3], "read-1", spread=0.01)
+    path = tmp_path / "drive.toml"
+    found = Identified(tmp_path, drive.size, tuple(estimates), drive, ())
+    path.write_text(drive_toml(found), "utf-8")
+    text = path.read_text("utf-8")
+    assert "# From read-1: read 54 us, 53.46 us to 54.54 us.\nread = " in text
+    assert "Assumed, as fill cannot tell the spare factor: a test." in text
+    result = fg.run("sequential:span=1MiB,writes=64,size=16KiB", device=str(path))
+    assert result.config["capacity"]["spare_factor"] == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_command_writes_the_recipe(cli: Cli, tmp_path: Path) -> None:
+    cli("calibrate", "--recipe", "recipe.fio", "--size", "1.92TB").ok()
+    assert read_job_file(tmp_path / "recipe.fio").jobs[0].name == "fill"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--recipe", "recipe.fio"], "--size"),
+        (["--recipe", "recipe.fio", "--size", "1TB", "--fit", "flash.read"], "--fit"),
+        (["--recipe", "recipe.fio", "--size", "1MiB"], "at least 268,435,456"),
+        (["--from-jobs", "none", "--size", "1TB"], "--size"),
+        (["--from-jobs", "none"], "no directory"),
+        ([], "DATA"),
+    ],
+)
+def test_wrong_calls_are_refused(cli: Cli, words: list[str], message: str) -> None:
+    done = cli("calibrate", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def _misses(found: Identified, hidden: Hidden) -> list[str]:
+    """Returns the known estimates outside of the accepted errors, or of their intervals."""
+    accepted: dict[str, Callable[[float, float], bool]] = {
+        "spare factor": lambda value, truth: abs(value - truth) <= SPARE_ERROR,
+        "read": lambda value, truth: abs(value / truth - 1) <= TIME_ERROR,
+        "program": lambda value, truth: abs(value / truth - 1) <= TIME_ERROR,
+        "dies": lambda value, truth: abs(math.log(value / truth)) <= math.log(DIES_FACTOR),
+        "cleaning unit": lambda value, truth: abs(value / truth - 1) <= UNIT_ERROR,
+    }
+    told = [one for one in found.estimates if one.is_known and one.name in hidden.truth]
+    missed = []
+    for one in told:
+        truth, is_close = hidden.truth[one.name], accepted.get(one.name, lambda *_: True)
+        if not (is_close(one.number, truth) and (one.low or 0) <= truth <= (one.high or 0)):
+            missed.append(one.name)
+    return missed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", HIDDEN)
+def test_a_hidden_drive_is_recovered(seed: int, tmp_path: Path) -> None:
+    hidden = draw(seed)
+    measure(hidden, tmp_path, seed=100 + seed)
+    found = identify(tmp_path)
+    assert _misses(found, hidden) == []

@@ -27,8 +27,9 @@ def write_buffer(jobs: Recording, is_paced: bool) -> Estimate:
     """Estimates the bytes of the write buffer from bursts after a pause.
 
     At time t after the start of a burst the drive has acknowledged the smaller of the bytes that
-    the link has delivered and of buffer + speed t. `speed` is that of the dies, which the last part
-    of the burst shows. The buffer is the largest difference between acknowledged bytes and speed t.
+    the link has delivered and of buffer + speed t. `speed` is the speed of the dies: the last part
+    of the burst shows it. The buffer is the largest difference between acknowledged bytes and
+    speed t.
     """
     name, used = "write buffer", "burst"
     if not is_paced:

@@ -19,7 +19,7 @@ class Estimate:
     jobs: str
     """Jobs that the estimate uses."""
     why: str = ""
-    """Reason why the value cannot be told, or a condition of the value."""
+    """Why the jobs do not determine the value, or a condition of the value."""
 
     @property
     def is_known(self) -> bool:
@@ -28,7 +28,7 @@ class Estimate:
 
     @property
     def number(self) -> float:
-        """The value of a parameter that is known."""
+        """The value, which the jobs determine."""
         assert self.value is not None, f"{self.name} is not known"
         return self.value
 

@@ -21,7 +21,7 @@ STEPS = 4
 
 
 class Shape(NamedTuple):
-    """What a die does at once."""
+    """The pages of a program of a die."""
 
     page: int
     """Bytes of a flash page."""
@@ -320,7 +320,7 @@ def _transfer(alike: Sequence[Parameters], used: str) -> Estimate:
 
 
 def _with_buffer(drive: Parameters, buffer: Estimate) -> Parameters:
-    """Returns a candidate with the write buffer, if that is known; it has room for a row a die."""
+    """Returns a candidate with the measured write buffer. It has room for a row of each die."""
     least = drive.row * drive.dies
     memory = max(round(buffer.number), least) if buffer.is_known else drive.write_memory
     return replace(drive, write_memory=memory)
@@ -335,7 +335,7 @@ def _with_channels(drive: Parameters, channels: int) -> Parameters:
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:
-    """Returns the interval of a parameter that is known."""
+    """Returns the interval of an estimate with a value."""
     assert estimate.low is not None and estimate.high is not None, estimate.name
     return estimate.low, estimate.high
 

@@ -24,12 +24,12 @@ THRESHOLD = 0.25
 BELOW, ABOVE = 0.85, 1.18
 """Ranges below and above the longest wait, relative to it, whose counts show it."""
 EDGE = 0.4
-"""Least count of the longest wait, relative to that of the most frequent one."""
+"""Least count of the longest wait, relative to the count of the most frequent one."""
 TAIL_SPREAD = 0.1
 """Half of the relative interval of a program from the longest wait; over 20 random drives it was up
 to 8 % off."""
 PROGRAM_LEAST = 75_000.0
-"""Shortest time of a program in nanoseconds: that of single-level cells of low latency."""
+"""Shortest time of a program in nanoseconds. Single-level cells of low latency need so long."""
 ROW_LEAST = 6 * KIB
 """Smallest row in bytes that a drive can have, with the error of its estimate."""
 

@@ -1,7 +1,7 @@
 """Dies and flash page from reads at several depths, by simulated candidates.
 
 At depth n on D dies some reads wait for a die that serves another read. How much longer a read
-takes than at depth 1 depends on D alone, as long as the dies are the only place to wait. Each depth
+takes than at depth 1 depends on D alone if reads wait for nothing but dies. Each depth
 is compared with simulated drives of 1 to 256 dies; depths that disagree have another limit.
 """
 
@@ -44,7 +44,7 @@ BUSES = (300e6, 600e6, 1200e6, 2400e6, 4800e6)
 """Tried transfer rates in bytes per second, where large reads do not show the rate."""
 HALVINGS = 7
 ALIKE = 0.01
-"""Flash pages whose errors differ by less are not told apart."""
+"""Flash pages whose errors differ by less explain the reads equally well."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ def with_transfers(jobs: Recording, drive: Parameters, seed: int) -> list[Parame
 
 
 def shaped(jobs: Recording, drive: Parameters, program: Estimate, seed: int) -> Shaped:
-    """Returns a candidate with the error of its large reads, and of a program that is known."""
+    """Returns a candidate with the error of its large reads, and of a program that they show."""
     logs = []
     if program.is_known:
         together = drive.program + drive.row / BLOCK * drive.transfer

@@ -166,13 +166,17 @@ def calibrate(
         _predict(data, common, json=json, quiet=quiet)
         return
     if fit is None or out is None:
-        missing = [name for name, value in (("--fit", fit), ("--out", out)) if value is None]
-        raise typer.BadParameter(
-            "missing; expected --fit KEY,... and --out DRIVE.toml, or --predict to fit nothing",
-            param_hint=" and ".join(f"'{name}'" for name in missing),
-        )
+        raise _missing({"--fit": fit, "--out": out})
     common |= {"noise": noise, "intervals": not no_intervals}
     _fit(data, common, fit, holdout, out, force=force, json=json, quiet=quiet)
+
+
+def _missing(needed: Mapping[str, object]) -> typer.BadParameter:
+    missing = [f"'{name}'" for name, value in needed.items() if value is None]
+    return typer.BadParameter(
+        "missing; expected --fit KEY,... and --out DRIVE.toml, or --predict to fit nothing",
+        param_hint=" and ".join(missing),
+    )
 
 
 def _refuse_beside_predict(given: Mapping[str, object]) -> None:

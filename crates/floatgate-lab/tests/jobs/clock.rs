@@ -27,7 +27,7 @@ fn a_job_keeps_its_requests_outstanding() {
     }
 }
 
-/// Each job has its own histogram, with every request, if full distributions are asked for.
+/// With full distributions each job has its own histogram, of all its requests.
 #[test]
 fn full_distributions_are_also_of_single_jobs() {
     let full = [("start.fill", "sequential"), ("latency.distribution", "full")];

@@ -13,7 +13,7 @@ help:
 	@echo "make test-long  the long ones too"
 	@echo "make lint       formatters, linters, type checker"
 	@echo "make bench      page programs/s, bytes/page; maps, buffers, log blocks; trace reading"
-	@echo "make instructions  instructions per page along seven paths, held against a table (valgrind)"
+	@echo "make instructions  instructions per page along nine paths, held against a table (valgrind)"
 	@echo "make fuzz       TARGET=config|image|operations|nvme_pdu|nvme_commands for SECONDS=3600 (nightly Rust, cargo-fuzz)"
 	@echo "make mutants    FILES='a.rs b.py' or CHANGED=REVISION; SHARD=0/10 for one in ten, MINUTES=10"
 	@echo "make docs       the documentation as a site, in site/"

@@ -1,4 +1,4 @@
-"""Counts instructions per host page along seven paths of the engine, with callgrind.
+"""Counts instructions per host page along nine paths of the engine, with callgrind.
 
     python tools/instructions.py            compare them with the table in floatgate-ftl/benches
     python tools/instructions.py --write    write them to the table

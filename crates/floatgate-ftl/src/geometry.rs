@@ -189,6 +189,14 @@ impl Geometry {
         self.program_unit.split(ppn.get()).0
     }
 
+    /// Returns the first page of a page's program unit, and the number of pages from this page to
+    /// the end of the program unit, this page included.
+    #[inline(always)]
+    pub(crate) fn program_unit_at(&self, ppn: Ppn) -> (Ppn, u32) {
+        let at = self.program_unit.split(ppn.get()).1;
+        (Ppn::new(ppn.get() - at), self.program_unit.by - at)
+    }
+
     /// Returns the number of pages from this page to the end of its program unit, this page
     /// included.
     #[inline(always)]

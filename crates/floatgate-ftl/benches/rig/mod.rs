@@ -20,7 +20,7 @@ use floatgate_ftl::victim::{VictimConfig, victim};
 pub const BATCH: usize = 1024;
 /// A write that opens a unit cleans until `LOW_WATER - 1` units are free.
 pub const LOW_WATER: u32 = 6;
-const PAGE: u64 = 4096;
+pub const PAGE: u64 = 4096;
 const UNIT: u32 = 256;
 const TIMING: Timing = Timing {
     read_ns: 60_000,
@@ -42,6 +42,12 @@ pub struct Engine {
     device: Box<dyn Device>,
     batch: Vec<Request>,
     done: Vec<Completion>,
+}
+
+impl Engine {
+    pub fn new(device: Box<dyn Device>) -> Self {
+        Self { device, batch: vec![], done: vec![] }
+    }
 }
 
 impl Drive for Engine {
@@ -128,7 +134,7 @@ impl Kind {
             (false, true) => self.device(g, timed(), Boxed::new(Ideal::new(&map))),
             (false, false) => self.device(g, Counted::default(), Ideal::new(&map)),
         };
-        Engine { device, batch: vec![], done: vec![] }
+        Engine::new(device)
     }
 
     fn device<N, M>(&self, geometry: Geometry, nand: N, mapping: M) -> Box<dyn Device>
@@ -136,22 +142,39 @@ impl Kind {
         N: Nand<Error = Infallible, Clock: Send> + Send + 'static,
         M: Mapping + Send + 'static,
     {
-        let placement = AnyPlacement::new(self.placement, &PlacementConfig::new(geometry));
-        let config = PageConfig {
-            geometry,
-            placement: placement.expect("a row of the table"),
-            victim: victim(self.victim, &VictimConfig::new(geometry.units(), 4)).expect("a row"),
-            cleaning: Cleaning::new(LOW_WATER),
-            free_order: FreeOrder::First,
-            verify: false,
-            pages_per_map_page: 1,
-            journal: None,
-            reclaim_units: Vec::new(),
-            flush_after_ns: None,
-        };
-        let Ok(ftl) = PageFtl::new(nand, mapping, config);
+        let cleaning = Cleaning::new(LOW_WATER);
+        let ftl = page_ftl(geometry, nand, mapping, (self.placement, self.victim), cleaning);
         Box::new(Ssd::new(ftl, (), Queue::new(32, Arrivals::Closed), &geometry))
     }
+}
+
+/// Returns a translation layer with a placement and a victim policy, by name.
+pub fn page_ftl<N, M>(
+    geometry: Geometry,
+    nand: N,
+    mapping: M,
+    (placement, choice): (&str, &str),
+    cleaning: Cleaning,
+) -> PageFtl<N, M>
+where
+    N: Nand<Error = Infallible>,
+    M: Mapping,
+{
+    let placement = AnyPlacement::new(placement, &PlacementConfig::new(geometry));
+    let config = PageConfig {
+        geometry,
+        placement: placement.expect("a row of the table"),
+        victim: victim(choice, &VictimConfig::new(geometry.units(), 4)).expect("a row"),
+        cleaning,
+        free_order: FreeOrder::First,
+        verify: false,
+        pages_per_map_page: 1,
+        journal: None,
+        reclaim_units: Vec::new(),
+        flush_after_ns: None,
+    };
+    let Ok(ftl) = PageFtl::new(nand, mapping, config);
+    ftl
 }
 
 /// A drive under load.

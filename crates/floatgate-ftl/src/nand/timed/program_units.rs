@@ -13,7 +13,6 @@ use super::scheduler::Scheduler;
 use crate::addr::{Ppn, Unit};
 use crate::clock::Chain;
 use crate::counters::FlashCounts;
-use crate::geometry::Geometry;
 use crate::nand::{Cause, Move, ReadSource};
 
 /// A program that waits for data.
@@ -85,9 +84,11 @@ impl ProgramUnits {
         if issuer.is_free(cause) {
             return;
         }
-        let in_mode = *issuer.modes.geometry_of(issuer.geometry.unit(to));
-        self.fill_stripe(issuer, to, pages, &in_mode, *chain);
-        let first = Ppn::new(in_mode.program_unit_of(to) * in_mode.program_unit());
+        let in_mode = issuer.modes.geometry_of(issuer.geometry.unit(to));
+        let (first, left) = in_mode.program_unit_at(to);
+        if let Some(stripe) = in_mode.stripe_of(to) {
+            self.fill_stripe(issuer, stripe, pages, *chain);
+        }
         let at = self.units.iter().position(|open| open.program.first == first);
         let at = at.unwrap_or_else(|| self.open_unit(issuer, first, cause));
         let open = &mut self.units[at];
@@ -95,7 +96,7 @@ impl ProgramUnits {
         open.host_pages += u32::from(cause == Cause::Host);
         open.is_flushed |=
             matches!(cause, Cause::Host | Cause::Journal | Cause::Pad | Cause::Retire);
-        if in_mode.left_in_program_unit(to) > pages {
+        if left > pages {
             return;
         }
         let OpenUnit { program, host_pages, is_flushed } = self.units.swap_remove(at);
@@ -118,21 +119,20 @@ impl ProgramUnits {
         self.units.len() - 1
     }
 
-    /// Adds pages to their parity stripe, whose parity is programmed when all pages have come.
+    /// Adds pages to the parity stripe that begins with page `first` and lacks `left` pages. Its
+    /// parity is programmed when all pages have come.
     fn fill_stripe(
         &mut self,
         issuer: &mut Issuer,
-        to: Ppn,
+        (first, left): (Ppn, u32),
         pages: u32,
-        in_mode: &Geometry,
         chain: Chain,
     ) {
-        let Some((first, left)) = in_mode.stripe_of(to) else { return };
         if issuer.is_free(Cause::Parity) {
             return;
         }
         let at = self.stripes.iter().position(|open| open.first == first);
-        let at = at.unwrap_or_else(|| self.open_stripe(issuer, first, in_mode));
+        let at = at.unwrap_or_else(|| self.open_stripe(issuer, first));
         self.stripes[at].feed(chain, &mut issuer.scheduler);
         if left == pages {
             self.close_parity(issuer, at);
@@ -168,9 +168,11 @@ impl ProgramUnits {
         }
     }
 
-    fn open_stripe(&mut self, issuer: &mut Issuer, first: Ppn, in_mode: &Geometry) -> usize {
-        let place = in_mode.parity_plane_and_row(first).expect("the stripe has parity");
-        let operation = issuer.operation_at(Kind::Program, issuer.geometry.unit(first), place);
+    fn open_stripe(&mut self, issuer: &mut Issuer, first: Ppn) -> usize {
+        let unit = issuer.geometry.unit(first);
+        let place = issuer.modes.geometry_of(unit).parity_plane_and_row(first);
+        let place = place.expect("the stripe has parity");
+        let operation = issuer.operation_at(Kind::Program, unit, place);
         self.stripes.push(OpenProgram::new(issuer, first, operation, Cause::Parity));
         self.stripes.len() - 1
     }

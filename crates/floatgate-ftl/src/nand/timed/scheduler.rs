@@ -204,18 +204,25 @@ impl Scheduler {
     fn fire_other(&mut self, event: Event) {
         match event {
             Event::Cells(_) | Event::Transfer(_) => unreachable!("events of the flash"),
-            Event::Complete(at) => {
-                let (nodes, now) = (self.graph.nodes_mut(), self.now);
-                let component = nodes.node(at).component;
-                if let Some(account) = nodes.account(at) {
-                    account.blame.add(component, now - account.time);
-                }
-                self.complete(at);
-            }
+            Event::Complete(at) => self.end_other(at),
             Event::Commanded(die) => self.die(die as usize).commanded(),
             Event::Wake(die) => self.dies.mark(die as usize),
             Event::Free(server) => self.services.free(server as usize),
         }
+    }
+
+    /// Ends a delay or a service.
+    fn end_other(&mut self, at: u32) {
+        let (nodes, now) = (self.graph.nodes_mut(), self.now);
+        let node = nodes.node(at);
+        let component = node.component;
+        if let Work::Serve { server, times } = node.work {
+            self.services.end(server, times);
+        }
+        if let Some(account) = nodes.account(at) {
+            account.blame.add(component, now - account.time);
+        }
+        self.complete(at);
     }
 
     /// Ends all work that ends at this instant.

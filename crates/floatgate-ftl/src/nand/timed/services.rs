@@ -39,8 +39,8 @@ pub struct Services {
     controller: Controller,
     servers: [Service; 4],
     times: Pool<ServiceTimes>,
-    /// Whether servers may be able to begin something.
-    is_dirty: bool,
+    /// Servers that may be able to begin something: one bit each.
+    dirty: u8,
     /// Numbers of the cores that chains hold while they wait for the flash, and the last number
     /// that a chain got.
     cores_taken: Vec<u32>,
@@ -62,7 +62,7 @@ impl Services {
                 server(Component::Link, 1),
                 server(Component::Link, 1),
             ],
-            is_dirty: false,
+            dirty: 0,
             times: Pool::default(),
             cores_taken: Vec::new(),
             cores_asked: NO_CORE,
@@ -95,21 +95,22 @@ impl Services {
     /// Enters a node into the queue of its server.
     pub fn enter(&mut self, server: Server, node: Waiting) {
         self.servers[server as usize].queue.push(node);
-        self.is_dirty = true;
+        self.dirty |= 1 << server as u8;
     }
 
     /// Returns whether servers may be able to begin something.
     #[inline(always)]
     pub fn is_dirty(&self) -> bool {
-        self.is_dirty
+        self.dirty != 0
     }
 
     /// Lets servers begin all that they can.
     #[inline(always)]
     pub fn begin_all(&mut self, nodes: &Nodes, events: &mut Events, now: u64) {
-        if self.is_dirty {
-            self.is_dirty = false;
-            (0..self.servers.len()).for_each(|server| self.begin(server, nodes, events, now));
+        while self.dirty != 0 {
+            let server = self.dirty.trailing_zeros() as usize;
+            self.dirty &= self.dirty - 1;
+            self.begin(server, nodes, events, now);
         }
     }
 
@@ -121,22 +122,31 @@ impl Services {
                 unreachable!("every node in the queue of a server is to be served")
             };
             let ServiceTimes { pass_ns, hold_ns } = self.times[times];
-            self.times.give_back(times);
             self.servers[server].free -= 1;
             // The whole time since the chain arrived is accounted for when the service ends.
             events.push(now + pass_ns, Event::Complete(at));
             if hold_ns == UNTIL_RETURNED {
                 self.cores_taken.push(nodes.core(at));
-            } else {
+            } else if hold_ns != pass_ns {
                 events.push(now + hold_ns, Event::Free(server as u32));
             }
+        }
+    }
+
+    /// Ends a service: its chain continues. Most servers are free for the next chain at the same
+    /// time, without an event of their own.
+    pub fn end(&mut self, server: Server, times: u32) {
+        let ServiceTimes { pass_ns, hold_ns } = self.times[times];
+        self.times.give_back(times);
+        if hold_ns == pass_ns {
+            self.free(server as usize);
         }
     }
 
     /// Frees a server for the next chain.
     pub fn free(&mut self, server: usize) {
         self.servers[server].free += 1;
-        self.is_dirty = true;
+        self.dirty |= 1 << server;
     }
 
     /// Frees a core for other chains, if a chain holds it.

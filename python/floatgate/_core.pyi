@@ -343,8 +343,8 @@ def hotness(
     Raises ConfigError, Cancelled.
     """
 
-def image_create(path: Any, config: Config, *, size: int, seed: int) -> None:
-    """Makes an image with an erased drive of `size` bytes.
+def image_create(path: Any, config: Config, *, size: int, seed: int, zoned: bool) -> None:
+    """Makes an image with an erased drive of `size` bytes, which hosts see in zones if `zoned`.
 
     Raises ConfigError for a config that makes no live drive or a file that exists, RunError.
     """

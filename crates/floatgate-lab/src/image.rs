@@ -20,7 +20,7 @@ use floatgate_ftl::nand::Tagged;
 use floatgate_ftl::recovery::scan;
 use serde_json::{Value, json};
 
-pub use crate::drive::live::{OpenError, create};
+pub use crate::drive::live::{OpenError, create, create_zoned};
 
 use crate::drive::Plan;
 use crate::drive::live::Description;
@@ -103,6 +103,7 @@ pub fn info(path: &Path) -> Result<Value, OpenError> {
         },
         "seed": description.seed,
         "aged": description.aged,
+        "zoned": description.zoned,
         "config": description.config,
     }))
 }

@@ -38,17 +38,19 @@ fn live_error(error: LiveError) -> PyErr {
     }
 }
 
-/// Makes an image with an erased drive of `size` bytes.
+/// Makes an image with an erased drive of `size` bytes, which hosts see in zones if it is `zoned`.
 #[pyfunction]
-#[pyo3(signature = (path, config, *, size, seed))]
+#[pyo3(signature = (path, config, *, size, seed, zoned))]
 pub fn image_create(
     py: Python<'_>,
     path: PathBuf,
     config: &Config,
     size: u64,
     seed: u64,
+    zoned: bool,
 ) -> PyResult<()> {
-    py.detach(|| image::create(&path, &config.inner, size, seed)).map_err(open_error)
+    let create = if zoned { image::create_zoned } else { image::create };
+    py.detach(|| create(&path, &config.inner, size, seed)).map_err(open_error)
 }
 
 /// Makes an image with a drive of `size` bytes that is aged according to the config's start.

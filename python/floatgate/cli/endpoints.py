@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -71,6 +71,27 @@ class Where:
                 "0 given; expected at least 1 with --zns: each active zone has a handle",
                 param_hint="'--handles'",
             )
+
+    def with_zones_of(self, image: Path | None) -> Where:
+        """Returns the options for the drive of an image, which is a drive in zones or is none.
+
+        Raises ConfigError for `--zns` with a drive without zones, and for a drive in zones over
+        NBD.
+        """
+        if image is None or not image.exists():
+            return self
+        from floatgate._core import ConfigError
+        from floatgate.live import images
+
+        is_zoned = images.info(image)["zoned"]
+        if self.zns and not is_zoned:
+            raise ConfigError(
+                f"--zns: {image} exists and is a drive without zones; leave out --zns, or name "
+                "another image"
+            )
+        if is_zoned and not self.nvme:
+            raise ConfigError(f"{image} is a drive in zones; expected --nvme to serve it")
+        return replace(self, zns=is_zoned)
 
     def sockets(self, control: Path | None) -> tuple[Path | None, Path]:
         from floatgate.live import places

@@ -229,8 +229,9 @@ def serve(
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
     where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
     _check(where, transport, timing, aged)
+    where = where.with_zones_of(image)
     settings = where.with_handles(options.pairs("--set", set), device, image)
-    wanted = _Wanted(device, settings, size, seed, aged, image, also or ())
+    wanted = _Wanted(device, settings, size, seed, aged, where.zns, image, also or ())
     path, control = where.sockets(control)
     written = {"--image": image, "--socket": path, "--control": control, "--record": record}
     read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
@@ -259,6 +260,7 @@ class _Wanted:
     size: str | None
     seed: int | None
     aged: bool
+    zoned: bool
     image: Path | None
     also: Sequence[str]
 
@@ -269,8 +271,9 @@ class _Wanted:
         device, settings, aged, image = self.device, self.settings, self.aged, self.image
         start = backing.start_of(image, device, settings, aged) if self.also else None
         shadows = backing.shadows(self.also, folder, start=start)
+        kind = {"aged": aged, "zoned": self.zoned}
         drive = backing.prepare(
-            image, size=self.size, device=device, set=settings, seed=self.seed, aged=aged
+            image, size=self.size, device=device, set=settings, seed=self.seed, **kind
         )
         _say_made(drive, quiet)
         return drive, shadows

@@ -71,10 +71,12 @@ def prepare(
     set: Mapping[str, Any],
     seed: int | None,
     aged: bool,
+    zoned: bool = False,
 ) -> Backing:
     """Returns the requested drive.
 
-    Creates an image that does not exist, or with `aged` lets the server do so.
+    Creates an image that does not exist, or with `aged` lets the server do so. An image of a drive
+    in zones states that.
 
     Raises ConfigError if an existing image differs from the request, if a live drive cannot have
     the config, or for a size without a unit. Raises RunError if the image is in use.
@@ -86,7 +88,7 @@ def prepare(
     config, notes = images.live_config(bytes, device=device, set=set, aged=aged)
     seed = 1 if seed is None else seed
     if image is not None and not aged:
-        images.create(image, bytes, device=device, set=set, seed=seed)
+        images.create(image, bytes, device=device, set=set, seed=seed, zoned=zoned)
     name = configs.name(device)
     return Backing(name, image, bytes, config, seed, True, (*notes,), aged)
 

@@ -31,6 +31,7 @@ def create(
     set: Mapping[str, Any] | None = None,
     seed: int = 1,
     aged: bool = False,
+    zoned: bool = False,
     progress: Progress | None = None,
 ) -> list[str]:
     """Creates an image with an erased drive of `size`: bytes, or a text with a unit, "64GiB".
@@ -41,15 +42,19 @@ def create(
     pages hold zeros. `progress` is called with "fill", the pages written, and the number of pages
     to write (0 if unknown). The file appears only when it is complete.
 
+    Hosts see a `zoned` drive in zones (NVMe ZNS); it cannot be aged.
+
     `device` and `set` are as for `floatgate.run`; `ftl.journal` is always on. Raises ConfigError
     for a wrong argument or if the file exists, and RunError if it cannot be written.
     """
     bytes = _bytes("size", size)
     config, notes = live_config(bytes, device=device, set=set or {}, aged=aged)
+    if aged and zoned:
+        raise _core.ConfigError("aged: True given; expected False for a drive in zones")
     if aged:
         _create_aged(Path(path), config, bytes, seed, progress)
     else:
-        _core.image_create(Path(path), config, size=bytes, seed=seed)
+        _core.image_create(Path(path), config, size=bytes, seed=seed, zoned=zoned)
     return notes
 
 

@@ -20,7 +20,8 @@ pub use answer::{Answer, PageFetcher};
 pub use error::{LiveError, OpenError};
 pub(crate) use opening::to_be_aged;
 pub use opening::{
-    Description, Opened, Timekeeping, create, in_memory, live_config, open, open_with, reopen,
+    Description, Opened, Timekeeping, create, create_zoned, in_memory, live_config, open,
+    open_with, reopen,
 };
 
 use std::convert::Infallible;

@@ -172,7 +172,8 @@ fn a_start_that_writes_nothing_ages_nothing() {
 #[test]
 fn a_drive_that_was_not_aged_is_described_as_ever() {
     let config = config(None, SMALL);
-    let of = |aged| Description { bytes: BYTES, seed: 3, aged, config: config.clone() };
+    let of =
+        |aged| Description { bytes: BYTES, seed: 3, aged, zoned: false, config: config.clone() };
     let text = |aged| serde_json::to_value(of(aged)).unwrap();
     assert_eq!(text(false).get("aged"), None);
     assert_eq!(text(true)["aged"], true);

@@ -36,6 +36,9 @@ pub struct Description {
     /// config states. Older images lack this field.
     #[serde(default, skip_serializing_if = "is_false")]
     pub aged: bool,
+    /// Whether hosts see the drive in zones (NVMe ZNS). Older images lack this field.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub zoned: bool,
     /// The config, with all defaults resolved.
     pub config: Config,
 }
@@ -53,6 +56,14 @@ pub enum Timekeeping {
     None,
     /// The duration of each request is simulated.
     Simulated,
+}
+
+/// Kind of a new drive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Erased,
+    Aged,
+    Zoned,
 }
 
 impl Description {
@@ -88,9 +99,10 @@ impl Description {
         config: &Config,
         bytes: u64,
         seed: u64,
-        aged: bool,
+        kind: Kind,
     ) -> Result<(Self, Plan, String), ConfigError> {
-        let mut description = Self { bytes, seed, aged, config: config.clone() };
+        let (aged, zoned) = (kind == Kind::Aged, kind == Kind::Zoned);
+        let mut description = Self { bytes, seed, aged, zoned, config: config.clone() };
         description.config.ftl.journal = true;
         let plan = match description.plan() {
             Err(error) if config.ftl.journal => return Err(error),
@@ -134,7 +146,7 @@ impl Description {
 /// # Errors
 /// A config that makes no live drive.
 pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
-    Ok(Description::new(config, bytes, 0, false)?.0.config)
+    Ok(Description::new(config, bytes, 0, Kind::Erased)?.0.config)
 }
 
 /// Creates an image with a formatted, erased drive of `bytes` bytes.
@@ -143,7 +155,21 @@ pub fn live_config(config: &Config, bytes: u64) -> Result<Config, ConfigError> {
 /// A config that makes no live drive, a file that exists, or one that cannot be written. After an
 /// error no new file remains.
 pub fn create(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
-    let (description, plan, text) = Description::new(config, bytes, seed, false)?;
+    create_as(path, Description::new(config, bytes, seed, Kind::Erased)?)
+}
+
+/// Creates an image like [`create`], of a drive that hosts see in zones.
+///
+/// # Errors
+/// As [`create`]. Whether the config suits zones shows when the drive is served.
+pub fn create_zoned(path: &Path, config: &Config, bytes: u64, seed: u64) -> Result<(), OpenError> {
+    create_as(path, Description::new(config, bytes, seed, Kind::Zoned)?)
+}
+
+fn create_as(
+    path: &Path,
+    (description, plan, text): (Description, Plan, String),
+) -> Result<(), OpenError> {
     let journal_units = plan.medium.units() - plan.geometry.units();
     let stored = Stored::create(path, *plan.geometry.shape(), journal_units, &text)?;
     let maker = Maker { description: &description, plan: &plan, stored, is_new: true };
@@ -183,7 +209,7 @@ pub fn in_memory(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    new_in_memory(Description::new(config, bytes, seed, false)?, time)
+    new_in_memory(Description::new(config, bytes, seed, Kind::Erased)?, time)
 }
 
 /// Formats a drive in memory whose image states that it is aged. The caller ages it before use.
@@ -193,7 +219,7 @@ pub(crate) fn to_be_aged(
     seed: u64,
     time: Timekeeping,
 ) -> Result<Opened, OpenError> {
-    new_in_memory(Description::new(config, bytes, seed, true)?, time)
+    new_in_memory(Description::new(config, bytes, seed, Kind::Aged)?, time)
 }
 
 fn new_in_memory(

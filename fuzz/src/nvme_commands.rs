@@ -24,6 +24,7 @@ struct Case {
     /// Block size as a power of two.
     shift: u32,
     zone_bytes: Option<u64>,
+    is_read_only: bool,
 }
 
 /// Returns a command for a queue: most fields are small.
@@ -91,7 +92,10 @@ impl Case {
                 let at = (start << self.shift) as usize;
                 let all = command.dword(13) >> 8 & 1 == 1;
                 let range = if all { 0..self.model.len() } else { at..at + zone };
-                self.model[range].fill(0);
+                // A reset of all zones leaves read-only zones out (ZNS 1.1, Reset Zone).
+                if !self.is_read_only {
+                    self.model[range].fill(0);
+                }
             }
             0x7d => self.range(result, blocks).copy_from_slice(data),
             _ => {}
@@ -127,7 +131,8 @@ impl Case {
             _ => {}
         }
         if choice >> 2 == 0 {
-            self.drive.set_read_only(choice & 1 == 0);
+            self.is_read_only = choice & 1 == 0;
+            self.drive.set_read_only(self.is_read_only);
         }
     }
 }
@@ -146,6 +151,7 @@ pub fn run(input: &[u8]) {
         model: vec![0; shape.bytes as usize],
         shift: 12,
         zone_bytes: shape.zones.map(|zones| zones.bytes),
+        is_read_only: false,
     };
     while !bytes.is_empty() {
         case.step(&mut bytes);

@@ -86,7 +86,8 @@ const LIVE: Remedies = Remedies {
     fresh: "write more to it, or use a smaller --size",
     unsteady: "begin anew when it is steady (floatgate ctl reset)",
     few_units: "use a larger --size, or smaller units (flash.superblock, flash.pages_per_block)",
-    one_handle: "a client names a handle by its export, as `handle-1`",
+    one_handle: "a host names a handle with each write (NVMe) or by its export, as `handle-1` \
+                 (NBD), and each active zone has its own",
     unwritten: "write to them before",
 };
 

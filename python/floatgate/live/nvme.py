@@ -96,7 +96,7 @@ class Identity:
         """Returns the identity of a drive. The identity of an image depends on its path only."""
         number = uuid.uuid4()
         if image is not None:
-            number = uuid.uuid5(uuid.NAMESPACE_URL, image.absolute().as_uri())
+            number, name = uuid.uuid5(uuid.NAMESPACE_URL, image.absolute().as_uri()), image.name
         model = f"Floatgate {Path(name).name}".encode("ascii", "replace").decode()[:MODEL_MAX]
         serial = number.hex[:16].upper()
         return cls(endpoint.nqn, serial, model, number.bytes, endpoint.block_bytes)

@@ -58,7 +58,7 @@ pub enum NvmeError {
     /// The config of the drive does not suit zones: the key, its value, and the expected value.
     Zones(String),
     /// The server cannot listen at its address.
-    Address(io::Error),
+    Address(SocketAddr, io::Error),
 }
 
 impl fmt::Display for NvmeError {
@@ -67,7 +67,10 @@ impl fmt::Display for NvmeError {
             Self::Drive(error) => error.fmt(f),
             Self::Settings(error) => error.fmt(f),
             Self::Zones(text) => f.write_str(text),
-            Self::Address(error) => error.fmt(f),
+            Self::Address(at, error) if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "{at}: {error}; expected a free --port")
+            }
+            Self::Address(at, error) => write!(f, "{at}: {error}"),
         }
     }
 }
@@ -91,7 +94,7 @@ impl NvmeTarget {
         let zones = drive.shape.zones;
         let subsystem = Subsystem::new(settings, Arc::new(drive)).map_err(NvmeError::Settings)?;
         let server = Server::start(Arc::clone(&subsystem), address, options);
-        let server = server.map_err(NvmeError::Address)?;
+        let server = server.map_err(|error| NvmeError::Address(address, error))?;
         let subsystem = Arc::downgrade(&subsystem);
         if let Some(shape) = zones {
             let subsystem = Weak::clone(&subsystem);

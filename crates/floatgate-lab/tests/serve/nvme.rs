@@ -267,7 +267,7 @@ fn a_drive_of_odd_size_is_refused() {
         let target = start(&stand, settings, false);
         target.err().map(|error| error.to_string()).unwrap_or_default()
     };
-    assert!(refused(settings()).contains("multiples of 4096 bytes"));
+    assert!(refused(settings()).contains("expected a multiple of 4096 B"));
     let settings = Settings { block_bytes: 1024, ..settings() };
     assert!(refused(settings).contains("block_bytes: 1024 given; expected 512 or 4096"));
 }

@@ -224,7 +224,7 @@ fn blocks_of_512_bytes_need_pages_of_512_bytes() {
 fn a_reopened_image_has_its_zones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("flash.img");
-    floatgate_lab::drive::live::create(&path, &config_of(&[]), BYTES, 3).unwrap();
+    floatgate_lab::drive::live::create_zoned(&path, &config_of(&[]), BYTES, 3).unwrap();
     let serve = || {
         let location = ImageLocation::File(path.clone());
         over(Stand::serve(location, Timekeeping::None, vec![]))

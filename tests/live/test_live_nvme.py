@@ -27,7 +27,7 @@ from nvme_host import (
     serve_nvme,
 )
 
-from floatgate.live import Live
+from floatgate.live import Live, images
 
 if sys.platform != "linux":
     pytest.skip("the NVMe target needs Linux", allow_module_level=True)
@@ -253,7 +253,8 @@ def test_a_drive_in_zones(tmp_path: Path, serving: Callable[..., Serve]) -> None
             host.io.flush()
             os.kill(server.ready["target_pid"], signal.SIGKILL)
             assert server.status == 1
-    with serve_nvme(tmp_path, "--zns", "--image", "flash.img") as server:
+    # The image states that its drive is in zones.
+    with serve_nvme(tmp_path, "--image", "flash.img") as server:
         with connect(server) as host, Live(server.ready["control"]) as live:
             assert host.io.zones(2) == [(EMPTY, 0), (CLOSED, 6)]
             assert host.io.read(20, 2) == bytes([4]) * BLOCK + b"x" * BLOCK
@@ -261,6 +262,32 @@ def test_a_drive_in_zones(tmp_path: Path, serving: Callable[..., Serve]) -> None
             assert zones is not None
             assert (zones.states.closed, zones.active_max) == (1, 3)
         assert server.stop() == 0, server.said
+
+
+def test_a_drive_is_in_zones_for_good(cli: Callable[..., Done], tmp_path: Path) -> None:
+    images.create(tmp_path / "zones.img", "16MiB", set={"placement.scheme": "host"}, zoned=True)
+    images.create(tmp_path / "other.img", "16MiB", set={"placement.scheme": "host"})
+    for words, message in [
+        (["--image", "zones.img"], "zones.img is a drive in zones; expected --nvme to serve it"),
+        (
+            ["--nvme", "--zns", "--image", "other.img"],
+            "is a drive without zones",
+        ),
+    ]:
+        done = cli("serve", *words)
+        assert done.returncode == 2
+        assert message in " ".join(done.stderr.split())
+    assert images.info(tmp_path / "zones.img")["zoned"] is True
+
+
+def test_two_servers_need_two_ports(tmp_path: Path, serving: Callable[..., Serve]) -> None:
+    with serving() as server:
+        port = server.ready["port"]
+        with Serve(tmp_path, "--nvme", "--port", port, "--control", "other.sock") as second:
+            assert second.status == 1
+            assert f"127.0.0.1:{port}: Address already in use" in second.said
+            assert "expected a free --port" in second.said
+        assert server.stop() == 0
 
 
 def test_a_drive_that_cannot_keep_zones_apart_is_refused(serving: Callable[..., Serve]) -> None:

@@ -70,7 +70,9 @@ def claim(path: Path, option: str) -> None:
     if not stat.S_ISSOCK(kind):
         raise ConfigError(f"{option}: {path} exists and is no socket; expected another path")
     if is_served(path):
-        raise ConfigError(f"{option}: {path} is in use: a server answers there; expected another path")
+        raise ConfigError(
+            f"{option}: {path} is in use: a server answers there; expected another path"
+        )
     path.unlink()
 
 

@@ -228,8 +228,7 @@ def serve(
     """
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
     where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
-    _check(where, transport, timing, aged)
-    where = where.with_zones_of(image)
+    where = _checked(where, transport, timing, aged).with_zones_of(image)
     settings = where.with_handles(options.pairs("--set", set), device, image)
     wanted = _Wanted(device, settings, size, seed, aged, where.zns, image, also or ())
     path, control = where.sockets(control)
@@ -387,8 +386,8 @@ def _claimed(record: Path, force: bool) -> Path:
     return recording.claim(record)
 
 
-def _check(where: Where, transport_us: float, timing: str, aged: bool) -> None:
-    """Raises `BadParameter` for options that conflict, or that need another option."""
+def _checked(where: Where, transport_us: float, timing: str, aged: bool) -> Where:
+    """Returns `where`. Raises `BadParameter` for options that conflict or need another option."""
     where.check()
     if aged and where.zns:
         raise typer.BadParameter(
@@ -396,6 +395,7 @@ def _check(where: Where, transport_us: float, timing: str, aged: bool) -> None:
         )
     if transport_us and timing == "none":
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
+    return where
 
 
 def _refuse_shared(

@@ -113,9 +113,19 @@ def _failed(document: dict[str, Any]) -> None:
     _job(document, "burst")["error"] = 5
 
 
+def _no_rate(document: dict[str, Any]) -> None:
+    _job(document, "cached-deep")["read"]["iops"] = 0
+
+
+def _no_requests_in_a_bin(document: dict[str, Any]) -> None:
+    _job(document, "zone-1b")["write"]["clat_ns"]["bins"]["1000"] = -1
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (_no_rate, ["fio.json", "above 0"]),
+        (_no_requests_in_a_bin, ["-1 given", "above 0"]),
         (_without_read_8, ["read-8", "missing", "whole recipe"]),
         (_other_block, ["read-8", "bs=8k", "bs=4k"]),
         (_old_version, ["fio-2.21", "fio 3"]),
@@ -130,6 +140,20 @@ def test_results_of_another_recipe_are_refused(
     with pytest.raises(ConfigError) as error:
         recorded.read_recording(_changed(short, tmp_path, change))
     assert all(word in str(error.value) for word in words), error.value
+
+
+def test_messages_of_fio_before_its_json_are_skipped(short: Path, tmp_path: Path) -> None:
+    text = (short / "fio.json").read_text("utf-8")
+    (tmp_path / "fio.json").write_text("fio: a message of {fio}\n" + text, "utf-8")
+    assert recorded.read_recording(tmp_path) == recorded.read_recording(short)
+
+
+def test_a_measurement_is_not_overwritten(cli: Cli, short: Path, tmp_path: Path) -> None:
+    text = (short / "fio.json").read_text("utf-8")
+    (tmp_path / "fio.json").write_text(text, "utf-8")
+    done = cli("calibrate", "--from-jobs", ".", "-o", "fio.json", "--force")
+    assert done.returncode == 2
+    assert (tmp_path / "fio.json").read_text("utf-8") == text
 
 
 def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:

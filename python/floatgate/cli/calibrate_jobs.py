@@ -80,7 +80,8 @@ def _identify(directory: Path, call: Call) -> None:
         return
     from floatgate.calibrate.jobs.written import drive_toml
 
-    with output.staged_file(call.out, force=call.force, inputs=[]) as part:
+    inputs = sorted(directory.glob("*.json"))
+    with output.staged_file(call.out, force=call.force, inputs=inputs) as part:
         part.write_text(drive_toml(_print_identified(directory, call)), "utf-8")
     output.say(f"drive: {call.out}", call.quiet)
 

@@ -106,7 +106,7 @@ class _Identification:
     ) -> None:
         self.jobs, self.directory, self.seed = jobs, directory, seed
         self.estimates: list[Estimate] = []
-        self.assumed: list[str] = ["time of an erase", "greedy cleaning"]
+        self.assumed: list[str] = ["time of an erase", "greedy cleaning", "pages of 8 or 16 KiB"]
         self._progress, self._done = progress, 0
 
     def run(self) -> Identified:

@@ -78,7 +78,8 @@ def recipe_text(size: int) -> str:
         f"# Made by floatgate calibrate --recipe for a drive of {size:,} bytes.\n"
         "# These jobs destroy all data on the drive; they begin on a discarded drive:\n"
         "#   sudo blkdiscard /dev/nvme1n1\n"
-        "#   sudo DRIVE=/dev/nvme1n1 fio recipe.fio --output-format=json+ --output=fio.json\n"
+        "#   mkdir jobs\n"
+        "#   sudo DRIVE=/dev/nvme1n1 fio recipe.fio --output-format=json+ --output=jobs/fio.json\n"
         "[global]\nfilename=${DRIVE}\ndirect=1\nioengine=libaio\nrandrepeat=0\n"
     )
     return "\n".join([head, *(job.text for job in recipe(size))])

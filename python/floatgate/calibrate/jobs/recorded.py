@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -128,8 +129,7 @@ def _check(found: Recording, directory: Path) -> None:
         if recorded is None:
             raise ConfigError(f"{directory}: job {job.name} is missing; {HOW_TO_RUN}")
         _check_options(recorded, job)
-        times = recorded.write or recorded.read
-        if times and not times.bins:
+        if any(times and not times.bins for times in (recorded.read, recorded.write)):
             raise ConfigError(
                 f"job {job.name}: has no histogram; expected fio's --output-format=json+"
             )
@@ -149,7 +149,10 @@ def _check_options(recorded: Recorded, job: Job) -> None:
 def read_jobs(path: Path) -> list[Recorded]:
     """Returns the jobs of a JSON file; none if it is no output of fio."""
     try:
-        document = parse_json(read_text(path))
+        text = read_text(path)
+        # fio prints messages before its JSON.
+        begin = re.search(r"^\{", text, re.MULTILINE)
+        document = parse_json(text[begin.start() :] if begin else text)
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}; expected JSON of fio") from error
     if not isinstance(document, dict) or "fio version" not in document:
@@ -161,15 +164,17 @@ def read_jobs(path: Path) -> list[Recorded]:
         )
     try:
         return [_job(job) for job in document["jobs"]]
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}; {HOW_TO_RUN}") from error
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise ConfigError(f"{path}: {type(error).__name__}: {error}; {HOW_TO_RUN}") from error
 
 
 def _job(job: Mapping[str, Any]) -> Recorded:
     if job.get("error"):
-        raise ConfigError(f"job {job['jobname']}: ended with error {job['error']}; run it again")
+        raise ConfigError(f"job {job['jobname']}: ended with error {job['error']}")
     options = {name: str(text) for name, text in job.get("job options", {}).items()}
-    return Recorded(job["jobname"], options, _times(job["read"]), _times(job["write"]))
+    return Recorded(str(job["jobname"]), options, _times(job["read"]), _times(job["write"]))
 
 
 def _times(side: Mapping[str, Any]) -> Times | None:
@@ -177,13 +182,12 @@ def _times(side: Mapping[str, Any]) -> Times | None:
         return None
     clat = side["clat_ns"]
     bins = sorted((float(ns), int(count)) for ns, count in clat.get("bins", {}).items())
-    return Times(
-        int(side["total_ios"]),
-        int(side["io_bytes"]),
-        float(side["iops"]),
-        float(clat["mean"]),
-        tuple(bins),
-    )
+    count, bytes = int(side["total_ios"]), int(side["io_bytes"])
+    rate, mean = float(side["iops"]), float(clat["mean"])
+    for number in (count, bytes, rate, mean, *(count for _, count in bins)):
+        if not 0 < number < math.inf:
+            raise ValueError(f"{number} given; expected a number above 0")
+    return Times(count, bytes, rate, mean, tuple(bins))
 
 
 def _bytes(text: str) -> int:

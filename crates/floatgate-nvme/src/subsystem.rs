@@ -129,12 +129,12 @@ impl Settings {
         }
         let zones = shape.zones.map_or([4096; 2], |zones| [zones.bytes, zones.capacity]);
         let [zone, capacity] = zones;
-        let is_aligned = [zone, capacity].iter().all(|bytes| bytes % 4096 == 0);
+        let is_aligned = [zone, capacity].iter().all(|bytes| bytes.is_multiple_of(4096));
         if !is_aligned || zone < capacity || capacity == 0 {
             let of = format!("{zone} B, with a capacity of {capacity} B");
             return wrong(format!("zones: {of} given; expected multiples of 4096 B"));
         }
-        if shape.bytes % 4096 != 0 || shape.bytes < zone {
+        if !shape.bytes.is_multiple_of(4096) || shape.bytes < zone {
             let bytes = shape.bytes;
             return wrong(format!("size: {bytes} B given; expected a multiple of {zone} B"));
         }

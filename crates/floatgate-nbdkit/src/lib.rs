@@ -81,7 +81,13 @@ fn wrong(text: impl ToString) -> Error {
 /// Returns the number of open files in this process, and the maximum at which a connection is
 /// accepted.
 fn files() -> (u64, u64) {
-    let open = fs::read_dir("/proc/self/fd").map_or(0, |files| files.count() as u64);
+    let open = match fs::read_dir("/proc/self/fd") {
+        Ok(files) => files.count() as u64,
+        // A system without this directory.
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
+        // All files are open, so the directory cannot be opened.
+        Err(_) => u64::MAX,
+    };
     let allowed = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
     (open, allowed.saturating_sub(FILES_LEFT).min(FILES_MAX))
 }

@@ -37,6 +37,7 @@ NOT_OURS = {
 """Programs that no test runs, with the reason."""
 
 NOT_RUN = {
+    r"floatgate calibrate --from-jobs jobs .*": "needs the results of fio on a drive",
     r"floatgate study \S+ --out \S+ --shard .*": "a part of many that GNU parallel, Slurm or"
     " Kubernetes start; test_study.py runs parts",
     r"floatgate paper \w+ --full": "takes 100 minutes for all (docs/papers/README.md)",

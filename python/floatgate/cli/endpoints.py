@@ -72,7 +72,7 @@ class Where:
                 param_hint="'--handles'",
             )
 
-    def with_zones_of(self, image: Path | None) -> Where:
+    def _with_zones_of(self, image: Path | None) -> Where:
         """Returns the options for the drive of an image, which is a drive in zones or is none.
 
         Raises ConfigError for `--zns` with a drive without zones, and for a drive in zones over
@@ -101,14 +101,16 @@ class Where:
         socket = self.socket or (None if is_tcp else default)
         return socket, control or places.control_of(socket or default)
 
-    def claimed(self, socket: Path | None, control: Path) -> NbdEndpoint | NvmeEndpoint:
+    def claimed(
+        self, socket: Path | None, control: Path, image: Path | None
+    ) -> NbdEndpoint | NvmeEndpoint:
         """Returns the endpoint, after a check that it and the control socket can be made.
 
         Raises ConfigError, also for a wrong key file or folder, or RunError.
         """
         from floatgate.live import serving
 
-        endpoint = self._endpoint(socket)
+        endpoint = self._with_zones_of(image)._endpoint(socket)
         serving.claim(endpoint, control)
         return endpoint
 

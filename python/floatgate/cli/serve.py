@@ -228,9 +228,9 @@ def serve(
     """
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
     where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
-    where = _checked(where, transport, timing, aged).with_zones_of(image)
+    _check(where, transport, timing, aged)
     settings = where.with_handles(options.pairs("--set", set), device, image)
-    wanted = _Wanted(device, settings, size, seed, aged, where.zns, image, also or ())
+    wanted = _Wanted(device, settings, size, seed, aged, image, also or ())
     path, control = where.sockets(control)
     written = {"--image": image, "--socket": path, "--control": control, "--record": record}
     read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
@@ -238,10 +238,10 @@ def serve(
     with output.staged(out, force=force) as part, contextlib.ExitStack() as stack:
         from floatgate.live import serving
 
-        endpoint = where.claimed(path, control)
+        endpoint = where.claimed(path, control, image)
         capture = None if record is None else _claimed(record, force)
         folder = stack.enter_context(serving.own_folder())
-        drive, shadows = wanted.made(folder, quiet)
+        drive, shadows = wanted.made(folder, endpoint.zoned, quiet)
         stack.enter_context(_kept(record, quiet))
         several, tls_options = where.threads(threads, timing, drive.depth), where.tls_options()
         how = (endpoint, control, timing, transport, capture, several, tls_options, shadows, folder)
@@ -259,18 +259,17 @@ class _Wanted:
     size: str | None
     seed: int | None
     aged: bool
-    zoned: bool
     image: Path | None
     also: Sequence[str]
 
-    def made(self, folder: Path, quiet: bool) -> tuple[Backing, list[str]]:
+    def made(self, folder: Path, zoned: bool, quiet: bool) -> tuple[Backing, list[str]]:
         """Returns the drive, and the server's parameters for the shadows. Prints notes."""
         from floatgate.live import backing
 
         device, settings, aged, image = self.device, self.settings, self.aged, self.image
         start = backing.start_of(image, device, settings, aged) if self.also else None
         shadows = backing.shadows(self.also, folder, start=start)
-        kind = {"aged": aged, "zoned": self.zoned}
+        kind = {"aged": aged, "zoned": zoned}
         drive = backing.prepare(
             image, size=self.size, device=device, set=settings, seed=self.seed, **kind
         )
@@ -386,8 +385,8 @@ def _claimed(record: Path, force: bool) -> Path:
     return recording.claim(record)
 
 
-def _checked(where: Where, transport_us: float, timing: str, aged: bool) -> Where:
-    """Returns `where`. Raises `BadParameter` for options that conflict or need another option."""
+def _check(where: Where, transport_us: float, timing: str, aged: bool) -> None:
+    """Raises `BadParameter` for options that conflict, or that need another option."""
     where.check()
     if aged and where.zns:
         raise typer.BadParameter(
@@ -395,7 +394,6 @@ def _checked(where: Where, transport_us: float, timing: str, aged: bool) -> Wher
         )
     if transport_us and timing == "none":
         raise typer.BadParameter("is for --timing simulated", param_hint="'--transport'")
-    return where
 
 
 def _refuse_shared(

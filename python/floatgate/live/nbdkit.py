@@ -106,6 +106,11 @@ class Endpoint:
     """None if clients need no TLS."""
 
     @property
+    def zoned(self) -> bool:
+        """False: NBD has no zones."""
+        return False
+
+    @property
     def uri(self) -> str:
         """NBD URI in the form that nbdinfo, nbdfuse, qemu and fio take."""
         scheme, user = "nbd", ""

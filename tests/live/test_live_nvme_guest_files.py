@@ -194,7 +194,7 @@ def test_the_kernel_reconnects_and_loses_no_durable_block(
         found = guest.run(f"read_blocks /dev/{device}n1 {max(map(int, expected)) + 1}")
         present = there(found.splitlines())
         assert {block: present.get(block) for block in expected} == expected
-        # The same controller, all the time.
+        # The kernel has kept its controller.
         assert guest.run(f"cat /sys/class/nvme/{device}/state") == "live"
         print(f"{2 * RECONNECTS} ends, {_writes(lines)} blocks")
         drive.stop()

@@ -115,7 +115,7 @@ def test_nvme_cli_manages_zones(tmp_path: Path, made: tuple[Path, Path]) -> None
         guest.disconnect(device)
         block = f"/dev/{guest.connect()}n1"
         assert _states(guest, block, 3) == [(EMPTY, 0), (CLOSED, 6), (FULL, size)]
-        # After a power cut the zones are those of the flash.
+        # A power cut changes no zone whose data is on flash.
         guest.run(f"nvme flush {block} -n 1")
         drive.plug()
         # Reads wait until the kernel has connected again; commands of nvme-cli would fail.

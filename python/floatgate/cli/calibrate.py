@@ -32,7 +32,7 @@ GAP = 2
 Data = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[DATA...]",
+        metavar="DATA...",
         help="Measurements of one drive: write amplification over volumes as CSV (columns run, "
         "namespace_gib, phase, host_volumes, wa), latency under load as CSV (drive, group, "
         "rate_iops, ...; docs/fitting.md lists all), or fio's --output-format=json.",

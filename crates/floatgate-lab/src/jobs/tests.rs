@@ -89,7 +89,7 @@ fn passes_follow_one_another_as_in_fio() {
     assert_eq!(four(json!({ "requests_max": 3, "loops": 2 })), "w0 w1 w2 w3 w0 w1");
 }
 
-/// rw=write:8k leaves two pages out; a pass ends behind the region, as in fio.
+/// rw=write:8k leaves two pages out. A pass ends with the last request that fits.
 #[test]
 fn requests_in_order_leave_gaps() {
     let mut skipping = direction("write", PAGE, PAGE);

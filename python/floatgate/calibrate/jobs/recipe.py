@@ -163,7 +163,7 @@ def _write_jobs(size: int) -> Iterator[Job]:
 def zone_job(name: str, zone: int) -> Job:
     """Returns the job that overwrites every other zone of `zone` bytes, in order.
 
-    The zones of the second pass begin in the middle of those of the first pass.
+    The zones of the second pass begin in the middle of the first pass's zones.
     """
     options = {"rw": f"write:{zone}", "bs": zone, "iodepth": 1}
     if name.endswith(PASSES[1]):

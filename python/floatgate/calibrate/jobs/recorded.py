@@ -118,7 +118,7 @@ def read_recording(directory: Path) -> Recording:
 
 
 def _check(found: Recording, directory: Path) -> None:
-    """Raises ConfigError for jobs that are not those of the recipe."""
+    """Raises ConfigError for jobs of another recipe."""
     if not abs(found.made_for / found.size - 1) < SIZE_TOLERANCE:
         raise ConfigError(
             f"the recipe is for {found.made_for:,} bytes, and job fill wrote {found.size:,}; "

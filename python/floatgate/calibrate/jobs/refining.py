@@ -57,7 +57,7 @@ class Refined:
 
 
 def refine(drive: Parameters, target: Speeds, made_for: int, seed: int) -> Refined:
-    """Returns spare and unit that explain all overwrites best, near those of the drive.
+    """Returns the best spare and unit for all overwrites, near the drive's values.
 
     Their intervals are infinite if the fits lead on and on.
     """

@@ -17,7 +17,7 @@ HIT_MOST = 0.7
 BIN_SPREAD = 0.008
 """Half of the relative width of fio's bins."""
 READ_SPREAD = 0.02
-"""Relative error of a read: what it waits for in the controller is in no read without flash."""
+"""Relative error of a read. It may wait in the controller where a read without flash does not."""
 LINK_LEAST = 500.0
 """Shortest time of 12 KiB on a link in nanoseconds, some 25 GB/s."""
 

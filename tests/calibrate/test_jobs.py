@@ -77,6 +77,36 @@ def test_latencies_are_counted_in_fios_bins() -> None:
     assert fio_bins([127, 505, 1190, 109_000], [1, 2, 3, 4]) == {127: 1, 506: 2, 1192: 3, 109056: 4}
 
 
+@needs_fio
+@pytest.mark.parametrize("size", [256 << 20, 261 << 20, 272 << 20])
+def test_fio_plays_a_zone_job_once_like_the_simulation(size: int, tmp_path: Path) -> None:
+    """A gap that ends exactly at the end of the drive makes fio begin again, without `io_size`."""
+    jobs = [job.text for job in recipe(size) if job.name.startswith("zone-")]
+    path, results = tmp_path / "zones.fio", tmp_path / "fio.json"
+    path.write_text("\n".join([f"[global]\nsize={size}\n", *jobs]), "utf-8")
+    call = ["fio", "--ioengine=null", "--output-format=json+", f"--output={results}", str(path)]
+    subprocess.run(call, capture_output=True, check=True)
+    simulated = fg.run(path, set={"timing": "none"}).jobs
+    counts = {job.name: job.writes.count for job in recorded.read_jobs(results)}
+    assert counts == {job.name: job.writes for job in simulated}
+
+
+@pytest.mark.parametrize(("longer_ns", "link"), [(1000, 12_288e6), (50_000, 8e9)])
+def test_the_link_is_at_least_as_fast_as_reads(
+    short: Path, tmp_path: Path, longer_ns: int, link: float
+) -> None:
+    """If the reads of `cached-large` miss, they take much longer than those of `cached`."""
+
+    def change(document: dict[str, Any]) -> None:
+        for name, ns in (("cached", 1000), ("cached-large", 1000 + longer_ns)):
+            clat = _job(document, name)["read"]["clat_ns"]
+            clat["bins"] = {str(ns): sum(clat["bins"].values())}
+        _job(document, "large-128")["read"]["iops"] = 8e9 / (16 << 10)
+
+    jobs = recorded.read_recording(_changed(short, tmp_path, change))
+    assert read_times(jobs).link == pytest.approx(link, rel=0.01)
+
+
 def _changed(source: Path, target: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     document = json.loads((source / "fio.json").read_text("utf-8"))
     change(document)

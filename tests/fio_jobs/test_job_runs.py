@@ -145,7 +145,7 @@ def test_a_limit_and_a_format_are_for_all_jobs(tmp_path: Path, job_path: Path) -
 
 def test_handles_need_a_drive_that_has_them(tmp_path: Path) -> None:
     path = written(tmp_path, "[a]\nrw=write\nsize=1m\nfdp=1\nfdp_pli=1\n")
-    with pytest.raises(fg.ConfigError, match=r"\[a\] fdp=1, plids=1: the drive has no placement"):
+    with pytest.raises(fg.ConfigError, match=r"\[a\] fdp=1, fdp_pli=1: the drive has no placement"):
         fg.run(path)
     result = fg.run(path, set={"placement.scheme": "host", "placement.handles": 2})
     (handle,) = result.jobs[0].handles

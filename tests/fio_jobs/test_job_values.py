@@ -218,7 +218,7 @@ def test_handles_are_numbers_and_ranges(tmp_path: Path) -> None:
     assert every is not None and every.numbers == () and not every.is_random
     few = only(tmp_path, "dataplacement=streams", "fdp_pli=1,3-5", "plid_select=random").handles
     assert few is not None and few.numbers == (1, 3, 4, 5) and few.is_random
-    assert few.option == "dataplacement=streams, plids=1,3,4,5"
+    assert few.option == "dataplacement=streams, fdp_pli=1,3,4,5"
 
 
 def test_requests_in_order_can_leave_gaps(tmp_path: Path) -> None:

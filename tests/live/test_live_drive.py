@@ -31,7 +31,7 @@ from paths import ROOT
 from prometheus_client.parser import text_string_to_metric_families
 
 import floatgate as fg
-from floatgate.live import Live, images
+from floatgate.live import Live, images, nbdkit
 
 pytestmark = [needs("nbdkit"), needs_plugin]
 
@@ -190,6 +190,15 @@ def test_the_log_of_a_life_outlives_a_killed_nbdkit(tmp_path: Path) -> None:
         assert (smart.host_bytes_written, smart.unsafe_shutdowns) == (200 * PAGE, 2)
         assert smart.lifetime_media_bytes_written >= smart.media_bytes_written >= 200 * PAGE
         assert server.stop() == 0
+
+
+def test_nbdkit_alone_serves_no_drive_in_zones(tmp_path: Path) -> None:
+    settings = {"placement.scheme": "host", "flash.pages_per_block": 16}
+    images.create(tmp_path / "zones.img", "16MiB", set=settings, zoned=True)
+    words = ["nbdkit", "-f", "-U", tmp_path / "socket", nbdkit.PLUGIN, "image=zones.img"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode != 0
+    assert "a drive in zones; expected floatgate serve --nvme" in done.stderr
 
 
 def test_keys_that_clients_need_are_in_the_uri(tmp_path: Path) -> None:

@@ -141,6 +141,7 @@ def test_people_are_told_how_to_attach_it(tmp_path: Path) -> None:
     nqn = f"nqn.2026-10.org.floatgate:drive-{port}"
     assert f"nvme connect -t tcp -a 127.0.0.1 -s {port} -n {nqn}" in printed
     assert "nvme fdp stats" in printed and "--ioengine=io_uring_cmd" in printed
+    assert "--size=16777216" in printed, "fio's area fits on the drive"
     assert "without authentication" in printed
     assert process.returncode == 0 and "write amplification" in summary
 
@@ -261,7 +262,17 @@ def test_a_drive_in_zones(tmp_path: Path, serving: Callable[..., Serve]) -> None
             zones = live.status().zones
             assert zones is not None
             assert (zones.states.closed, zones.active_max) == (1, 3)
+            assert not any("clean" in one for one in live.status().all_warnings)
         assert server.stop() == 0, server.said
+
+
+def test_other_handles_than_those_of_an_image_are_refused(
+    cli: Callable[..., Done], tmp_path: Path
+) -> None:
+    settings = {"placement.scheme": "host", "placement.handles": 4}
+    images.create(tmp_path / "a.img", "16MiB", set=settings)
+    said = cli("serve", "--nvme", "--image", "a.img", "--handles", "2").refused()
+    assert "--handles: a.img exists and has placement.handles = 4; 2 given" in said
 
 
 def test_a_drive_is_in_zones_for_good(cli: Callable[..., Done], tmp_path: Path) -> None:

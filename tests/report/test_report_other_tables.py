@@ -236,6 +236,7 @@ TRACE: dict[str, Any] = {
     "aligned_share": 0.1357,
     "devices": 9,
     "device_names": [f"d{i}" for i in range(9)],
+    "handles": {"0": 3001, "7": 10},
     "trimmed_bytes": 14 * 1024,
     "unparsed_lines": 15,
     "checked": None,
@@ -260,6 +261,7 @@ def test_a_trace_in_a_terminal(printed: Any) -> None:
         f"written  1{THIN}103 pages ({size(1103 * 4096)}), each 12.35 times",
         f"aligned  13.57{PER_CENT} of reads and writes, to 4 KiB",
         "devices  9: d0, d1, d2, d3, d4, d5, d6, d7, ...",
+        f"handles  2: 3{THIN}001 writes with 0, 10 writes with 7",
         f"trimmed  14{THIN}KiB",
         "warning: 15 lines could not be read, the first: line 3",
         "note: a guess",
@@ -272,9 +274,10 @@ def test_a_trace_without_what_need_not_be_there(printed: Any) -> None:
         print_trace,
         TRACE
         | {"mean_read_bytes": None, "mean_write_bytes": None, "trims": 0, "unparsed_lines": 1}
-        | {"page_writes_per_written_page": None, "devices": 1, "device_names": ["d0"]},
+        | {"page_writes_per_written_page": None, "devices": 1, "device_names": ["d0"]}
+        | {"handles": None},
     )
     assert "mean size  -" in lines and "devices  1: d0" in lines
-    assert not any(line.startswith("trimmed") for line in lines)
+    assert not any(line.startswith(("trimmed", "handles")) for line in lines)
     assert f"written  1{THIN}103 pages ({size(1103 * 4096)})" in lines
     assert "warning: 1 line could not be read, the first: line 3" in lines

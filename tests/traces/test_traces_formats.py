@@ -214,6 +214,7 @@ def test_the_figures_of_a_trace_by_hand(tmp_path: Path) -> None:
         "page_writes_per_written_page": 4 / 3,
         "devices": 1,
         "device_names": ["0"],
+        "handles": None,
         "trimmed_bytes": 1 << 20,
         "aligned_share": 0.5,
         "unparsed_lines": 0,

@@ -37,6 +37,8 @@ pub enum DriveKind {
         /// Drive capacities programmed to its flash in all its life.
         volumes_ever: f64,
     },
+    /// Live drive in zones. Hosts reset its zones, and nothing is cleaned.
+    Zoned,
 }
 
 /// Advice for each kind of warning.
@@ -97,7 +99,7 @@ impl DriveKind {
             Self::Run { can_shrink: true } => &RUN,
             Self::Run { can_shrink: false } => &RUN_OF_SMALL_UNITS,
             Self::Shadow => &SHADOW,
-            Self::Live { .. } => &LIVE,
+            Self::Live { .. } | Self::Zoned => &LIVE,
         }
     }
 }
@@ -107,6 +109,7 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
     let mut warnings = Vec::new();
     let (drive, remedies) = (&result.drive, kind.remedies());
     let logs = result.config.logs_least().is_some();
+    let is_cleaned = kind != DriveKind::Zoned;
     warnings.extend(amplification(result, kind));
     if result.start.settled == Some(false) {
         warnings.push(format!(
@@ -121,16 +124,8 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
             result.faults.refused_requests
         ));
     }
-    let size = result.config.largest_reclaim_unit();
-    let (units, name) =
-        (drive.units / size, if size > 1 { "reclaim units" } else { "erase units" });
-    if units < UNITS_FEW {
-        let cleaning = "cleaning has few victims to choose from";
-        let what = if logs { "results depend on single log blocks" } else { cleaning };
-        warnings.push(format!(
-            "only {units} {name}: with fewer than {UNITS_FEW} {what}; {}",
-            remedies.few_units
-        ));
+    if is_cleaned {
+        warnings.extend(few_units(result, remedies));
     }
     if drive.units_added > 0 {
         let what = if logs { "not have its log blocks" } else { "not clean" };
@@ -140,12 +135,29 @@ pub fn warnings(result: &RunResult, kind: DriveKind) -> Vec<String> {
             drive.units_added, drive.spare_factor
         ));
     }
-    warnings.extend(handles(result, remedies));
+    if is_cleaned {
+        warnings.extend(handles(result, remedies));
+    }
     if matches!(kind, DriveKind::Run { .. }) {
         warnings.extend(window(result));
     }
     warnings.extend(reads_of_nothing(result, remedies));
     warnings
+}
+
+/// Warns about a drive whose results depend on single units.
+fn few_units(result: &RunResult, remedies: &Remedies) -> Option<String> {
+    let size = result.config.largest_reclaim_unit();
+    let (units, name) =
+        (result.drive.units / size, if size > 1 { "reclaim units" } else { "erase units" });
+    let what = match result.config.logs_least() {
+        Some(_) => "results depend on single log blocks",
+        None => "cleaning has few victims to choose from",
+    };
+    (units < UNITS_FEW).then(|| {
+        let advice = remedies.few_units;
+        format!("only {units} {name}: with fewer than {UNITS_FEW} {what}; {advice}")
+    })
 }
 
 /// Warns about placement handles that the drive does not have, or that separate nothing.
@@ -220,6 +232,7 @@ fn amplification(result: &RunResult, kind: DriveKind) -> Option<String> {
         DriveKind::Run { .. } | DriveKind::Shadow => (fresh(result), "is that of an empty drive"),
         // A live drive may have been cleaned before its counters were reset.
         DriveKind::Live { volumes_ever } => (young(result, volumes_ever), "has nothing of it"),
+        DriveKind::Zoned => return None,
     };
     if result.flash.erases.total() == 0 {
         let logs = result.config.logs_least().is_some();
@@ -350,7 +363,7 @@ fn backlog(result: &RunResult, kind: DriveKind) -> Option<String> {
         DriveKind::Run { .. } => "use --time-scale, or queue.arrivals = \"closed\"",
         DriveKind::Shadow => "use queue.arrivals = \"closed\" for it",
         // The clients of a live drive wait for it.
-        DriveKind::Live { .. } => return None,
+        DriveKind::Live { .. } | DriveKind::Zoned => return None,
     };
     let latency = &result.latency;
     let (queue, mean) = (latency.blame_us.queue?, latency.all.mean_us?);

@@ -124,7 +124,11 @@ impl Server for Connection {
     /// Threads are allowed from here on.
     fn after_fork() -> Result<()> {
         let parameters = lock(&PARAMETERS).take().unwrap_or_default();
-        *lock(&SERVING) = Some(Service::start(parameters).map_err(wrong)?);
+        let service = Service::start(parameters).map_err(wrong)?;
+        if service.is_zoned() {
+            return Err(wrong("the image is a drive in zones; expected floatgate serve --nvme"));
+        }
+        *lock(&SERVING) = Some(service);
         Ok(())
     }
 

@@ -143,7 +143,7 @@ def calibrate(
     if recipe or from_jobs:
         others: dict[str, object] = {"DATA": data, "--device": device, "--fit": fit, "--set": set}
         others |= {"--predict": predict, "--run": run, "--holdout": holdout, "--scale": scale}
-        others |= {"--noise": noise, "--no-intervals": no_intervals}
+        others |= {"--noise": noise is not None, "--no-intervals": no_intervals}
         call = calibrate_jobs.Call(recipe, from_jobs, size, out, seed, force, json, quiet)
         calibrate_jobs.play(call, others)
         return

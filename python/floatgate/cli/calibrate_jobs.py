@@ -67,8 +67,8 @@ def _write_recipe(file: Path, call: Call) -> None:
     from floatgate import _core
     from floatgate.calibrate.jobs.recipe import recipe_text
 
-    text = recipe_text(_core.parse_size("size", call.size))
-    with output.staged_file(file, force=call.force, inputs=[]) as part:
+    text = recipe_text(_core.parse_size("--size", call.size))
+    with output.staged_file(file, force=call.force, option="--recipe") as part:
         part.write_text(text, "utf-8")
     output.say(f"recipe: {file}", call.quiet)
 

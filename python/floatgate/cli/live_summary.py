@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from floatgate.live.serving import Setup
     from floatgate.live.web import Page
 
+FIO_BYTES = 64 << 20
+"""Bytes that the printed fio command writes on a drive that is large enough."""
+
 PARTS = 10
 """Number of steps in the distribution of valid pages."""
 
@@ -88,7 +91,7 @@ def _ways_of_nvme(document: Mapping[str, Any]) -> Lines:
     yield "NVMe/TCP", f"{document['address']} port {port}, without authentication"
     yield "attach", f"nvme connect -t tcp -a {document['address']} -s {port} -n {nqn}"
     yield "device", "nvme list"
-    fio = "fio --name=a --rw=randwrite --bs=4k --size=64M"
+    fio = f"fio --name=a --rw=randwrite --bs=4k {_fio_size(document)}"
     if document["zoned"]:
         fio = "fio --name=a --rw=write --bs=4k --zonemode=zbd"
         yield "fio", f"{fio} --ioengine=libaio --direct=1 --filename=/dev/nvmeXn1"
@@ -100,6 +103,11 @@ def _ways_of_nvme(document: Mapping[str, Any]) -> Lines:
         yield "fio", f"{fio} --ioengine=libaio --direct=1 --filename=/dev/nvmeXn1"
         yield "health", "nvme smart-log /dev/nvmeX"
     yield "detach", f"nvme disconnect -n {nqn}"
+
+
+def _fio_size(document: Mapping[str, Any]) -> str:
+    """Returns fio's option for the bytes to write, which fit on the drive."""
+    return "--size=64M" if document["bytes"] >= FIO_BYTES else f"--size={document['bytes']}"
 
 
 def _ways_of_nbd(document: Mapping[str, Any]) -> Lines:
@@ -114,7 +122,7 @@ def _ways_of_nbd(document: Mapping[str, Any]) -> Lines:
         else:
             yield "attach", f"nbd-client {document['address']} {document['port']} /dev/nbd0"
         yield "qemu", f"qemu-system-x86_64 -drive file={uri},format=raw,if=virtio ..."
-        yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite --size=64M"
+        yield "fio", f"fio --name=a --ioengine=nbd --uri={uri} --rw=randwrite {_fio_size(document)}"
 
 
 def print_status(status: Status) -> None:

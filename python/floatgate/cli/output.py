@@ -89,14 +89,14 @@ def progress_lines(quiet: bool) -> Iterator[Callable[[str, int, int], None] | No
 
 
 class _Lines:
-    """Progress as lines: the first step, then at most one step in `LINE_SECONDS`."""
+    """Progress as lines: the first step of each phase, then at most one step in `LINE_SECONDS`."""
 
     def __init__(self) -> None:
-        self._next = 0.0
+        self._next, self._phase = 0.0, ""
 
     def move(self, phase: str, done: int, total: int) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + LINE_SECONDS
+        if phase != self._phase or time.monotonic() >= self._next:
+            self._next, self._phase = time.monotonic() + LINE_SECONDS, phase
             of_all = f" of {total}" if total else ""
             say(f"{PHASES.get(phase, phase)}: {done}{of_all} done")
 
@@ -207,9 +207,14 @@ def staged(
 
 @contextlib.contextmanager
 def staged_file(
-    target: Path, *, force: bool = False, inputs: Sequence[str | Path | None] = ()
+    target: Path,
+    *,
+    force: bool = False,
+    inputs: Sequence[str | Path | None] = (),
+    option: str = "--out",
 ) -> Iterator[Path]:
-    """Yields a new file that becomes `target` at the end, and is removed on failure.
+    """Yields a new file that becomes `target` at the end, and is removed on failure. `option` names
+    `target`.
 
     `-` is standard output. A device or a FIFO is written to and never replaced. A symbolic link is
     followed. An existing file is replaced only with `force`, and a file of `inputs` never; both
@@ -218,7 +223,7 @@ def staged_file(
     through = paths.is_stdout(target) or paths.is_special(target)
     if not through:
         paths.refuse_input(target, inputs)
-        paths.refuse_existing(target, force=force)
+        paths.refuse_existing(target, force=force, option=option)
     folder = Path(tempfile.gettempdir()) if through else paths.real(target).parent
     parts.sweep(folder)
     with _temporary(lambda: parts.file(folder), target) as part:

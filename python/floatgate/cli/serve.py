@@ -229,8 +229,10 @@ def serve(
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
     where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
     _check(where, transport, timing, aged)
-    settings = where.with_handles(options.pairs("--set", set), device, image)
-    wanted = _Wanted(device, settings, size, seed, aged, image, also or ())
+    stated = options.pairs("--set", set)
+    settings = where.with_handles(stated, device, image)
+    named = dict.fromkeys(settings.keys() - stated.keys(), "--handles")
+    wanted = _Wanted(device, settings, size, seed, aged, image, also or (), named)
     path, control = where.sockets(control)
     written = {"--image": image, "--socket": path, "--control": control, "--record": record}
     read = [("--device", device), *(("--also", one) for one in also or ()), ("--tls-psk", tls_psk)]
@@ -261,6 +263,8 @@ class _Wanted:
     aged: bool
     image: Path | None
     also: Sequence[str]
+    named: Mapping[str, str]
+    """Option of each setting that is not of `--set`."""
 
     def made(self, folder: Path, zoned: bool, quiet: bool) -> tuple[Backing, list[str]]:
         """Returns the drive, and the server's parameters for the shadows. Prints notes."""
@@ -269,9 +273,15 @@ class _Wanted:
         device, settings, aged, image = self.device, self.settings, self.aged, self.image
         start = backing.start_of(image, device, settings, aged) if self.also else None
         shadows = backing.shadows(self.also, folder, start=start)
-        kind = {"aged": aged, "zoned": zoned}
         drive = backing.prepare(
-            image, size=self.size, device=device, set=settings, seed=self.seed, **kind
+            image,
+            size=self.size,
+            device=device,
+            set=settings,
+            seed=self.seed,
+            aged=aged,
+            zoned=zoned,
+            options=self.named,
         )
         _say_made(drive, quiet)
         return drive, shadows

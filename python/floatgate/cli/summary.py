@@ -155,6 +155,8 @@ def print_trace(info: Mapping[str, Any]) -> None:
         "aligned": f"{percent(info['aligned_share'])} of reads and writes, to 4 KiB",
         "devices": f"{count(info['devices'])}: {names}",
     }
+    if info["handles"] is not None:
+        lines["handles"] = _handles(info["handles"])
     if info["trims"]:
         lines["trimmed"] = size(info["trimmed_bytes"])
     broken = info["unparsed_lines"]
@@ -168,6 +170,12 @@ def print_trace(info: Mapping[str, Any]) -> None:
     out = console()
     out.print(fact_grid(lines.items()))
     print_messages(out, warnings, notes)
+
+
+def _handles(writes: Mapping[str, int]) -> str:
+    """Describes the writes of the first placement handles."""
+    first = [f"{count(n)} writes with {handle}" for handle, n in list(writes.items())[:8]]
+    return f"{count(len(writes))}: {', '.join(first)}{', ...' if len(writes) > 8 else ''}"
 
 
 def unread(lines: int, first: str | None) -> str:

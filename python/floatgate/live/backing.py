@@ -72,20 +72,22 @@ def prepare(
     seed: int | None,
     aged: bool,
     zoned: bool = False,
+    options: Mapping[str, str] | None = None,
 ) -> Backing:
     """Returns the requested drive.
 
     Creates an image that does not exist, or with `aged` lets the server do so. An image of a drive
-    in zones states that.
+    in zones states that. `options` names the option of a setting that is not of `--set`, for
+    errors.
 
     Raises ConfigError if an existing image differs from the request, if a live drive cannot have
     the config, or for a size without a unit. Raises RunError if the image is in use.
     """
     wanted = None if size is None else _core.parse_size("size", size)
     if image is not None and image.exists():
-        return _opened(image, wanted, device, set, seed, aged)
+        return _opened(image, wanted, device, set, seed, aged, options or {})
     bytes = _core.parse_size("size", DEFAULT_SIZE) if wanted is None else wanted
-    config, notes = images.live_config(bytes, device=device, set=set, aged=aged)
+    config, notes = images.live_config(bytes, device=device, set=set, aged=aged, zoned=zoned)
     seed = 1 if seed is None else seed
     if image is not None and not aged:
         images.create(image, bytes, device=device, set=set, seed=seed, zoned=zoned)
@@ -141,6 +143,7 @@ def _opened(
     set: Mapping[str, Any],
     seed: int | None,
     aged: bool,
+    options: Mapping[str, str],
 ) -> Backing:
     about = images.info(image)
     if aged and not about["aged"]:
@@ -157,11 +160,11 @@ def _opened(
     for key in sorted(has.keys() | asked.keys()) if device is not None else set:
         ours, theirs = has.get(key), asked.get(key)
         if ours != theirs:
-            option = "--set" if key in set else "--device"
+            option = options.get(key, "--set") if key in set else "--device"
             raise _other(image, option, f"has {key} = {ours}", str(theirs))
     name = str(image) if device is None else configs.name(device)
     bytes, config = about["bytes"], _core.Config(json.dumps(about["config"]))
-    notes = scaling.few_units(config, bytes)
+    notes = [] if about["zoned"] else scaling.few_units(config, bytes)
     if aged:
         notes.append(f"{image} was aged when it was made, and is not aged again")
     return Backing(name, image, bytes, config, about["seed"], is_new=False, notes=(*notes,))

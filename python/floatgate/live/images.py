@@ -48,7 +48,7 @@ def create(
     for a wrong argument or if the file exists, and RunError if it cannot be written.
     """
     bytes = _bytes("size", size)
-    config, notes = live_config(bytes, device=device, set=set or {}, aged=aged)
+    config, notes = live_config(bytes, device=device, set=set or {}, aged=aged, zoned=zoned)
     if aged and zoned:
         raise _core.ConfigError("aged: True given; expected False for a drive in zones")
     if aged:
@@ -91,7 +91,12 @@ def aged_start(device: str | Path | None, set: Mapping[str, Any]) -> dict[str, A
 
 
 def live_config(
-    bytes: int, *, device: str | Path | None, set: Mapping[str, Any], aged: bool = False
+    bytes: int,
+    *,
+    device: str | Path | None,
+    set: Mapping[str, Any],
+    aged: bool = False,
+    zoned: bool = False,
 ) -> tuple[_core.Config, list[str]]:
     """Returns the config of a live drive of `bytes` bytes, and notes on its changes.
 
@@ -118,7 +123,7 @@ def live_config(
     had, has = (config.table()["cleaning"] for config in (asked, live))
     changed = [key for key in ("low_water", "high_water") if had.get(key) != has.get(key)]
     return live, [
-        *scaling.few_units(live, bytes),
+        *([] if zoned else scaling.few_units(live, bytes)),
         *(
             f"cleaning.{key} is {has[key]} in the place of {had[key]}, because the journal of a "
             "live drive needs one more erase unit"

@@ -66,7 +66,7 @@ def _side(count: int, size: int, seconds: float, latency: JobLatency) -> dict[st
         "bw_bytes": round(size * rate),
         "bw": round(size * rate / 1024),
         "iops": count * rate,
-        "runtime": round(seconds * 1000),
+        "runtime": round(seconds * 1000) if count else 0,
         "total_ios": count,
         "slat_ns": {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0},
         "clat_ns": times,
@@ -79,7 +79,7 @@ def _times(count: int, latency: JobLatency) -> dict[str, Any]:
         return {"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}
     bins = fio_bins(latency.ns, latency.counts)
     return {
-        "min": min(bins),
+        "min": min(latency.ns),
         "max": round((latency.max_us or 0.0) * 1000),
         "mean": (latency.mean_us or 0.0) * 1000,
         "stddev": (latency.stdev_us or 0.0) * 1000,

@@ -75,9 +75,21 @@ class Job:
         return [
             *self.load.notes,
             *self.drive.notes,
+            *self._without_handles(),
             *([f"not resumable: {why}, so this run is not kept"] if names and is_kept else []),
             *([f"start state not kept: {why}"] if names and self.how.start_cache else []),
         ]
+
+    def _without_handles(self) -> list[str]:
+        """Returns a note if the requests have placement handles, and the drive has none."""
+        if not self.load.has_handles or "placement.scheme" in self.drive.guests.policies:
+            return []
+        scheme = self.drive.config.table()["placement"]["scheme"]
+        if scheme == "host":
+            return []
+        why = f'the drive has none (placement.scheme = "{scheme}")'
+        use = 'use placement.scheme = "host" with placement.handles'
+        return [f"the placement handles of the trace have no effect: {why}; {use}"]
 
 
 def labelled(error: BaseException, label: str) -> BaseException:

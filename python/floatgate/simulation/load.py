@@ -15,6 +15,8 @@ class Load:
     span_bytes: int | None
     notes: list[str]
     skipped: int
+    has_handles: bool = False
+    """Whether requests of a trace have placement handles."""
 
     @property
     def span(self) -> int:

@@ -77,7 +77,8 @@ def load(
     span = generator.span_bytes if generator and is_made else played.span_bytes
     known = about(trace)
     notes = notes_of(known) + played.notes
-    return Load(_workload(name, played, how), span, notes, known.unparsed_lines)
+    has_handles = how.streams == "device" or "stream" in known.frame.columns
+    return Load(_workload(name, played, how), span, notes, known.unparsed_lines, has_handles)
 
 
 def _workload(name: str, played: Layout | StreamLayout, how: RunOptions) -> _core.Workload:

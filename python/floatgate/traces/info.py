@@ -41,7 +41,8 @@ def trace_info(trace: Trace) -> dict[str, Any]:
 
     A request touches a 4 KiB page if it reads or writes any byte of the page; pages are counted for
     each device. A mean or a ratio without data is None. `aligned_share` is the share of reads and
-    writes whose offset and length are multiples of 4 KiB.
+    writes whose offset and length are multiples of 4 KiB. `handles` has the writes of each
+    placement handle; it is None for a trace without handles.
     """
     frame = trace.frame
     by_op = {op: frame.filter(pl.col("op") == op) for op in (READ, WRITE, TRIM, FLUSH)}
@@ -65,6 +66,7 @@ def trace_info(trace: Trace) -> dict[str, Any]:
         "page_writes_per_written_page": page_writes(writes) / written if written else None,
         "devices": len(trace.devices),
         "device_names": trace.devices,
+        "handles": _handles(frame),
         "trimmed_bytes": int(trims["length"].sum()),
         "aligned_share": aligned.to_series().mean(),
         "unparsed_lines": trace.unparsed_lines,
@@ -78,6 +80,14 @@ def trace_info(trace: Trace) -> dict[str, Any]:
         "notes": [*trace.notes, *_shifted(data)],
         "checked": trace.checked,
     }
+
+
+def _handles(frame: pl.DataFrame) -> dict[str, int] | None:
+    """Returns the number of writes with each placement handle; None for a trace without handles."""
+    if "stream" not in frame.columns:
+        return None
+    writes = frame.filter(pl.col("op") == WRITE)["stream"].value_counts().sort("stream")
+    return {str(handle): count for handle, count in writes.iter_rows()}
 
 
 def _shifted(data: pl.DataFrame) -> list[str]:

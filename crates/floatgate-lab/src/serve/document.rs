@@ -138,7 +138,10 @@ fn result(state: &State, wall_seconds: f64) -> Result<RunResult, ServeError> {
     let metrics = state.metrics.so_far(drive.counters());
     let mut result = RunResult::new(&subject, &metrics, description.seed, wall_seconds);
     let (programs, pages) = (drive.medium().programs_ever(), plan.user_pages());
-    let of = DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) };
+    let of = match state.in_zones {
+        true => DriveKind::Zoned,
+        false => DriveKind::Live { volumes_ever: programs as f64 / f64::from(pages) },
+    };
     result.warnings = warnings(&result, of);
     result.notes.extend(notes(&result, of));
     Ok(result)

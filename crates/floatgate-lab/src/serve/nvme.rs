@@ -136,6 +136,7 @@ impl NvmeDrive {
         let mut zones = None;
         if is_zoned {
             let of = served.leader.look(|state| {
+                state.in_zones = true;
                 let opened = state.opened().map_err(NvmeError::Drive)?;
                 Zones::new(opened).map_err(NvmeError::Zones)
             })?;

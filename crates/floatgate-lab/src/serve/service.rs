@@ -15,6 +15,7 @@ use super::control::{Listener, listen};
 use super::parameters::Parameters;
 use super::served::Served;
 use super::setup::{Setup, SetupError};
+use super::state::State;
 use crate::run::Control;
 
 /// Timer slack of threads, in nanoseconds: the precision of their wake-ups.
@@ -62,6 +63,12 @@ impl Service {
     /// Returns the drive.
     pub fn drive(&self) -> &Arc<Served> {
         &self.drive
+    }
+
+    /// Returns whether the drive's image states that hosts see it in zones. NBD has no zones.
+    pub fn is_zoned(&self) -> bool {
+        let zoned = |state: &mut State| state.opened().map(|opened| opened.description.zoned);
+        self.drive.leader.look(zoned).unwrap_or(false)
     }
 
     /// Shuts the drive down. Does nothing if another thread has already shut it down.

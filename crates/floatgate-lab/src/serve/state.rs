@@ -71,6 +71,8 @@ pub(super) struct State {
     earlier: Traffic,
     /// Whether events of placement handles are noted.
     notes_handles: bool,
+    /// Whether hosts see the drive in zones.
+    pub in_zones: bool,
 }
 
 impl State {
@@ -97,6 +99,7 @@ impl State {
             faults: Faults::default(),
             earlier: Traffic::default(),
             notes_handles: false,
+            in_zones: false,
         };
         state.reset();
         state

@@ -46,7 +46,8 @@ def write_buffer(jobs: Recording, is_paced: bool) -> Estimate:
     speed = (late[-1][1] - late[0][1]) / (late[-1][0] - late[0][0])
     excess, at = max((bytes - speed * seconds, bytes) for seconds, bytes in curve)
     if at > FULL_SHARE * most:
-        return unknown(name, "B", used, f"a burst of {most >> 20} MiB does not fill it")
+        why = f"a burst of {most >> 20} MiB fills it at its end, or not at all"
+        return unknown(name, "B", used, why)
     return Estimate(name, "B", excess, excess * 0.8, excess * 1.2, used)
 
 

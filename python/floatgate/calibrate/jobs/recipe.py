@@ -157,17 +157,21 @@ def _write_jobs(size: int) -> Iterator[Job]:
         yield _job(f"discard-{step}", "an empty drive", discard)
         yield _sequential(f"refill-{step}", "all pages, in order")
         for share in PASSES:
-            yield zone_job(f"zone-{step}{share}", zone)
+            yield zone_job(f"zone-{step}{share}", zone, size)
 
 
-def zone_job(name: str, zone: int) -> Job:
-    """Returns the job that overwrites every other zone of `zone` bytes, in order.
+def zone_job(name: str, zone: int, size: int) -> Job:
+    """Returns the job that overwrites every other zone of `zone` bytes, in order, on a drive of
+    `size` bytes.
 
-    The zones of the second pass begin in the middle of the first pass's zones.
+    The zones of the second pass begin in the middle of the first pass's zones. A pass states its
+    bytes, because fio begins again where a gap ends exactly at the end of the drive.
     """
-    options = {"rw": f"write:{zone}", "bs": zone, "iodepth": 1}
-    if name.endswith(PASSES[1]):
-        options["offset"] = zone // 2
+    offset = zone // 2 if name.endswith(PASSES[1]) else 0
+    zones = (size - offset - zone) // (2 * zone) + 1
+    options = {"rw": f"write:{zone}", "bs": zone, "iodepth": 1, "io_size": zones * zone}
+    if offset:
+        options["offset"] = offset
     return _job(name, "overwrites of every other zone: cleaning unit", options)
 
 

@@ -100,7 +100,7 @@ def read_recording(directory: Path) -> Recording:
     differs from the recipe, an old version of fio, and results without histograms.
     """
     if not directory.is_dir():
-        raise ConfigError(f"from_jobs: {directory} is no directory; expected one with fio's JSON")
+        raise ConfigError(f"{directory}: no directory; expected one with fio's JSON")
     jobs: dict[str, Recorded] = {}
     for path in sorted(directory.glob("*.json")):
         for job in read_jobs(path):
@@ -108,7 +108,7 @@ def read_recording(directory: Path) -> Recording:
                 raise ConfigError(f"{path}: job {job.name} is there twice; expected each job once")
             jobs[job.name] = job
     if not jobs:
-        raise ConfigError(f"from_jobs: {directory} has no JSON of fio; {HOW_TO_RUN}")
+        raise ConfigError(f"{directory}: has no JSON of fio; {HOW_TO_RUN}")
     for needed in ("fill", "span-0"):
         if needed not in jobs:
             raise ConfigError(f"{directory}: job {needed} is missing; {HOW_TO_RUN}")

@@ -78,7 +78,7 @@ def simulated(drive: Parameters, made_for: int, names: Sequence[str], seed: int)
     for step in range(ZONES):
         if f"zone-{step}{PASSES[0]}" in names:
             wanted |= {f"discard-{step}", f"refill-{step}"}
-    jobs = [_scaled(job, scale) for job in recipe(made_for) if job.name in wanted]
+    jobs = [_scaled(job, scale, small.size) for job in recipe(made_for) if job.name in wanted]
     head = "[global]\nfilename=/dev/drive\nioengine=libaio\nrandrepeat=0\n"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "writes.fio"
@@ -88,12 +88,12 @@ def simulated(drive: Parameters, made_for: int, names: Sequence[str], seed: int)
     return Speeds({name: speeds[NORMAL] / speeds[name] for name in names})
 
 
-def _scaled(job: Job, scale: float) -> Job:
-    """Returns a job whose requests are smaller, if they are zones."""
+def _scaled(job: Job, scale: float, size: int) -> Job:
+    """Returns a job whose requests are smaller, if they are zones, for a drive of `size` bytes."""
     if not job.name.startswith("zone-"):
         return job
     block = round(int(dict(job.options)["bs"]) / scale / LARGE)
-    return zone_job(job.name, max(1, block) * LARGE)
+    return zone_job(job.name, max(1, block) * LARGE, size)
 
 
 def first_spare(drive: Parameters, target: Speeds, made_for: int, seed: int) -> Trial:

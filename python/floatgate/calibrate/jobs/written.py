@@ -23,6 +23,13 @@ KEYS = {
     "link.latency": "way",
 }
 """Config keys, and the parameters that determine them."""
+MEANT = {
+    "flash.dies": "over all channels",
+    "flash.pages_per_block": "of all dies and planes",
+    "mapping.cache": "of data, whose entries the cache holds",
+    "link.latency": "to the drive and back, with controller.command",
+}
+"""Meanings of parameters that differ from those of their config keys."""
 LEFT_OUT = ("start",)
 """Tables that describe the simulation of the recipe, not the drive."""
 
@@ -46,16 +53,16 @@ def drive_toml(found: Identified) -> str:
 def _settings(table: str, values: dict[str, object], found: Identified) -> Iterator[str]:
     for key, value in values.items():
         if name := KEYS.get(f"{table}.{key}"):
-            yield f"# {comment(found.named(name))}"
+            yield f"# {comment(found.named(name), MEANT.get(f'{table}.{key}', ''))}"
         yield f"{key} = {json.dumps(value)}"
 
 
-def comment(one: Estimate) -> str:
-    """Returns a line on the source of a number."""
+def comment(one: Estimate, meant: str) -> str:
+    """Returns a line on the source of a number; `meant` says what the parameter counts."""
     if not one.is_known:
         return f"Assumed, as {one.jobs} cannot tell the {one.name}: {one.why}."
     why = f" ({one.why})" if one.why else ""
-    value = quantity(one.value, one.unit)
+    value = " ".join(filter(None, (quantity(one.value, one.unit), meant)))
     return f"From {one.jobs}: {one.name} {value}, {interval(one)}{why}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .lines import TextLine
 from .values import Amount
@@ -58,8 +58,8 @@ class Direction:
 class Handles:
     """Placement handles of a job's writes."""
 
-    option: str
-    """Option and value that ask for handles, for errors."""
+    option: str = field(compare=False)
+    """Option and value that ask for handles, as the job file spells them, for errors."""
     numbers: tuple[int, ...]
     """Handles; empty for all handles of the drive."""
     is_random: bool

@@ -212,7 +212,8 @@ def _handles(settings: Settings) -> Handles | None:
     if placement == "streams" and not numbers:
         raise settings.error("dataplacement", "no streams; expected plids=1,2,...")
     text = f"{option}={placement if option == 'dataplacement' else 1}"
-    listed = f", plids={','.join(map(str, numbers))}" if numbers else ""
+    plids = settings.spelled("plids")
+    listed = f", {plids}={','.join(map(str, numbers))}" if numbers else ""
     return Handles(text + listed, numbers, is_random)
 
 

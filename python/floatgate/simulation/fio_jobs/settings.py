@@ -57,6 +57,10 @@ class Settings:
             return self._error(setting, text)
         return self.source.error(f"{option}: {text}")
 
+    def spelled(self, option: str) -> str:
+        """Returns the option as the job file spells it: some options have two names."""
+        return self._given[option].option if option in self._given else option
+
     def has(self, option: str) -> bool:
         """Returns whether an option is given."""
         return option in self._given

@@ -57,15 +57,22 @@ fn refused(error: ServeError, damaged: DriveError) -> DriveError {
         ServeError::PowerOff | ServeError::Lost(_) => DriveError::PowerOff,
         ServeError::ReadOnly => DriveError::ReadOnly,
         ServeError::Drive(LiveError::Damaged | LiveError::DamagedAt { .. }) => damaged,
-        ServeError::Drive(LiveError::Stopped { kind: ErrorKind::StorageFull, .. }) => {
-            DriveError::Full
-        }
         ServeError::Drive(_) => DriveError::Failed,
     }
 }
 
-fn unwritten(error: ServeError) -> DriveError {
+fn unchanged(error: ServeError) -> DriveError {
     refused(error, DriveError::Unwritten)
+}
+
+/// Returns the error of a write. Only a write can exceed the capacity of a drive.
+fn unwritten(error: ServeError) -> DriveError {
+    match error {
+        ServeError::Drive(LiveError::Stopped { kind: ErrorKind::StorageFull, .. }) => {
+            DriveError::Full
+        }
+        error => unchanged(error),
+    }
 }
 
 impl Session for Controller {
@@ -91,15 +98,15 @@ impl Session for Controller {
     }
 
     fn deallocate(&self, offset: u64, length: u64) -> Result<(), DriveError> {
-        self.client.trim(offset, length, ChangeOptions::default()).map_err(unwritten)
+        self.client.trim(offset, length, ChangeOptions::default()).map_err(unchanged)
     }
 
     fn flush(&self) -> Result<(), DriveError> {
-        self.client.flush().map_err(unwritten)
+        self.client.flush().map_err(unchanged)
     }
 
     fn next_unit(&self, handle: u16) -> Result<u64, DriveError> {
-        let pages = self.client.next_unit(handle as u8).map_err(unwritten)?;
+        let pages = self.client.next_unit(handle as u8).map_err(unchanged)?;
         Ok(pages * u64::from(self.client.page_bytes()))
     }
 
@@ -111,5 +118,19 @@ impl Session for Controller {
     /// The drive has no zones.
     fn finish_zone(&self, _: u64) -> Result<(), DriveError> {
         Err(DriveError::Failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_write_exceeds_the_capacity() {
+        let (kind, error) = (ErrorKind::StorageFull, String::new());
+        let full = || ServeError::Drive(LiveError::Stopped { kind, error: error.clone() });
+        assert_eq!(unwritten(full()), DriveError::Full);
+        assert_eq!(unchanged(full()), DriveError::Failed);
+        assert_eq!(refused(full(), DriveError::Unreadable), DriveError::Failed);
     }
 }

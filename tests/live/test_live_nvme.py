@@ -176,7 +176,7 @@ def test_a_new_drive_has_handles_unless_it_is_asked_for_others(
             image,
             size="16MiB",
             device="classic",
-            set=where.with_handles(settings, "classic", image),
+            set=where.with_handles(settings, "classic", image)[0],
             seed=None,
             aged=False,
         )

@@ -156,16 +156,17 @@ class Where:
 
     def with_handles(
         self, settings: Mapping[str, Any], device: str | None, image: Path | None
-    ) -> dict[str, Any]:
-        """Returns the settings of the drive with its placement handles. An NVMe drive has
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Returns the settings of the drive with its placement handles, and the options of those
+        that are not in `settings`. An NVMe drive has
         `HANDLES` of them unless it has another placement or cannot have handles. An existing
         drive keeps its handles, so that a command also opens the drive that it has made.
         """
         if not self.nvme or self.handles == 0:
-            return dict(settings)
+            return dict(settings), {}
         asked = {"placement.scheme": "host", "placement.handles": self.handles or HANDLES}
         if self.handles is None and not self._may_have_handles(settings, asked, device, image):
-            return dict(settings)
+            return dict(settings), {}
         for key in sorted(asked.keys() & settings.keys()):
             if self.handles is not None and settings[key] != asked[key]:
                 from floatgate._core import ConfigError
@@ -174,7 +175,8 @@ class Where:
                     f"--handles {self.handles}: --set {key}={settings[key]} given, too; expected "
                     "one of them"
                 )
-        return {**settings, **asked}
+        named = dict.fromkeys(asked.keys() - settings.keys(), "--handles")
+        return {**settings, **asked}, named
 
     def _may_have_handles(
         self,

@@ -229,9 +229,7 @@ def serve(
     security = (tls, tls_certificates, tls_psk, tls_verify_peer)
     where = Where(socket, port, listen, *security, nvme, handles, block_size, allow_remote, zns)
     _check(where, transport, timing, aged)
-    stated = options.pairs("--set", set)
-    settings = where.with_handles(stated, device, image)
-    named = dict.fromkeys(settings.keys() - stated.keys(), "--handles")
+    settings, named = where.with_handles(options.pairs("--set", set), device, image)
     wanted = _Wanted(device, settings, size, seed, aged, image, also or (), named)
     path, control = where.sockets(control)
     written = {"--image": image, "--socket": path, "--control": control, "--record": record}
@@ -264,7 +262,7 @@ class _Wanted:
     image: Path | None
     also: Sequence[str]
     named: Mapping[str, str]
-    """Option of each setting that is not of `--set`."""
+    """Options of the settings that are not of `--set`."""
 
     def made(self, folder: Path, zoned: bool, quiet: bool) -> tuple[Backing, list[str]]:
         """Returns the drive, and the server's parameters for the shadows. Prints notes."""
